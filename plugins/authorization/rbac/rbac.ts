@@ -1,0 +1,114 @@
+import { type AuthorizationAttributes, type AuthorizationResult, type Authorizer, type Informer, type Informers, type KubeObject } from 'kubenest/sdk';
+import { type PolicyRule, ruleAllows } from './rules.ts';
+
+interface Subject { readonly kind: string; readonly name: string; readonly namespace?: string }
+interface RoleRef { readonly kind: string; readonly name: string }
+export interface Role extends KubeObject { readonly rules?: readonly PolicyRule[] }
+export interface Binding extends KubeObject { readonly subjects?: readonly Subject[]; readonly roleRef: RoleRef }
+
+const group = 'rbac.authorization.k8s.io';
+const noOpinion: AuthorizationResult = { decision: 'NoOpinion', reason: '' };
+
+/** A binding as it concerns one of its subjects. */
+interface Grant { readonly binding: Binding; readonly subject: Subject }
+
+/**
+ * Role-based access control over the server's own roles and bindings. Bindings are indexed by subject, so that a decision
+ * looks only at those that concern the user; the index is made anew after a change, when it is next asked.
+ * Upstream: kubernetes/plugin/pkg/auth/authorizer/rbac/rbac.go, kubernetes/pkg/registry/rbac/validation/rule.go.
+ */
+export class RBAC implements Authorizer {
+  readonly name = 'RBAC';
+  readonly #roles: Informer<Role>;
+  readonly #clusterRoles: Informer<Role>;
+  readonly #roleBindings: Informer<Binding>;
+  readonly #clusterRoleBindings: Informer<Binding>;
+  readonly #subscriptions: Disposable[];
+  /** Cluster-wide grants by subject, and grants of each namespace. */
+  #clusterIndex: ReadonlyMap<string, readonly Grant[]> | undefined;
+  readonly #namespaceIndexes = new Map<string, ReadonlyMap<string, readonly Grant[]>>();
+
+  constructor(informers: Informers) {
+    this.#roles = informers.for({ group, resource: 'roles' });
+    this.#clusterRoles = informers.for({ group, resource: 'clusterroles' });
+    this.#roleBindings = informers.for({ group, resource: 'rolebindings' });
+    this.#clusterRoleBindings = informers.for({ group, resource: 'clusterrolebindings' });
+    this.#subscriptions = [
+      this.#clusterRoleBindings.subscribe(() => { this.#clusterIndex = undefined; }),
+      this.#roleBindings.subscribe((_, binding) => { this.#namespaceIndexes.delete(binding.metadata.namespace ?? ''); }),
+    ];
+  }
+
+  authorize(attributes: AuthorizationAttributes): AuthorizationResult {
+    const missing: string[] = [];
+    const clusterWide = this.#find(attributes, this.#clusterGrants(), '', missing);
+    if (clusterWide) return clusterWide;
+    if (attributes.namespace) {
+      const inNamespace = this.#find(attributes, this.#namespaceGrants(attributes.namespace), attributes.namespace, missing);
+      if (inNamespace) return inNamespace;
+    }
+    return missing.length === 0 ? noOpinion : { decision: 'NoOpinion', reason: `RBAC: ${missing.length === 1 ? missing[0] : `[${missing.join(', ')}]`}` };
+  }
+
+  #find(attributes: AuthorizationAttributes, index: ReadonlyMap<string, readonly Grant[]>, namespace: string, missing: string[]): AuthorizationResult | undefined {
+    for (const key of subjectKeysOf(attributes.user)) {
+      for (const { binding, subject } of index.get(key) ?? []) {
+        const rules = this.#rulesOf(binding.roleRef, namespace);
+        if (!rules) {
+          missing.push(`${binding.roleRef.kind.toLowerCase()}.${group} ${JSON.stringify(binding.roleRef.name)} not found`);
+          continue;
+        }
+        if (rules.some((rule) => ruleAllows(rule, attributes))) return { decision: 'Allow', reason: reasonOf(binding, subject, namespace) };
+      }
+    }
+    return undefined;
+  }
+
+  #rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
+    const role = roleRef.kind === 'Role' ? this.#roles.get(namespace, roleRef.name) : this.#clusterRoles.get('', roleRef.name);
+    return role && (role.rules ?? []);
+  }
+
+  #clusterGrants(): ReadonlyMap<string, readonly Grant[]> {
+    return (this.#clusterIndex ??= indexBySubject(this.#clusterRoleBindings.list(), ''));
+  }
+
+  #namespaceGrants(namespace: string): ReadonlyMap<string, readonly Grant[]> {
+    let index = this.#namespaceIndexes.get(namespace);
+    if (!index) {
+      index = indexBySubject(this.#roleBindings.list(namespace), namespace);
+      this.#namespaceIndexes.set(namespace, index);
+    }
+    return index;
+  }
+
+  [Symbol.dispose](): void {
+    for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
+  }
+}
+
+function* subjectKeysOf(user: AuthorizationAttributes['user']): Iterable<string> {
+  yield `User/${user.name}`;
+  for (const name of user.groups) yield `Group/${name}`;
+}
+
+/** Service accounts are users of a certain name; a subject without a namespace means the binding's. */
+function indexBySubject(bindings: readonly Binding[], namespace: string): Map<string, Grant[]> {
+  const index = new Map<string, Grant[]>();
+  for (const binding of bindings) {
+    for (const subject of binding.subjects ?? []) {
+      const key = subject.kind === 'ServiceAccount' ? `User/system:serviceaccount:${subject.namespace || namespace}:${subject.name}` : `${subject.kind}/${subject.name}`;
+      const grants = index.get(key);
+      if (grants) grants.push({ binding, subject });
+      else index.set(key, [{ binding, subject }]);
+    }
+  }
+  return index;
+}
+
+function reasonOf(binding: Binding, subject: Subject, namespace: string): string {
+  const name = subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace ?? ''}` : subject.name;
+  const { roleRef, metadata } = binding;
+  const what = namespace ? `RoleBinding ${JSON.stringify(`${metadata.name}/${namespace}`)}` : `ClusterRoleBinding ${JSON.stringify(metadata.name)}`;
+  return `RBAC: allowed by ${what} of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${subject.kind} ${JSON.stringify(name)}`;
+}

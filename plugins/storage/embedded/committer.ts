@@ -1,0 +1,76 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import type { CommitWorkerData } from './commit-worker.ts';
+import { answer, type CommitAnswer, type CommitRequest, LogWriter } from './log-file.ts';
+
+/** The side that writes the log: a worker thread, or this one. */
+export interface Committer {
+  /** `done` is called later, never before `request` returns; the calls are in the order of their requests. */
+  request(request: CommitRequest, done: (answer: CommitAnswer) => void): void;
+}
+
+/**
+ * Hands requests to a thread. Until the thread runs (some 40 ms), this one does them, so that a server that has just been
+ * started need not wait for it. `onFailure` is called when the thread dies, or fails between requests.
+ */
+export class WorkerCommitter implements Committer {
+  readonly #worker: Worker;
+  readonly #waiting: ((answer: CommitAnswer) => void)[] = [];
+  #next = 0;
+  #untilReady: InlineCommitter | undefined;
+
+  constructor(database: DatabaseSync, data: CommitWorkerData, onFailure: (error: Error) => void) {
+    this.#untilReady = new InlineCommitter(database, data.quotaBytes);
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+    this.#worker = new Worker(new URL(`./commit-worker.${extension}`, import.meta.url), {
+      workerData: data, name: 'embedded-storage', execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4, codeRangeSizeMb: 4, stackSizeMb: 1 },
+    });
+    this.#worker.on('message', (message: CommitAnswer) => {
+      if (message.ready) this.#untilReady = undefined;
+      else if (message.unasked) onFailure(new Error(message.unasked.message));
+      else this.#shift()(message);
+    });
+    this.#worker.on('error', onFailure);
+    this.#worker.on('exit', () => {
+      if (this.#next < this.#waiting.length) onFailure(new Error('the thread that writes has ended'));
+    });
+  }
+
+  request(request: CommitRequest, done: (answer: CommitAnswer) => void): void {
+    if (this.#untilReady && request.type === 'close') {
+      this.#waiting.length = 0;
+      void this.#worker.terminate().then(() => done({}));
+      return;
+    }
+    if (this.#untilReady && request.type !== 'restoreReserve') {
+      this.#untilReady.request(request, done);
+      return;
+    }
+    this.#waiting.push(done);
+    this.#worker.postMessage(request, request.type === 'append' ? [request.batch] : []);
+  }
+
+  #shift(): (answer: CommitAnswer) => void {
+    const done = this.#waiting[this.#next++]!;
+    if (this.#next === this.#waiting.length) {
+      this.#waiting.length = 0;
+      this.#next = 0;
+    }
+    return done;
+  }
+}
+
+/** Writes on this thread, which stands still meanwhile: for stores in memory. */
+export class InlineCommitter implements Committer {
+  readonly #writer: LogWriter;
+
+  constructor(database: DatabaseSync, quotaBytes: number) {
+    this.#writer = new LogWriter(database, { quotaBytes, reserveFile: undefined });
+  }
+
+  request(request: CommitRequest, done: (answer: CommitAnswer) => void): void {
+    const message = answer(this.#writer, request);
+    queueMicrotask(() => done(message));
+  }
+}

@@ -1,0 +1,657 @@
+import { Buffer } from 'node:buffer';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import {
+  ClosedError, CompactedError, ConflictError, CorruptRecordError, FutureRevisionError, KeyExistsError, NoSpaceError, UnavailableError,
+  UnknownOutcomeError, validateKey, validatePrefix,
+} from 'kubenest/sdk';
+import type {
+  CommitFeed, Encode, GetOptions, ListOptions, ListResult, Revision, Storage, StorageError, StorageEvent, StorageRecord, WriteOptions,
+} from 'kubenest/sdk';
+import { type Committer, InlineCommitter, WorkerCommitter } from './committer.ts';
+import { ExpiryQueue } from './expiry-queue.ts';
+import { failpoint } from './failpoint.ts';
+import type { IndexEntry, KeyIndex } from './key-index.ts';
+import { checksum, type CommitAnswer, type CommitFailure, packBatch } from './log-file.ts';
+import { openStore } from './open-store.ts';
+
+export interface EmbeddedStorageOptions {
+  /** The database file; `-wal`, `-shm`, `-lock` and `-reserve` stand beside it. undefined: in memory, gone with the process. */
+  readonly file?: string | undefined;
+  /** The database file does not grow beyond it; then writes but deletions reject with NoSpaceError. Default: no limit. */
+  readonly quotaBytes?: number | undefined;
+  /** Every so often what was overwritten before the last time is forgotten. Default: 5 minutes; 0: never. */
+  readonly compactionIntervalMs?: number | undefined;
+  /**
+   * The disk failed so that nobody knows what is on it: the process must end and start anew, and must never retry
+   * (fsyncgate). Default: the error is thrown where nobody catches it.
+   */
+  readonly onFailure?: ((error: Error) => void) | undefined;
+  /** Writes in one transaction, and their bytes. Defaults: 256 and 4 MiB. */
+  readonly maxBatchWrites?: number | undefined;
+  readonly maxBatchBytes?: number | undefined;
+  /** The write-ahead log is copied into the file after so many bytes. Default: 8 MiB. */
+  readonly checkpointBytes?: number | undefined;
+  /** Whether a worker thread waits for the disk. Default: true; false is for comparison. */
+  readonly worker?: boolean | undefined;
+}
+
+/** A write that was asked for and is not decided: another of the same key is under way. */
+interface Request {
+  readonly type: 'create' | 'update' | 'delete';
+  readonly key: string;
+  readonly expected: Revision;
+  readonly encode: Encode | undefined;
+  readonly ttlSeconds: number;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A write that was decided and has its revision: it waits for the disk. */
+class Pending {
+  /** Requests for the same key, which are decided when this one is settled. */
+  waiting: Request[] | undefined = undefined;
+
+  constructor(
+    readonly entry: IndexEntry<Pending>,
+    readonly request: Request,
+    readonly revision: Revision,
+    readonly createRevision: Revision,
+    /** The revision of the row before it of this key, a deletion too. */
+    readonly previous: Revision,
+    readonly value: Buffer | undefined,
+    readonly expires: number,
+    /** Of a deletion: what is deleted. */
+    readonly last: StorageRecord | undefined,
+  ) {}
+
+  get key(): string {
+    return this.entry.key;
+  }
+}
+
+type Row = [revision: number, key: string, createRevision: number, previous: number, deleted: number];
+
+const fullCode = 13;
+const busyCode = 5;
+const compactionRows = 500;
+const watchBatch = 100;
+const retryReserveMs = 1_000;
+const healthTimeoutMs = 2_000;
+
+/**
+ * The default backend: one SQLite file, one process. Writes are decided on this thread against an index in memory, get
+ * their revisions in that order, wait in a queue, and a worker thread writes and syncs all that wait in one transaction
+ * (group commit). Nothing is shown before it is on the disk: reads are of the last acknowledged revision.
+ */
+export class EmbeddedStorage implements Storage, CommitFeed {
+  readonly #database: DatabaseSync;
+  readonly #release: () => void;
+  readonly #committer: Committer;
+  readonly #index: KeyIndex<Pending>;
+  readonly #onFailure: (error: Error) => void;
+  readonly #maxBatchWrites: number;
+  readonly #maxBatchBytes: number;
+  readonly #listeners = new Set<(events: readonly StorageEvent[]) => void>();
+  readonly #selectValue: StatementSync;
+  readonly #selectRow: StatementSync;
+  readonly #selectEvents: StatementSync;
+  readonly #expiries = new ExpiryQueue();
+  #expiryTimer: NodeJS.Timeout | undefined;
+  #compactionTimer: NodeJS.Timeout | undefined;
+  #reserveTimer: NodeJS.Timeout | undefined;
+
+  /** The newest acknowledged revision. */
+  #revision: Revision;
+  /** The newest that was given to a write. */
+  #given: Revision;
+  #compactRevision: Revision;
+  /** Up to here compaction has deleted what it has to. */
+  #compacted: Revision;
+  #compacting: Promise<void> = Promise.resolve();
+  /** Deletions that are not compacted, in order: the index forgets them then. */
+  readonly #tombstones: { readonly entry: IndexEntry<Pending>; readonly revision: Revision }[] = [];
+
+  #queue: Pending[] = [];
+  #inFlight: readonly Pending[] | undefined;
+  #flushScheduled = false;
+  #state: 'open' | 'full' | 'failed' | 'closed' = 'open';
+  #idle: (() => void)[] = [];
+  #wake = Promise.withResolvers<void>();
+
+  /**
+   * Opens the file, or makes it. Rejects with LockedStoreError if another process has it, with CorruptStoreError if it is
+   * damaged or not ours.
+   */
+  static async open(options: EmbeddedStorageOptions = {}): Promise<EmbeddedStorage> {
+    return new EmbeddedStorage(options);
+  }
+
+  private constructor(options: EmbeddedStorageOptions) {
+    const store = openStore<Pending>(options.file);
+    this.#database = store.database;
+    this.#release = store.release;
+    this.#index = store.index;
+    this.#revision = this.#given = store.revision;
+    this.#compactRevision = store.compactRevision;
+    this.#compacted = store.compacted;
+    this.#onFailure = options.onFailure ?? throwUncaught;
+    this.#maxBatchWrites = options.maxBatchWrites ?? 256;
+    this.#maxBatchBytes = options.maxBatchBytes ?? 4 * 1_048_576;
+    const quotaBytes = options.quotaBytes ?? 0;
+    if (options.file === undefined || options.worker === false) {
+      this.#database.exec('PRAGMA wal_autocheckpoint = 1000');
+      this.#committer = new InlineCommitter(this.#database, quotaBytes);
+    } else {
+      this.#committer = new WorkerCommitter(this.#database, {
+        file: options.file, quotaBytes, checkpointBytes: options.checkpointBytes ?? 8 * 1_048_576, reserveFile: `${options.file}-reserve`,
+      }, (error) => this.#fail(error));
+    }
+    this.#selectValue = this.#prepare('SELECT crc, value FROM value WHERE revision = ?');
+    this.#selectRow = this.#prepare('SELECT revision, key, create_revision, previous, deleted FROM log WHERE revision = ?');
+    this.#selectEvents = this.#prepare(`
+      SELECT revision, key, create_revision, previous, deleted FROM log
+      WHERE revision > ? AND revision <= ? AND key >= ? AND key < ? ORDER BY revision LIMIT ?`);
+    for (const tombstone of store.tombstones) this.#tombstones.push(tombstone);
+    for (const expiry of store.expiries) this.#expiries.push(expiry);
+    this.#scheduleExpiry();
+    if (this.#compacted < this.#compactRevision) this.#compact(this.#compactRevision).catch(this.#onCompactionError);
+    this.#startCompactionTimer(options.compactionIntervalMs ?? 300_000);
+    this.#restoreReserve();
+  }
+
+  async currentRevision(): Promise<Revision> {
+    this.#assertOpen();
+    return this.#revision;
+  }
+
+  async compactRevision(): Promise<Revision> {
+    this.#assertOpen();
+    return this.#compactRevision;
+  }
+
+  async get(key: string, options: GetOptions = {}): Promise<StorageRecord | undefined> {
+    validateKey(key);
+    this.#assertReadable(options.revision);
+    const entry = this.#index.get(key);
+    return entry && this.#recordAt(entry, options.revision ?? this.#revision);
+  }
+
+  async list(prefix: string, options: ListOptions = {}): Promise<ListResult> {
+    validatePrefix(prefix);
+    this.#assertReadable(options.revision);
+    const revision = options.revision ?? this.#revision;
+    const limit = options.limit || Infinity;
+    const records: StorageRecord[] = [];
+    let count = 0;
+    for (const entry of this.#index.range(prefix, options.from ?? prefix)) {
+      if (records.length < limit) {
+        const record = this.#recordAt(entry, revision);
+        if (!record) continue;
+        records.push(record);
+        count++;
+      } else if (this.#liveAt(entry, revision)) {
+        count++;
+      }
+    }
+    return { records, revision, more: count > records.length, count };
+  }
+
+  create(key: string, encode: Encode, options: WriteOptions = {}): Promise<StorageRecord> {
+    return this.#request('create', key, 0, encode, options);
+  }
+
+  update(key: string, expected: Revision, encode: Encode, options: WriteOptions = {}): Promise<StorageRecord> {
+    return this.#request('update', key, expected, encode, options);
+  }
+
+  delete(key: string, expected: Revision): Promise<{ readonly record: StorageRecord; readonly revision: Revision }> {
+    return this.#request('delete', key, expected, undefined, {});
+  }
+
+  /** Nothing is held for a watcher that does not read: it is only a place in the log. */
+  async *watch(prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<StorageEvent, void> {
+    validatePrefix(prefix);
+    const { promise: aborted, resolve: abort } = Promise.withResolvers<void>();
+    const onAbort = (): void => abort();
+    signal.addEventListener('abort', onAbort);
+    try {
+      let cursor = from;
+      while (!signal.aborted && this.#state !== 'closed') {
+        if (cursor < this.#compactRevision) throw new CompactedError(cursor, this.#compactRevision);
+        const upTo = this.#revision;
+        const rows = this.#selectEvents.all(cursor, upTo, prefix, afterPrefix(prefix), watchBatch) as unknown as Row[];
+        for (const row of rows) {
+          yield this.#eventOf(row);
+          if (signal.aborted) return;
+        }
+        cursor = rows.length === watchBatch ? rows.at(-1)![0] : Math.max(cursor, upTo);
+        if (cursor >= this.#revision) await Promise.race([this.#wake.promise, aborted]);
+      }
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  onCommit(listener: (events: readonly StorageEvent[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    this.#assertOpen();
+    if (revision > this.#revision) throw new FutureRevisionError(revision, this.#revision);
+    if (revision <= this.#compactRevision) return;
+    this.#compactRevision = revision;
+    await this.#compact(revision);
+  }
+
+  async healthy(): Promise<void> {
+    this.#assertOpen();
+    if (this.#state === 'full') throw new NoSpaceError('storage: no space left');
+    this.#selectRow.get(this.#revision);
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new UnavailableError('storage: the disk did not answer within 2s')), healthTimeoutMs);
+    });
+    const ping = this.#ask({ type: 'ping' });
+    ping.catch(() => {});
+    try {
+      await Promise.race([ping, timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === 'closed') return;
+    const failed = this.#state === 'failed';
+    this.#state = 'closed';
+    clearTimeout(this.#expiryTimer);
+    clearTimeout(this.#reserveTimer);
+    clearInterval(this.#compactionTimer);
+    this.#wakeWatchers();
+    if (!failed) {
+      if (this.#queue.length > 0 || this.#inFlight) await new Promise<void>((resolve) => this.#idle.push(resolve));
+      await this.#compacting;
+      await this.#ask({ type: 'close' });
+    }
+    if (this.#database.isOpen) this.#database.close();
+    this.#release();
+  }
+
+  #prepare(sql: string): StatementSync {
+    const statement = this.#database.prepare(sql);
+    statement.setReturnArrays(true);
+    return statement;
+  }
+
+  // Reads
+
+  #assertOpen(): void {
+    if (this.#state === 'closed') throw new ClosedError();
+    if (this.#state === 'failed') throw new UnavailableError('storage: it has stopped after a failure of the disk');
+  }
+
+  #assertReadable(revision: Revision | undefined): void {
+    if (this.#state === 'closed') throw new ClosedError();
+    if (revision === undefined) return;
+    if (revision > this.#revision) throw new FutureRevisionError(revision, this.#revision);
+    if (revision < this.#compactRevision) throw new CompactedError(revision, this.#compactRevision);
+  }
+
+  #recordAt(entry: IndexEntry<Pending>, revision: Revision): StorageRecord | undefined {
+    if (entry.revision <= revision) {
+      if (entry.deleted || entry.revision === 0) return undefined;
+      return this.#record(entry.key, entry.revision, entry.createRevision);
+    }
+    const row = this.#rowAt(entry, revision);
+    return row && row[4] === 0 ? this.#record(entry.key, row[0], row[2]) : undefined;
+  }
+
+  #liveAt(entry: IndexEntry<Pending>, revision: Revision): boolean {
+    if (entry.revision <= revision) return !entry.deleted && entry.revision > 0;
+    return this.#rowAt(entry, revision)?.[4] === 0;
+  }
+
+  /** Goes back along the chain of the key's rows. */
+  #rowAt(entry: IndexEntry<Pending>, revision: Revision): Row | undefined {
+    let at = entry.revision;
+    for (;;) {
+      const row = at > 0 ? this.#selectRow.get(at) as unknown as Row | undefined : undefined;
+      if (!row || row[0] <= revision) return row;
+      at = row[3];
+    }
+  }
+
+  #record(key: string, revision: Revision, createRevision: Revision): StorageRecord {
+    const row = this.#selectValue.get(revision) as unknown as [crc: number, value: Uint8Array] | undefined;
+    if (!row) throw new CorruptRecordError(key, revision, 'its value is missing');
+    const value = Buffer.from(row[1].buffer, row[1].byteOffset, row[1].byteLength);
+    if (checksum(key, value) !== row[0]) throw new CorruptRecordError(key, revision, 'its checksum is wrong');
+    return { key, revision, createRevision, value };
+  }
+
+  #eventOf([revision, key, createRevision, previous, deleted]: Row): StorageEvent {
+    const record = deleted === 0 ? this.#record(key, revision, createRevision) : undefined;
+    return new LoggedEvent(deleted === 0 ? 'PUT' : 'DELETE', key, revision, record, () => this.#previous(previous));
+  }
+
+  /** The record that a row was; undefined for a deletion, and for what is compacted. */
+  #previous(revision: Revision): StorageRecord | undefined {
+    if (revision === 0 || this.#state === 'closed') return undefined;
+    const row = this.#selectRow.get(revision) as unknown as Row | undefined;
+    return row && row[4] === 0 ? this.#record(row[1], revision, row[2]) : undefined;
+  }
+
+  // Writes
+
+  #request<Result>(type: Request['type'], key: string, expected: Revision, encode: Encode | undefined, options: WriteOptions): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      validateKey(key);
+      this.#decide({ type, key, expected, encode, ttlSeconds: options.ttlSeconds ?? 0, resolve, reject });
+    });
+  }
+
+  /** Compare-and-swap: gives the write its revision and queues it, or rejects it, or lets it wait for the one before. */
+  #decide(request: Request): void {
+    const refusal = this.#refusal(request);
+    if (refusal) {
+      request.reject(refusal);
+      return;
+    }
+    const { type, key, expected } = request;
+    let entry = this.#index.get(key);
+    if (entry?.pending) {
+      (entry.pending.waiting ??= []).push(request);
+      return;
+    }
+    try {
+      const present = entry !== undefined && !entry.deleted;
+      if (type === 'create' ? present : !present || entry!.revision !== expected) {
+        request.reject(type === 'create' ? new KeyExistsError(key) : new ConflictError(key, entry && this.#recordAt(entry, this.#revision)));
+        return;
+      }
+      const revision = this.#given + 1;
+      const value = request.encode?.(revision);
+      const last = type === 'delete' ? this.#recordAt(entry!, this.#revision) : undefined;
+      const expires = request.ttlSeconds > 0 ? Date.now() + request.ttlSeconds * 1_000 : 0;
+      if (!entry) {
+        entry = { key, revision: 0, createRevision: 0, deleted: false, pending: undefined };
+        this.#index.add(entry);
+      }
+      const createRevision = type === 'create' ? revision : entry.createRevision;
+      this.#given = revision;
+      const pending = new Pending(entry, request, revision, createRevision, entry.revision, value, expires, last);
+      entry.pending = pending;
+      this.#queue.push(pending);
+    } catch (error) {
+      request.reject(error);
+      return;
+    }
+    this.#scheduleFlush();
+  }
+
+  #refusal({ type }: Request): StorageError | undefined {
+    switch (this.#state) {
+      case 'open': return undefined;
+      case 'full': return type === 'delete' ? undefined : new NoSpaceError('storage: no space left; only deletions are possible');
+      case 'failed': return new UnavailableError('storage: it has stopped after a failure of the disk');
+      case 'closed': return new ClosedError();
+    }
+  }
+
+  /** After the sockets were read, so that what came together is written together. */
+  #scheduleFlush(): void {
+    if (this.#flushScheduled || this.#inFlight) return;
+    this.#flushScheduled = true;
+    setImmediate(() => {
+      this.#flushScheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#inFlight || this.#queue.length === 0 || this.#state === 'failed') return;
+    let count = 0;
+    let bytes = 0;
+    while (count < this.#queue.length && count < this.#maxBatchWrites && bytes < this.#maxBatchBytes) {
+      bytes += this.#queue[count++]!.value?.length ?? 0;
+    }
+    const batch = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count);
+    this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
+    this.#inFlight = batch;
+    this.#committer.request({ type: 'append', batch: packBatch(batch) }, (answer) => this.#settle(batch, answer));
+  }
+
+  #settle(batch: readonly Pending[], { error }: CommitAnswer): void {
+    this.#inFlight = undefined;
+    if (this.#state === 'failed') return;
+    if (!error) this.#acknowledge(batch);
+    else if ((error.code & 0xff) === fullCode) this.#rejectForSpace(batch);
+    else if ((error.code & 0xff) === busyCode) this.#rollBack(batch, new UnavailableError(`storage: another process writes to the file: ${error.message}`));
+    else this.#fail(new Error(error.message), batch);
+    if (this.#queue.length > 0) this.#flush();
+    else for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** The batch is on the disk: first the index, then listeners, then watchers and callers, then who waited for the keys. */
+  #acknowledge(batch: readonly Pending[]): void {
+    failpoint('before-acknowledge');
+    const events: StorageEvent[] = [];
+    for (const write of batch) {
+      const { entry, revision } = write;
+      const record = write.value && { key: entry.key, revision, createRevision: write.createRevision, value: write.value };
+      events.push(new LoggedEvent(record ? 'PUT' : 'DELETE', entry.key, revision, record, write.last ?? (() => this.#previous(write.previous))));
+      entry.revision = revision;
+      entry.createRevision = write.createRevision;
+      entry.deleted = record === undefined;
+      entry.pending = undefined;
+      if (!record) this.#tombstones.push({ entry, revision });
+      if (write.expires > 0) this.#expiries.push({ at: performance.now() + write.request.ttlSeconds * 1_000, key: entry.key, revision });
+    }
+    this.#revision = batch.at(-1)!.revision;
+    try {
+      for (const listener of this.#listeners) listener(events);
+    } finally {
+      failpoint('after-dispatch');
+      this.#scheduleExpiry();
+      this.#wakeWatchers();
+      batch.forEach((write, i) => {
+        const result = write.last ? { record: write.last, revision: write.revision } : events[i]!.record;
+        write.request.resolve(result as never);
+        this.#decideWaiting(write);
+      });
+    }
+  }
+
+  #decideWaiting(write: Pending): void {
+    for (const request of write.waiting ?? []) this.#decide(request);
+  }
+
+  /** None of the batch has happened. Its revisions are never given again. */
+  #rollBack(batch: readonly Pending[], error: Error): void {
+    for (const write of batch) {
+      this.#forget(write);
+      write.request.reject(error);
+      this.#decideWaiting(write);
+    }
+  }
+
+  #forget({ entry }: Pending): void {
+    entry.pending = undefined;
+    if (entry.revision === 0) this.#index.remove(entry.key);
+  }
+
+  /** The transaction was rolled back for lack of space. Deletions are tried again with the space held back for them. */
+  #rejectForSpace(batch: readonly Pending[]): void {
+    const error = new NoSpaceError('storage: no space left; only deletions are possible');
+    if (this.#state === 'full') {
+      this.#rollBack(batch, error);
+      return;
+    }
+    if (this.#state === 'open') this.#state = 'full';
+    this.#committer.request({ type: 'releaseReserve' }, (answer) => {
+      if (answer.error) this.#fail(new Error(answer.error.message));
+    });
+    const waiting = [...batch, ...this.#queue];
+    this.#queue = waiting.filter((write) => write.request.type === 'delete');
+    this.#rollBack(waiting.filter((write) => write.request.type !== 'delete'), error);
+    this.#restoreReserveLater();
+  }
+
+  #restoreReserveLater(): void {
+    clearTimeout(this.#reserveTimer);
+    if (this.#state === 'closed') return;
+    this.#reserveTimer = setTimeout(() => this.#restoreReserve(), retryReserveMs);
+    this.#reserveTimer.unref();
+  }
+
+  #restoreReserve(): void {
+    this.#committer.request({ type: 'restoreReserve' }, ({ error, restored }) => {
+      if (error) this.#fail(new Error(error.message));
+      else if (!restored) this.#restoreReserveLater();
+      else if (this.#state === 'full') this.#state = 'open';
+    });
+  }
+
+  /** What is in flight may be on the disk or not, and nothing that is tried now could tell: the process must end. */
+  #fail(error: Error, batch: readonly Pending[] = this.#inFlight ?? []): void {
+    if (this.#state === 'failed') return;
+    const closing = this.#state === 'closed';
+    this.#state = 'failed';
+    const unknown = new UnknownOutcomeError(`storage: the disk failed during the write: ${error.message}`, { cause: error });
+    const queued = this.#queue;
+    this.#queue = [];
+    this.#inFlight = undefined;
+    for (const write of batch) {
+      write.request.reject(unknown);
+      this.#decideWaiting(write);
+    }
+    for (const write of queued) {
+      write.request.reject(new UnavailableError('storage: it has stopped after a failure of the disk', { cause: error }));
+      this.#decideWaiting(write);
+    }
+    this.#wakeWatchers();
+    for (const resolve of this.#idle.splice(0)) resolve();
+    if (!closing) this.#onFailure(error);
+  }
+
+  #ask(request: Parameters<Committer['request']>[0]): Promise<CommitAnswer> {
+    return new Promise((resolve, reject) => {
+      this.#committer.request(request, (answer) => {
+        if (answer.error) reject(errorOf(answer.error));
+        else resolve(answer);
+      });
+    });
+  }
+
+  #wakeWatchers(): void {
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers();
+  }
+
+  // Expiry
+
+  #scheduleExpiry(): void {
+    const next = this.#expiries.next;
+    clearTimeout(this.#expiryTimer);
+    if (!next || this.#state === 'closed' || this.#state === 'failed') return;
+    this.#expiryTimer = setTimeout(() => this.#expire(), Math.min(Math.max(0, next.at - performance.now()) + 1, 2 ** 31 - 1));
+    this.#expiryTimer.unref();
+  }
+
+  #expire(): void {
+    const now = performance.now();
+    for (let next = this.#expiries.next; next && next.at <= now; next = this.#expiries.next) {
+      this.#expiries.pop();
+      const { key, revision } = next;
+      this.delete(key, revision).catch((error: unknown) => {
+        if (error instanceof NoSpaceError) this.#expiries.push({ key, revision, at: performance.now() + retryReserveMs });
+        // Any other: it was written again meanwhile, or the store ends.
+      });
+    }
+    this.#scheduleExpiry();
+  }
+
+  // Compaction
+
+  #startCompactionTimer(intervalMs: number): void {
+    if (intervalMs === 0) return;
+    let last = this.#revision;
+    this.#compactionTimer = setInterval(() => {
+      const revision = last;
+      last = this.#revision;
+      if (revision <= this.#compactRevision || (this.#state !== 'open' && this.#state !== 'full')) return;
+      this.compact(revision).catch(this.#onCompactionError);
+    }, intervalMs);
+    this.#compactionTimer.unref();
+  }
+
+  /** It waits for its turn until the next time if the disk is full; else the disk has failed. */
+  readonly #onCompactionError = (error: unknown): void => {
+    if (!(error instanceof NoSpaceError)) this.#fail(error as Error);
+  };
+
+  /** One compaction after the other. */
+  #compact(revision: Revision): Promise<void> {
+    const compaction = this.#compacting.then(() => this.#runCompaction(revision));
+    this.#compacting = compaction.catch(() => {});
+    return compaction;
+  }
+
+  /** In steps, between which batches are written. What `close` interrupts goes on when the file is opened again. */
+  async #runCompaction(revision: Revision): Promise<void> {
+    await this.#ask({ type: 'beginCompaction', revision });
+    for (let done = false; !done;) {
+      if (this.#state === 'closed' || this.#state === 'failed') return;
+      const { step } = await this.#ask({ type: 'compact', compacted: this.#compacted, revision, limit: compactionRows });
+      this.#compacted = step!.compacted;
+      done = step!.done;
+    }
+    let forgotten = 0;
+    for (const { entry, revision: deletion } of this.#tombstones) {
+      if (deletion > revision) break;
+      forgotten++;
+      if (entry.revision !== deletion) continue;
+      if (entry.pending) entry.revision = 0;
+      else this.#index.remove(entry.key);
+    }
+    this.#tombstones.splice(0, forgotten);
+  }
+}
+
+/** An event whose previous record is read when somebody asks for it. */
+class LoggedEvent implements StorageEvent {
+  #previous: StorageRecord | (() => StorageRecord | undefined) | undefined;
+
+  constructor(
+    readonly type: 'PUT' | 'DELETE',
+    readonly key: string,
+    readonly revision: Revision,
+    readonly record: StorageRecord | undefined,
+    previous: StorageRecord | (() => StorageRecord | undefined),
+  ) {
+    this.#previous = previous;
+  }
+
+  get previous(): StorageRecord | undefined {
+    if (typeof this.#previous === 'function') this.#previous = this.#previous();
+    return this.#previous;
+  }
+}
+
+function errorOf({ code, message }: CommitFailure): Error {
+  if ((code & 0xff) === fullCode) return new NoSpaceError(`storage: ${message}`);
+  return new UnavailableError(`storage: ${message}`);
+}
+
+/** The first key that is after all keys under the prefix: `0` follows `/`. */
+function afterPrefix(prefix: string): string {
+  return `${prefix.slice(0, -1)}0`;
+}
+
+function throwUncaught(error: Error): void {
+  setImmediate(() => {
+    throw error;
+  });
+}

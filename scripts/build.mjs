@@ -1,0 +1,65 @@
+// Builds dist/: src and plugins bundled into a few files that start fast, and the tables that are read at run time.
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const out = join(root, 'dist');
+const entries = {
+  'src/cmd/main': 'src/cmd/main.ts',
+  'src/sdk/index': 'src/sdk/index.ts',
+  'src/sdk/testing/index': 'src/sdk/testing/index.ts',
+  'src/testing/index': 'src/testing/index.ts',
+  'plugins/storage/embedded/commit-worker': 'plugins/storage/embedded/commit-worker.ts',
+};
+/** Packages that Nest asks for only if they are there. */
+const optional = /^(@nestjs\/(websockets|microservices)(\/.*)?|class-transformer\/storage|pino-pretty|bufferutil|utf-8-validate)$/;
+
+/** Modules find files beside themselves by import.meta.url: in a bundle that is where their source would have been in dist. */
+const placeOfSource = {
+  name: 'place-of-source',
+  transform(code, id) {
+    if (!id.startsWith(root + sep) || id.includes(`${sep}node_modules${sep}`) || !code.includes('import.meta.url')) return undefined;
+    const place = relative(root, id).split(sep).join('/').replace(/\.ts$/, '.js');
+    return { code: code.replaceAll('import.meta.url', `new URL(${JSON.stringify(place)}, globalThis.__kubenestDist).href`) };
+  },
+};
+
+function copyTables(folder) {
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile() || !/\.gen\.(json|json\.gz|bin|pb)$/.test(entry.name)) continue;
+    const from = join(entry.parentPath, entry.name);
+    const to = join(out, relative(root, from));
+    mkdirSync(dirname(to), { recursive: true });
+    cpSync(from, to);
+  }
+}
+
+rmSync(out, { recursive: true, force: true });
+const existing = Object.fromEntries(Object.entries(entries).filter(([, file]) => { return existsSync(join(root, file)); }));
+const bundle = await rolldown({
+  cwd: root,
+  input: existing,
+  platform: 'node',
+  external: optional,
+  resolve: { conditionNames: ['kubenest-source', 'import', 'node', 'default'] },
+  transform: { decorator: { legacy: true, emitDecoratorMetadata: true }, target: 'node24' },
+  plugins: [placeOfSource],
+  onLog(level, log, handler) {
+    if (level === 'warn') return;
+    handler(level, log);
+  },
+});
+await bundle.write({
+  dir: out,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunks/[name]-[hash].js',
+  keepNames: true,
+  sourcemap: process.env['KUBENEST_SOURCEMAP'] === '1',
+  intro: `globalThis.__kubenestDist ??= import.meta.url.replace(/\\/dist\\/.*$/, '/dist/');`,
+});
+await bundle.close();
+copyTables('src');
+writeFileSync(join(out, 'package.json'), '{"type":"module"}\n');

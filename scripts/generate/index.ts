@@ -1,0 +1,54 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { descriptionTables } from './descriptions.ts';
+import { factTables, type GeneratedFile } from './tables.ts';
+import { typeFiles } from './types.ts';
+
+/**
+ * Writes the committed tables of the API from the facts folder:
+ *   node scripts/generate/index.ts [--facts ../shared/facts] [--module-cache DIR] [--check]
+ * `--check` writes nothing and exits with 1 if a committed file differs. Descriptions come from the OpenAPI documents in the
+ * Go module k8s.io/kubernetes; where the module cache does not have it, the committed description tables stay as they are.
+ */
+const { values: options } = parseArgs({
+  options: {
+    facts: { type: 'string', default: '../shared/facts' },
+    'module-cache': { type: 'string' },
+    check: { type: 'boolean', default: false },
+  },
+});
+
+const root = resolve(import.meta.dirname, '../..');
+const facts = resolve(root, options.facts);
+if (!existsSync(join(facts, 'schema/index.json'))) {
+  console.error(`generate: there are no facts in ${options.facts} (schema/index.json is missing); name their folder with --facts`);
+  process.exit(1);
+}
+
+const files: GeneratedFile[] = [...factTables(facts), ...typeFiles(facts)];
+const descriptions = descriptionTables(facts, options['module-cache']);
+if (descriptions) files.push(...descriptions);
+else console.warn('generate: the Go module cache has no k8s.io/kubernetes; the committed descriptions are kept');
+
+const wanted = new Map(files.map((file) => [file.path, file.content]));
+const stale = [...new Set(files.map((file) => dirname(file.path)))]
+  .flatMap((folder) => (existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => `${folder}/${name}`) : []))
+  .filter((path) => /\.gen\.(json|ts)$/.test(path) && !wanted.has(path));
+const changed = files.filter((file) => {
+  const path = join(root, file.path);
+  return !existsSync(path) || readFileSync(path, 'utf8') !== file.content;
+});
+
+if (options.check) {
+  for (const file of changed) console.error(`generate: ${file.path} is not what the facts give; run npm run generate`);
+  for (const path of stale) console.error(`generate: ${path} has no source any more; run npm run generate`);
+  process.exit(changed.length + stale.length > 0 ? 1 : 0);
+}
+for (const path of stale) rmSync(join(root, path));
+for (const file of changed) {
+  const path = join(root, file.path);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, file.content);
+}
+console.log(`generate: ${files.length} files from ${relative(root, facts)}, ${changed.length} written, ${stale.length} removed`);

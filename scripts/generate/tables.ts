@@ -1,0 +1,127 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+/** A file that belongs to the repository; `path` is relative to its root. */
+export interface GeneratedFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+type Table = Record<string, Json>;
+
+/** Where the schema tables of types that others than the built-in APIs need have their home. */
+const homes: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['meta_v1', 'runtime', 'intstr', 'resource', 'version', 'apidiscovery_v2', 'apidiscovery_v2beta1'].map((file) => [file, 'src/apimachinery/meta/schema']),
+  ),
+  apiextensions_v1: 'src/apiextensions-apiserver/schema',
+  apiregistration_v1: 'src/kube-aggregator/schema',
+};
+const kubernetes = 'src/kubernetes/schema';
+
+/** The types of autoscaling/v1 that the scale subresource of custom resources needs, too. */
+export const scaleTypes: readonly string[] = ['Scale', 'ScaleSpec', 'ScaleStatus'];
+
+/** The folder of a schema table such as `core_v1`. */
+export function homeOf(file: string): string {
+  return homes[file] ?? kubernetes;
+}
+
+/** Folder of a protobuf package such as `k8s.io.api.core.v1`. */
+function homeOfProtobuf(name: string): string {
+  if (name.includes('.apiextensions_apiserver.')) return 'src/apiextensions-apiserver/schema';
+  if (name.includes('.kube_aggregator.')) return 'src/kube-aggregator/schema';
+  if (name.includes('.apimachinery.') || name.includes('.apidiscovery.')) return 'src/apimachinery/meta/schema';
+  return kubernetes;
+}
+
+function read(...path: string[]): Table {
+  return JSON.parse(readFileSync(join(...path), 'utf8'));
+}
+
+/** JSON with one member a line, so that a change of the API is a change of a few lines. `depth` 2: the members' members, too. */
+export function lines(table: Table, depth = 1): string {
+  const members = Object.entries(table).map(([key, value]) => {
+    const nested = depth > 1 && value !== null && typeof value === 'object';
+    if (nested && Array.isArray(value)) return `${JSON.stringify(key)}:[\n${value.map((item) => JSON.stringify(item)).join(',\n')}]`;
+    return `${JSON.stringify(key)}:${nested ? lines(value as Table, depth - 1).trimEnd() : JSON.stringify(value)}`;
+  });
+  return `{\n${members.join(',\n')}\n}\n`;
+}
+
+/** Where the facts are known to be wrong: the API has more values than they list. */
+function correct(file: string, table: Table): void {
+  if (file !== 'discovery_v1') return;
+  const { fields } = table.EndpointSlice as { fields: { addressType: { enum: string[] } } };
+  fields.addressType.enum = ['FQDN', 'IPv4', 'IPv6'];
+}
+
+/** All tables that follow from the facts alone. */
+export function factTables(facts: string): GeneratedFile[] {
+  const files: GeneratedFile[] = [];
+  const add = (folder: string, name: string, table: Table, depth?: number) => {
+    files.push({ path: `${folder}/${name}.gen.json`, content: lines(table, depth) });
+  };
+
+  const kinds = new Map<string, Table>();
+  for (const name of readdirSync(join(facts, 'schema')).sort()) {
+    const file = basename(name, '.json');
+    if (file === 'index') continue;
+    const table = read(facts, 'schema', name);
+    correct(file, table);
+    const folder = homeOf(file);
+    add(folder, file, table);
+    for (const [definition, value] of Object.entries(table)) {
+      for (const gvk of ((value as Table).gvk as string[] | undefined) ?? []) {
+        const index = kinds.get(folder) ?? {};
+        index[gvk] = `${file}.${definition}`;
+        kinds.set(folder, index);
+      }
+    }
+  }
+  for (const [folder, index] of kinds) add(folder, 'kinds', index);
+
+  const autoscaling = read(facts, 'schema/autoscaling_v1.json');
+  const scale = Object.fromEntries(scaleTypes.map((name) => [name, autoscaling[name] as Json]));
+  add('src/apiextensions-apiserver/schema', 'autoscaling_v1', scale);
+
+  const packages = read(facts, 'schema/index.json') as Record<string, { go: string }>;
+  const goPackages = new Map<string, Table>();
+  for (const [file, { go }] of Object.entries(packages)) {
+    const folder = homeOf(file);
+    goPackages.set(folder, { ...goPackages.get(folder), [file]: go });
+  }
+  goPackages.set('src/apiextensions-apiserver/schema', { ...goPackages.get('src/apiextensions-apiserver/schema'), autoscaling_v1: 'k8s.io/api/autoscaling/v1' });
+  for (const [folder, table] of goPackages) add(folder, 'packages', table);
+
+  const protobuf = new Map<string, Table>();
+  for (const [name, messages] of Object.entries(read(facts, 'protobuf.json'))) {
+    const folder = homeOfProtobuf(name);
+    protobuf.set(folder, { ...protobuf.get(folder), [name]: messages });
+    if (name === 'k8s.io.api.autoscaling.v1') {
+      const extensions = 'src/apiextensions-apiserver/schema';
+      const messagesOfScale = Object.fromEntries(scaleTypes.map((message) => [message, (messages as Table)[message] as Json]));
+      protobuf.set(extensions, { ...protobuf.get(extensions), [name]: messagesOfScale });
+    }
+  }
+  for (const [folder, table] of protobuf) add(folder, 'protobuf', table, 2);
+
+  const resources = read(facts, 'resources.json') as { groupVersions: Json; discovery: Table; served: Table; offByDefault: Json };
+  add(kubernetes, 'discovery', {
+    groupVersions: resources.groupVersions,
+    apis: resources.discovery.apis as Json,
+    aggregatedOrder: resources.discovery.aggregatedOrder as Json,
+    nonResourcePaths: resources.discovery.nonResourcePaths as Json,
+  }, 2);
+  // Only tests read these: they hold the resource definitions against what the real server shows.
+  const drift = `${kubernetes}/drift`;
+  add(drift, 'resources', resources.served, 2);
+  add(drift, 'columns', read(facts, 'columns.json').list as Table);
+  add(drift, 'field-selectors', read(facts, 'field-selectors.json').resources as Table);
+  add(drift, 'storage', read(facts, 'storage.json').resources as Table);
+  add(kubernetes, 'bootstrap', read(facts, 'bootstrap.json'), 2);
+  add(kubernetes, 'rbac', read(facts, 'rbac.json'), 2);
+  add(kubernetes, 'flags', read(facts, 'flags.json'), 2);
+  return files;
+}

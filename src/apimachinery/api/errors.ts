@@ -1,0 +1,274 @@
+/** The errors of the API: each is a Status. Upstream: apimachinery/pkg/api/errors, and apiserver's negotiation errors. */
+import type { GroupKind, GroupResource, Status, StatusCause, StatusDetails } from '../meta/types.ts';
+import { quote } from '../runtime/quote.ts';
+import { aggregate, type FieldError } from '../validation/field.ts';
+
+/** An error that is answered as its Status, with the status's code. Throw only what the constructors below make. */
+export class StatusError extends Error {
+  override readonly name = 'StatusError';
+
+  constructor(readonly status: Status, options?: ErrorOptions) {
+    super(status.message ?? '', options);
+  }
+}
+
+/** The zero value: a request without a resource. */
+const noResource: GroupResource = { group: '', resource: '' };
+
+/** `deployments.apps`, `pods`. */
+export function groupResourceString({ group, resource }: GroupResource): string {
+  return group ? `${resource}.${group}` : resource;
+}
+
+/** `Deployment.apps`, `Pod`. */
+export function groupKindString({ group, kind }: GroupKind): string {
+  return group ? `${kind}.${group}` : kind;
+}
+
+function failure(code: number, reason: string, message: string, details?: StatusDetails): StatusError {
+  return new StatusError(newStatus(code, reason, message, details));
+}
+
+/** A Status with status Failure; an empty reason or message and empty details are left out, as in its JSON. */
+export function newStatus(code: number, reason: string, message: string, details?: StatusDetails): Status {
+  return {
+    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure',
+    ...(message && { message }),
+    ...(reason && { reason }),
+    ...(details && { details }),
+    code,
+  };
+}
+
+/** In the order of the Go struct, without zero values. */
+function details(of: StatusDetails): StatusDetails {
+  const { name, group, kind, uid, causes, retryAfterSeconds } = of;
+  return {
+    ...(name && { name }),
+    ...(group && { group }),
+    ...(kind && { kind }),
+    ...(uid && { uid }),
+    ...(causes && causes.length > 0 && { causes }),
+    ...(retryAfterSeconds && { retryAfterSeconds }),
+  };
+}
+
+function resourceDetails({ group, resource }: GroupResource, name = ''): StatusDetails {
+  return details({ name, group, kind: resource });
+}
+
+export function newNotFound(resource: GroupResource, name: string): StatusError {
+  return failure(404, 'NotFound', `${groupResourceString(resource)} ${quote(name)} not found`, resourceDetails(resource, name));
+}
+
+export function newAlreadyExists(resource: GroupResource, name: string): StatusError {
+  return failure(409, 'AlreadyExists', `${groupResourceString(resource)} ${quote(name)} already exists`, resourceDetails(resource, name));
+}
+
+export function newGenerateNameConflict(resource: GroupResource, name: string, retryAfterSeconds: number): StatusError {
+  const message = `${groupResourceString(resource)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`;
+  return failure(409, 'AlreadyExists', message, details({ name, group: resource.group, kind: resource.resource, retryAfterSeconds }));
+}
+
+export function newUnauthorized(reason: string): StatusError {
+  return failure(401, 'Unauthorized', reason || 'not authorized');
+}
+
+/** `errText`: why, without the words "is forbidden". */
+export function newForbidden(resource: GroupResource, name: string, errText: string): StatusError {
+  const subject = groupResourceString(resource);
+  let message = `forbidden: ${errText}`;
+  if (subject) message = name ? `${subject} ${quote(name)} is forbidden: ${errText}` : `${subject} is forbidden: ${errText}`;
+  return failure(403, 'Forbidden', message, resourceDetails(resource, name));
+}
+
+export function newConflict(resource: GroupResource, name: string, errText: string): StatusError {
+  const message = `Operation cannot be fulfilled on ${groupResourceString(resource)} ${quote(name)}: ${errText}`;
+  return failure(409, 'Conflict', message, resourceDetails(resource, name));
+}
+
+export function newApplyConflict(causes: readonly StatusCause[], message: string): StatusError {
+  return failure(409, 'Conflict', message, details({ causes: [...causes] }));
+}
+
+export function newGone(message: string): StatusError {
+  return failure(410, 'Gone', message);
+}
+
+/** A resource version, or a continue token, that is too old. */
+export function newResourceExpired(message: string): StatusError {
+  return failure(410, 'Expired', message);
+}
+
+export function newInvalid({ group, kind }: GroupKind, name: string, fieldErrors: readonly FieldError[]): StatusError {
+  const head = `${groupKindString({ group, kind })} ${quote(name)} is invalid`;
+  const causes = fieldErrors.map((error): StatusCause => ({
+    reason: error.type,
+    message: error.body(),
+    ...(error.field && { field: error.field }),
+  }));
+  const message = fieldErrors.length > 0 ? `${head}: ${aggregate(fieldErrors)}` : head;
+  return failure(422, 'Invalid', message, details({ name, group, kind, causes }));
+}
+
+export function newBadRequest(reason: string): StatusError {
+  return failure(400, 'BadRequest', reason);
+}
+
+export function newTooManyRequests(message: string, retryAfterSeconds: number): StatusError {
+  return failure(429, 'TooManyRequests', message, details({ retryAfterSeconds }));
+}
+
+export function newServiceUnavailable(reason: string): StatusError {
+  return failure(503, 'ServiceUnavailable', reason);
+}
+
+export function newMethodNotSupported(resource: GroupResource, action: string): StatusError {
+  const message = `${action} is not supported on resources of kind ${quote(groupResourceString(resource))}`;
+  return failure(405, 'MethodNotAllowed', message, resourceDetails(resource));
+}
+
+/** The server knows that it could not do it now: the client may retry. */
+export function newServerTimeout(resource: GroupResource, operation: string, retryAfterSeconds: number): StatusError {
+  const message = `The ${operation} operation against ${groupResourceString(resource)} could not be completed at this time, please try again.`;
+  return failure(500, 'ServerTimeout', message, details({ name: operation, group: resource.group, kind: resource.resource, retryAfterSeconds }));
+}
+
+/** The outcome is not known: 504. */
+export function newTimeoutError(message: string, retryAfterSeconds: number): StatusError {
+  return failure(504, 'Timeout', `Timeout: ${message}`, details({ retryAfterSeconds }));
+}
+
+/** A read asks for a version that the server has not seen yet. Upstream: apiserver/pkg/storage/errors.go. */
+export function newTooLargeResourceVersion(minimum: number | bigint, current: number | bigint, retryAfterSeconds: number): StatusError {
+  const message = `Timeout: Too large resource version: ${minimum}, current: ${current}`;
+  return failure(504, 'Timeout', message, details({
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds,
+  }));
+}
+
+export function newInternalError(error: Error | string): StatusError {
+  const text = typeof error === 'string' ? error : error.message;
+  const status = newStatus(500, 'InternalError', `Internal error occurred: ${text}`, details({ causes: [text ? { message: text } : {}] }));
+  return typeof error === 'string' ? new StatusError(status) : new StatusError(status, { cause: error });
+}
+
+export function newRequestEntityTooLargeError(message: string): StatusError {
+  return failure(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`);
+}
+
+export function newUnsupportedMediaType(accepted: readonly string[]): StatusError {
+  return failure(415, 'UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`);
+}
+
+export function newNotAcceptable(accepted: readonly string[]): StatusError {
+  return failure(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`);
+}
+
+/** `target`: the kind that the client asked to be converted to, as `meta.k8s.io/v1, Kind=Table`. */
+export function newNotAcceptableConversion(target: string, accepted: readonly string[]): StatusError {
+  return failure(406, 'NotAcceptable', `only the following media types are accepted when converting to ${target}: ${accepted.join(', ')}`);
+}
+
+const genericResponses: Readonly<Record<number, readonly [reason: string, message: string]>> = {
+  400: ['BadRequest', 'the server rejected our request for an unknown reason'],
+  401: ['Unauthorized', 'the server has asked for the client to provide credentials'],
+  404: ['NotFound', 'the server could not find the requested resource'],
+  405: ['MethodNotAllowed', 'the server does not allow this method on the requested resource'],
+  409: ['Conflict', 'the server reported a conflict'],
+  422: ['Invalid', 'the server rejected our request due to an error in our request'],
+  429: ['TooManyRequests', 'the server has received too many requests and has asked us to try again later'],
+  503: ['ServiceUnavailable', 'the server is currently unable to handle the request'],
+  504: ['Timeout', 'the server was unable to return a response in the time allotted, but may still be processing the request'],
+};
+
+function genericReasonAndMessage(code: number, verb: string, serverMessage: string): readonly [string, string] {
+  if (code === 409 && verb === 'POST') return ['AlreadyExists', 'the server reported a conflict'];
+  const known = genericResponses[code];
+  if (known) return known;
+  if (code === 403) return ['Forbidden', serverMessage];
+  if (code === 406) {
+    const named = serverMessage !== '' && serverMessage !== 'unknown';
+    return ['NotAcceptable', named ? serverMessage : 'the server was unable to respond with a content type that the client supports'];
+  }
+  if (code === 415) return ['UnsupportedMediaType', serverMessage];
+  if (code >= 500) return ['InternalError', `an error on the server (${quote(serverMessage)}) has prevented the request from succeeding`];
+  return ['', `the server responded with the status code ${code} but did not return more information`];
+}
+
+/** The Status of an answer that was none: `verb` is the HTTP method. */
+export function newGenericServerResponse(
+  code: number, verb: string, resource: GroupResource = noResource, name = '', serverMessage = '', retryAfterSeconds = 0, isUnexpectedResponse = false,
+): StatusError {
+  const [reason, text] = genericReasonAndMessage(code, verb, serverMessage);
+  const subject = groupResourceString(resource);
+  let message = text;
+  if (subject) message += name ? ` (${verb.toLowerCase()} ${subject} ${name})` : ` (${verb.toLowerCase()} ${subject})`;
+  const causes: StatusCause[] = [];
+  if (isUnexpectedResponse) causes.push({ reason: 'UnexpectedServerResponse', ...(serverMessage && { message: serverMessage }) });
+  return failure(code, reason, message, details({ name, group: resource.group, kind: resource.resource, causes, retryAfterSeconds }));
+}
+
+/** The reason of an error; '' of one that carries no Status (also looked for among its causes). */
+export function reasonForError(error: unknown): string {
+  return statusOf(error)?.reason ?? '';
+}
+
+/** The Status of an error or of the nearest of its causes. */
+export function statusOf(error: unknown): Status | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if (current instanceof StatusError) return current.status;
+  }
+  return undefined;
+}
+
+const knownReasons: ReadonlySet<string> = new Set([
+  'Unauthorized', 'Forbidden', 'NotFound', 'AlreadyExists', 'Conflict', 'Gone', 'Invalid', 'ServerTimeout', 'StorageReadError', 'Timeout',
+  'TooManyRequests', 'BadRequest', 'MethodNotAllowed', 'NotAcceptable', 'RequestEntityTooLarge', 'UnsupportedMediaType', 'InternalError',
+  'Expired', 'ServiceUnavailable',
+]);
+
+/** A test by reason; an error with an unknown reason counts by its code. */
+function has(reason: string, code?: number): (error: unknown) => boolean {
+  return (error) => {
+    const status = statusOf(error);
+    if (!status) return false;
+    if (status.reason === reason) return true;
+    return code !== undefined && status.code === code && !knownReasons.has(status.reason ?? '');
+  };
+}
+
+export const isNotFound = has('NotFound', 404);
+export const isAlreadyExists = has('AlreadyExists');
+export const isConflict = has('Conflict', 409);
+export const isInvalid = has('Invalid', 422);
+export const isGone = has('Gone', 410);
+export const isResourceExpired = has('Expired');
+export const isNotAcceptable = has('NotAcceptable', 406);
+export const isUnsupportedMediaType = has('UnsupportedMediaType', 415);
+export const isMethodNotSupported = has('MethodNotAllowed', 405);
+export const isServiceUnavailable = has('ServiceUnavailable', 503);
+export const isBadRequest = has('BadRequest', 400);
+export const isUnauthorized = has('Unauthorized', 401);
+export const isForbidden = has('Forbidden', 403);
+export const isTimeout = has('Timeout', 504);
+export const isServerTimeout = has('ServerTimeout');
+export const isInternalError = has('InternalError', 500);
+/** By reason or by code alone, as upstream. */
+export const isTooManyRequests = (error: unknown): boolean => has('TooManyRequests', 429)(error) || statusOf(error)?.code === 429;
+/** By reason or by code alone, as upstream. */
+export const isRequestEntityTooLargeError = (error: unknown): boolean =>
+  has('RequestEntityTooLarge', 413)(error) || statusOf(error)?.code === 413;
+
+/** Whether the status names a cause of this type, such as `NamespaceTerminating`. */
+export function hasStatusCause(error: unknown, type: string): boolean {
+  return statusOf(error)?.details?.causes?.some((cause) => cause.reason === type) ?? false;
+}
+
+/** How many seconds the client should wait before it tries again; undefined if nothing says so. */
+export function suggestsClientDelay(error: unknown): number | undefined {
+  const status = statusOf(error);
+  const seconds = status?.details?.retryAfterSeconds;
+  if (status?.details && status.reason === 'ServerTimeout') return seconds ?? 0;
+  return seconds || undefined;
+}

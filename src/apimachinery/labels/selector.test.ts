@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { labelSelectorAsSelector, LabelSelectorError, parseSelector, selectorFromSet } from './selector.ts';
+
+describe('parseSelector', () => {
+  test.each([
+    ['', ''], ['a', 'a'], ['!a', '!a'], ['b=1,a', 'a,b=1'], ['a == b', 'a==b'], ['a!=b', 'a!=b'], ['a=', 'a='], ['a in (b, a,)', 'a in (,a,b)'],
+    ['a notin ()', 'a notin ()'], ['a>1,b<2', 'a>1,b<2'], ['x.io/y in (in)', 'x.io/y in (in)'], ['in=notin', 'in=notin'],
+  ])('%j', (text, printed) => {
+    expect(parseSelector(text).toString()).toBe(printed);
+  });
+
+  test.each([
+    ['=a', "found '=', expected: !, identifier, or 'end of string'"],
+    ['a b', "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+    ['a=b c', "found 'c', expected: ',' or 'end of string'"],
+    ['a,', "found '', expected: identifier after ','"],
+    ['a===b', "unable to parse requirement: found '=', expected: identifier"],
+    ['a in b', "unable to parse requirement: found 'b' expected: '('"],
+    ['a in (b', "unable to parse requirement: found '', expected: ',' or ')'"],
+    ['a in (=)', "unable to parse requirement: found '=', expected: ',', ')' or identifier"],
+    ['!=a', "found '!=', expected: !, identifier, or 'end of string'"],
+    ['a>x', "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer"],
+    ['-=a', "unable to parse requirement: <nil>: Invalid value: \"-\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"],
+    ['n=-1', "unable to parse requirement: values[0][n]: Invalid value: \"-1\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"],
+  ])('refuses %j', (text, message) => {
+    expect(() => parseSelector(text)).toThrow(new LabelSelectorError(message));
+  });
+});
+
+test.each<[selector: string, labels: Record<string, string> | undefined, matches: boolean]>([
+  ['', undefined, true],
+  ['a', { a: '' }, true],
+  ['a', {}, false],
+  ['constructor', {}, false],
+  ['!a', undefined, true],
+  ['a=1', { a: '1' }, true],
+  ['a=1', { a: '2' }, false],
+  ['a!=1', {}, true],
+  ['a!=1', { a: '1' }, false],
+  ['a in (1,2)', { a: '2' }, true],
+  ['a in (1,2)', {}, false],
+  ['a notin (1,2)', {}, true],
+  ['a notin (1,2)', { a: '1' }, false],
+  ['a>1', { a: '2' }, true],
+  ['a>1', { a: 'x' }, false],
+  ['a<1', { a: '0' }, true],
+  ['a=1,b=2', { a: '1', b: '3' }, false],
+])('%s of %j: %s', (selector, labels, matches) => {
+  expect(parseSelector(selector).matches(labels)).toBe(matches);
+});
+
+describe('labelSelectorAsSelector', () => {
+  test('none at all matches nothing, an empty one everything', () => {
+    expect([labelSelectorAsSelector(undefined).matches({}), labelSelectorAsSelector(undefined).isEmpty()]).toEqual([false, false]);
+    expect([labelSelectorAsSelector({}).matches({}), labelSelectorAsSelector({}).isEmpty()]).toEqual([true, true]);
+  });
+
+  test('all parts must hold', () => {
+    const selector = labelSelectorAsSelector({ matchLabels: { b: '1' }, matchExpressions: [{ key: 'a', operator: 'NotIn', values: ['y', 'x'] }] });
+    expect(selector.toString()).toBe('a notin (x,y),b=1');
+  });
+
+  test('refuses other operators', () => {
+    expect(() => labelSelectorAsSelector({ matchExpressions: [{ key: 'a', operator: 'toString' }] }))
+      .toThrow(new LabelSelectorError('"toString" is not a valid label selector operator'));
+  });
+});
+
+test('requiresExactMatch', () => {
+  const selector = parseSelector('a=1,b in (2),c in (3,4),d!=5');
+  expect(['a', 'b', 'c', 'd', 'e'].map((key) => selector.requiresExactMatch(key))).toEqual(['1', '2', undefined, undefined, undefined]);
+  expect(selectorFromSet({ x: 'y' }).requiresExactMatch('x')).toBe('y');
+});

@@ -1,0 +1,271 @@
+import { newBadRequest } from '#apimachinery/api/errors';
+import type { KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
+import { DecodeError, decode } from '#apimachinery/runtime/codec';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepEqual } from '#apimachinery/runtime/equality';
+import type { StructType } from '#apimachinery/runtime/schema';
+import { type Conflict, ConflictError, newConflictError } from './conflict.ts';
+import { FieldSet } from './field-set.ts';
+import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts';
+import {
+  compareText, decodeManagers, encodeManagers, isResetManagedFields, isSameManager, type Manager, ManagedFieldsError, withManagedFields,
+} from './managers.ts';
+import { fieldElement } from './path-element.ts';
+import { type Skip, TypedError } from './typed.ts';
+import { Updater } from './updater.ts';
+import { validate } from './validate.ts';
+
+/** The most entries of updates that an object keeps; older ones are merged. */
+export const maxUpdateManagers = 10;
+const ancientChanges = 'ancient-changes';
+const beforeFirstApply = 'before-first-apply';
+
+/**
+ * Keeps `metadata.managedFields` and does server-side apply; apimachinery/pkg/util/managedfields. Objects are decoded and in
+ * the manager's version. No input is changed; results share parts of the inputs, and their fieldsV1 must not be changed.
+ */
+export interface FieldManager {
+  /**
+   * For create, update and patch: the object with managedFields as upstream's Update leaves them. `live` is undefined on
+   * create. Never throws for what a client sent: managedFields that cannot be read are taken from `live`, and an object
+   * that cannot be tracked has none.
+   */
+  update(live: KubeObject | undefined, next: KubeObject, manager: string): KubeObject;
+  /**
+   * Server-side apply. `applied` is the configuration as parsed, not decoded: nulls and zero values count. For an object that
+   * is to be created, `live` is an empty one (kind, apiVersion, metadata without uid). The result is decoded but not
+   * defaulted; undefined if neither the object nor its managedFields change. Throws StatusError: 400, and 409 with causes on
+   * conflicts unless `force`; and Error (500, the message as it is) for a configuration that the type does not allow.
+   */
+  apply(live: KubeObject, applied: KubeObject, manager: string, force: boolean): KubeObject | undefined;
+}
+
+export interface FieldManagerOptions {
+  readonly type: StructType;
+  /** `apps/v1` */
+  readonly groupVersion: string;
+  readonly kind: string;
+  readonly subresource?: string | undefined;
+  /** Fields that a write through this endpoint does not change; below a path all of it. The same in every version. */
+  readonly resetFields?: FieldSet | undefined;
+  /** The time in RFC 3339, whole seconds, UTC. */
+  readonly clock?: (() => string) | undefined;
+  /** The object in another version of its API; undefined if the version is gone. Without it, all other versions are gone. */
+  readonly convert?: ((object: KubeObject, toGroupVersion: string) => KubeObject | undefined) | undefined;
+  /** The type in another version; undefined if the version is gone. Needed with `convert`. */
+  readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;
+}
+
+/** Fields that nobody ever owns; managedfields/internal/stripmeta.go. */
+const unownedMetadata = [
+  'name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation', 'managedFields', 'resourceVersion',
+].map((name) => ['f:metadata', fieldElement(name)]);
+const stripSet = FieldSet.of(['f:apiVersion'], ['f:kind'], ['f:metadata'], ...unownedMetadata);
+
+export function newFieldManager(options: FieldManagerOptions): FieldManager {
+  return new DefaultFieldManager(options);
+}
+
+class DefaultFieldManager implements FieldManager {
+  readonly #updater: Updater;
+  readonly #subresource: string;
+  readonly #clock: () => string;
+
+  constructor(private readonly options: FieldManagerOptions) {
+    this.#updater = new Updater(options, skipOf(options.resetFields));
+    this.#subresource = options.subresource ?? '';
+    this.#clock = options.clock ?? (() => `${new Date().toISOString().slice(0, 19)}Z`);
+  }
+
+  update(live: KubeObject | undefined, next: KubeObject, manager: string): KubeObject {
+    try {
+      const before = this.#managersOf(live, next);
+      // What was not tracked so far is not tracked before its first apply.
+      if (before.length === 0 && live?.metadata.uid) return withManagedFields(next, undefined);
+      const after = this.#update(live, next, before, manager || 'unknown');
+      return withManagedFields(next, after === before ? this.#entriesOf(live, next, before) : encodeManagers(after));
+    } catch (error) {
+      if (error instanceof TypedError || error instanceof DecodeError) return withManagedFields(next, undefined);
+      throw error;
+    }
+  }
+
+  /** The owners after an update; the same array if nothing changed. */
+  #update(live: KubeObject | undefined, next: KubeObject, before: readonly Manager[], manager: string): readonly Manager[] {
+    const { comparison, owners } = this.#updater.update(live, next, before);
+    const own = comparison ? comparison.modified.union(comparison.added).difference(stripSet) : FieldSet.empty;
+    if (own.isEmpty) return capUpdateManagers(owners);
+    const self = { manager, operation: 'Update', apiVersion: this.options.groupVersion, subresource: this.#subresource } as const;
+    const others = owners.filter((owner) => !isSameManager(owner, self));
+    const mine = owners.find((owner) => isSameManager(owner, self));
+    others.push({ ...self, time: this.#clock(), fields: mine ? mine.fields.union(own) : own });
+    return capUpdateManagers(others);
+  }
+
+  /** The entries of managers that nothing happened to: as they stand, not written anew. */
+  #entriesOf(live: KubeObject | undefined, next: KubeObject, managers: readonly Manager[]): ManagedFieldsEntry[] | undefined {
+    const before = live?.metadata.managedFields;
+    const given = next.metadata.managedFields;
+    if (before && managers.length === before.length && (given === before || !given?.length || this.#subresource || deepEqual(given, before))) {
+      return before;
+    }
+    return encodeManagers(managers);
+  }
+
+  /** The owners to begin with: as the request has them if it changes them, else as the live object has them. */
+  #managersOf(live: KubeObject | undefined, next: KubeObject): readonly Manager[] {
+    const before = live?.metadata.managedFields;
+    const given = next.metadata.managedFields;
+    if (this.#subresource || given === before) return decodeOrNone(before);
+    if (isResetManagedFields(given)) return [];
+    if (given && given.length > 0 && !deepEqual(given, before)) {
+      try {
+        return decodeManagers(given, false);
+      } catch (error) {
+        if (!(error instanceof ManagedFieldsError)) throw error;
+      }
+    }
+    return decodeOrNone(before);
+  }
+
+  apply(live: KubeObject, applied: KubeObject, manager: string, force: boolean): KubeObject | undefined {
+    this.#checkVersion(applied);
+    const before = this.#decodeLive(live);
+    let result: KubeObject;
+    try {
+      result = this.#applyOrUpgrade(live, applied, before, manager, force);
+    } catch (error) {
+      if (error instanceof ConflictError) throw newConflictError(error.conflicts);
+      if (error instanceof TypedError) throw new Error(`failed to merge config: ${error.message}`, { cause: error });
+      throw error;
+    }
+    if (manager === 'kubectl') result = updateLastApplied(result, applied);
+    return deepEqual(result, live) ? undefined : result;
+  }
+
+  #checkVersion(applied: KubeObject): void {
+    const { groupVersion, kind } = this.options;
+    if (applied.apiVersion !== groupVersion || applied.kind !== kind) {
+      throw newBadRequest(`invalid object type: ${formatKind(String(applied.apiVersion ?? ''), String(applied.kind ?? ''))}`);
+    }
+    if (Array.isArray(applied.metadata?.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
+  }
+
+  #decodeLive(live: KubeObject): readonly Manager[] {
+    try {
+      return decodeManagers(live.metadata.managedFields, true);
+    } catch (cause) {
+      if (cause instanceof ManagedFieldsError) throw new Error(`failed to decode managed fields: ${cause.message}`, { cause });
+      throw cause;
+    }
+  }
+
+  /** An apply of kubectl may take over what client-side apply set before. */
+  #applyOrUpgrade(live: KubeObject, applied: KubeObject, before: readonly Manager[], manager: string, force: boolean): KubeObject {
+    try {
+      return this.#apply(live, applied, before, manager, force);
+    } catch (error) {
+      if (!(error instanceof ConflictError) || manager !== 'kubectl') throw error;
+      const allowed = fieldsOfLastApplied(this.#updater.shape, this.options.groupVersion, live);
+      if (!allowed) throw error;
+      const left: Conflict[] = error.conflicts.map(({ owner, fields }) => ({ owner, fields: fields.difference(allowed) }));
+      if (left.some(({ fields }) => !fields.isEmpty)) throw new ConflictError(left.filter(({ fields }) => !fields.isEmpty));
+      return this.#apply(live, applied, before, manager, true);
+    }
+  }
+
+  #apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], manager: string, force: boolean): KubeObject {
+    const { groupVersion, type } = this.options;
+    const untracked = withManagedFields(live, undefined);
+    const owners = before.length > 0 ? before : this.#update(undefined, untracked, before, beforeFirstApply);
+    const self = { manager: manager || 'unknown', operation: 'Apply', apiVersion: groupVersion, subresource: this.#subresource } as const;
+    try {
+      validate(this.#updater.shape, applied);
+    } catch (cause) {
+      if (cause instanceof TypedError) throw new Error(`failed to create typed patch object (${describe(applied)}): ${cause.message}`, { cause });
+      throw cause;
+    }
+    const time = owners.find((owner) => isSameManager(owner, self))?.time;
+    const { object, managers } = this.#updater.apply(untracked, applied, owners, { ...self, time, fields: FieldSet.empty }, force);
+    const changed = object !== undefined;
+    const after: Manager[] = [];
+    for (const owner of managers) {
+      if (!isSameManager(owner, self)) {
+        after.push(owner);
+        continue;
+      }
+      const fields = owner.fields.difference(stripSet);
+      if (!fields.isEmpty) after.push({ ...owner, fields, time: changed ? this.#clock() : time });
+    }
+    return withManagedFields(object ? this.#decode(type, object, applied) : untracked, encodeManagers(after));
+  }
+
+  #decode(type: StructType, merged: KubeObject, applied: KubeObject): KubeObject {
+    try {
+      const { object } = decode<KubeObject>(type, deepCopy(merged));
+      object.metadata ??= {};
+      return object;
+    } catch (cause) {
+      if (cause instanceof DecodeError) throw new Error(`failed to convert new object (${describe(applied)}) to proper version: ${cause.message}`, { cause });
+      throw cause;
+    }
+  }
+}
+
+/** `namespace/name; group/version, Kind=kind`, as upstream's errors name an object. */
+function describe({ apiVersion, kind, metadata }: KubeObject): string {
+  return `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}; ${formatKind(apiVersion, kind)}`;
+}
+
+const formatKind = (apiVersion: string, kind: string): string => `${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`;
+
+function decodeOrNone(entries: readonly ManagedFieldsEntry[] | undefined): readonly Manager[] {
+  try {
+    return decodeManagers(entries, true);
+  } catch (error) {
+    if (error instanceof ManagedFieldsError) return [];
+    throw error;
+  }
+}
+
+/** Leaves out of comparisons what no owner can have, and what the endpoint resets. */
+function skipOf(resetFields: FieldSet | undefined): Skip {
+  const root: Record<string, Skip> = { 'f:apiVersion': true, 'f:kind': true };
+  for (const path of [...unownedMetadata, ...(resetFields ?? [])]) {
+    let node = root;
+    for (let i = 0; i < path.length; i++) {
+      const element = path[i]!;
+      const next = node[element];
+      if (next === true) break;
+      if (i === path.length - 1) node[element] = true;
+      else node = (next ?? (node[element] = {})) as Record<string, Skip>;
+    }
+  }
+  return root;
+}
+
+/** Merges the oldest updates, by version, until there are at most ten; managedfields/internal/capmanagers.go. */
+function capUpdateManagers(managers: readonly Manager[]): readonly Manager[] {
+  const updates = managers.filter(({ operation }) => operation === 'Update');
+  let excess = updates.length - maxUpdateManagers;
+  if (excess <= 0) return managers;
+  updates.sort((a, b) => compareText(a.time ?? '', b.time ?? '') || compareText(a.manager, b.manager) || compareText(a.apiVersion, b.apiVersion));
+  const kept = new Set(managers);
+  const firsts = new Map<string, Manager>();
+  for (const update of updates) {
+    if (excess <= 0) break;
+    const { apiVersion } = update;
+    const first = firsts.get(apiVersion);
+    if (!first) {
+      firsts.set(apiVersion, update);
+      continue;
+    }
+    const bucket = { manager: ancientChanges, operation: 'Update', apiVersion, subresource: '' } as const;
+    const target = [...kept].find((owner) => isSameManager(owner, bucket)) ?? first;
+    kept.delete(target);
+    kept.delete(update);
+    kept.add({ ...bucket, time: update.time, fields: update.fields.union(target.fields) });
+    excess--;
+  }
+  return [...kept];
+}

@@ -1,0 +1,334 @@
+import type { FieldsV1 } from '#apimachinery/meta/types';
+import { comparePathElements, type FieldPath, type PathElement, parsePathElement } from './path-element.ts';
+
+/**
+ * A node of a set: the tree of FieldsV1 itself. Worked example: `{"f:data":{".":{},"f:a":{}}}` holds the paths `.data` and
+ * `.data.a`; without the `.` it would hold only `.data.a`.
+ *
+ * Invariants: the path elements of a node stand in the order of `comparePathElements`, `.` first; nodes are never changed
+ * once they belong to a set, so sets share them; a node below the root that has no key is a member without children.
+ * Keys begin with a letter and a colon (or are `.`), so none of them meets a property of Object.prototype.
+ */
+type Node = FieldsV1;
+
+/** A member without children. */
+export const leaf: FieldsV1 = Object.freeze({});
+
+/** Deeper trees are refused; Kubernetes objects have about 15 levels. */
+const maxDepth = 500;
+
+export class FieldSetError extends Error {
+  override readonly name = 'FieldSetError';
+}
+
+function isEmpty(node: Node): boolean {
+  for (const _ in node) return false;
+  return true;
+}
+
+/** Whether the path of this node (not the root) belongs to the set. */
+function isMember(node: Node): boolean {
+  return node['.'] !== undefined || isEmpty(node);
+}
+
+function hasChildren(node: Node): boolean {
+  for (const key in node) if (key !== '.') return true;
+  return false;
+}
+
+/** A node of these parts; undefined if nothing is left of it. `children` holds no `.`. */
+function join(member: boolean, children: Node): Node | undefined {
+  if (!isEmpty(children)) return member ? { '.': leaf, ...children } : children;
+  return member ? leaf : undefined;
+}
+
+/** A set of field paths; immutable. structured-merge-diff/fieldpath/set.go. */
+export class FieldSet {
+  static readonly empty = new FieldSet({});
+
+  private constructor(private readonly root: Node) {}
+
+  /** A set of FieldsV1 that is known to be canonical: of this module's making, or stored by it. */
+  static fromCanonical(fields: FieldsV1): FieldSet {
+    return isEmpty(fields) ? FieldSet.empty : new FieldSet(fields['.'] === undefined ? fields : childrenOf(fields));
+  }
+
+  /** A set of FieldsV1 from anywhere: sorted, elements in their canonical spelling, unknown kinds left out. Throws FieldSetError. */
+  static fromFieldsV1(fields: unknown): FieldSet {
+    return FieldSet.fromCanonical(canonicalNode(fields, 0));
+  }
+
+  static of(...paths: FieldPath[]): FieldSet {
+    let root: Node = {};
+    for (const path of paths) if (path.length > 0) root = withPath(root, path, 0);
+    return FieldSet.fromCanonical(root);
+  }
+
+  /** The tree; it must not be changed. */
+  toFieldsV1(): FieldsV1 {
+    return this.root;
+  }
+
+  get isEmpty(): boolean {
+    return isEmpty(this.root);
+  }
+
+  /** The number of paths. */
+  get size(): number {
+    let size = 0;
+    for (const _ of this) size++;
+    return size;
+  }
+
+  has(path: FieldPath): boolean {
+    if (path.length === 0) return false;
+    let node = this.root;
+    for (const element of path) {
+      const next = node[element];
+      if (next === undefined) return false;
+      node = next;
+    }
+    return isMember(node);
+  }
+
+  insert(path: FieldPath): FieldSet {
+    return path.length === 0 || this.has(path) ? this : new FieldSet(withPath(this.root, path, 0));
+  }
+
+  union(other: FieldSet): FieldSet {
+    if (other.isEmpty || other === this) return this;
+    if (this.isEmpty) return other;
+    return this.#with(union(this.root, other.root));
+  }
+
+  intersection(other: FieldSet): FieldSet {
+    return this.#with(intersection(this.root, other.root));
+  }
+
+  /** The paths of this set that the other has not; what lies below a path of the other stays. */
+  difference(other: FieldSet): FieldSet {
+    return other.isEmpty ? this : this.#with(difference(this.root, other.root));
+  }
+
+  /** Like `difference`, and what lies below a path of the other goes too. */
+  recursiveDifference(other: FieldSet): FieldSet {
+    return other.isEmpty ? this : this.#with(recursiveDifference(this.root, other.root));
+  }
+
+  /** The paths that no other path of the set goes on from. */
+  leaves(): FieldSet {
+    return this.#with(leaves(this.root));
+  }
+
+  /** What the set holds below an element, as a set of its own. */
+  withPrefix(element: PathElement): FieldSet {
+    const node = this.root[element];
+    return node === undefined ? FieldSet.empty : FieldSet.fromCanonical(node);
+  }
+
+  equals(other: FieldSet): boolean {
+    return equal(this.root, other.root);
+  }
+
+  /** All paths: those that end at a node before those that go on from it. */
+  [Symbol.iterator](): Generator<FieldPath> {
+    return paths(this.root, []);
+  }
+
+  #with(root: Node): FieldSet {
+    return root === this.root ? this : FieldSet.fromCanonical(root);
+  }
+}
+
+function childrenOf(node: Node): Node {
+  if (node['.'] === undefined) return node;
+  const { '.': _, ...children } = node;
+  return children;
+}
+
+function* paths(node: Node, prefix: FieldPath): Generator<FieldPath> {
+  for (const element in node) if (element !== '.' && isMember(node[element]!)) yield [...prefix, element];
+  for (const element in node) {
+    const child = node[element]!;
+    if (element !== '.' && hasChildren(child)) yield* paths(child, [...prefix, element]);
+  }
+}
+
+/** A copy of a node with one more child in its place. */
+function withChild(node: Node, element: PathElement, child: Node): Node {
+  if (node[element] !== undefined) return { ...node, [element]: child };
+  const out: Node = {};
+  let placed = false;
+  for (const key in node) {
+    if (!placed && key !== '.' && comparePathElements(element, key) < 0) {
+      out[element] = child;
+      placed = true;
+    }
+    out[key] = node[key]!;
+  }
+  if (!placed) out[element] = child;
+  return out;
+}
+
+function withPath(node: Node, path: FieldPath, at: number): Node {
+  const element = path[at]!;
+  const child = node[element];
+  if (at === path.length - 1) {
+    if (child === undefined) return withChild(node, element, leaf);
+    return isMember(child) ? node : withChild(node, element, { '.': leaf, ...child });
+  }
+  return withChild(node, element, withPath(child === undefined ? {} : asParent(child), path, at + 1));
+}
+
+/** A node that can take children without losing that it is a member. */
+const asParent = (node: Node): Node => (isEmpty(node) ? { '.': leaf } : node);
+
+/** `b` over `a`, both roots or both at the same path; `.` is an ordinary key here, and leaves become explicit. */
+function union(a: Node, b: Node): Node {
+  if (a === b) return a;
+  let out: Node | undefined;
+  let added: PathElement[] | undefined;
+  for (const element in b) {
+    const ours = a[element];
+    const theirs = b[element]!;
+    if (ours === undefined) (added ??= []).push(element);
+    else if (element !== '.') {
+      const merged = unionChild(ours, theirs);
+      if (merged !== ours) (out ??= { ...a })[element] = merged;
+    }
+  }
+  const base = out ?? a;
+  if (!added) return base;
+  if (added.length === 1 && added[0] !== '.') return withChild(base, added[0]!, b[added[0]!]!);
+  return mergeSorted(base, added, b);
+}
+
+function unionChild(ours: Node, theirs: Node): Node {
+  if (ours === theirs) return ours;
+  const merged = union(asParent(ours), asParent(theirs));
+  return hasChildren(merged) ? merged : leaf;
+}
+
+/** `base` with the elements `added` of `from`, in order. */
+function mergeSorted(base: Node, added: PathElement[], from: Node): Node {
+  const out: Node = {};
+  let next = 0;
+  if (added[0] === '.') {
+    out['.'] = leaf;
+    next = 1;
+  }
+  for (const element in base) {
+    if (element !== '.') {
+      while (next < added.length && comparePathElements(added[next]!, element) < 0) out[added[next]!] = from[added[next++]!]!;
+    }
+    out[element] = base[element]!;
+  }
+  while (next < added.length) out[added[next]!] = from[added[next++]!]!;
+  return out;
+}
+
+function intersection(a: Node, b: Node): Node {
+  const out: Node = {};
+  for (const element in a) {
+    const theirs = b[element];
+    if (element === '.' || theirs === undefined) continue;
+    const ours = a[element]!;
+    const both = join(isMember(ours) && isMember(theirs), intersection(ours, theirs));
+    if (both) out[element] = both;
+  }
+  return out;
+}
+
+/** The node without the members of the other; the node itself if they have none in common. Looks only at the children. */
+function difference(a: Node, b: Node): Node {
+  let out: Node | undefined;
+  for (const element in b) {
+    const ours = a[element];
+    if (element === '.' || ours === undefined) continue;
+    const theirs = b[element]!;
+    const rest = difference(ours, theirs);
+    const member = isMember(ours);
+    const stays = member && !isMember(theirs);
+    if (rest === ours && stays === member) continue;
+    out = replaceChild(out, a, element, join(stays, childrenOf(rest)));
+  }
+  return out ?? a;
+}
+
+function recursiveDifference(a: Node, b: Node): Node {
+  let out: Node | undefined;
+  for (const element in b) {
+    const ours = a[element];
+    if (element === '.' || ours === undefined) continue;
+    const theirs = b[element]!;
+    if (isMember(theirs)) {
+      out = replaceChild(out, a, element, undefined);
+      continue;
+    }
+    const rest = recursiveDifference(ours, theirs);
+    if (rest !== ours) out = replaceChild(out, a, element, join(isMember(ours), childrenOf(rest)));
+  }
+  return out ?? a;
+}
+
+function replaceChild(out: Node | undefined, original: Node, element: PathElement, child: Node | undefined): Node {
+  const node = out ?? { ...original };
+  if (child) node[element] = child;
+  else delete node[element];
+  return node;
+}
+
+function leaves(node: Node): Node {
+  const out: Node = {};
+  for (const element in node) {
+    if (element === '.') continue;
+    const child = node[element]!;
+    if (!hasChildren(child)) out[element] = leaf;
+    else {
+      const rest = leaves(child);
+      if (!isEmpty(rest)) out[element] = rest;
+    }
+  }
+  return out;
+}
+
+function equal(a: Node, b: Node): boolean {
+  if (a === b) return true;
+  if (isMember(a) !== isMember(b)) return false;
+  let count = 0;
+  for (const element in a) {
+    if (element === '.') continue;
+    const theirs = b[element];
+    if (theirs === undefined || !equal(a[element]!, theirs)) return false;
+    count++;
+  }
+  for (const element in b) if (element !== '.') count--;
+  return count === 0;
+}
+
+function canonicalNode(fields: unknown, depth: number): Node {
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) throw new FieldSetError('expected an object in fieldsV1');
+  if (depth > maxDepth) throw new FieldSetError(`fieldsV1 is nested more than ${maxDepth} levels deep`);
+  const children = new Map<PathElement, Node>();
+  let member = false;
+  for (const [key, value] of Object.entries(fields)) {
+    if (key === '.') {
+      member = true;
+      continue;
+    }
+    let element: PathElement | undefined;
+    try {
+      element = parsePathElement(key);
+    } catch (cause) {
+      throw new FieldSetError(`parsing key as path element: ${(cause as Error).message}`, { cause });
+    }
+    if (element === undefined) continue;
+    const child = canonicalNode(value, depth + 1);
+    const known = children.get(element);
+    children.set(element, known ? unionChild(known, child) : child);
+  }
+  if (children.size === 0) return leaf;
+  const out: Node = member ? { '.': leaf } : {};
+  for (const element of [...children.keys()].sort(comparePathElements)) out[element] = children.get(element)!;
+  return out;
+}

@@ -1,0 +1,124 @@
+import type { FieldsV1 } from '#apimachinery/meta/types';
+import { isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
+import { FieldSet, leaf } from './field-set.ts';
+import type { ListShape, MapShape, AnyShape, Shape } from './shape.ts';
+import { itemElement, TypedError } from './typed.ts';
+
+type Node = FieldsV1;
+
+/** Deeper than a field set can be. */
+const maxDepth = 500;
+
+/**
+ * The value without the fields and items of a set; structured-merge-diff/typed/remove.go. What loses all of its content
+ * becomes null. The input is not changed.
+ */
+export function removeItems(shape: Shape, value: unknown, items: FieldSet): unknown {
+  return filter(shape, value, items.toFieldsV1(), false, 0);
+}
+
+/** The value with only the fields and items of a set. */
+export function extractItems(shape: Shape, value: unknown, items: FieldSet): unknown {
+  return filter(shape, value, items.toFieldsV1(), true, 0);
+}
+
+const isEmptyNode = (node: Node): boolean => {
+  for (const _ in node) return false;
+  return true;
+};
+
+const isMember = (node: Node | undefined): boolean => node !== undefined && (node['.'] !== undefined || isEmptyNode(node));
+
+/** Whether paths of the set go on from a node. */
+function goesOn(node: Node | undefined): node is Node {
+  if (node !== undefined) for (const key in node) if (key !== '.') return true;
+  return false;
+}
+
+function filter(shape: Shape, value: unknown, set: Node, extract: boolean, depth: number): unknown {
+  if (depth > maxDepth) throw new TypedError(`the value is nested more than ${maxDepth} levels deep`);
+  if (shape.kind === 'scalar') return value;
+  if (shape.kind === 'any' && (typeof value !== 'object' || value === null)) return value;
+  if (Array.isArray(value)) {
+    if (value.length === 0 || shape.kind === 'any' || shape.atomic) return extract ? value : null;
+    return shape.kind === 'list' ? filterItems(shape, value, set, extract, depth) : null;
+  }
+  if (!isJsonObject(value) || shape.kind === 'list') return null;
+  if (isEmptyNode(value as Node) || shape.atomic) return extract ? value : null;
+  return filterFields(shape, value, set, extract, depth);
+}
+
+function filterItems(shape: ListShape, items: readonly unknown[], set: Node, extract: boolean, depth: number): unknown {
+  const out: unknown[] = [];
+  for (const item of items) {
+    const node = set[itemElement(shape, item, 'raw')];
+    const matches = isMember(node);
+    if (extract ? !matches && !goesOn(node) : matches) continue;
+    out.push(goesOn(node) ? filter(shape.items, item, node, extract, depth + 1) : item);
+  }
+  return out.length > 0 ? out : null;
+}
+
+function filterFields(shape: MapShape | AnyShape, value: JsonObject, set: Node, extract: boolean, depth: number): unknown {
+  const out: JsonObject = {};
+  for (const name of Object.keys(value)) {
+    const node = set[`f:${name}`];
+    const child = shape.kind === 'any' ? shape : (shape.fields.get(name)?.shape ?? shape.values ?? shape);
+    if (isMember(node)) {
+      if (extract) setOwn(out, name, goesOn(node) ? filter(child, value[name], node!, true, depth + 1) : value[name]);
+    } else if (goesOn(node)) setOwn(out, name, filter(child, value[name], node, extract, depth + 1));
+    else if (!extract) setOwn(out, name, value[name]);
+  }
+  return isEmptyNode(out as Node) ? null : out;
+}
+
+/** The set with all the named fields on its paths: `a.b.c` brings `a` if that is a field of a struct, not if it is a map's key. */
+export function ensureNamedFieldsAreMembers(shape: Shape, set: FieldSet): FieldSet {
+  return FieldSet.fromCanonical(withNamedFields(shape, set.toFieldsV1()));
+}
+
+function withNamedFields(shape: Shape | undefined, node: Node): Node {
+  let out: Node | undefined;
+  for (const element in node) {
+    if (element === '.') continue;
+    const before = node[element]!;
+    if (isEmptyNode(before)) continue;
+    const field = shape?.kind === 'map' && element.startsWith('f:') ? shape.fields.get(element.slice(2)) : undefined;
+    let child = withNamedFields(field ? field.shape : childShape(shape, element), before);
+    if (field && child['.'] === undefined) child = { '.': leaf, ...child };
+    if (child !== before) (out ??= { ...node })[element] = child;
+  }
+  return out ?? node;
+}
+
+/** The shape below an element that is no struct field; undefined if the type has none. */
+function childShape(shape: Shape | undefined, element: string): Shape | undefined {
+  if (element.startsWith('f:')) return shape?.kind === 'map' ? shape.values : shape?.kind === 'any' && !shape.atomic ? shape : undefined;
+  return element.startsWith('k:') && shape?.kind === 'list' ? shape.items : undefined;
+}
+
+/**
+ * A set that was written when the type was another one: what has become one leaf since is owned as a whole by whoever owned
+ * a part of it. The set itself if nothing has. structured-merge-diff/typed/reconcile_schema.go.
+ */
+export function reconcileFieldSet(shape: Shape, set: FieldSet): FieldSet {
+  const before = set.toFieldsV1();
+  const after = reconcile(shape, before);
+  return after === before ? set : FieldSet.fromCanonical(after);
+}
+
+function reconcile(shape: Shape, node: Node): Node {
+  let out: Node | undefined;
+  for (const element in node) {
+    if (element === '.') continue;
+    const before = node[element]!;
+    if (!goesOn(before)) continue;
+    const child = shape.kind === 'map' && element.startsWith('f:')
+      ? (shape.fields.get(element.slice(2))?.shape ?? shape.values)
+      : shape.kind === 'list' ? shape.items : undefined;
+    if (!child || child.kind === 'scalar') continue;
+    const after = child.atomic ? leaf : reconcile(child, before);
+    if (after !== before) (out ??= { ...node })[element] = after;
+  }
+  return out ?? node;
+}

@@ -1,0 +1,59 @@
+import type { KubeObject } from '#apimachinery/meta/types';
+import { deepEqual } from '#apimachinery/runtime/equality';
+import { encodeJson, parseJson } from '#apimachinery/runtime/json';
+import type { FieldSet } from './field-set.ts';
+import type { Shape } from './shape.ts';
+import { compare, toFieldSet } from './typed.ts';
+import { validate } from './validate.ts';
+
+export const lastAppliedConfigAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+const maxAnnotationBytes = 256 * 1024;
+
+function annotationsOf(object: KubeObject): Record<string, string> | undefined {
+  const { annotations } = object.metadata ?? {};
+  return typeof annotations === 'object' && annotations !== null ? annotations : undefined;
+}
+
+function lastApplied(object: KubeObject): string {
+  const annotations = annotationsOf(object);
+  const value = annotations && Object.hasOwn(annotations, lastAppliedConfigAnnotation) ? annotations[lastAppliedConfigAnnotation] : '';
+  return typeof value === 'string' ? value : '';
+}
+
+/**
+ * The fields that kubectl's client-side apply set and that still have the value it gave them: kubectl's server-side apply
+ * may take them without a conflict. Undefined if the annotation is missing, of another version, or unreadable.
+ */
+export function fieldsOfLastApplied(shape: Shape, groupVersion: string, live: KubeObject): FieldSet | undefined {
+  const text = lastApplied(live);
+  if (!text) return undefined;
+  try {
+    const applied = parseJson(Buffer.from(text)).value as KubeObject;
+    if (applied?.apiVersion !== groupVersion) return undefined;
+    validate(shape, applied);
+    const fields = toFieldSet(shape, applied);
+    const comparison = compare(shape, applied, live, { left: 'raw', right: 'typed' });
+    return comparison ? fields.difference(comparison.modified).difference(comparison.added).difference(comparison.removed) : fields;
+  } catch {
+    // Whatever a client wrote into its annotation: without it, the conflicts stay.
+    return undefined;
+  }
+}
+
+/** Keeps the annotation of client-side apply up to date, so that kubectl can go back to it. The object itself if it has none. */
+export function updateLastApplied(object: KubeObject, applied: KubeObject): KubeObject {
+  if (!lastApplied(object)) return object;
+  const annotations: Record<string, string> = { ...object.metadata.annotations, [lastAppliedConfigAnnotation]: buildLastApplied(applied) };
+  let size = 0;
+  for (const [key, value] of Object.entries(annotations)) size += Buffer.byteLength(key) + Buffer.byteLength(value);
+  if (size > maxAnnotationBytes) delete annotations[lastAppliedConfigAnnotation];
+  return deepEqual(annotations, object.metadata.annotations) ? object : { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+function buildLastApplied(applied: KubeObject): string {
+  const annotations = annotationsOf(applied);
+  if (!annotations) return `${encodeJson(applied)}\n`;
+  const { [lastAppliedConfigAnnotation]: _, ...others } = annotations;
+  const { annotations: __, ...metadata } = applied.metadata;
+  return `${encodeJson({ ...applied, metadata: Object.keys(others).length > 0 ? { ...metadata, annotations: others } : metadata })}\n`;
+}

@@ -1,0 +1,131 @@
+import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
+import { encodeString } from '#apimachinery/runtime/json';
+import { quote } from '#apimachinery/runtime/quote';
+import { FieldSet, FieldSetError, leaf } from './field-set.ts';
+
+/** The fields that one manager owns, in the version that it wrote them in. */
+export interface Manager {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly subresource: string;
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+}
+
+/** managedFields that cannot be read. */
+export class ManagedFieldsError extends Error {
+  override readonly name = 'ManagedFieldsError';
+}
+
+/**
+ * Who a manager is: name, operation and subresource, and for updates also the version; JSON as upstream's
+ * BuildManagerIdentifier makes it, because conflicts are sorted by it.
+ */
+export function managerIdentifier({ manager, operation, apiVersion, subresource }: Omit<Manager, 'time' | 'fields'>): string {
+  const parts: string[] = [];
+  if (manager) parts.push(`"manager":${encodeString(manager)}`);
+  parts.push(`"operation":"${operation}"`);
+  if (operation === 'Update' && apiVersion) parts.push(`"apiVersion":${encodeString(apiVersion)}`);
+  if (subresource) parts.push(`"subresource":${encodeString(subresource)}`);
+  return `{${parts.join(',')}}`;
+}
+
+/** A manager as a conflict names it: `"kubectl" using apps/v1`, or `"applier"`. */
+export function printManager({ manager, operation, apiVersion, subresource }: Omit<Manager, 'time' | 'fields'>): string {
+  let text = quote(manager);
+  if (subresource) text += ` with subresource ${quote(subresource)}`;
+  return operation === 'Update' ? `${text} using ${apiVersion}` : text;
+}
+
+/**
+ * Reads entries in order; of two of the same manager the later counts. `canonical`: their fieldsV1 were written by
+ * `encodeManagers` and are taken as they are. Throws ManagedFieldsError.
+ */
+export function decodeManagers(entries: readonly ManagedFieldsEntry[] | undefined, canonical: boolean): Manager[] {
+  if (!entries) return [];
+  const managers: Manager[] = [];
+  for (let i = 0; i < entries.length; i++) managers.push(decodeManager(entries[i]!, i, canonical));
+  return hasDuplicates(managers) ? [...new Map(managers.map((manager) => [managerIdentifier(manager), manager])).values()] : managers;
+}
+
+function decodeManager(entry: ManagedFieldsEntry, index: number, canonical: boolean): Manager {
+  const { operation, apiVersion, fieldsType } = entry;
+  if (operation !== 'Apply' && operation !== 'Update') throw new ManagedFieldsError('operation must be `Apply` or `Update`');
+  if (!apiVersion) throw new ManagedFieldsError('apiVersion must not be empty');
+  if (fieldsType !== 'FieldsV1') {
+    throw new ManagedFieldsError(
+      fieldsType ? `invalid fieldsType ${quote(fieldsType)} in managed fields entry ${index}` : `missing fieldsType in managed fields entry ${index}`,
+    );
+  }
+  return {
+    manager: entry.manager ?? '', operation, apiVersion, subresource: entry.subresource ?? '', time: entry.time,
+    fields: decodeFields(entry.fieldsV1 ?? leaf, canonical),
+  };
+}
+
+function decodeFields(fields: FieldsV1, canonical: boolean): FieldSet {
+  if (canonical) return FieldSet.fromCanonical(fields);
+  try {
+    return FieldSet.fromFieldsV1(fields);
+  } catch (cause) {
+    if (cause instanceof FieldSetError) throw new ManagedFieldsError(`error decoding versioned set: error decoding set: ${cause.message}`, { cause });
+    throw cause;
+  }
+}
+
+function hasDuplicates(managers: readonly Manager[]): boolean {
+  for (let i = 1; i < managers.length; i++) {
+    for (let j = 0; j < i; j++) if (isSameManager(managers[i]!, managers[j]!)) return true;
+  }
+  return false;
+}
+
+export function isSameManager(a: Omit<Manager, 'time' | 'fields'>, b: Omit<Manager, 'time' | 'fields'>): boolean {
+  return a.manager === b.manager && a.operation === b.operation && a.subresource === b.subresource
+    && (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
+}
+
+/** The entries of an object's metadata, sorted; undefined if there are none. */
+export function encodeManagers(managers: readonly Manager[]): ManagedFieldsEntry[] | undefined {
+  if (managers.length === 0) return undefined;
+  const sorted = managers.length === 1 ? managers : managers.toSorted(compareManagers);
+  return sorted.map(encodeManager);
+}
+
+function encodeManager({ manager, operation, apiVersion, time, fields, subresource }: Manager): ManagedFieldsEntry {
+  const entry: ManagedFieldsEntry = manager ? { manager, operation, apiVersion } : { operation, apiVersion };
+  if (time !== undefined) entry.time = time;
+  entry.fieldsType = 'FieldsV1';
+  entry.fieldsV1 = fields.toFieldsV1();
+  if (subresource) entry.subresource = subresource;
+  return entry;
+}
+
+/** By operation, then the oldest first. Times are RFC 3339 in UTC and whole seconds, which sort as text. */
+function compareManagers(a: Manager, b: Manager): number {
+  return compareText(a.operation, b.operation) || compareText(a.time ?? '', b.time ?? '') || compareText(a.manager, b.manager)
+    || compareText(a.apiVersion, b.apiVersion) || compareText(a.subresource, b.subresource);
+}
+
+export const compareText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
+/** Whether a client asks for managedFields to be forgotten: an empty list, or a list of one empty entry. */
+export function isResetManagedFields(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
+  if (!entries) return false;
+  return entries.length === 0 || (entries.length === 1 && Object.values(entries[0]!).every((value) => value === undefined || value === ''));
+}
+
+/** Checks managedFields that came from outside, such as a mutating webhook. Throws ManagedFieldsError. */
+export function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined): void {
+  decodeManagers(entries, false);
+}
+
+/** The object with these managedFields (or none), copied only as far as needed. */
+export function withManagedFields<T extends KubeObject>(object: T, entries: ManagedFieldsEntry[] | undefined): T {
+  if (object.metadata.managedFields === entries) return object;
+  const metadata = { ...object.metadata };
+  if (entries) metadata.managedFields = entries;
+  else delete metadata.managedFields;
+  return { ...object, metadata };
+}

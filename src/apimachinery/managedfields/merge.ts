@@ -1,0 +1,121 @@
+import { isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
+import { itemElement, TypedError } from './typed.ts';
+import type { PathElement } from './path-element.ts';
+import type { AnyShape, ListShape, MapShape, Shape } from './shape.ts';
+
+const maxDepth = 500;
+
+/**
+ * A live value with an applied configuration on it: nothing is removed, leaves of the configuration win, and where it names
+ * items of a list they stand in its order (structured-merge-diff/typed/merge.go). Neither input is changed; the result
+ * shares their parts. Throws TypedError.
+ */
+export function merge(shape: Shape, live: unknown, applied: unknown): unknown {
+  return mergeValues(shape, live, applied, 0);
+}
+
+function mergeValues(shape: Shape, live: unknown, applied: unknown, depth: number): unknown {
+  if (applied === undefined) return live;
+  if (live === undefined || shape.kind === 'scalar' || shape.atomic) return applied;
+  if (depth > maxDepth) throw new TypedError(`the value is nested more than ${maxDepth} levels deep`);
+  switch (shape.kind) {
+    case 'list': return mergeLists(shape, Array.isArray(live) ? live : [], applied, depth);
+    case 'map':
+    case 'any':
+      if (!isJsonObject(live) || isEmptyObject(live)) return applied;
+      if (applied === null || (isJsonObject(applied) && isEmptyObject(applied))) return live;
+      return isJsonObject(applied) ? mergeMaps(shape, live, applied, depth) : applied;
+  }
+}
+
+function isEmptyObject(value: object): boolean {
+  for (const _ in value) return false;
+  return true;
+}
+
+function mergeMaps(shape: MapShape | AnyShape, live: JsonObject, applied: JsonObject, depth: number): JsonObject {
+  const out: JsonObject = { ...live };
+  for (const name of Object.keys(applied)) {
+    const child = shape.kind === 'any' ? shape : (shape.fields.get(name)?.shape ?? shape.values);
+    if (!child) throw new TypedError(`.${name}: field not declared in schema`);
+    setOwn(out, name, mergeValues(child, Object.hasOwn(live, name) ? live[name] : undefined, applied[name], depth + 1));
+  }
+  return out;
+}
+
+interface Indexed {
+  readonly elements: readonly PathElement[];
+  readonly items: ReadonlyMap<PathElement, unknown>;
+}
+
+/** Items by element. Of duplicates, which only live lists may have, the value is null: they are not merged with anything. */
+function indexItems(shape: ListShape, items: readonly unknown[], allowDuplicates: boolean): Indexed {
+  const elements: PathElement[] = [];
+  const byElement = new Map<PathElement, unknown>();
+  items.forEach((item, index) => {
+    let element: PathElement;
+    try {
+      element = itemElement(shape, item, allowDuplicates ? 'typed' : 'raw');
+    } catch (cause) {
+      if (cause instanceof TypedError) throw new TypedError(`element ${index}: ${cause.message}`, { cause });
+      throw cause;
+    }
+    if (byElement.has(element) && !allowDuplicates) return;
+    byElement.set(element, byElement.has(element) ? null : item);
+    elements.push(element);
+  });
+  return { elements, items: byElement };
+}
+
+/**
+ * The items of both lists. Those that only the live list has keep their place before the next shared item; shared ones stand
+ * in the order of the applied list.
+ */
+function mergeLists(shape: ListShape, live: readonly unknown[], applied: unknown, depth: number): unknown {
+  const ours = Array.isArray(applied) ? applied : [];
+  if (live.length === 0) return ours.length === 0 ? applied : ours;
+  const left = indexItems(shape, live, true);
+  const right = indexItems(shape, ours, false);
+  const shared = right.elements.filter((element) => left.items.has(element));
+  const merged = new Set<PathElement>();
+  const out: unknown[] = [];
+  let nextShared = 0;
+  let l = 0;
+  let r = 0;
+  const take = (element: PathElement): void => {
+    merged.add(element);
+    out.push(mergeValues(shape.items, left.items.get(element), right.items.get(element), depth + 1));
+  };
+  while (l < left.elements.length || r < right.elements.length) {
+    if (l < left.elements.length && r < right.elements.length) {
+      const element = left.elements[l]!;
+      if (element === right.elements[r]) {
+        take(element);
+        l++;
+        r++;
+        nextShared++;
+        continue;
+      }
+      if (right.items.has(element) && nextShared < shared.length && shared[nextShared] !== element) {
+        l++;
+        continue;
+      }
+    }
+    if (l < left.elements.length) {
+      const element = left.elements[l]!;
+      if (!right.items.has(element)) {
+        out.push(live[l]);
+        l++;
+        continue;
+      }
+      if (merged.has(element)) l++;
+    }
+    if (r < right.elements.length) {
+      const element = right.elements[r]!;
+      take(element);
+      r++;
+      if (shared[nextShared] === element) nextShared++;
+    }
+  }
+  return out;
+}

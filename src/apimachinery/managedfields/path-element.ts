@@ -1,0 +1,145 @@
+import { compareUtf8 } from '#apimachinery/runtime/json';
+import { formatFloat, quote } from '#apimachinery/runtime/quote';
+
+/**
+ * One step of a field path in its serialized form, which is also its identity:
+ *
+ * | form                  | selects                                                        | printed        |
+ * |-----------------------|----------------------------------------------------------------|----------------|
+ * | `f:name`              | a field of a struct or a key of a map                          | `.name`        |
+ * | `k:{"name":"a"}`      | the item of a map list with these key fields, sorted by name   | `[name="a"]`   |
+ * | `v:"x"`               | the item of a set                                              | `[="x"]`       |
+ * | `i:0`                 | an item by its place                                           | `[0]`          |
+ *
+ * structured-merge-diff/fieldpath/serialize-pe.go.
+ */
+export type PathElement = string;
+
+/** A path from the root of an object; the object itself has the empty path. */
+export type FieldPath = readonly PathElement[];
+
+export const fieldElement = (name: string): PathElement => `f:${name}`;
+export const valueElement = (value: unknown): PathElement => `v:${encodeScalar(value)}`;
+export const indexElement = (index: number): PathElement => `i:${index}`;
+
+/** The element of a map list's item; the names must be sorted. */
+export function keyElement(names: readonly string[], values: readonly unknown[]): PathElement {
+  let out = 'k:{';
+  for (let i = 0; i < names.length; i++) out += `${i > 0 ? ',' : ''}"${names[i]!}":${encodeScalar(values[i])}`;
+  return `${out}}`;
+}
+
+const plain = /^[ !#-%'-;=?-[\]-~]*$/;
+
+/** JSON as jsoniter writes it in path elements: like encoding/json, but \b and \f in the long form. */
+export function encodeScalar(value: unknown): string {
+  if (typeof value === 'string') {
+    if (plain.test(value)) return `"${value}"`;
+    return JSON.stringify(value.toWellFormed()).replace(
+      /[<>&\u2028\u2029]|\\[bf]/g,
+      (char) => (char === '\\b' ? '\\u0008' : char === '\\f' ? '\\u000c' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    );
+  }
+  if (typeof value === 'bigint') return String(value);
+  return JSON.stringify(value) ?? 'null';
+}
+
+/** Orders as upstream: fields, keys, values, places; each kind by its content, numbers by size. */
+export function comparePathElements(a: PathElement, b: PathElement): number {
+  if (a === b) return 0;
+  const kindA = a.charCodeAt(0);
+  const kindB = b.charCodeAt(0);
+  if (kindA !== kindB) return rank(kindA) - rank(kindB);
+  switch (kindA) {
+    case 0x66: return compareUtf8(a, b);
+    case 0x6b: return compareKeys(parseKey(a), parseKey(b));
+    case 0x76: return compareScalars(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
+    default: return Number(a.slice(2)) - Number(b.slice(2));
+  }
+}
+
+/** f < k < v < i */
+function rank(kind: number): number {
+  switch (kind) {
+    case 0x66: return 0;
+    case 0x6b: return 1;
+    case 0x76: return 2;
+    default: return 3;
+  }
+}
+
+type Key = readonly (readonly [name: string, value: unknown])[];
+
+function parseKey(element: PathElement): Key {
+  return Object.entries(JSON.parse(element.slice(2)) as object).sort(([a], [b]) => compareUtf8(a, b));
+}
+
+function compareKeys(a: Key, b: Key): number {
+  for (let i = 0; i < a.length && i < b.length; i++) {
+    const order = compareUtf8(a[i]![0], b[i]![0]) || compareScalars(a[i]![1], b[i]![1]);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+/** numbers < strings < booleans < the rest < null; structured-merge-diff/value.Compare. */
+export function compareScalars(a: unknown, b: unknown): number {
+  const kindA = scalarRank(a);
+  const kindB = scalarRank(b);
+  if (kindA !== kindB) return kindA - kindB;
+  if (typeof a === 'string') return compareUtf8(a, b as string);
+  if (kindA === 3) return compareUtf8(JSON.stringify(a), JSON.stringify(b));
+  if (kindA === 4) return 0;
+  return (a as number) < (b as number) ? -1 : (a as number) > (b as number) ? 1 : 0;
+}
+
+function scalarRank(value: unknown): number {
+  switch (typeof value) {
+    case 'number': case 'bigint': return 0;
+    case 'string': return 1;
+    case 'boolean': return 2;
+    default: return value === null ? 4 : 3;
+  }
+}
+
+/**
+ * The element in its one canonical spelling; undefined for a kind that a later version may know. Throws an Error for what
+ * is no path element.
+ */
+export function parsePathElement(text: string): PathElement | undefined {
+  if (text.length < 2) throw new Error('key must be 2 characters long:');
+  if (text[1] !== ':') throw new Error(`missing colon: ${text}`);
+  switch (text[0]) {
+    case 'f': return text;
+    case 'v': return `v:${encodeScalar(JSON.parse(text.slice(2)))}`;
+    case 'i':
+      if (!/^[+-]?\d+$/.test(text.slice(2))) throw new Error(`strconv.Atoi: parsing ${quote(text.slice(2))}: invalid syntax`);
+      return `i:${Number(text.slice(2))}`;
+    case 'k': {
+      const key: unknown = JSON.parse(text.slice(2));
+      if (typeof key !== 'object' || key === null || Array.isArray(key)) throw new Error(`expect { or n, but found ${text.slice(2, 3)}`);
+      const fields = Object.entries(key).sort(([a], [b]) => compareUtf8(a, b));
+      return `k:{${fields.map(([name, value]) => `${encodeScalar(name)}:${encodeScalar(value)}`).join(',')}}`;
+    }
+    default: return undefined;
+  }
+}
+
+/** A path as conflicts print it: `.spec.containers[name="a"].image`. */
+export function formatPath(path: FieldPath): string {
+  return path.map(formatPathElement).join('');
+}
+
+export function formatPathElement(element: PathElement): string {
+  switch (element[0]) {
+    case 'f': return `.${element.slice(2)}`;
+    case 'k': return `[${parseKey(element).map(([name, value]) => `${name}=${formatScalar(value)}`).join(',')}]`;
+    case 'v': return `[=${formatScalar(JSON.parse(element.slice(2)))}]`;
+    default: return `[${element.slice(2)}]`;
+  }
+}
+
+function formatScalar(value: unknown): string {
+  if (typeof value === 'string') return quote(value);
+  return typeof value === 'number' && !Number.isInteger(value) ? formatFloat(value) : String(value);
+}

@@ -1,0 +1,169 @@
+import { compareUtf8 } from '#apimachinery/runtime/json';
+import type { Field, ScalarKind, StructType, Type } from '#apimachinery/runtime/schema';
+
+/**
+ * A type as structured-merge-diff sees it (kube-openapi/pkg/schemaconv): what is one leaf, what is granular, and how the
+ * items of a list are told apart. Compiled from the type graph once, fields at the first look.
+ */
+export type Shape = ScalarShape | ListShape | MapShape | AnyShape;
+
+export interface ScalarShape {
+  readonly kind: 'scalar';
+  readonly scalar: 'numeric' | 'string' | 'boolean' | 'untyped';
+}
+
+export interface ListShape {
+  readonly kind: 'list';
+  readonly atomic: boolean;
+  /** The names of the key fields, sorted; none for a set. */
+  readonly keys: readonly string[];
+  readonly declaredKeys: readonly string[];
+  readonly items: Shape;
+}
+
+/** Any JSON: maps are granular all the way down and lists are leaves; if `atomic`, all of it is one leaf. */
+export interface AnyShape {
+  readonly kind: 'any';
+  readonly atomic: boolean;
+}
+
+export interface FieldShape {
+  readonly name: string;
+  /** Its path element, `f:name`. */
+  readonly element: string;
+  /** The place among the struct's fields sorted by name. */
+  readonly rank: number;
+  readonly shape: Shape;
+  /** Of a Go type: left out when it has its zero value. */
+  readonly omitsZero: boolean;
+  /** Of a Go type: the field is there even when it is absent, as `zero`. */
+  readonly always: boolean;
+  readonly zero: unknown;
+}
+
+const untyped: ScalarShape = { kind: 'scalar', scalar: 'untyped' };
+const numeric: ScalarShape = { kind: 'scalar', scalar: 'numeric' };
+const text: ScalarShape = { kind: 'scalar', scalar: 'string' };
+const scalarShapes: Readonly<Record<ScalarKind, ScalarShape>> = {
+  string: text, bytes: text, boolean: { kind: 'scalar', scalar: 'boolean' }, int32: numeric, int64: numeric, float64: numeric,
+  time: untyped, microtime: untyped, quantity: untyped, intOrString: untyped,
+};
+const atomicAny: AnyShape = { kind: 'any', atomic: true };
+const granularAny: AnyShape = { kind: 'any', atomic: false };
+
+const noFields: ReadonlyMap<string, FieldShape> = new Map();
+const emptyObject = Object.freeze({});
+
+/** A struct or a map; a struct has `fields`, a map (and a struct that keeps unknown fields) has `values`. */
+export class MapShape {
+  readonly kind = 'map';
+  #fields: ReadonlyMap<string, FieldShape> | undefined;
+  #always: readonly FieldShape[] | undefined;
+  #values: Shape | undefined;
+  /** A Go struct; its zero values and missing fields mean what they mean in Go. The types of custom resources are not. */
+  readonly structured: boolean;
+
+  constructor(private readonly type: Type, readonly atomic: boolean, private readonly inheritsUnknown: boolean) {
+    this.structured = type.kind === 'struct' && isGoStruct(type);
+  }
+
+  get fields(): ReadonlyMap<string, FieldShape> {
+    return (this.#fields ??= this.#compileFields());
+  }
+
+  /** The fields that are there even when they are absent. */
+  get always(): readonly FieldShape[] {
+    return (this.#always ??= [...this.fields.values()].filter((field) => field.always));
+  }
+
+  /** The shape of what is no field; undefined if there can be no such thing. */
+  get values(): Shape | undefined {
+    return (this.#values ??= this.#compileValues());
+  }
+
+  /** The published default of a field, which stands for it where it is a key; undefined if there is none. */
+  keyDefault(name: string): unknown {
+    return this.type.kind === 'struct' ? (this.type.fields.get(name)?.default ?? undefined) : undefined;
+  }
+
+  #keepsUnknown(): boolean {
+    return this.inheritsUnknown || (this.type.kind === 'struct' && this.type.preserveUnknownFields);
+  }
+
+  #compileValues(): Shape | undefined {
+    if (this.type.kind === 'map') return compile(this.type.values, false, this.inheritsUnknown);
+    return this.#keepsUnknown() || this.fields.size === 0 ? granularAny : undefined;
+  }
+
+  #compileFields(): ReadonlyMap<string, FieldShape> {
+    if (this.type.kind !== 'struct') return noFields;
+    const { structured } = this;
+    const names = [...this.type.fields.keys()].sort(compareUtf8);
+    const ranks = new Map(names.map((name, rank) => [name, rank]));
+    const fields = new Map<string, FieldShape>();
+    for (const [name, field] of this.type.fields) {
+      fields.set(name, {
+        name, element: `f:${name}`, rank: ranks.get(name)!, shape: compile(field.type, field.atomic, this.#keepsUnknown()),
+        omitsZero: structured && !field.ptr && !field.always, always: structured && field.always,
+        zero: structured && field.always ? zeroOf(field) : undefined,
+      });
+    }
+    return fields;
+  }
+}
+
+/** Go structs are named `core_v1.Pod`, those of custom resources `group/version/Kind` and the path. */
+const isGoStruct = (type: StructType): boolean => !type.name.includes('/');
+
+function zeroOf(field: Field): unknown {
+  if (field.ptr) return null;
+  switch (field.type.kind) {
+    case 'struct': return emptyObject;
+    case 'scalar':
+      switch (field.type.scalar) {
+        case 'string': return '';
+        case 'boolean': return false;
+        case 'int32': case 'int64': case 'float64': case 'intOrString': return 0;
+        case 'quantity': return '0';
+        default: return null;
+      }
+    default: return null;
+  }
+}
+
+const granular = new WeakMap<Type, Shape>();
+const atomic = new WeakMap<Type, Shape>();
+
+/** The shape of a type. `isAtomic`: the field that has the type makes it one leaf. */
+export function shapeOf(type: Type, isAtomic = false): Shape {
+  return compile(type, isAtomic, false);
+}
+
+function compile(type: Type, isAtomic: boolean, keepsUnknown: boolean): Shape {
+  if (keepsUnknown) return build(type, isAtomic, true);
+  const cache = isAtomic ? atomic : granular;
+  let shape = cache.get(type);
+  if (!shape) {
+    shape = build(type, isAtomic, false);
+    cache.set(type, shape);
+  }
+  return shape;
+}
+
+function build(type: Type, isAtomic: boolean, keepsUnknown: boolean): Shape {
+  switch (type.kind) {
+    case 'scalar': return scalarShapes[type.scalar];
+    case 'raw': return isAtomic || type.name === 'runtime.RawExtension' ? atomicAny : granularAny;
+    case 'map': return new MapShape(type, isAtomic || type.mapType === 'atomic', keepsUnknown);
+    case 'struct': return new MapShape(type, isAtomic || type.atomic, keepsUnknown);
+    case 'list': return {
+      kind: 'list', atomic: type.listType === 'atomic', declaredKeys: type.listMapKeys,
+      keys: [...type.listMapKeys].sort(compareUtf8), items: compile(type.items, false, keepsUnknown),
+    };
+  }
+}
+
+/** The default that the items' type gives to a key field; undefined if it gives none. */
+export function keyDefault(list: ListShape, key: string): unknown {
+  return list.items.kind === 'map' ? list.items.keyDefault(key) : undefined;
+}

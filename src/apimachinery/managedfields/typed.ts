@@ -1,0 +1,391 @@
+import type { FieldsV1 } from '#apimachinery/meta/types';
+import { deepEqual } from '#apimachinery/runtime/equality';
+import { compareUtf8, sortedKeys } from '#apimachinery/runtime/json';
+import { formatValue, goTypeName } from '#apimachinery/patch/format-value';
+import { FieldSet, leaf } from './field-set.ts';
+import { comparePathElements, formatPathElement, keyElement, type PathElement, valueElement } from './path-element.ts';
+import { type AnyShape, type FieldShape, keyDefault, type ListShape, type MapShape, type ScalarShape, type Shape } from './shape.ts';
+
+/** Values of a client nest as deep as JSON may; what is deeper than this has no field set. */
+const maxDepth = 500;
+
+/** A value that its type does not allow; the message is structured-merge-diff's. */
+export class TypedError extends Error {
+  override readonly name = 'TypedError';
+}
+
+/**
+ * How a value is read:
+ *
+ * | reading | a zero value of a Go struct's field | a field that Go always has, absent | for                               |
+ * |---------|-------------------------------------|------------------------------------|-----------------------------------|
+ * | typed   | is left out                         | is there with its zero value       | decoded objects                   |
+ * | merged  | counts                              | is there with its zero value       | what an apply made of such a one  |
+ * | raw     | counts                              | is absent                          | applied configurations            |
+ *
+ * Values of custom resources are read raw in any case.
+ */
+export type Reading = 'typed' | 'merged' | 'raw';
+
+type Json = Record<string, unknown>;
+type Node = FieldsV1;
+
+/** What to leave out of a comparison: the whole subtree (`true`), or parts of it. */
+export type Skip = true | { readonly [element: PathElement]: Skip };
+
+export interface Comparison {
+  readonly added: FieldSet;
+  readonly modified: FieldSet;
+  readonly removed: FieldSet;
+}
+
+interface Delta {
+  added: Node | undefined;
+  modified: Node | undefined;
+  removed: Node | undefined;
+}
+
+const added = (node: Node): Delta => ({ added: node, modified: undefined, removed: undefined });
+const modified = (): Delta => ({ added: undefined, modified: leaf, removed: undefined });
+const removed = (node: Node): Delta => ({ added: undefined, modified: undefined, removed: node });
+
+function isMap(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isEmptyObject(value: object): boolean {
+  for (const _ in value) return false;
+  return true;
+}
+
+function descend(depth: number): number {
+  if (depth >= maxDepth) throw new TypedError(`the value is nested more than ${maxDepth} levels deep`);
+  return depth + 1;
+}
+
+/** A field's value as the reading has it; undefined if it is absent. */
+function readField(field: FieldShape, value: unknown, reading: Reading): unknown {
+  if (reading === 'raw') return value;
+  if (value === undefined || (value === null && reading === 'typed')) return field.always ? field.zero : undefined;
+  return reading === 'typed' && field.omitsZero && isZero(value) ? undefined : value;
+}
+
+function isZero(value: unknown): boolean {
+  switch (typeof value) {
+    case 'string': return value === '';
+    case 'number': return value === 0;
+    case 'boolean': return !value;
+    case 'object': return value === null || (Array.isArray(value) ? value.length === 0 : isEmptyObject(value));
+    default: return false;
+  }
+}
+
+const readingOf = (shape: MapShape | AnyShape, reading: Reading): Reading => (shape.kind === 'map' && shape.structured ? reading : 'raw');
+
+interface Readings {
+  readonly left: Reading;
+  readonly right: Reading;
+}
+
+/**
+ * The paths that differ between two values of a type; structured-merge-diff/typed/compare.go. What is only in `b` is added,
+ * what is only in `a` is removed, containers included; of what is in both, leaves that differ are modified.
+ * Throws TypedError for lists whose items cannot be told apart.
+ */
+export function compare(shape: Shape, a: unknown, b: unknown, readings: Readings, skip?: Skip): Comparison | undefined {
+  const delta = compareValues(shape, a, b, readings, skip, 0);
+  if (!delta) return undefined;
+  return { added: setOf(delta.added), modified: setOf(delta.modified), removed: setOf(delta.removed) };
+}
+
+const setOf = (node: Node | undefined): FieldSet => (node ? FieldSet.fromCanonical(node) : FieldSet.empty);
+
+function compareValues(shape: Shape, a: unknown, b: unknown, readings: Readings, skip: Skip | undefined, depth: number): Delta | undefined {
+  if (a === undefined) return added(subtree(shape, b, readings.right, depth));
+  if (b === undefined) return removed(subtree(shape, a, readings.left, depth));
+  if (a === b && readings.left === readings.right) return undefined;
+  switch (shape.kind) {
+    case 'scalar': return deepEqual(a, b) ? undefined : modified();
+    case 'list':
+      if (shape.atomic) return deepEqual(a, b) ? undefined : modified();
+      return compareLists(shape, a, b, readings, descend(depth));
+    case 'map':
+      if (shape.atomic) return deepEqual(a, b) ? undefined : modified();
+      return compareMaps(shape, a, b, readings, skip, descend(depth));
+    case 'any':
+      if (shape.atomic || !(isMap(a) || isMap(b))) return deepEqual(a, b) ? undefined : modified();
+      return compareMaps(shape, a, b, readings, skip, descend(depth));
+  }
+}
+
+interface Change {
+  readonly name: string;
+  readonly element: PathElement;
+  /** -1 for what is no field of a struct. */
+  readonly rank: number;
+  readonly delta: Delta;
+}
+
+function byRankOrName(a: Change, b: Change): number {
+  return a.rank >= 0 && b.rank >= 0 ? a.rank - b.rank : compareUtf8(a.name, b.name);
+}
+
+function compareMaps(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: Readings, skip: Skip | undefined, depth: number): Delta | undefined {
+  const left = isMap(a) ? a : undefined;
+  const right = isMap(b) ? b : undefined;
+  const leftReading = readingOf(shape, readings.left);
+  const rightReading = readingOf(shape, readings.right);
+  let changes: Change[] | undefined;
+  const visit = (name: string): void => {
+    const field = shape.kind === 'map' ? shape.fields.get(name) : undefined;
+    const element = field ? field.element : `f:${name}`;
+    let skipped: Skip | undefined;
+    if (skip !== undefined && skip !== true) {
+      skipped = skip[element];
+      if (skipped === true) return;
+    }
+    let x = left && Object.hasOwn(left, name) ? left[name] : undefined;
+    let y = right && Object.hasOwn(right, name) ? right[name] : undefined;
+    if (field) {
+      if (left) x = readField(field, x, leftReading);
+      if (right) y = readField(field, y, rightReading);
+    }
+    if (x === undefined && y === undefined) return;
+    const delta = compareValues(field ? field.shape : valueShape(shape, name), x, y, readings, skipped, depth);
+    if (delta) (changes ??= []).push({ name, element, rank: field ? field.rank : -1, delta });
+  };
+  if (right) {
+    for (const name in right) {
+      const value = right[name];
+      // Most of an object is as it was.
+      if (left && left[name] === value && typeof value !== 'object' && Object.hasOwn(left, name)) continue;
+      visit(name);
+    }
+  }
+  if (left) for (const name in left) if (!right || !Object.hasOwn(right, name)) visit(name);
+  if (shape.kind === 'map' && shape.structured) {
+    for (const { name } of shape.always) {
+      if (!(left && Object.hasOwn(left, name)) && !(right && Object.hasOwn(right, name))) visit(name);
+    }
+  }
+  // Beside a value of another kind, or null beside an empty object, the value itself has changed.
+  const itself = (left === undefined || right === undefined) && isLeafChange(shape, a, b, changes !== undefined);
+  if (!changes) return itself ? modified() : undefined;
+  if (changes.length > 1) changes.sort(byRankOrName);
+  const delta: Delta = { added: undefined, modified: itself ? { '.': leaf } : undefined, removed: undefined };
+  for (const { element, delta: change } of changes) {
+    if (change.added) (delta.added ??= {})[element] = change.added;
+    if (change.modified) (delta.modified ??= {})[element] = change.modified;
+    if (change.removed) (delta.removed ??= {})[element] = change.removed;
+  }
+  if (itself && delta.modified && isBareMember(delta.modified)) delta.modified = leaf;
+  return delta;
+}
+
+function isLeafChange(shape: MapShape | AnyShape, a: unknown, b: unknown, hasChanges: boolean): boolean {
+  if (a === null || b === null) return !hasChanges && a !== b;
+  return shape.kind === 'any';
+}
+
+function isBareMember(node: Node): boolean {
+  for (const key in node) if (key !== '.') return false;
+  return true;
+}
+
+function valueShape(shape: MapShape | AnyShape, name: string): Shape {
+  if (shape.kind === 'any') return shape;
+  const { values } = shape;
+  if (!values) throw new TypedError(`.${name}: field not declared in schema`);
+  return values;
+}
+
+function compareLists(shape: ListShape, a: unknown, b: unknown, readings: Readings, depth: number): Delta | undefined {
+  const left = Array.isArray(a) ? a : [];
+  const right = Array.isArray(b) ? b : [];
+  if (left.length === 0 && right.length === 0) return deepEqual(a, b) ? undefined : modified();
+  if (left.length === right.length && deepEqual(left, right)) return undefined;
+
+  const lefts = groupItems(shape, left, readings.left);
+  const rights = groupItems(shape, right, readings.right);
+  const elements = [...lefts.keys()];
+  for (const element of rights.keys()) if (!lefts.has(element)) elements.push(element);
+  if (elements.length > 1) elements.sort(comparePathElements);
+  const out: Delta = { added: undefined, modified: undefined, removed: undefined };
+  for (const element of elements) {
+    const ours = lefts.get(element) ?? [];
+    const theirs = rights.get(element) ?? [];
+    let delta: Delta | undefined;
+    if (ours.length <= 1 && theirs.length <= 1) delta = compareValues(shape.items, ours[0], theirs[0], readings, undefined, depth);
+    // Duplicates have one owner, like a leaf.
+    else if (ours.length > 1 && theirs.length > 1) delta = deepEqual(ours, theirs) ? undefined : modified();
+    else if (ours.length > 1) {
+      delta = theirs.length > 0 ? added(subtree(shape.items, theirs[0], readings.right, depth)) : removed(leaf);
+      delta.removed = leaf;
+    } else {
+      delta = ours.length > 0 ? removed(subtree(shape.items, ours[0], readings.left, depth)) : added(leaf);
+      delta.added = leaf;
+    }
+    if (!delta) continue;
+    if (delta.added) (out.added ??= {})[element] = delta.added;
+    if (delta.modified) (out.modified ??= {})[element] = delta.modified;
+    if (delta.removed) (out.removed ??= {})[element] = delta.removed;
+  }
+  return out.added || out.modified || out.removed ? out : undefined;
+}
+
+/** The items of a list by path element; several of one element are duplicates. */
+function groupItems(shape: ListShape, items: unknown[], reading: Reading): Map<PathElement, unknown[]> {
+  const groups = new Map<PathElement, unknown[]>();
+  for (let i = 0; i < items.length; i++) {
+    const element = itemElementAt(shape, items, i, reading);
+    const group = groups.get(element);
+    if (group) group.push(items[i]);
+    else groups.set(element, [items[i]]);
+  }
+  return groups;
+}
+
+function itemElementAt(shape: ListShape, items: readonly unknown[], index: number, reading: Reading): PathElement {
+  try {
+    return itemElement(shape, items[index], reading);
+  } catch (cause) {
+    if (cause instanceof TypedError) throw new TypedError(`element ${index}: ${cause.message}`, { cause });
+    throw cause;
+  }
+}
+
+/** What tells an item of a granular list from the others. Throws TypedError for an item that has no such thing. */
+export function itemElement(shape: ListShape, item: unknown, reading: Reading): PathElement {
+  if (shape.keys.length === 0) return setItemElement(item);
+  if (item === null || item === undefined) throw new TypedError('associative list with keys may not have a null element');
+  if (!isMap(item)) throw new TypedError('associative list with keys may not have non-map elements');
+  const names: string[] = [];
+  const values: unknown[] = [];
+  for (const name of shape.keys) {
+    let value = Object.hasOwn(item, name) ? item[name] : undefined;
+    const field = shape.items.kind === 'map' ? shape.items.fields.get(name) : undefined;
+    if (field && shape.items.kind === 'map') value = readField(field, value, readingOf(shape.items, reading));
+    value ??= value === null ? null : keyDefault(shape, name);
+    if (value === undefined) continue;
+    names.push(name);
+    values.push(value);
+  }
+  if (names.length === 0) {
+    const keys = `[${shape.declaredKeys.map((key) => JSON.stringify(key)).join(' ')}]`;
+    throw new TypedError(`associative list with keys has an element that omits all key fields ${keys} (and doesn't have default values for any key fields)`);
+  }
+  return keyElement(names, values);
+}
+
+function setItemElement(item: unknown): PathElement {
+  if (item === null || item === undefined) throw new TypedError("associative list without keys has an element that's an explicit null");
+  if (Array.isArray(item)) throw new TypedError('not supported: associative list with lists as elements');
+  if (typeof item === 'object') throw new TypedError("associative list without keys has an element that's a map type");
+  return valueElement(item);
+}
+
+/** All paths of a value that has no counterpart, its own among them. */
+function subtree(shape: Shape, value: unknown, reading: Reading, depth: number): Node {
+  if (typeof value !== 'object' || value === null || shape.kind === 'scalar' || shape.atomic) return leaf;
+  if (shape.kind === 'list') return Array.isArray(value) && value.length > 0 ? listSubtree(shape, value, reading, descend(depth)) : leaf;
+  if (!isMap(value)) return leaf;
+  return readingOf(shape, reading) === 'typed' ? structSubtree(shape as MapShape, value, descend(depth)) : mapSubtree(shape, value, reading, descend(depth));
+}
+
+function structSubtree(shape: MapShape, value: Json, depth: number): Node {
+  // Sorted by insertion: structs have few fields, and the ranks are small integers.
+  const present: FieldShape[] = [];
+  for (const name in value) {
+    const field = shape.fields.get(name);
+    if (!field) {
+      if (value[name] !== undefined) valueShape(shape, name);
+      continue;
+    }
+    if (readField(field, value[name], 'typed') !== undefined) insertByRank(present, field);
+  }
+  for (const field of shape.always) if (!Object.hasOwn(value, field.name)) insertByRank(present, field);
+  if (present.length === 0) return leaf;
+  const out: Node = { '.': leaf };
+  for (let i = 0; i < present.length; i++) {
+    const field = present[i]!;
+    const child = value[field.name] ?? field.zero;
+    out[field.element] = typeof child === 'object' ? subtree(field.shape, child, 'typed', depth) : leaf;
+  }
+  return out;
+}
+
+function insertByRank(fields: FieldShape[], field: FieldShape): void {
+  let i = fields.length;
+  while (i > 0 && fields[i - 1]!.rank > field.rank) {
+    fields[i] = fields[i - 1]!;
+    i--;
+  }
+  fields[i] = field;
+}
+
+function mapSubtree(shape: MapShape | AnyShape, value: Json, reading: Reading, depth: number): Node {
+  const names = sortedKeys(value);
+  const out: Node = { '.': leaf };
+  for (const name of names) {
+    const child = value[name];
+    if (child === undefined) continue;
+    const field = shape.kind === 'map' ? shape.fields.get(name) : undefined;
+    out[field ? field.element : `f:${name}`] = subtree(field ? field.shape : valueShape(shape, name), child, reading, depth);
+  }
+  return isBareMember(out) ? leaf : out;
+}
+
+function listSubtree(shape: ListShape, items: unknown[], reading: Reading, depth: number): Node {
+  const out: Node = { '.': leaf };
+  if (items.length === 1) {
+    out[itemElementAt(shape, items, 0, reading)] = subtree(shape.items, items[0], reading, depth);
+    return out;
+  }
+  const groups = groupItems(shape, items, reading);
+  for (const element of [...groups.keys()].sort(comparePathElements)) {
+    const group = groups.get(element)!;
+    out[element] = group.length > 1 ? leaf : subtree(shape.items, group[0], reading, depth);
+  }
+  return out;
+}
+
+/** What a configuration owns: its leaves, the items of its granular lists and maps, and what it sets to null or to an empty map. */
+export function toFieldSet(shape: Shape, value: unknown): FieldSet {
+  return setOf(ownedBy(shape, value, 0));
+}
+
+function ownedBy(shape: Shape, value: unknown, depth: number): Node | undefined {
+  if (shape.kind === 'scalar' || shape.atomic) return leaf;
+  if (shape.kind === 'list') return Array.isArray(value) ? ownedItems(shape, value, descend(depth)) : undefined;
+  if (isMap(value)) return ownedFields(shape, value, descend(depth));
+  return shape.kind === 'any' && value !== null ? leaf : undefined;
+}
+
+function ownedItems(shape: ListShape, items: unknown[], depth: number): Node | undefined {
+  const groups = groupItems(shape, items, 'raw');
+  const out: Node = {};
+  for (const element of [...groups.keys()].sort(comparePathElements)) {
+    const group = groups.get(element)!;
+    out[element] = group.length > 1 ? leaf : asMember(ownedBy(shape.items, group[0], depth));
+  }
+  return groups.size > 0 ? out : undefined;
+}
+
+function ownedFields(shape: MapShape | AnyShape, value: Json, depth: number): Node | undefined {
+  const out: Node = {};
+  for (const name of sortedKeys(value)) {
+    const child = value[name];
+    if (child === undefined) continue;
+    const field = shape.kind === 'map' ? shape.fields.get(name) : undefined;
+    const owned = ownedBy(field ? field.shape : valueShape(shape, name), child, depth);
+    const itself = !field || child === null || (isMap(child) && isEmptyObject(child));
+    const node = itself ? asMember(owned) : owned;
+    if (node) out[`f:${name}`] = node;
+  }
+  return isEmptyObject(out) ? undefined : out;
+}
+
+function asMember(node: Node | undefined): Node {
+  if (node === undefined || isEmptyObject(node)) return leaf;
+  return node['.'] === undefined ? { '.': leaf, ...node } : node;
+}

@@ -1,0 +1,208 @@
+import type { KubeObject } from '#apimachinery/meta/types';
+import { decode } from '#apimachinery/runtime/codec';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepEqual } from '#apimachinery/runtime/equality';
+import type { StructType } from '#apimachinery/runtime/schema';
+import { type Conflict, ConflictError } from './conflict.ts';
+import { FieldSet } from './field-set.ts';
+import { ensureNamedFieldsAreMembers, reconcileFieldSet, removeItems } from './items.ts';
+import { isSameManager, type Manager } from './managers.ts';
+import { merge } from './merge.ts';
+import { type Shape, shapeOf } from './shape.ts';
+import { type Comparison, compare, type Reading, type Skip, toFieldSet } from './typed.ts';
+
+export interface UpdaterOptions {
+  readonly type: StructType;
+  readonly groupVersion: string;
+  readonly resetFields?: FieldSet | undefined;
+  readonly convert?: ((object: KubeObject, toGroupVersion: string) => KubeObject | undefined) | undefined;
+  readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;
+}
+
+/** Of an update or an apply: who owns what after it. */
+export interface Applied {
+  /** The merged object, not decoded; undefined if the configuration changes nothing. */
+  readonly object: KubeObject | undefined;
+  readonly managers: readonly Manager[];
+}
+
+const nothing: Comparison = { added: FieldSet.empty, modified: FieldSet.empty, removed: FieldSet.empty };
+
+/**
+ * Ownership in terms of sets; structured-merge-diff/merge/update.go. Objects may be in several versions: an owner's set is
+ * compared in the version that it was written in, and an owner of a version that is gone loses everything.
+ */
+export class Updater {
+  readonly shape: Shape;
+
+  constructor(private readonly options: UpdaterOptions, private readonly skip: Skip) {
+    this.shape = shapeOf(options.type);
+  }
+
+  /**
+   * What differs between two objects, and the owners without what they lose by that: a changed field belongs to who changed
+   * it, a removed one to nobody. `owners` is the same array if nobody loses anything.
+   */
+  update(live: KubeObject | undefined, next: KubeObject, owners: readonly Manager[]): { comparison: Comparison | undefined; owners: readonly Manager[] } {
+    const { groupVersion } = this.options;
+    const comparison = compare(this.shape, live ?? {}, next, { left: 'typed', right: 'typed' }, this.skip);
+    if (!comparison && owners.every(({ apiVersion, fields }) => apiVersion === groupVersion && !fields.isEmpty)) return { comparison, owners };
+    const versions = new Map<string, Comparison | undefined>([[groupVersion, comparison ?? nothing]]);
+    const kept: Manager[] = [];
+    let changed = false;
+    for (const owner of owners) {
+      const own = this.#comparisonIn(owner.apiVersion, versions, live, next, 'typed');
+      if (!own) {
+        changed = true;
+        continue;
+      }
+      const reconciled = own === nothing ? owner.fields : this.#reconcile(owner);
+      const fields = withoutChanges(reconciled, own);
+      if (fields !== owner.fields || fields.isEmpty) changed = true;
+      if (!fields.isEmpty) kept.push(fields === owner.fields ? owner : { ...owner, fields });
+    }
+    return { comparison, owners: changed ? kept : owners };
+  }
+
+  /**
+   * Merges a configuration into the live object and removes what its manager owned before and nobody owns now.
+   * `self` tells who applies; its fields are set here. Throws ConflictError unless `force`, and TypedError.
+   */
+  apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], self: Manager, force: boolean): Applied {
+    const { resetFields } = this.options;
+    const managers = before.filter(({ apiVersion }) => this.#typeIn(apiVersion)).map((owner) => {
+      const fields = this.#reconcile(owner);
+      return fields === owner.fields ? owner : { ...owner, fields };
+    });
+    const last = managers.find((owner) => isSameManager(owner, self));
+    let fields = toFieldSet(this.shape, applied);
+    if (resetFields) fields = fields.recursiveDifference(resetFields);
+    const others = managers.filter((owner) => owner !== last);
+    const claims = [...others, { ...self, fields }];
+
+    let object = merge(this.shape, live, applied) as KubeObject;
+    if (last && !last.fields.isEmpty) object = this.#prune(object, claims, last);
+    const owners = this.#resolve(live, object, others, force);
+    if (!fields.isEmpty) owners.push({ ...self, fields });
+    return { object: deepEqual(live, object) ? undefined : object, managers: owners };
+  }
+
+  /** The other owners after an apply. */
+  #resolve(live: KubeObject, object: KubeObject, others: readonly Manager[], force: boolean): Manager[] {
+    const { groupVersion } = this.options;
+    const versions = new Map<string, Comparison | undefined>([
+      [groupVersion, this.#filter(compare(this.shape, live, object, { left: 'typed', right: 'merged' })) ?? nothing],
+    ]);
+    const conflicts: Conflict[] = [];
+    const kept: Manager[] = [];
+    for (const owner of others) {
+      const own = this.#comparisonIn(owner.apiVersion, versions, live, object, 'merged');
+      if (!own) continue;
+      const lost = owner.fields.intersection(own.modified.union(own.added));
+      if (!lost.isEmpty) conflicts.push({ owner, fields: lost });
+      const fields = withoutChanges(owner.fields, own);
+      if (!fields.isEmpty) kept.push({ ...owner, fields });
+    }
+    if (conflicts.length > 0 && !force) throw new ConflictError(conflicts);
+    return kept;
+  }
+
+  #filter(comparison: Comparison | undefined): Comparison | undefined {
+    const { resetFields } = this.options;
+    if (!comparison || !resetFields) return comparison;
+    return {
+      added: comparison.added.recursiveDifference(resetFields),
+      modified: comparison.modified.recursiveDifference(resetFields),
+      removed: comparison.removed.recursiveDifference(resetFields),
+    };
+  }
+
+  /** The comparison in another version; undefined if that version is gone. */
+  #comparisonIn(
+    version: string, known: Map<string, Comparison | undefined>, live: KubeObject | undefined, next: KubeObject, reading: Reading,
+  ): Comparison | undefined {
+    if (known.has(version)) return known.get(version);
+    const type = this.#typeIn(version);
+    const a = live ? this.#convert(live, version, 'typed') : {};
+    const b = this.#convert(next, version, reading);
+    const result = type && a && b
+      ? (this.#filter(compare(shapeOf(type), a, b, { left: 'typed', right: 'typed' }, this.skip)) ?? nothing)
+      : undefined;
+    known.set(version, result);
+    return result;
+  }
+
+  /** The type in a version; undefined if the version is gone. */
+  #typeIn(version: string): StructType | undefined {
+    const { type, groupVersion, convert, typeFor } = this.options;
+    if (version === groupVersion) return type;
+    if (!convert || !typeFor) return undefined;
+    return typeFor(version);
+  }
+
+  /** The object in a version; undefined if the version is gone. What an apply merged becomes a decoded object first. */
+  #convert(object: KubeObject, version: string, reading: Reading): KubeObject | undefined {
+    if (object.apiVersion === version) return object;
+    const from = this.#typeIn(object.apiVersion);
+    if (!from) return undefined;
+    return this.options.convert?.(reading === 'typed' ? object : decode<KubeObject>(from, deepCopy(object)).object, version);
+  }
+
+  #reconcile({ apiVersion, fields }: Manager): FieldSet {
+    const type = this.#typeIn(apiVersion);
+    return type ? reconcileFieldSet(shapeOf(type), fields) : fields;
+  }
+
+  /** Removes what the manager applied last time, and does not this time, and nobody else owns. */
+  #prune(merged: KubeObject, claims: readonly Manager[], last: Manager): KubeObject {
+    const version = last.apiVersion;
+    const type = this.#typeIn(version);
+    const converted = this.#convert(merged, version, 'merged');
+    if (!type || !converted) return merged;
+    const shape = shapeOf(type);
+    const lastFields = ensureNamedFieldsAreMembers(shape, last.fields);
+    let pruned = removeItems(shape, converted, lastFields) as KubeObject | null;
+    pruned = this.#addBackOwned(converted, asObject(pruned, converted), version, claims);
+    pruned = this.#addBackDangling(converted, pruned, version, lastFields);
+    return this.#convert(asObject(pruned, converted), this.options.groupVersion, 'merged') ?? merged;
+  }
+
+  #addBackOwned(merged: KubeObject, pruned: KubeObject, prunedVersion: string, claims: readonly Manager[]): KubeObject {
+    const owned = new Map<string, FieldSet>([[prunedVersion, FieldSet.empty]]);
+    for (const { apiVersion, fields } of claims) owned.set(apiVersion, (owned.get(apiVersion) ?? FieldSet.empty).union(fields));
+    let all = merged;
+    let rest = pruned;
+    for (const [version, fields] of owned) {
+      if (version === prunedVersion && fields.isEmpty) continue;
+      const type = this.#typeIn(version);
+      const a = this.#convert(all, version, 'merged');
+      const b = this.#convert(rest, version, 'merged');
+      if (!type || !a || !b) continue;
+      const shape = shapeOf(type);
+      const named = (set: FieldSet): FieldSet => ensureNamedFieldsAreMembers(shape, set);
+      const gone = named(toFieldSet(shape, a)).difference(named(toFieldSet(shape, b)).union(named(fields)));
+      all = a;
+      rest = asObject(removeItems(shape, a, gone) as KubeObject | null, a);
+    }
+    return rest;
+  }
+
+  /** Puts back what nobody owned before: only what the manager itself had applied may go. */
+  #addBackDangling(merged: KubeObject, pruned: KubeObject, version: string, lastFields: FieldSet): KubeObject {
+    const type = this.#typeIn(version);
+    const converted = this.#convert(pruned, version, 'merged');
+    if (!type || !converted) return merged;
+    const shape = shapeOf(type);
+    const before = ensureNamedFieldsAreMembers(shape, toFieldSet(shape, merged));
+    const after = ensureNamedFieldsAreMembers(shape, toFieldSet(shape, converted));
+    return asObject(removeItems(shape, merged, before.difference(after).intersection(lastFields)) as KubeObject | null, merged);
+  }
+}
+
+/** An object that lost all of its content still is one. */
+function asObject(value: KubeObject | null, { apiVersion, kind }: KubeObject): KubeObject {
+  return value ?? ({ apiVersion, kind } as KubeObject);
+}
+
+const withoutChanges = (fields: FieldSet, { added, modified, removed }: Comparison): FieldSet =>
+  fields.difference(modified).difference(added).difference(removed);

@@ -1,0 +1,196 @@
+import { Buffer } from 'node:buffer';
+import type { JsonSchema } from './schemas.ts';
+
+/** What of a document of OpenAPI 3.0 goes into one of 2.0. */
+export interface V3Document {
+  readonly info: object;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly components: { readonly schemas?: Readonly<Record<string, JsonSchema>>; readonly securitySchemes: Readonly<Record<string, object>> };
+}
+interface V3Parameter { readonly name: string; readonly in: string; readonly description?: string; readonly required?: boolean; readonly schema: JsonSchema }
+type V3Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
+interface V3Operation {
+  readonly tags: readonly string[];
+  readonly description: string;
+  readonly operationId: string;
+  readonly parameters?: readonly V3Parameter[];
+  readonly requestBody?: { readonly content: V3Content; readonly required?: boolean };
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: V3Content }>>;
+  readonly [extension: string]: unknown;
+}
+
+export type SwaggerParameter = { readonly name: string; readonly in: string } & JsonSchema;
+/** A document of OpenAPI 2.0, members in the order in which upstream writes them. */
+export interface Swagger {
+  swagger: '2.0';
+  info: object;
+  paths: Record<string, Record<string, JsonSchema>>;
+  definitions: Record<string, JsonSchema>;
+  parameters: Record<string, SwaggerParameter>;
+  securityDefinitions: Readonly<Record<string, object>>;
+  security: readonly object[];
+}
+
+/** The order of upstream's serializers; others come after these by name. */
+const mediaTypeOrder = [
+  'text/plain', 'application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf', 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch',
+  'application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml',
+];
+
+function mediaTypes(content: V3Content | undefined): string[] {
+  const rank = (mediaType: string) => (mediaTypeOrder.includes(mediaType) ? mediaTypeOrder.indexOf(mediaType) : mediaTypeOrder.length);
+  return Object.keys(content ?? {}).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+function firstSchema(content: V3Content | undefined): JsonSchema | undefined {
+  for (const mediaType in content) return swaggerSchema(content[mediaType]?.schema ?? {});
+  return undefined;
+}
+
+/** A schema in the form of OpenAPI 2.0, which knows no defaults next to references, no nullable, and no oneOf, anyOf and not. */
+export function swaggerSchema(schema: JsonSchema): JsonSchema {
+  if (typeof schema.$ref === 'string') return { $ref: swaggerReference(schema.$ref) };
+  const result: JsonSchema = {};
+  for (const [member, value] of Object.entries(schema)) {
+    switch (member) {
+      case 'default': case 'nullable': case 'anyOf': case 'not': break;
+      case 'oneOf':
+        // Quantity: a number is accepted, a string is what it is.
+        if (schema.type === undefined && Array.isArray(value)) result.type = value.some((option) => (option as JsonSchema).type === 'string') ? 'string' : undefined;
+        break;
+      case 'allOf': {
+        const [only, ...more] = value as JsonSchema[];
+        if (only?.$ref && more.length === 0) result.$ref = swaggerReference(only.$ref as string);
+        break;
+      }
+      case 'properties': result.properties = mapValues(value as Record<string, JsonSchema>, swaggerSchema); break;
+      case 'items': result.items = swaggerSchema(value as JsonSchema); break;
+      case 'additionalProperties': result.additionalProperties = typeof value === 'object' ? swaggerSchema(value as JsonSchema) : value; break;
+      default: result[member] = value;
+    }
+  }
+  return result;
+}
+
+function swaggerReference(reference: string): string {
+  return reference.replace('#/components/schemas/', '#/definitions/');
+}
+
+/** Keys may come from a custom resource's schema: `__proto__` is one like any other. */
+function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}
+
+function swaggerParameter({ name, in: place, description, required, schema }: V3Parameter): SwaggerParameter {
+  const { type, uniqueItems } = schema;
+  return {
+    ...(uniqueItems === undefined ? {} : { uniqueItems }), type, ...(description === undefined ? {} : { description }), name, in: place, ...(required ? { required } : {}),
+  };
+}
+
+/** FNV-1 of 64 bits. */
+function fnv64(text: string): Buffer {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, hash * 0x100000001b3n) ^ BigInt(byte);
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(hash);
+  return bytes;
+}
+
+/** Go's encoding/json escapes HTML. */
+function goJson(value: unknown): string {
+  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/**
+ * Parameters that many operations have stand once in the document, under a name with a hash of their content. Those that
+ * name a kind stay where they are, and two that old versions of kubectl look for. Upstream: kube-openapi/pkg/builder/parameters.go.
+ */
+class SharedParameters {
+  readonly parameters = new Map<string, SwaggerParameter>();
+  readonly #names = new Map<string, string>();
+
+  share(parameter: SwaggerParameter): JsonSchema {
+    const { name, in: place } = parameter;
+    if (name === 'name' || (place === 'query' && (name === 'fieldValidation' || name === 'dryRun'))) return parameter;
+    const body = (parameter.schema as JsonSchema | undefined)?.$ref;
+    if (place === 'body' && !(typeof body === 'string' && body.startsWith('#/definitions/io.k8s.apimachinery'))) return parameter;
+    const json = goJson(parameter);
+    let shared = this.#names.get(json);
+    if (shared === undefined) {
+      shared = `${name}-${fnv64(json).subarray(0, 6).toString('base64url')}`;
+      this.#names.set(json, shared);
+      this.parameters.set(shared, parameter);
+    }
+    return { $ref: `#/parameters/${shared}` };
+  }
+}
+
+const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
+
+function swaggerOperation(operation: V3Operation, path: string, shared: SharedParameters): JsonSchema {
+  const { tags, description, operationId, parameters = [], requestBody, responses, ...extensions } = operation;
+  const produces = mediaTypes(responses['200']?.content);
+  // What is no resource consumes what it produces, and the paths of OpenID nothing.
+  const isResource = extensions['x-kubernetes-action'] !== undefined;
+  const consumes = requestBody ? mediaTypes(requestBody.content) : isResource ? ['*/*'] : /^\/(?:\.well-known|openid)\//.test(path) ? undefined : produces;
+  const own: SwaggerParameter[] = parameters.map(swaggerParameter);
+  if (requestBody) {
+    own.unshift({ name: 'body', in: 'body', ...(requestBody.required ? { required: true } : {}), schema: firstSchema(requestBody.content) });
+  }
+  return {
+    description,
+    ...(consumes ? { consumes } : {}),
+    produces,
+    schemes: ['https'],
+    tags,
+    operationId,
+    ...(own.length > 0 ? { parameters: own.map((parameter) => shared.share(parameter)) } : {}),
+    responses: mapValues(responses, (response) => {
+      const schema = firstSchema(response.content);
+      return { description: response.description, ...(schema ? { schema } : {}) };
+    }),
+    ...mapValues(extensions, sortKeys),
+  };
+}
+
+/** Extensions are maps in Go: their keys are written in order. */
+function sortKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * Joins documents of OpenAPI 3.0 into one of 2.0; of paths and definitions that several have, the first counts, and before
+ * them `schemas` (in the form of 3.0). It yields after each document, so that a caller can let others run in between.
+ */
+export function* joinSwagger(documents: Iterable<V3Document>, schemas: Readonly<Record<string, JsonSchema>> = {}): Generator<void, Swagger, void> {
+  const paths = new Map<string, Record<string, JsonSchema>>();
+  const definitions = new Map(Object.entries(mapValues(schemas, swaggerSchema)));
+  const shared = new SharedParameters();
+  let info: object = {};
+  let securityDefinitions: Readonly<Record<string, object>> = {};
+  for (const document of documents) {
+    ({ info } = document);
+    securityDefinitions = document.components.securitySchemes;
+    for (const [path, item] of Object.entries(document.paths)) {
+      if (paths.has(path)) continue;
+      const operations: Record<string, unknown> = {};
+      for (const method of methods) if (item[method]) operations[method] = swaggerOperation(item[method] as V3Operation, path, shared);
+      const parameters = (item.parameters as readonly V3Parameter[] | undefined)?.map((parameter) => shared.share(swaggerParameter(parameter)));
+      paths.set(path, { ...operations, ...(parameters ? { parameters } : {}) } as Record<string, JsonSchema>);
+    }
+    for (const [name, schema] of Object.entries(document.components.schemas ?? {})) {
+      if (!definitions.has(name)) definitions.set(name, swaggerSchema(schema));
+    }
+    yield;
+  }
+  return {
+    swagger: '2.0', info, paths: sorted(paths), definitions: sorted(definitions), parameters: sorted(shared.parameters),
+    securityDefinitions, security: Object.keys(securityDefinitions).map((name) => ({ [name]: [] })),
+  };
+}
+
+function sorted<T>(map: ReadonlyMap<string, T>): Record<string, T> {
+  return Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
+}

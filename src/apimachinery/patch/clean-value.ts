@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonObject, setOwn } from './own-property.ts';
+
+/** Whether an object of a strategic merge patch is a directive and no value of its own. */
+export function isDropped(value: unknown): boolean {
+  return isJsonObject(value) && Object.hasOwn(value, '$patch');
+}
+
+/**
+ * A value of a patch that meets no counterpart: without the null fields of its objects (nulls in lists stay) and without
+ * the fields and items that carry a `$patch` directive. The value itself if there is nothing to leave out. Does not recurse.
+ */
+export function cleanValue(value: unknown, { keepNulls = false, keepDirectives = false } = {}): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const drops = (item: unknown, inList: boolean): boolean => (item === null ? !inList && !keepNulls : !keepDirectives && isDropped(item));
+  if (!hasSome(value, drops)) return value;
+  const holder: unknown[] = [undefined];
+  const pending: [source: object, target: unknown[] | JsonObject, key: string | number][] = [[value, holder, 0]];
+  while (pending.length > 0) {
+    const [source, target, key] = pending.pop()!;
+    let copy: unknown[] | JsonObject;
+    if (Array.isArray(source)) {
+      copy = source.filter((item) => !drops(item, true));
+      for (let i = 0; i < copy.length; i++) {
+        const item = copy[i];
+        if (typeof item === 'object' && item !== null) pending.push([item, copy, i]);
+      }
+    } else {
+      copy = {};
+      for (const name of Object.keys(source)) {
+        const item = (source as JsonObject)[name];
+        if (drops(item, false)) continue;
+        setOwn(copy, name, item);
+        if (typeof item === 'object' && item !== null) pending.push([item, copy, name]);
+      }
+    }
+    if (Array.isArray(target)) target[key as number] = copy;
+    else setOwn(target, key as string, copy);
+  }
+  return holder[0];
+}
+
+function hasSome(value: object, drops: (item: unknown, inList: boolean) => boolean): boolean {
+  const pending = [value];
+  while (pending.length > 0) {
+    const next = pending.pop()!;
+    const inList = Array.isArray(next);
+    for (const item of Object.values(next)) {
+      if (drops(item, inList)) return true;
+      if (typeof item === 'object' && item !== null) pending.push(item);
+    }
+  }
+  return false;
+}

@@ -1,0 +1,71 @@
+import { deepEqual } from '#apimachinery/runtime/equality';
+import { sortedKeys } from '#apimachinery/runtime/json';
+import { isJsonObject, type JsonObject, setOwn } from './own-property.ts';
+
+export interface JsonPatchOperation {
+  readonly op: 'add' | 'remove' | 'replace';
+  readonly path: string;
+  readonly value?: unknown;
+}
+
+/** Deeper values are replaced as a whole: a diff of objects nobody nests this deep need not be minimal. */
+const maxDepth = 500;
+
+/**
+ * The operations that make one document of another, in the order of the sorted keys; `applyJsonPatch` gives `after` again.
+ * Items of lists are compared by place. The patch shares the values of `after`.
+ */
+export function createJsonPatch(before: unknown, after: unknown): JsonPatchOperation[] {
+  const operations: JsonPatchOperation[] = [];
+  diff(before, after, '', operations, 0);
+  return operations;
+}
+
+function diff(before: unknown, after: unknown, path: string, out: JsonPatchOperation[], depth: number): void {
+  if (depth < maxDepth && isJsonObject(before) && isJsonObject(after)) diffObjects(before, after, path, out, depth + 1);
+  else if (depth < maxDepth && Array.isArray(before) && Array.isArray(after)) diffLists(before, after, path, out, depth + 1);
+  else if (!deepEqual(before, after)) out.push({ op: 'replace', path, value: after });
+}
+
+function diffObjects(before: JsonObject, after: JsonObject, path: string, out: JsonPatchOperation[], depth: number): void {
+  for (const key of sortedKeys(before)) {
+    if (!Object.hasOwn(after, key)) out.push({ op: 'remove', path: `${path}/${escape(key)}` });
+    else if (before[key] !== after[key]) diff(before[key], after[key], `${path}/${escape(key)}`, out, depth);
+  }
+  for (const key of sortedKeys(after)) {
+    if (!Object.hasOwn(before, key)) out.push({ op: 'add', path: `${path}/${escape(key)}`, value: after[key] });
+  }
+}
+
+function diffLists(before: readonly unknown[], after: readonly unknown[], path: string, out: JsonPatchOperation[], depth: number): void {
+  const shared = Math.min(before.length, after.length);
+  for (let i = 0; i < shared; i++) diff(before[i], after[i], `${path}/${i}`, out, depth);
+  for (let i = before.length - 1; i >= shared; i--) out.push({ op: 'remove', path: `${path}/${i}` });
+  for (let i = shared; i < after.length; i++) out.push({ op: 'add', path: `${path}/${i}`, value: after[i] });
+}
+
+/** A token of a JSON pointer (RFC 6901). */
+const escape = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/**
+ * The JSON merge patch (RFC 7386) that makes one document of another; `{}` if they are the same. It shares the values of
+ * `after`. A null in `after` cannot be expressed: it becomes a removal.
+ */
+export function createMergePatch(before: JsonObject, after: JsonObject): JsonObject {
+  return mergeDiff(before, after, 0);
+}
+
+function mergeDiff(before: JsonObject, after: JsonObject, depth: number): JsonObject {
+  const patch: JsonObject = {};
+  for (const key of sortedKeys(after)) {
+    const value = after[key];
+    const old = Object.hasOwn(before, key) ? before[key] : undefined;
+    if (old === value && old !== undefined) continue;
+    if (depth < maxDepth && isJsonObject(old) && isJsonObject(value)) {
+      const inner = mergeDiff(old, value, depth + 1);
+      if (Object.keys(inner).length > 0) setOwn(patch, key, inner);
+    } else if (!deepEqual(old, value)) setOwn(patch, key, value);
+  }
+  for (const key of sortedKeys(before)) if (!Object.hasOwn(after, key)) setOwn(patch, key, null);
+  return patch;
+}

@@ -1,0 +1,30 @@
+import { compareUtf8 } from '#apimachinery/runtime/json';
+import { formatFloat } from '#apimachinery/runtime/quote';
+import { isJsonObject } from './own-property.ts';
+
+/** A JSON value as fmt's %v prints it after decoding with integers kept: `map[a:1 b:[x <nil>]]`. */
+export function formatValue(value: unknown, depth = 0): string {
+  // The text of a message: what is absurdly deep is cut instead of overflowing the stack.
+  if (depth > 200) return '…';
+  if (value === null || value === undefined) return '<nil>';
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : formatFloat(value);
+  if (Array.isArray(value)) return `[${value.map((item) => formatValue(item, depth + 1)).join(' ')}]`;
+  if (isJsonObject(value)) {
+    const keys = Object.keys(value).sort(compareUtf8);
+    return `map[${keys.map((key) => `${key}:${formatValue(value[key], depth + 1)}`).join(' ')}]`;
+  }
+  return String(value);
+}
+
+/** The Go type of a decoded JSON value, as reflect names it. */
+export function goTypeName(value: unknown): string {
+  if (value === null || value === undefined) return '%!s(<nil>)';
+  if (Array.isArray(value)) return '[]interface {}';
+  switch (typeof value) {
+    case 'object': return 'map[string]interface {}';
+    case 'number': return Number.isInteger(value) ? 'int64' : 'float64';
+    case 'bigint': return 'int64';
+    case 'boolean': return 'bool';
+    default: return typeof value;
+  }
+}

@@ -1,0 +1,296 @@
+import { newBadRequest, newRequestEntityTooLargeError } from '#apimachinery/api/errors';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepEqual } from '#apimachinery/runtime/equality';
+import { quote } from '#apimachinery/runtime/quote';
+import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
+
+/** The most operations that one patch may have; apiserver/pkg/endpoints/handlers/patch.go. */
+export const maxJsonPatchOperations = 10_000;
+/** The most bytes of JSON that the copy operations of one patch may add; apiserver/pkg/server/config.go. */
+export const maxAccumulatedCopySize = 3 * 1024 * 1024;
+
+/** A JSON patch that is well formed but does not apply; the server answers 422 (see `interpretPatchError`). */
+export class JsonPatchError extends Error {
+  override readonly name = 'JsonPatchError';
+}
+
+/** The operations of a patch, ready to be applied any number of times. */
+export class JsonPatch {
+  /** `strictErrors`: fields that no operation has, as strict decoding words them: `json patch unknown field "[0].foo"`. */
+  constructor(readonly operations: readonly JsonObject[], readonly strictErrors: readonly string[]) {}
+}
+
+const textFields = ['op', 'path', 'from'] as const;
+
+/**
+ * The operations of a parsed patch document. With `strict` (field validation Warn or Strict) the shape is checked as
+ * upstream's typed decoding does. Throws the StatusError 400 for what is no list of objects and 413 for too many operations.
+ */
+export function decodeJsonPatch(patch: unknown, strict = true): JsonPatch {
+  const strictErrors: string[] = [];
+  if (strict) checkShape(patch, strictErrors);
+  if (patch === null) return new JsonPatch([], strictErrors);
+  if (!Array.isArray(patch)) throw newBadRequest(cannotUnmarshal(patch, 'jsonpatch.Patch'));
+  const operations = patch.map((operation: unknown) => {
+    if (operation === null) return {};
+    if (!isJsonObject(operation)) throw newBadRequest(cannotUnmarshal(operation, 'jsonpatch.Operation'));
+    return operation;
+  });
+  if (operations.length > maxJsonPatchOperations) {
+    throw newRequestEntityTooLargeError(
+      `The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${operations.length}`,
+    );
+  }
+  return new JsonPatch(operations, strictErrors);
+}
+
+function checkShape(patch: unknown, strictErrors: string[]): void {
+  if (patch === null) return;
+  if (!Array.isArray(patch)) throw decodingError(cannotUnmarshal(patch, '[]handlers.jsonPatchOp'));
+  patch.forEach((operation: unknown, index) => {
+    if (operation === null) return;
+    if (!isJsonObject(operation)) throw decodingError(cannotUnmarshal(operation, 'handlers.jsonPatchOp'));
+    for (const field of textFields) {
+      const value = getOwn(operation, field);
+      if (value === undefined || value === null || typeof value === 'string') continue;
+      throw decodingError(`json: cannot unmarshal ${jsonKind(value)} into Go struct field jsonPatchOp.${field} of type string`);
+    }
+    for (const field of Object.keys(operation)) {
+      if (field === 'value' || (textFields as readonly string[]).includes(field)) continue;
+      strictErrors.push(`json patch unknown field ${quote(`[${index}].${field}`)}`);
+    }
+  });
+}
+
+const decodingError = (message: string) => newBadRequest(`error decoding patch: ${message}`);
+const cannotUnmarshal = (value: unknown, type: string) => `json: cannot unmarshal ${jsonKind(value)} into Go value of type ${type}`;
+
+/** The word that encoding/json has for the kind of a value. */
+export function jsonKind(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  switch (typeof value) {
+    case 'boolean': return 'bool';
+    case 'bigint': return 'number';
+    default: return typeof value;
+  }
+}
+
+/**
+ * Applies an RFC 6902 patch with the behaviour of gopkg.in/evanphx/json-patch.v4, which differs from the RFC: negative
+ * indices count from the end, `replace` of a missing field adds it, a `copy` of a missing field adds null, `test` of a
+ * missing field succeeds against null, and what stands before the first `/` of a path is ignored. Neither input is changed;
+ * the result shares what the patch did not touch. `patch` is a JsonPatch or a parsed document.
+ * Throws JsonPatchError if an operation does not apply, and what `decodeJsonPatch` throws.
+ */
+export function applyJsonPatch(document: unknown, patch: unknown): unknown {
+  const application = new Application(document);
+  const { operations } = patch instanceof JsonPatch ? patch : decodeJsonPatch(patch, false);
+  for (const operation of operations) application.run(operation);
+  return application.root;
+}
+
+type Container = JsonObject | unknown[];
+const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null;
+
+class Application {
+  root: unknown;
+  /** Containers that this application made, so it may change them. All others belong to an input. */
+  readonly #owned = new Set<Container>();
+  #copied = 0;
+
+  constructor(document: unknown) {
+    this.root = document;
+  }
+
+  run(operation: JsonObject): void {
+    const kind = getOwn(operation, 'op');
+    switch (kind) {
+      case 'add': return this.#add(operation);
+      case 'remove': return this.#remove(operation);
+      case 'replace': return this.#replace(operation);
+      case 'move': return this.#move(operation);
+      case 'test': return this.#test(operation);
+      case 'copy': return this.#copy(operation);
+      default: throw new JsonPatchError(`Unexpected kind: ${typeof kind === 'string' ? kind : 'unknown'}`);
+    }
+  }
+
+  #add(operation: JsonObject): void {
+    const path = textOf(operation, 'path', 'add operation failed to decode path: missing value');
+    const [container, key] = this.#find(path, true) ?? missing(`add operation does not apply: doc is missing path: "${path}"`);
+    within(`error in add for path: '${path}'`, () => insert(container, key, valueOf(operation)));
+  }
+
+  #remove(operation: JsonObject): void {
+    const path = textOf(operation, 'path', 'remove operation failed to decode path: missing value');
+    const [container, key] = this.#find(path, true) ?? missing(`remove operation does not apply: doc is missing path: "${path}"`);
+    within(`error in remove for path: '${path}'`, () => take(container, key));
+  }
+
+  #replace(operation: JsonObject): void {
+    const path = textOf(operation, 'path', 'replace operation failed to decode path: operation missing path field: missing value');
+    const value = valueOf(operation);
+    if (path === '') {
+      if (!isContainer(value)) throw new JsonPatchError('replace operation value must be object or array: %!w(<nil>)');
+      this.root = value;
+      return;
+    }
+    const [container, key] = this.#find(path, true) ?? missing(`replace operation does not apply: doc is missing path: ${path}`);
+    if (!Array.isArray(container)) setOwn(container, key, value);
+    else container[existingIndex(container, key) ?? missing(`replace operation does not apply: doc is missing key: ${path}`)] = value;
+  }
+
+  #move(operation: JsonObject): void {
+    const from = textOf(operation, 'from', 'move operation failed to decode from: operation, missing from field: missing value');
+    const [source, sourceKey] = this.#find(from, true) ?? missing(`move operation does not apply: doc is missing from path: ${from}`);
+    const value = within(`error in move for path: '${sourceKey}'`, () => take(source, sourceKey));
+    const path = textOf(operation, 'path', 'move operation failed to decode path: operation missing path field: missing value');
+    const [target, key] = this.#find(path, true) ?? missing(`move operation does not apply: doc is missing destination path: ${path}`);
+    within(`error in move for path: '${path}'`, () => insert(target, key, value));
+  }
+
+  #test(operation: JsonObject): void {
+    const path = textOf(operation, 'path', 'test operation failed to decode path: operation missing path field: missing value');
+    const expected = valueOf(operation);
+    let actual = this.root;
+    if (path !== '') {
+      const [container, key] = this.#find(path, false) ?? missing(`test operation does not apply: is missing path: ${path}`);
+      actual = within(`error in test for path: '${path}'`, () => read(container, key));
+    }
+    if (!deepEqual(actual ?? null, expected)) throw new JsonPatchError(`testing value ${path} failed: test failed`);
+  }
+
+  #copy(operation: JsonObject): void {
+    const from = textOf(operation, 'from', 'copy operation failed to decode from: operation, missing from field: missing value');
+    const [source, sourceKey] = this.#find(from, false) ?? missing(`copy operation does not apply: doc is missing from path: ${from}`);
+    const value = within(`error in copy for from: '${from}'`, () => read(source, sourceKey)) ?? null;
+    const path = textOf(operation, 'path', 'copy operation failed to decode path: missing value');
+    const [target, key] = this.#find(path, true) ?? missing(`copy operation does not apply: doc is missing destination path: ${path}`);
+    this.#copied += jsonSize(value);
+    if (this.#copied > maxAccumulatedCopySize) {
+      throw new JsonPatchError(
+        `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${maxAccumulatedCopySize}`,
+      );
+    }
+    within('error while adding value during copy', () => insert(target, key, deepCopy(value)));
+  }
+
+  /** The container that a path's last token is looked up in, and that token; undefined if there is no such container. */
+  #find(path: string, toChange: boolean): [Container, string] | undefined {
+    const tokens = path.split('/');
+    if (tokens.length < 2 || !isContainer(this.root)) return undefined;
+    let container = toChange ? (this.root = this.#own(this.root)) : this.root;
+    for (let i = 1; i < tokens.length - 1; i++) {
+      const token = unescape(tokens[i]!);
+      const index = Array.isArray(container) ? existingIndex(container, token) : undefined;
+      if (Array.isArray(container) && index === undefined) return undefined;
+      const next: unknown = Array.isArray(container) ? container[index!] : getOwn(container, token);
+      if (!isContainer(next)) return undefined;
+      const mine: Container = toChange ? this.#own(next) : next;
+      if (mine !== next) {
+        if (Array.isArray(container)) container[index!] = mine;
+        else setOwn(container, token, mine);
+      }
+      container = mine;
+    }
+    return [container, unescape(tokens[tokens.length - 1]!)];
+  }
+
+  #own<T extends Container>(container: T): T {
+    if (this.#owned.has(container)) return container;
+    const copy = (Array.isArray(container) ? container.slice() : { ...container }) as T;
+    this.#owned.add(copy);
+    return copy;
+  }
+}
+
+function missing(message: string): never {
+  throw new JsonPatchError(`${message}: missing value`);
+}
+
+function within<T>(context: string, body: () => T): T {
+  try {
+    return body();
+  } catch (cause) {
+    if (cause instanceof JsonPatchError) throw new JsonPatchError(`${context}: ${cause.message}`, { cause });
+    throw cause;
+  }
+}
+
+function textOf(operation: JsonObject, field: 'path' | 'from', message: string): string {
+  const value = getOwn(operation, field);
+  if (typeof value !== 'string') throw new JsonPatchError(message);
+  return value;
+}
+
+const valueOf = (operation: JsonObject): unknown => getOwn(operation, 'value') ?? null;
+
+const unescape = (token: string): string => (token.includes('~') ? token.replace(/~[01]/g, (escape) => (escape === '~1' ? '/' : '~')) : token);
+
+/** strconv.Atoi; undefined for what is no number. */
+function parseIndex(token: string): number | undefined {
+  return /^[+-]?\d{1,15}$/.test(token) ? Number(token) : undefined;
+}
+
+/** The place that a token names in an array, negative ones from the end; undefined if there is none. */
+function existingIndex(array: readonly unknown[], token: string): number | undefined {
+  const index = parseIndex(token);
+  if (index === undefined || index >= array.length || index < -array.length) return undefined;
+  return index < 0 ? index + array.length : index + 0;
+}
+
+function indexOrThrow(array: readonly unknown[], token: string): number {
+  const index = existingIndex(array, token);
+  if (index !== undefined) return index;
+  const number = parseIndex(token);
+  if (number === undefined) throw new JsonPatchError(`strconv.Atoi: parsing ${quote(token)}: invalid syntax`);
+  throw new JsonPatchError(`Unable to access invalid index: ${number}: invalid index referenced`);
+}
+
+function read(container: Container, key: string): unknown {
+  return Array.isArray(container) ? container[indexOrThrow(container, key)] : getOwn(container, key);
+}
+
+function insert(container: Container, key: string, value: unknown): void {
+  if (!Array.isArray(container)) return setOwn(container, key, value);
+  if (key === '-') {
+    container.push(value);
+    return;
+  }
+  const index = parseIndex(key);
+  if (index === undefined) {
+    throw new JsonPatchError(`value was not a proper array index: '${key}': strconv.Atoi: parsing ${quote(key)}: invalid syntax`);
+  }
+  const size = container.length + 1;
+  if (index >= size || index < -size) throw new JsonPatchError(`Unable to access invalid index: ${index}: invalid index referenced`);
+  container.splice(index < 0 ? index + size : index, 0, value);
+}
+
+function take(container: Container, key: string): unknown {
+  if (Array.isArray(container)) return container.splice(indexOrThrow(container, key), 1)[0];
+  if (!Object.hasOwn(container, key)) throw new JsonPatchError(`Unable to remove nonexistent key: ${key}: missing value`);
+  const value = container[key];
+  delete container[key];
+  return value;
+}
+
+/** The length of a value's compact JSON in bytes. Does not recurse. */
+function jsonSize(value: unknown): number {
+  let size = 0;
+  const stack = [value];
+  while (stack.length > 0) {
+    const next = stack.pop();
+    if (Array.isArray(next)) {
+      size += 2 + Math.max(0, next.length - 1);
+      for (const item of next) stack.push(item);
+    } else if (isJsonObject(next)) {
+      const keys = Object.keys(next);
+      size += 2 + Math.max(0, keys.length - 1);
+      for (const key of keys) {
+        size += Buffer.byteLength(JSON.stringify(key)) + 1;
+        stack.push(next[key]);
+      }
+    } else size += typeof next === 'bigint' ? String(next).length : Buffer.byteLength(JSON.stringify(next ?? null));
+  }
+  return size;
+}

@@ -1,0 +1,17 @@
+/** JSON objects of clients: any key is legal data, `__proto__` and `constructor` among them. */
+export type JsonObject = Record<string, unknown>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The object's own value of a key; undefined if it has none. */
+export function getOwn(object: JsonObject, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** Assigns an own property; never goes through a setter such as `__proto__`. */
+export function setOwn(object: JsonObject, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else object[key] = value;
+}

@@ -1,0 +1,679 @@
+/**
+ * Typed JSON: decoding a parsed value into the form of a struct type, and encoding such an object as Go does. Upstream: sigs.k8s.io/json for decoding,
+ * encoding/json for encoding.
+ *
+ * A decoded object is the parsed value itself, walked once and changed only where Go would see something else: unknown fields, null and zero
+ * values that Go leaves out are gone, times and quantities are canonical. Fields stay in the order of the document; the encoder writes them in the
+ * order of the Go struct. For every struct type a plan of its fields is made at the first use and kept as long as the type.
+ */
+import { canonicalQuantity } from '../api/quantity.ts';
+import { DecodeError, encodeJson, encodeNumber, encodeRawJson, encodeString, sortedKeys } from './json.ts';
+import type { Field, ListType, MapType, RawType, ScalarKind, StructType, Type } from './schema.ts';
+import { canonicalMicroTime, canonicalTime, zeroTime } from './time.ts';
+
+export { DecodeError } from './json.ts';
+
+export interface DecodeOptions {
+  /** false: unknown fields are dropped without being reported. */
+  readonly strict?: boolean | undefined;
+  /** Of `parseJson`: lets `1.0` be refused as an integer and `1e3` be kept as a quantity. */
+  readonly literals?: ReadonlyMap<string, string> | undefined;
+}
+
+export interface Decoded<T = Record<string, unknown>> {
+  readonly object: T;
+  /** Paths of the fields that the type does not have (`spec.containers[0].foo`), in document order, each once, at most 100. */
+  readonly unknownFields: readonly string[];
+}
+
+type Json = Record<string, unknown>;
+
+/** What the walks do with a field, flattened from its type so that one switch decides. */
+const enum Code { String, Boolean, Int32, Int64, Float64, Bytes, Time, MicroTime, Quantity, IntOrString, Raw, List, Map, StringMap, Struct }
+
+const scalarCodes: Readonly<Record<ScalarKind, Code>> = {
+  string: Code.String, boolean: Code.Boolean, int32: Code.Int32, int64: Code.Int64, float64: Code.Float64, bytes: Code.Bytes,
+  time: Code.Time, microtime: Code.MicroTime, quantity: Code.Quantity, intOrString: Code.IntOrString,
+};
+
+/** A type as a walk sees it. */
+interface ValuePlan {
+  readonly code: Code;
+  readonly type: Type;
+  /** Of lists and maps. Made at the first use: types may contain themselves. */
+  items(): ValuePlan;
+  /** Of structs. */
+  struct(): StructPlan;
+}
+
+interface FieldPlan {
+  readonly name: string;
+  /** The place in the Go struct. */
+  readonly index: number;
+  readonly code: Code;
+  readonly value: ValuePlan;
+  /** The key as it is written, with quotes and colon: as the first one of an object, and behind another. */
+  readonly first: string;
+  readonly prefix: string;
+  /** A zero value is written: the field is a pointer, or without omitempty. */
+  readonly keepsZero: boolean;
+  /** A zero struct is left out. */
+  readonly omitzero: boolean;
+  /** What an `always` field is written as when it is not there; undefined of others. */
+  readonly zero: (() => string) | undefined;
+}
+
+interface StructPlan {
+  readonly type: StructType;
+  readonly byName: ReadonlyMap<string, FieldPlan>;
+  /** The fields that are written in any case, in order. */
+  readonly always: readonly FieldPlan[];
+  readonly preserve: boolean;
+  /** The type's name without its package, as Go's errors print it. */
+  readonly shortName: string;
+  /** Whether kind and apiVersion come from an embedded TypeMeta, which Go's errors name. */
+  readonly embedsTypeMeta: boolean;
+}
+
+const valuePlans = new WeakMap<Type, ValuePlan>();
+const structPlans = new WeakMap<StructType, StructPlan>();
+
+function valuePlan(type: Type): ValuePlan {
+  let plan = valuePlans.get(type);
+  if (!plan) valuePlans.set(type, (plan = new LazyValuePlan(codeOf(type), type)));
+  return plan;
+}
+
+class LazyValuePlan implements ValuePlan {
+  #items: ValuePlan | undefined;
+  #struct: StructPlan | undefined;
+
+  constructor(readonly code: Code, readonly type: Type) {}
+
+  items(): ValuePlan {
+    if (!this.#items) {
+      const type = this.type as ListType | MapType;
+      this.#items = valuePlan(type.kind === 'list' ? type.items : type.values);
+    }
+    return this.#items;
+  }
+
+  struct(): StructPlan {
+    return (this.#struct ??= structPlan(this.type as StructType));
+  }
+}
+
+function codeOf(type: Type): Code {
+  switch (type.kind) {
+    case 'scalar': return scalarCodes[type.scalar];
+    case 'raw': return Code.Raw;
+    case 'list': return Code.List;
+    case 'map': return type.values.kind === 'scalar' && type.values.scalar === 'string' ? Code.StringMap : Code.Map;
+    case 'struct': return Code.Struct;
+  }
+}
+
+function structPlan(type: StructType): StructPlan {
+  const known = structPlans.get(type);
+  if (known) return known;
+  const fields = [...type.fields.values()].map(fieldPlan);
+  const plan: StructPlan = {
+    type,
+    byName: new Map(fields.map((field) => [field.name, field])),
+    always: fields.filter((field) => field.zero !== undefined),
+    preserve: type.preserveUnknownFields,
+    shortName: type.goName.slice(type.goName.lastIndexOf('.') + 1),
+    embedsTypeMeta: type.fields.has('kind') && type.fields.has('apiVersion') && type.fields.has('metadata'),
+  };
+  structPlans.set(type, plan);
+  return plan;
+}
+
+function fieldPlan(field: Field, index: number): FieldPlan {
+  const value = valuePlan(field.type);
+  const written = field.always && !field.omitzero && !field.ptr;
+  return {
+    name: field.name, index, code: value.code, value, first: `{${encodeString(field.name)}:`, prefix: `,${encodeString(field.name)}:`,
+    keepsZero: field.ptr || field.always, omitzero: field.omitzero && !field.ptr,
+    zero: written ? () => zeroText(value) : field.always && field.ptr ? () => 'null' : undefined,
+  };
+}
+
+/** The zero value of Go, as json.Marshal writes it. */
+function zeroText(value: ValuePlan): string {
+  switch (value.code) {
+    case Code.String: return '""';
+    case Code.Boolean: return 'false';
+    case Code.Int32: case Code.Int64: case Code.Float64: case Code.IntOrString: return '0';
+    case Code.Quantity: return '"0"';
+    case Code.Struct: return encodeStruct(value.struct(), {}, 0);
+    default: return 'null';
+  }
+}
+
+/** Go's name of a type. */
+function goTypeName(type: Type): string {
+  switch (type.kind) {
+    case 'struct': return type.goName;
+    case 'list': return `[]${goTypeName(type.items)}`;
+    case 'map': return `map[string]${goTypeName(type.values)}`;
+    case 'raw': return type.name;
+    case 'scalar': return type.scalar === 'boolean' ? 'bool' : type.scalar === 'bytes' ? '[]uint8' : goScalarName(type.scalar);
+  }
+}
+
+function goScalarName(scalar: ScalarKind): string {
+  switch (scalar) {
+    case 'time': return 'v1.Time';
+    case 'microtime': return 'v1.MicroTime';
+    case 'quantity': return 'resource.Quantity';
+    case 'intOrString': return 'intstr.IntOrString';
+    default: return scalar;
+  }
+}
+
+/** Structs nested deeper than this are refused; no API type comes near, and the walks use the engine's stack. */
+const maxStructDepth = 1000;
+
+/** A map key on the way to a value: part of the paths of unknown fields, but not of Go's type errors. */
+class MapKey {
+  constructor(readonly key: string) {}
+}
+
+/** One decoding. `at` is the way from the root: field names, list indexes and map keys of the containers that are open. */
+class Decoding {
+  readonly at: (string | number | MapKey)[] = [];
+  readonly unknown: string[] = [];
+  /** The first mismatch; Go goes on and reports it at the end, unless a type's own parser fails first. */
+  error: DecodeError | undefined;
+  depth = 0;
+
+  constructor(readonly strict: boolean, readonly literals: ReadonlyMap<string, string> | undefined) {}
+
+  path(name?: string): string {
+    let text = '';
+    for (const step of name === undefined ? this.at : [...this.at, name]) {
+      if (typeof step === 'number') text += `[${step}]`;
+      else text += `${text && '.'}${typeof step === 'string' ? step : step.key}`;
+    }
+    return text;
+  }
+
+  addUnknown(name: string): void {
+    if (!this.strict || this.unknown.length >= 100) return;
+    const path = this.path(name);
+    if (!this.unknown.includes(path)) this.unknown.push(path);
+  }
+
+  /** `field` is the one that holds the value, unless it is already on the way. */
+  mismatch(value: string, typeName: string, owner: StructPlan | undefined, field: string | undefined): DecodeError {
+    const names = this.at.filter((step) => typeof step === 'string');
+    if (field !== undefined) names.push(field);
+    if (!owner) return new DecodeError(`json: cannot unmarshal ${value} into Go value of type ${typeName}`);
+    if (owner.embedsTypeMeta && (field === 'kind' || field === 'apiVersion')) names.splice(-1, 0, 'TypeMeta');
+    return new DecodeError(`json: cannot unmarshal ${value} into Go struct field ${owner.shortName}.${names.join('.')} of type ${typeName}`);
+  }
+
+  save(error: DecodeError): void {
+    this.error ??= error;
+  }
+
+  literal(value: unknown, field: string | undefined): string {
+    return this.literals?.get(this.path(field)) ?? String(value);
+  }
+}
+
+/** What Go calls a JSON value in its errors. */
+function valueWord(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  switch (typeof value) {
+    case 'string': return 'string';
+    case 'boolean': return 'bool';
+    case 'number': case 'bigint': return 'number';
+    default: return value === null ? 'null' : 'object';
+  }
+}
+
+/**
+ * Makes a parsed JSON value into an object of a type. The value is used up: it is changed in place, or parts of it are reused. Unknown fields are
+ * dropped and reported; duplicates are the parser's matter. Throws DecodeError with Go's message if a value does not fit.
+ */
+export function decode<T = Json>(type: StructType, value: unknown, options: DecodeOptions = {}): Decoded<T> {
+  const decoding = new Decoding(options.strict !== false, options.literals);
+  const plan = structPlan(type);
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    if (value === null) return { object: {} as T, unknownFields: [] };
+    throw decoding.mismatch(valueWord(value), type.goName, undefined, undefined);
+  }
+  const object = decodeStruct(plan, value as Json, decoding);
+  if (decoding.error) throw decoding.error;
+  return { object: object as T, unknownFields: decoding.unknown };
+}
+
+function decodeStruct(plan: StructPlan, object: Json, decoding: Decoding): Json {
+  if (++decoding.depth > maxStructDepth) throw new DecodeError('exceeded max depth');
+  const { byName } = plan;
+  let dropped: string[] | undefined;
+  for (const key in object) {
+    const field = byName.get(key);
+    if (field === undefined) {
+      if (plan.preserve) continue;
+      decoding.addUnknown(key);
+      (dropped ??= []).push(key);
+      continue;
+    }
+    const value = object[key];
+    const decoded = value === null || value === undefined ? undefined : decodeField(field, value, decoding, plan);
+    if (decoded === undefined) (dropped ??= []).push(key);
+    // An own property, also one that is called __proto__: this sets no prototype.
+    else if (decoded !== value) object[key] = decoded;
+  }
+  decoding.depth--;
+  return dropped === undefined ? object : without(object, dropped);
+}
+
+function without(object: Json, dropped: readonly string[]): Json {
+  const rest: Json = {};
+  let next = 0;
+  for (const key in object) {
+    if (key === dropped[next]) next++;
+    else if (key === '__proto__') Object.defineProperty(rest, key, { value: object[key], writable: true, enumerable: true, configurable: true });
+    else rest[key] = object[key];
+  }
+  return rest;
+}
+
+/** undefined: the field is left out. */
+function decodeField(field: FieldPlan, value: unknown, decoding: Decoding, owner: StructPlan): unknown {
+  switch (field.code) {
+    case Code.String:
+      if (typeof value === 'string') return value !== '' || field.keepsZero ? value : undefined;
+      break;
+    case Code.Boolean:
+      if (typeof value === 'boolean') return value || field.keepsZero ? value : undefined;
+      break;
+    case Code.Int32:
+      if (typeof value === 'number' && (value | 0) === value && decoding.literals === undefined) {
+        return value !== 0 || field.keepsZero ? value : undefined;
+      }
+      break;
+    case Code.Raw: return value;
+    case Code.Struct: {
+      if (typeof value !== 'object' || Array.isArray(value)) break;
+      decoding.at.push(field.name);
+      const object = decodeStruct(field.value.struct(), value as Json, decoding);
+      decoding.at.pop();
+      return field.omitzero && isZero(field.value.type, object) ? undefined : object;
+    }
+    case Code.List: case Code.Map: case Code.StringMap: {
+      if (typeof value !== 'object') break;
+      decoding.at.push(field.name);
+      const decoded = decodeValue(field.value, value, decoding, owner, undefined);
+      decoding.at.pop();
+      return field.keepsZero || !isEmptyContainer(decoded) ? decoded : undefined;
+    }
+    default: break;
+  }
+  const decoded = decodeValue(field.value, value, decoding, owner, field.name);
+  return decoded !== undefined && (field.keepsZero || !isZeroScalar(decoded)) ? decoded : undefined;
+}
+
+function isEmptyContainer(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  for (const _ in value as object) return false;
+  return true;
+}
+
+function isZeroScalar(value: unknown): boolean {
+  return value === '' || value === 0 || value === false;
+}
+
+/**
+ * A value of any plan; of a list or map the place is already on the way, of others `field` is its name (undefined for an item). Returns undefined where
+ * Go would leave the zero value: after null, a mismatch, or the zero time.
+ */
+function decodeValue(plan: ValuePlan, value: unknown, decoding: Decoding, owner: StructPlan | undefined, field: string | undefined): unknown {
+  switch (plan.code) {
+    case Code.String:
+      if (typeof value === 'string') return value;
+      break;
+    case Code.Boolean:
+      if (typeof value === 'boolean') return value;
+      break;
+    case Code.Int32: case Code.Int64: {
+      if (typeof value !== 'number' && typeof value !== 'bigint') break;
+      if (isInteger(plan.code, value, decoding, field)) return value;
+      decoding.save(decoding.mismatch(`number ${decoding.literal(value, field)}`, goTypeName(plan.type), owner, field));
+      return undefined;
+    }
+    case Code.Float64:
+      if (typeof value === 'number') return value;
+      if (typeof value === 'bigint') return Number(value);
+      break;
+    case Code.Bytes:
+      if (typeof value === 'string') return decodeBase64(value, decoding);
+      if (Array.isArray(value)) return decodeByteList(value, decoding, owner, field);
+      break;
+    case Code.Time: case Code.MicroTime:
+      if (typeof value !== 'string') throw decoding.mismatch(valueWord(value), 'string', owner, field);
+      return decodeTime(value, plan.code === Code.MicroTime);
+    case Code.Quantity: return decodeQuantity(value, decoding, field);
+    case Code.IntOrString: {
+      if (typeof value === 'string') return value;
+      const isNumber = typeof value === 'number' || typeof value === 'bigint';
+      if (isNumber && isInteger(Code.Int32, value, decoding, field)) return value;
+      throw decoding.mismatch(isNumber ? `number ${decoding.literal(value, field)}` : valueWord(value), 'int32', owner, field);
+    }
+    case Code.Raw: return value;
+    case Code.StringMap:
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return decodeStringMap(value as Json, decoding, owner);
+      break;
+    case Code.Map:
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return decodeMap(plan, value as Json, decoding, owner);
+      break;
+    case Code.List:
+      if (Array.isArray(value)) return decodeList(plan, value, decoding, owner);
+      break;
+    case Code.Struct:
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return decodeStruct(plan.struct(), value as Json, decoding);
+      break;
+  }
+  decoding.save(decoding.mismatch(valueWord(value), goTypeName(plan.type), owner, field));
+  return undefined;
+}
+
+function isInteger(code: Code, value: number | bigint, decoding: Decoding, field: string | undefined): boolean {
+  if (decoding.literals?.has(decoding.path(field))) return false;
+  if (typeof value === 'bigint') return code === Code.Int64;
+  return code === Code.Int32 ? (value | 0) === value : Number.isSafeInteger(value);
+}
+
+/** What stands for null in a list or map: Go's zero value of the items. */
+function zeroItem(plan: ValuePlan): unknown {
+  switch (plan.code) {
+    case Code.String: return '';
+    case Code.Boolean: return false;
+    case Code.Int32: case Code.Int64: case Code.Float64: case Code.IntOrString: return 0;
+    case Code.Quantity: return '0';
+    case Code.Struct: return {};
+    default: return null;
+  }
+}
+
+function decodeStringMap(map: Json, decoding: Decoding, owner: StructPlan | undefined): Json {
+  for (const key in map) {
+    const value = map[key];
+    if (typeof value === 'string') continue;
+    if (value !== null) decoding.save(decoding.mismatch(valueWord(value), 'string', owner, undefined));
+    map[key] = '';
+  }
+  return map;
+}
+
+function decodeMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): Json {
+  const items = plan.items();
+  for (const key in map) {
+    const value = map[key];
+    decoding.at.push(new MapKey(key));
+    const decoded = value === null ? undefined : decodeValue(items, value, decoding, owner, undefined);
+    decoding.at.pop();
+    if (decoded === undefined) map[key] = zeroItem(items);
+    else if (decoded !== value) map[key] = decoded;
+  }
+  return map;
+}
+
+function decodeList(plan: ValuePlan, list: unknown[], decoding: Decoding, owner: StructPlan | undefined): unknown[] {
+  const items = plan.items();
+  const depth = decoding.at.length;
+  for (let i = 0; i < list.length; i++) {
+    const value = list[i];
+    if (items.code === Code.String && typeof value === 'string') continue;
+    decoding.at[depth] = i;
+    const decoded = value === null ? undefined : decodeValue(items, value, decoding, owner, undefined);
+    if (decoded === undefined) list[i] = zeroItem(items);
+    else if (decoded !== value) list[i] = decoded;
+  }
+  decoding.at.length = depth;
+  return list;
+}
+
+function decodeTime(text: string, micro: boolean): string | undefined {
+  let canonical: string;
+  try {
+    canonical = micro ? canonicalMicroTime(text) : canonicalTime(text);
+  } catch (error) {
+    throw new DecodeError((error as Error).message, { cause: error });
+  }
+  return canonical.startsWith('0001-01-01T00:00:00') && isZeroTime(canonical) ? undefined : canonical;
+}
+
+function isZeroTime(text: string): boolean {
+  return text === zeroTime || text === '0001-01-01T00:00:00.000000Z';
+}
+
+function decodeQuantity(value: unknown, decoding: Decoding, field: string | undefined): string {
+  const text = typeof value === 'string' ? value : typeof value === 'object' ? '{}' : decoding.literal(value, field);
+  try {
+    return canonicalQuantity(text);
+  } catch (error) {
+    throw new DecodeError((error as Error).message, { cause: error });
+  }
+}
+
+/** Standard base64 with padding, as Go decodes it: line ends are skipped, all else is an error at its place. */
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+function decodeBase64(text: string, decoding: Decoding): string | undefined {
+  if (base64.test(text)) {
+    // Bits behind the last byte are dropped.
+    return text.endsWith('=') ? Buffer.from(text, 'base64').toString('base64') : text;
+  }
+  const stripped = text.replace(/[\r\n]/g, '');
+  if (base64.test(stripped)) return Buffer.from(stripped, 'base64').toString('base64');
+  decoding.save(new DecodeError(`illegal base64 data at input byte ${base64Error(text)}`));
+  return undefined;
+}
+
+/** The place that Go's base64.CorruptInputError names. Upstream: encoding/base64, decodeQuantum. */
+function base64Error(text: string): number {
+  const bytes = Buffer.from(text);
+  const skip = (from: number): number => {
+    let at = from;
+    while (bytes[at] === 0x0a || bytes[at] === 0x0d) at++;
+    return at;
+  };
+  let i = 0;
+  for (;;) {
+    for (let j = 0; j < 4; j++) {
+      i = skip(i);
+      if (i >= bytes.length) return i - j;
+      const c = String.fromCharCode(bytes[i++]!);
+      if (/[A-Za-z0-9+/]/.test(c)) continue;
+      if (c !== '=' || j < 2) return i - 1;
+      if (j === 2) {
+        i = skip(i);
+        if (i >= bytes.length) return bytes.length;
+        if (bytes[i] !== 0x3d) return i - 1;
+        i++;
+      }
+      // Padding ends the text: what follows it is the error.
+      return skip(i);
+    }
+  }
+}
+
+/** Go takes a list of numbers for bytes, too. */
+function decodeByteList(list: readonly unknown[], decoding: Decoding, owner: StructPlan | undefined, field: string | undefined): string {
+  const bytes = list.map((item) => {
+    if (item === null) return 0;
+    if (typeof item === 'number' && Number.isInteger(item) && item >= 0 && item < 256) return item;
+    decoding.save(decoding.mismatch(typeof item === 'number' ? `number ${item}` : valueWord(item), 'uint8', owner, field));
+    return 0;
+  });
+  return Buffer.from(bytes).toString('base64');
+}
+
+/**
+ * Whether a decoded value is Go's zero value of its type: nothing, '', 0, false, the zero time; a struct of which every field is zero; a list or map only if
+ * it is not there at all.
+ */
+export function isZero(type: Type, value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  switch (type.kind) {
+    case 'scalar':
+      if (type.scalar === 'quantity') return value === '0';
+      return isZeroScalar(value) || ((type.scalar === 'time' || type.scalar === 'microtime') && isZeroTime(value as string));
+    case 'struct':
+      for (const key in value as Json) {
+        const field = type.fields.get(key);
+        const item = (value as Json)[key];
+        if (item === undefined || item === null) continue;
+        if (!field || field.ptr || !isZero(field.type, item)) return false;
+      }
+      return true;
+    default: return false;
+  }
+}
+
+/**
+ * An object of a type as json.Marshal writes it: compact, in the order of the Go struct, map keys sorted, zero values left out or written as the fields
+ * say. Properties that are undefined, null or unknown to the type are not there. Values must be decoded ones, or of the same form.
+ */
+export function encode(type: StructType, object: object): string {
+  return encodeStruct(structPlan(type), object as Json, 0);
+}
+
+function encodeStruct(plan: StructPlan, object: Json, depth: number): string {
+  if (plan.preserve) return encodeOpenStruct(plan, object, depth);
+  if (depth > maxStructDepth) throw new RangeError('encode: exceeded max depth');
+  const { byName, always } = plan;
+  let out = '';
+  let last = -1;
+  let nextAlways = 0;
+  for (const key in object) {
+    const value = object[key];
+    if (value === undefined || value === null) continue;
+    const field = byName.get(key);
+    if (field === undefined) continue;
+    const { index } = field;
+    if (index < last) return encodeUnordered(plan, object, depth);
+    last = index;
+    while (nextAlways < always.length) {
+      const due = always[nextAlways]!;
+      if (due.index > index) break;
+      nextAlways++;
+      if (due.index === index) break;
+      out += (out === '' ? due.first : due.prefix) + due.zero!();
+    }
+    const text = encodeField(field, value, depth);
+    if (text !== undefined) out += (out === '' ? field.first : field.prefix) + text;
+  }
+  for (; nextAlways < always.length; nextAlways++) {
+    const due = always[nextAlways]!;
+    out += (out === '' ? due.first : due.prefix) + due.zero!();
+  }
+  return out === '' ? '{}' : `${out}}`;
+}
+
+/** `encodeStruct` for an object whose keys are not in the order of the struct. */
+function encodeUnordered(plan: StructPlan, object: Json, depth: number): string {
+  const fields: FieldPlan[] = [];
+  for (const key in object) {
+    const value = object[key];
+    if (value === undefined || value === null) continue;
+    const field = plan.byName.get(key);
+    if (field !== undefined) insertByIndex(fields, field);
+  }
+  for (const due of plan.always) if (!fields.includes(due)) insertByIndex(fields, due);
+  let out = '';
+  for (const field of fields) {
+    const value = object[field.name];
+    const present = value !== undefined && value !== null && Object.hasOwn(object, field.name);
+    const text = present ? encodeField(field, value, depth) : field.zero?.();
+    if (text !== undefined) out += (out === '' ? field.first : field.prefix) + text;
+  }
+  return out === '' ? '{}' : `${out}}`;
+}
+
+function insertByIndex(fields: FieldPlan[], field: FieldPlan): void {
+  let at = fields.length;
+  fields.push(field);
+  for (; at > 0 && fields[at - 1]!.index > field.index; at--) fields[at] = fields[at - 1]!;
+  fields[at] = field;
+}
+
+/** undefined: the field is left out. */
+function encodeField(field: FieldPlan, value: unknown, depth: number): string | undefined {
+  switch (field.code) {
+    case Code.String: return value !== '' || field.keepsZero ? encodeString(value as string) : undefined;
+    case Code.Boolean: return value === true ? 'true' : field.keepsZero ? 'false' : undefined;
+    case Code.Int32: case Code.Int64: return value !== 0 || field.keepsZero ? String(value) : undefined;
+    case Code.Struct:
+      return field.omitzero && isZero(field.value.type, value) ? undefined : encodeStruct(field.value.struct(), value as Json, depth + 1);
+    case Code.List: case Code.Map: case Code.StringMap:
+      return field.keepsZero || !isEmptyContainer(value) ? encodeValue(field.value, value, depth) : undefined;
+    case Code.Float64: case Code.Bytes:
+      return field.keepsZero || !isZeroScalar(value) ? encodeValue(field.value, value, depth) : undefined;
+    case Code.Time: case Code.MicroTime:
+      if (!isZeroTime(value as string)) return `"${value as string}"`;
+      return field.keepsZero && !field.omitzero ? 'null' : undefined;
+    default: return field.omitzero && isZero(field.value.type, value) ? undefined : encodeValue(field.value, value, depth);
+  }
+}
+
+/** A struct that keeps unknown fields is a map to Go: sorted, and nothing left out. */
+function encodeOpenStruct(plan: StructPlan, object: Json, depth: number): string {
+  let out = '';
+  for (const key of sortedKeys(object)) {
+    const value = object[key];
+    if (value === undefined) continue;
+    const field = plan.byName.get(key);
+    const text = field && value !== null ? encodeValue(field.value, value, depth + 1) : encodeJson(value);
+    out += `${out === '' ? '{' : ','}${encodeString(key)}:${text}`;
+  }
+  return out === '' ? '{}' : `${out}}`;
+}
+
+function encodeValue(plan: ValuePlan, value: unknown, depth: number): string {
+  if (value === null || value === undefined) return zeroText(plan);
+  switch (plan.code) {
+    case Code.String: return encodeString(value as string);
+    case Code.Boolean: case Code.Int32: case Code.Int64: return String(value);
+    case Code.Float64: return typeof value === 'bigint' ? String(value) : encodeNumber(value as number);
+    case Code.Bytes: return `"${value as string}"`;
+    case Code.Time: case Code.MicroTime: return isZeroTime(value as string) ? 'null' : `"${value as string}"`;
+    case Code.Quantity: return encodeString(String(value));
+    case Code.IntOrString: return typeof value === 'string' ? encodeString(value) : String(value);
+    // Go has a map behind plain `any`, and the bytes as they came behind its own raw types.
+    case Code.Raw: return (plan.type as RawType).name === 'any' ? encodeJson(value) : encodeRawJson(value);
+    case Code.Struct: return encodeStruct(plan.struct(), value as Json, depth + 1);
+    case Code.List: {
+      const list = value as unknown[];
+      if (list.length === 0) return '[]';
+      const items = plan.items();
+      let out = `[${encodeValue(items, list[0], depth + 1)}`;
+      for (let i = 1; i < list.length; i++) out += `,${encodeValue(items, list[i], depth + 1)}`;
+      return `${out}]`;
+    }
+    case Code.StringMap: {
+      const map = value as Json;
+      let out = '';
+      for (const key of sortedKeys(map)) {
+        const item = map[key];
+        if (item !== undefined) out += `${out === '' ? '{' : ','}${encodeString(key)}:${encodeString((item ?? '') as string)}`;
+      }
+      return out === '' ? '{}' : `${out}}`;
+    }
+    case Code.Map: {
+      const map = value as Json;
+      const items = plan.items();
+      let out = '';
+      for (const key of sortedKeys(map)) {
+        const item = map[key];
+        if (item !== undefined) out += `${out === '' ? '{' : ','}${encodeString(key)}:${encodeValue(items, item, depth + 1)}`;
+      }
+      return out === '' ? '{}' : `${out}}`;
+    }
+  }
+}

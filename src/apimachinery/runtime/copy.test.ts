@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { deepCopy } from './copy.ts';
+import { deepEqual } from './equality.ts';
+
+const nested = (depth: number, leaf: unknown): unknown => {
+  let value = leaf;
+  for (let i = 0; i < depth; i++) value = i % 2 ? { a: value } : [value];
+  return value;
+};
+
+test('a copy shares nothing and is equal', () => {
+  const value = JSON.parse('{"b":[1,{"x":null}],"__proto__":{"p":1},"a":"s"}') as { b: [number, object] };
+  const copied = deepCopy(value);
+  expect(JSON.stringify(copied)).toBe(JSON.stringify(value));
+  expect(copied.b).not.toBe(value.b);
+  expect(copied.b[1]).not.toBe(value.b[1]);
+  expect(Object.getPrototypeOf(copied)).toBe(Object.prototype);
+  expect(deepEqual(copied, value)).toBe(true);
+});
+
+test('any depth', () => {
+  const value = nested(20_000, 1n);
+  expect(deepEqual(deepCopy(value), value)).toBe(true);
+  expect(deepEqual(nested(20_000, 2), value)).toBe(false);
+});
+
+test.each<[a: unknown, b: unknown, equal: boolean]>([
+  [{ a: 1, b: 2 }, { b: 2, a: 1 }, true],
+  [{ a: undefined }, {}, true],
+  [{ a: undefined, b: 1 }, { b: 1, c: undefined }, true],
+  [{ a: 1 }, { b: 1 }, false],
+  [{}, { a: 1 }, false],
+  [{ constructor: 1 }, {}, false],
+  [{}, [], false],
+  [[1, 2], [2, 1], false],
+  [[1], [1, 2], false],
+  [null, {}, false],
+  [5n, 5, true],
+  [9007199254740993n, 9007199254740992, false],
+  ['5', 5, false],
+  [{ a: [{ b: 'x' }] }, { a: [{ b: 'x' }] }, true],
+])('deepEqual of two values is %3$s', (a, b, equal) => {
+  expect(deepEqual(a, b)).toBe(equal);
+  expect(deepEqual(b, a)).toBe(equal);
+});

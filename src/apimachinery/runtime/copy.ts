@@ -1,0 +1,60 @@
+/**
+ * A copy of plain JSON (with bigints) that shares nothing that can be changed. Keys keep their order, `__proto__` stays an own property; a property that is
+ * undefined is left out. Any depth.
+ */
+export function deepCopy<T>(value: T): T {
+  return copy(value, 0) as T;
+}
+
+const recursionLimit = 500;
+
+type Json = Record<string, unknown>;
+
+function set(object: Json, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else object[key] = value;
+}
+
+function copy(value: unknown, depth: number): unknown {
+  if (value === null || typeof value !== 'object') return value;
+  if (depth > recursionLimit) return copyDeep(value);
+  if (Array.isArray(value)) {
+    const list = new Array<unknown>(value.length);
+    for (let i = 0; i < value.length; i++) {
+      const item: unknown = value[i];
+      list[i] = item !== null && typeof item === 'object' ? copy(item, depth + 1) : item;
+    }
+    return list;
+  }
+  const object: Json = {};
+  for (const key in value) {
+    const item = (value as Json)[key];
+    if (item === undefined) continue;
+    const copied = item !== null && typeof item === 'object' ? copy(item, depth + 1) : item;
+    if (key === '__proto__') set(object, key, copied);
+    else object[key] = copied;
+  }
+  return object;
+}
+
+/** `copy` with a stack of our own. */
+function copyDeep(root: object): unknown {
+  const start = (from: object): unknown[] | Json => (Array.isArray(from) ? [] : {});
+  const result = start(root);
+  const pending: [from: object, to: unknown[] | Json][] = [[root, result]];
+  for (let pair = pending.pop(); pair; pair = pending.pop()) {
+    const [from, to] = pair;
+    for (const key of Object.keys(from)) {
+      const item = (from as Json)[key];
+      if (item === undefined) continue;
+      let copied = item;
+      if (item !== null && typeof item === 'object') {
+        copied = start(item);
+        pending.push([item, copied as Json]);
+      }
+      if (Array.isArray(to)) to[Number(key)] = copied;
+      else set(to, key, copied);
+    }
+  }
+  return result;
+}

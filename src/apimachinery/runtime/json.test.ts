@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { compareUtf8, DecodeError, encodeJson, encodeRawJson, encodeString, parseJson } from './json.ts';
+
+const parse = (text: string) => parseJson(Buffer.from(text));
+
+describe('parseJson', () => {
+  const values: [name: string, text: string, value: unknown][] = [
+    ['nested', '{"a":[1,{"b":null}],"c":true}', { a: [1, { b: null }], c: true }],
+    ['safe integers are numbers', '[9007199254740991,-9007199254740991]', [9007199254740991, -9007199254740991]],
+    ['other int64 are bigints', '[9007199254740993,-9223372036854775808]', [9007199254740993n, -9223372036854775808n]],
+    ['beyond int64 are doubles', '[9223372036854775808]', [9223372036854775808]],
+    ['a bigint under __proto__', '{"__proto__":9007199254740993}', JSON.parse('{"__proto__":0}', (key, value: unknown) => (key === '__proto__' ? 9007199254740993n : value))],
+    ['lone surrogates', '["\\ud800x","\\ud83d\\ude00"]', ['\ufffdx', '😀']],
+    ['text beside a bigint', '{"é":9007199254740993,"b":"é"}', { é: 9007199254740993n, b: 'é' }],
+  ];
+  test.each(values)('%s', (_name, text, value) => {
+    expect(parse(text).value).toEqual(value);
+  });
+
+  test('invalid UTF-8 becomes the replacement character', () => {
+    expect(parseJson(Buffer.from([0x22, 0xff, 0x22])).value).toBe('\ufffd');
+  });
+
+  const many = Array.from({ length: 40 }, (_, i) => `"k${i}":1`).join(',');
+  const duplicates: [name: string, text: string, paths: string[]][] = [
+    ['none', '{"a":{"x":1},"b":{"x":1},"c":[{"x":1},{"x":1}]}', []],
+    ['at the root', '{"a":1,"b":2,"a":3,"a":4}', ['a']],
+    ['deep', '{"spec":{"containers":[{"name":"a"},{"name":"b","name":"c"}]}}', ['spec.containers[1].name']],
+    ['in nested lists', '[[0,{"a":1,"a":2}]]', ['[0][1].a']],
+    ['written with an escape', '{"a":1,"\\u0061":2}', ['a']],
+    ['not ASCII', '{"é":1,"\\u00e9":2}', ['é']],
+    ['the same length, ends and middle', '{"abxcd":1,"aybxcd":1,"aaxbd":1,"acxad":1}', []],
+    ['among many', `{"m":{${many},"k7":2},"k7":1}`, ['m.k7']],
+    ['values that look like keys', '{"a":"b","c":"a"}', []],
+    ['empty keys', '{"":1,"":2}', ['']],
+  ];
+  test.each(duplicates)('duplicate fields: %s', (_name, text, paths) => {
+    expect(parse(text).duplicateFields).toEqual(paths);
+  });
+
+  test('literals that are no plain integers', () => {
+    const { literals } = parse('{"a":1.0,"b":[1e3,5],"c":99999999999999999999,"d":"1.5"}');
+    expect([...(literals ?? [])]).toEqual([['a', '1.0'], ['b[0]', '1e3'], ['c', '99999999999999999999']]);
+    expect(parse('{"a":1}').literals).toBeUndefined();
+  });
+
+  // The words are those of Go's scanner, compared with it.
+  const errors: [text: string, message: string][] = [
+    ['', 'unexpected end of JSON input'],
+    ['{', 'unexpected end of JSON input'],
+    ['"a', 'unexpected end of JSON input'],
+    ['"\\u12', "invalid character ' ' in \\u hexadecimal character escape"],
+    ['x', "invalid character 'x' looking for beginning of value"],
+    ['[1,]', "invalid character ']' looking for beginning of value"],
+    ['{a}', "invalid character 'a' looking for beginning of object key string"],
+    ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
+    ['{"a" 1}', "invalid character '1' after object key"],
+    ['{"a":1 1}', "invalid character '1' after object key:value pair"],
+    ['[1 1]', "invalid character '1' after array element"],
+    ['1 1', "invalid character '1' after top-level value"],
+    ['012345678901234567', "invalid character '1' after top-level value"],
+    ['nothing', "invalid character 'o' in literal null (expecting 'u')"],
+    ['tru', "invalid character ' ' in literal true (expecting 'e')"],
+    ['-', "invalid character ' ' in numeric literal"],
+    ['1.x', "invalid character 'x' after decimal point in numeric literal"],
+    ['1e', "invalid character ' ' in exponent of numeric literal"],
+    ['"\\x"', "invalid character 'x' in string escape code"],
+    ['"\n"', "invalid character '\\n' in string literal"],
+    ["'a'", "invalid character '\\'' looking for beginning of value"],
+    ['\u00e9', "invalid character 'Ã' looking for beginning of value"],
+    [`${'['.repeat(10_001)}`, "invalid character '[' exceeded max depth"],
+  ];
+  test.each(errors)('refuses %.20s', (text, message) => {
+    expect(() => parse(text)).toThrow(expect.objectContaining({ name: 'JsonSyntaxError', message }));
+  });
+
+  test('refuses a number that overflows a double', () => {
+    expect(() => parse('{"a":1e400}')).toThrow(new DecodeError('json: cannot unmarshal number 1e400 into Go value of type float64'));
+  });
+
+  test('hostile bodies take linear time', () => {
+    const deep = '['.repeat(9000);
+    const body = Buffer.from(`${deep}{${'"a":1,'.repeat(100_000)}"a":1.5}${']'.repeat(9000)}`);
+    const start = performance.now();
+    expect(parseJson(body).duplicateFields).toHaveLength(1);
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
+describe('encodeString', () => {
+  test.each([
+    ['plain', '"plain"'],
+    ['<a href="x">&\\', '"\\u003ca href=\\"x\\"\\u003e\\u0026\\\\"'],
+    ['\b\f\n\r\t\u0001\u007f', '"\\b\\f\\n\\r\\t\\u0001\u007f"'],
+    ['\u2028\u2029', '"\\u2028\\u2029"'],
+    ['é😀\ufffd', '"é😀\ufffd"'],
+    ['a\ud800<', '"a\\ufffd\\u003c"'],
+  ])('%j', (text, json) => {
+    expect(encodeString(text)).toBe(json);
+  });
+});
+
+describe('encodeJson', () => {
+  test.each<[name: string, value: unknown, json: string]>([
+    ['keys by UTF-8 bytes', { '😀': 1, '\uffee': 2, b: 3, 10: 4, 9: 5 }, '{"10":4,"9":5,"b":3,"\uffee":2,"😀":1}'],
+    ['numbers', [1e21, 1e20, 1e-7, 1.5, 9007199254740993n], '[1e+21,100000000000000000000,1e-7,1.5,9007199254740993]'],
+    ['empty', { a: {}, b: [], c: undefined }, '{"a":{},"b":[]}'],
+    ['own __proto__', JSON.parse('{"__proto__":{"a":1}}'), '{"__proto__":{"a":1}}'],
+  ])('%s', (_name, value, json) => {
+    expect(encodeJson(value)).toBe(json);
+  });
+
+  test('any depth', () => {
+    const text = `${'{"a":['.repeat(4000)}${']}'.repeat(4000)}`;
+    expect(encodeJson(parse(text).value)).toBe(text);
+  });
+
+  test('encodeRawJson keeps the order', () => {
+    expect(encodeRawJson({ b: 1, a: '<' })).toBe('{"b":1,"a":"\\u003c"}');
+  });
+});
+
+test('compareUtf8 is the order of code points', () => {
+  const sorted = ['', 'a', 'ab', 'b', 'é', '\uffee', '😀'];
+  expect([...sorted].reverse().sort(compareUtf8)).toEqual(sorted);
+});

@@ -1,0 +1,44 @@
+/** Text as Go's strconv and fmt print it: messages of the API are compared to the letter. */
+
+const plain = /^[ !#-[\]-~]*$/;
+const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+
+const named: Readonly<Record<string, string>> = {
+  '"': '\\"', '\\': '\\\\', '\x07': '\\a', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\v': '\\v',
+};
+
+/** strconv.Quote (and fmt's %q). Lone surrogates are taken for the replacement character. */
+export function quote(text: string): string {
+  if (plain.test(text)) return `"${text}"`;
+  let out = '"';
+  for (const char of text) out += named[char] ?? (isPrint(char) ? char : escapeRune(char.codePointAt(0)!));
+  return `${out}"`;
+}
+
+/** unicode.IsPrint of a single code point. */
+export function isPrint(char: string): boolean {
+  return printable.test(char);
+}
+
+function escapeRune(rune: number): string {
+  if (rune < 0x20 || rune === 0x7f) return `\\x${rune.toString(16).padStart(2, '0')}`;
+  if (rune >= 0xd800 && rune <= 0xdfff) return '\uFFFD';
+  return rune < 0x10000 ? `\\u${rune.toString(16).padStart(4, '0')}` : `\\U${rune.toString(16).padStart(8, '0')}`;
+}
+
+/** A rune as fmt's %#U prints it: `U+0020 ' '`, or only `U+0007` if it is not printable. */
+export function formatRune(char: string): string {
+  const code = `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+  return isPrint(char) ? `${code} '${char}'` : code;
+}
+
+/** A float64 as fmt's %v prints it: shortest digits, with an exponent below 1e-4 and from 1e6 on (`1e+06`, `1e-05`). */
+export function formatFloat(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
+  if (value === 0) return Object.is(value, -0) ? '-0' : '0';
+  const [mantissa, exponent] = value.toExponential().split('e') as [string, string];
+  const power = Number(exponent);
+  if (power >= -4 && power < 6) return String(value);
+  return `${mantissa}e${power < 0 ? '-' : '+'}${Math.abs(power).toString().padStart(2, '0')}`;
+}

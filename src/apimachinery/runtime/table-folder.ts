@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { SchemaTable } from './schema.ts';
+
+/** A message of generated.proto: `[name, number, type, "repeated" | "map:<key type>"]` for each field; types without a package are of the same package. */
+export type ProtobufMessage = readonly (readonly [name: string, number: number, type: string, cardinality?: string])[];
+/** Messages by name, by package (`k8s.io.api.core.v1`). */
+export type ProtobufTable = Readonly<Record<string, Readonly<Record<string, ProtobufMessage>>>>;
+/** The description of a type, and those of its fields. */
+export type TypeDescription = readonly [type: string, fields: Readonly<Record<string, string>>];
+
+/**
+ * A folder of tables written by `npm run generate`. Each file is read once, when it is first asked for; what a folder lacks
+ * is looked up in its base.
+ */
+export class TableFolder {
+  readonly #folder: URL;
+  readonly #base: TableFolder | undefined;
+  readonly #files = new Map<string, unknown>();
+
+  /** `folder` ends with a slash, such as `new URL('./', import.meta.url)`. */
+  constructor(folder: URL, base?: TableFolder) {
+    this.#folder = folder;
+    this.#base = base;
+  }
+
+  /** The schema table of a Go package, such as `core_v1`; throws if there is none. */
+  schema(file: string): SchemaTable {
+    const table = this.#read<SchemaTable>(file) ?? this.#base?.schema(file);
+    if (!table) throw new Error(`schema: no table ${file}`);
+    return table;
+  }
+
+  /** The type of a kind, such as `core_v1.Pod` of (`v1`, `Pod`); undefined for kinds that are not known. */
+  typeOf(apiVersion: string, kind: string): string | undefined {
+    const key = apiVersion.includes('/') ? `${apiVersion}/${kind}` : `/${apiVersion}/${kind}`;
+    const kinds = this.#read<Readonly<Record<string, string>>>('kinds');
+    return kinds && Object.hasOwn(kinds, key) ? kinds[key] : this.#base?.typeOf(apiVersion, kind);
+  }
+
+  /** The Go package of a schema table: `k8s.io/api/core/v1` of `core_v1`. */
+  goPackage(file: string): string | undefined {
+    return this.#read<Readonly<Record<string, string>>>('packages')?.[file] ?? this.#base?.goPackage(file);
+  }
+
+  /** What kube-apiserver publishes of a type (`core_v1.Pod`) and its fields; undefined for types that have no description. */
+  description(type: string): TypeDescription | undefined {
+    const dot = type.indexOf('.');
+    const table = this.#read<Readonly<Record<string, TypeDescription>>>(`descriptions/${type.slice(0, dot)}`);
+    return table?.[type.slice(dot + 1)] ?? this.#base?.description(type);
+  }
+
+  /** The messages of a protobuf package, such as `k8s.io.api.core.v1`. */
+  protobuf(name: string): ProtobufTable[string] | undefined {
+    return this.#read<ProtobufTable>('protobuf')?.[name] ?? this.#base?.protobuf(name);
+  }
+
+  /** The content of `<file>.gen.json`; throws if there is none. */
+  table<T>(file: string): T {
+    const content = this.#read<T>(file);
+    if (content === undefined) throw new Error(`no generated table ${file}`);
+    return content;
+  }
+
+  #read<T>(file: string): T | undefined {
+    if (!this.#files.has(file)) {
+      const url = new URL(`${file}.gen.json`, this.#folder);
+      this.#files.set(file, existsSync(url) ? JSON.parse(readFileSync(url, 'utf8')) : undefined);
+    }
+    return this.#files.get(file) as T | undefined;
+  }
+}

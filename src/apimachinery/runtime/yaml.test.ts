@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { encodeYaml, parseYaml, YamlError } from './yaml.ts';
+
+const parse = (text: string): unknown => parseYaml(Buffer.from(text)).value;
+
+describe('parseYaml', () => {
+  test.each<[name: string, text: string, value: unknown]>([
+    ['JSON', '{"a":[1,true]}', { a: [1, true] }],
+    ['words of YAML 1.1', 'a: yes\nb: Off\nc: ~\nd: "yes"\ne: nope\n', { a: true, b: false, c: null, d: 'yes', e: 'nope' }],
+    ['numbers', 'a: 0x1f\nb: 012\nc: 1_000\nd: 1.0\ne: 1e3\nf: .5\ng: 08\nh: 1:30\ni: 0b11\n', { a: 31, b: 10, c: 1000, d: 1, e: 1000, f: 0.5, g: 8, h: '1:30', i: 3 }],
+    ['64 bits', 'a: 9007199254740993\n', { a: 9007199254740993n }],
+    ['times stay strings', 'a: 2020-01-01\n', { a: '2020-01-01' }],
+    ['keys become strings', '1: a\ntrue: b\n1.5: c\n', { 1: 'a', true: 'b', '1.5': 'c' }],
+    ['tags', 'a: !!str 5\nb: !!int "3"\nc: !!float 2\n', { a: '5', b: 3, c: 2 }],
+    ['blocks', 'a: |\n  x\n  y\nb: >\n  x\n  y\n', { a: 'x\ny\n', b: 'x y\n' }],
+    ['anchors and merges', 'a: &x {p: 1, q: 2}\nb: *x\nc: {<<: *x, q: 3}\n', { a: { p: 1, q: 2 }, b: { p: 1, q: 2 }, c: { p: 1, q: 3 } }],
+    ['the first document', 'a: 1\n---\nb: 2\n', { a: 1 }],
+    ['nothing', '', null],
+    ['a word', 'hello', 'hello'],
+    ['own __proto__', '__proto__:\n  a: 1\n', JSON.parse('{"__proto__":{"a":1}}')],
+  ])('%s', (_name, text, value) => {
+    expect(parse(text)).toEqual(value);
+  });
+
+  test('duplicates', () => {
+    const { duplicateFields, duplicateError } = parseYaml(Buffer.from('spec:\n  a: 1\n  b:\n  - c: 1\n    c: 2\n  a: 2\n'));
+    expect(duplicateFields).toEqual(['spec.b[0].c', 'spec.a']);
+    expect(duplicateError).toBe('yaml: unmarshal errors:\n  line 5: key "c" already set in map\n  line 6: key "a" already set in map');
+  });
+
+  test.each([
+    ['a: 1\n  b: c\n', 'yaml: line 2: mapping values are not allowed in this context'],
+    ['a: *x\n', "yaml: unknown anchor 'x' referenced"],
+    ['a: .inf\n', 'json: unsupported value: +Inf'],
+    ['a: !!int x\n', 'yaml: cannot decode !!str `x` as a !!int'],
+    ['<<: 5\n', 'yaml: map merge requires map or sequence of maps as the value'],
+    ['a: &x [*x]\n', "yaml: anchor 'x' value contains itself"],
+  ])('refuses %j', (text, message) => {
+    expect(() => parse(text)).toThrow(new YamlError(message));
+  });
+
+  test('aliases may not explode', () => {
+    const levels = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${Array(9).fill(`*l${i}`).join(',')}]`);
+    expect(() => parse(`l0: &l0 [x,x,x,x,x,x,x,x,x]\n${levels.join('\n')}\n`)).toThrow(new YamlError('yaml: document contains excessive aliasing'));
+  });
+
+  test('endless nesting', () => {
+    expect(() => parse('['.repeat(20_000))).toThrow(YamlError);
+  });
+});
+
+describe('encodeYaml', () => {
+  test.each<[name: string, value: unknown, yaml: string]>([
+    ['lists are not indented in maps', { a: [1, { b: 2, c: [] }], d: {} }, 'a:\n- 1\n- b: 2\n  c: []\nd: {}\n'],
+    ['lists in lists', [[1, [2]], { a: [3] }], '- - 1\n  - - 2\n- a:\n  - 3\n'],
+    ['what would be read as something else is quoted', ['true', '1', '', '1:30', '2020-01-01', 'null', 'x'], '- "true"\n- "1"\n- ""\n- "1:30"\n- "2020-01-01"\n- "null"\n- x\n'],
+    ['what is no plain text is quoted', ['a: b', '- x', ' lead', "it's", '#x', 'a\tb', '😀'], '- \'a: b\'\n- \'- x\'\n- \' lead\'\n- it\'s\n- \'#x\'\n- "a\\tb"\n- "\\U0001F600"\n'],
+    ['lines', { a: 'x\ny', b: 'x\n', c: 'x\n\n', d: '\nx' }, 'a: |-\n  x\n  y\nb: |\n  x\nc: |+\n  x\n\nd: |2-\n\n  x\n'],
+    ['numbers', [1.5, 1e21, 1234567.5, 9007199254740993n, null], '- 1.5\n- 1e+21\n- 1.2345675e+06\n- 9007199254740993\n- null\n'],
+    ['keys in natural order', { a10: 1, a2: 2, B: 3, 'a-x': 4 }, 'B: 3\na-x: 4\na2: 2\na10: 1\n'],
+    ['long text is folded', { a: `${'word '.repeat(20)}end` }, `a: ${'word '.repeat(16).trim()}\n  ${'word '.repeat(4)}end\n`],
+    ['long keys', { ['k'.repeat(129)]: [1] }, `? ${'k'.repeat(129)}\n: - 1\n`],
+  ])('%s', (_name, value, yaml) => {
+    expect(encodeYaml(value)).toBe(yaml);
+    expect(parse(yaml)).toEqual(value);
+  });
+});

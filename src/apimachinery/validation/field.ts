@@ -1,0 +1,201 @@
+/**
+ * Field errors: what validation found wrong, and where. A list of them becomes one Invalid status (`newInvalid`).
+ * Upstream: apimachinery/pkg/util/validation/field.
+ */
+import { encodeJson } from '../runtime/json.ts';
+import { formatFloat, quote } from '../runtime/quote.ts';
+
+export type FieldErrorType =
+  | 'FieldValueNotFound' | 'FieldValueRequired' | 'FieldValueDuplicate' | 'FieldValueInvalid' | 'FieldValueNotSupported'
+  | 'FieldValueForbidden' | 'FieldValueTooLong' | 'FieldValueTooMany' | 'FieldValueTooFew' | 'FieldValueTooShort'
+  | 'FieldValueTypeInvalid' | 'InternalError';
+
+const titles: Readonly<Record<FieldErrorType, string>> = {
+  FieldValueNotFound: 'Not found',
+  FieldValueRequired: 'Required value',
+  FieldValueDuplicate: 'Duplicate value',
+  FieldValueInvalid: 'Invalid value',
+  FieldValueNotSupported: 'Unsupported value',
+  FieldValueForbidden: 'Forbidden',
+  FieldValueTooLong: 'Too long',
+  FieldValueTooMany: 'Too many',
+  FieldValueTooFew: 'Too few',
+  FieldValueTooShort: 'Too short',
+  FieldValueTypeInvalid: 'Invalid value',
+  InternalError: 'Internal error',
+};
+
+/** The types whose message never shows the value. */
+const silent: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
+  'FieldValueRequired', 'FieldValueForbidden', 'FieldValueTooLong', 'FieldValueTooShort', 'InternalError',
+]);
+
+/** As a bad value: the message says nothing of it (a secret, or simply too much). */
+export const omitValue: unique symbol = Symbol('omitValue');
+
+/**
+ * A bad value whose JSON is already made, for instance a struct in the order of its fields: `new JsonText(encode(type, value))`.
+ * Objects that are not wrapped are printed as a Go map is, with sorted keys.
+ */
+export class JsonText {
+  constructor(readonly text: string) {}
+}
+
+/** The place of a field: `spec.containers[0].env[KEY]`. Immutable; it becomes text only when an error needs it. */
+export class Path {
+  readonly #parent: Path | undefined;
+  readonly #name: string;
+  readonly #subscript: boolean;
+
+  constructor(name: string, parent?: Path, subscript = false) {
+    this.#name = name;
+    this.#parent = parent;
+    this.#subscript = subscript;
+  }
+
+  child(name: string, ...more: string[]): Path {
+    let path = new Path(name, this);
+    for (const next of more) path = new Path(next, path);
+    return path;
+  }
+
+  index(index: number): Path {
+    return new Path(String(index), this, true);
+  }
+
+  key(key: string): Path {
+    return new Path(key, this, true);
+  }
+
+  toString(): string {
+    const own = this.#subscript ? `[${this.#name}]` : this.#name;
+    if (!this.#parent) return own;
+    // An empty name counts as a subscript upstream.
+    if (!this.#subscript && this.#name === '') return `${this.#parent.toString()}[]`;
+    return this.#subscript ? this.#parent.toString() + own : `${this.#parent.toString()}.${own}`;
+  }
+}
+
+/** `fieldPath('spec', 'template').child('metadata')`. */
+export function fieldPath(name: string, ...more: string[]): Path {
+  const root = new Path(name);
+  return more.length === 0 ? root : root.child(more[0]!, ...more.slice(1));
+}
+
+/** One thing that is wrong. Data only: it is not thrown, `newInvalid` makes the error of a list. */
+export class FieldError {
+  constructor(
+    readonly type: FieldErrorType,
+    /** The path as text; `<nil>` stands for no path. */
+    readonly field: string,
+    readonly badValue: unknown,
+    readonly detail: string,
+  ) {}
+
+  /** The message without the field: `Invalid value: "x": must be y`. */
+  body(): string {
+    const title = titles[this.type];
+    const head = silent.has(this.type) || this.badValue === omitValue ? title : `${title}: ${formatBadValue(this.badValue)}`;
+    return this.detail ? `${head}: ${this.detail}` : head;
+  }
+
+  toString(): string {
+    return `${this.field}: ${this.body()}`;
+  }
+
+  /** The same error with other words in front of its detail. */
+  withDetailPrefix(prefix: string): FieldError {
+    return new FieldError(this.type, this.field, this.badValue, prefix + this.detail);
+  }
+}
+
+function formatBadValue(value: unknown): string {
+  switch (typeof value) {
+    case 'string': return quote(value);
+    case 'number': return Number.isInteger(value) ? String(value) : formatFloat(value);
+    case 'bigint': case 'boolean': return String(value);
+    case 'undefined': return 'null';
+    default: return value instanceof JsonText ? value.text : encodeJson(value);
+  }
+}
+
+const at = (path: Path | undefined): string => (path ? path.toString() : '<nil>');
+
+export function notFound(path: Path | undefined, value: unknown): FieldError {
+  return new FieldError('FieldValueNotFound', at(path), value, '');
+}
+
+export function required(path: Path | undefined, detail = ''): FieldError {
+  return new FieldError('FieldValueRequired', at(path), '', detail);
+}
+
+export function duplicate(path: Path | undefined, value: unknown): FieldError {
+  return new FieldError('FieldValueDuplicate', at(path), value, '');
+}
+
+export function invalid(path: Path | undefined, value: unknown, detail: string): FieldError {
+  return new FieldError('FieldValueInvalid', at(path), value, detail);
+}
+
+/** `validValues` are shown in the order given; upstream's callers mostly sort them. */
+export function notSupported(path: Path | undefined, value: unknown, validValues: readonly string[]): FieldError {
+  const detail = validValues.length > 0 ? `supported values: ${validValues.map(quote).join(', ')}` : '';
+  return new FieldError('FieldValueNotSupported', at(path), value, detail);
+}
+
+export function forbidden(path: Path | undefined, detail: string): FieldError {
+  return new FieldError('FieldValueForbidden', at(path), '', detail);
+}
+
+/** Negative `maxLength`: unknown. The value itself is never shown. */
+export function tooLong(path: Path | undefined, _value: unknown, maxLength: number): FieldError {
+  return new FieldError('FieldValueTooLong', at(path), '<value omitted>', atMost(maxLength, 'byte'));
+}
+
+/** Like `tooLong`; it exists since upstream has both names. */
+export function tooLongMaxLength(path: Path | undefined, value: unknown, maxLength: number): FieldError {
+  return tooLong(path, value, maxLength);
+}
+
+export function tooLongCharacters(path: Path | undefined, _value: unknown, maxLength: number): FieldError {
+  return new FieldError('FieldValueTooLong', at(path), '<value omitted>', atMost(maxLength, 'character'));
+}
+
+export function tooShort(path: Path | undefined, value: unknown, minLength: number): FieldError {
+  const detail = minLength < 0 ? 'value is too short' : `must be at least ${minLength} ${minLength === 1 ? 'character' : 'characters'}`;
+  return new FieldError('FieldValueTooShort', at(path), value, detail);
+}
+
+/** Negative `actual`: not shown. Negative `max`: unknown. */
+export function tooMany(path: Path | undefined, actual: number, max: number): FieldError {
+  const detail = max < 0 ? 'has too many items' : `must have at most ${max} ${max === 1 ? 'item' : 'items'}`;
+  return new FieldError('FieldValueTooMany', at(path), actual < 0 ? omitValue : actual, detail);
+}
+
+export function tooFew(path: Path | undefined, actual: number, min: number): FieldError {
+  const detail = min < 0 ? 'has too few items' : `must have at least ${min} ${min === 1 ? 'item' : 'items'}`;
+  return new FieldError('FieldValueTooFew', at(path), actual, detail);
+}
+
+export function typeInvalid(path: Path | undefined, value: unknown, detail: string): FieldError {
+  return new FieldError('FieldValueTypeInvalid', at(path), value, detail);
+}
+
+export function internalError(path: Path | undefined, error: Error): FieldError {
+  return new FieldError('InternalError', at(path), omitValue, error.message);
+}
+
+function atMost(maxLength: number, unit: string): string {
+  return maxLength < 0 ? 'value is too long' : `may not be more than ${maxLength} ${maxLength === 1 ? unit : `${unit}s`}`;
+}
+
+/** The text of a list: equal messages once; one alone without brackets, several as `[a, b]`; of none ''. */
+export function aggregate(errors: readonly FieldError[]): string {
+  return aggregateMessages(errors.map(String));
+}
+
+/** `aggregate` of messages, as upstream's utilerrors.NewAggregate(...).Error(). */
+export function aggregateMessages(messages: readonly string[]): string {
+  const distinct = [...new Set(messages)];
+  return distinct.length > 1 ? `[${distinct.join(', ')}]` : (distinct[0] ?? '');
+}

@@ -1,0 +1,304 @@
+/**
+ * Rules for the metadata that every object has, and for label selectors and conditions. Upstream: apimachinery/pkg/api/validation/objectmeta.go and
+ * pkg/apis/meta/v1/validation.
+ */
+import type { LabelSelectorRequirementSource, LabelSelectorSource } from '../labels/selector.ts';
+import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../meta/types.ts';
+import { deepEqual } from '../runtime/equality.ts';
+import { compareUtf8, encodeString } from '../runtime/json.ts';
+import { formatRune, isPrint, quote } from '../runtime/quote.ts';
+import { type FieldError, JsonText, type Path, duplicate, forbidden, invalid, notSupported, required, tooLong } from './field.ts';
+import { type ValidateNameFunc, isQualifiedName, isValidLabelValue, regexError, validateNamespaceName } from './names.ts';
+
+export const fieldImmutableError = 'field is immutable';
+/** The keys and values of all annotations of an object, in bytes. */
+export const totalAnnotationSizeLimit = 256 * 1024;
+/** Of a field manager's name, in bytes. */
+export const fieldManagerMaxLength = 128;
+
+const maxSubresourceNameLength = 256;
+const orphanDependents = 'orphan';
+const foregroundDeletion = 'foregroundDeletion';
+
+export interface ObjectMetaRules {
+  readonly namespaced: boolean;
+  readonly nameFn: ValidateNameFunc;
+}
+
+/** The metadata of a new object, after its name was generated. `path` is that of the metadata. */
+export function validateObjectMeta(meta: ObjectMeta, { namespaced, nameFn }: ObjectMetaRules, path: Path): FieldError[] {
+  const errors: FieldError[] = [];
+  if (meta.generateName) {
+    for (const message of nameFn(meta.generateName, true)) errors.push(invalid(path.child('generateName'), meta.generateName, message));
+  }
+  if (!meta.name) {
+    errors.push(required(path.child('name'), 'name or generateName is required'));
+  } else {
+    for (const message of nameFn(meta.name, false)) errors.push(invalid(path.child('name'), meta.name, message));
+  }
+  validateNamespace(errors, meta.namespace, namespaced, path.child('namespace'));
+  if ((meta.generation ?? 0) < 0) errors.push(invalid(path.child('generation'), meta.generation, 'must be greater than or equal to 0'));
+  if (meta.labels) errors.push(...validateLabels(meta.labels, path.child('labels')));
+  if (meta.annotations) errors.push(...validateAnnotations(meta.annotations, path.child('annotations')));
+  if (meta.ownerReferences) errors.push(...validateOwnerReferences(meta.ownerReferences, path.child('ownerReferences')));
+  if (meta.finalizers) errors.push(...validateFinalizers(meta.finalizers, path.child('finalizers')));
+  if (meta.managedFields) errors.push(...validateManagedFields(meta.managedFields, path.child('managedFields')));
+  return errors;
+}
+
+function validateNamespace(errors: FieldError[], namespace: string | undefined, namespaced: boolean, path: Path): void {
+  if (!namespaced) {
+    if (namespace) errors.push(forbidden(path, 'not allowed on this type'));
+  } else if (!namespace) {
+    errors.push(required(path));
+  } else {
+    for (const message of validateNamespaceName(namespace, false)) errors.push(invalid(path, namespace, message));
+  }
+}
+
+/** What an update may change of the metadata. */
+export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path: Path): FieldError[] {
+  const errors: FieldError[] = [];
+  if (old.deletionTimestamp) errors.push(...validateNoNewFinalizers(meta.finalizers, old.finalizers, path.child('finalizers')));
+  if (!meta.resourceVersion) errors.push(invalid(path.child('resourceVersion'), '', 'must be specified for an update'));
+  if ((meta.generation ?? 0) < (old.generation ?? 0)) {
+    errors.push(invalid(path.child('generation'), meta.generation ?? 0, 'must not be decremented'));
+  }
+  for (const [field, zero] of immutableFields) {
+    if ((meta[field] ?? zero) !== (old[field] ?? zero)) errors.push(invalid(path.child(field), meta[field] ?? zero, fieldImmutableError));
+  }
+  if (meta.labels) errors.push(...validateLabels(meta.labels, path.child('labels')));
+  if (meta.annotations) errors.push(...validateAnnotations(meta.annotations, path.child('annotations')));
+  if (meta.ownerReferences) errors.push(...validateOwnerReferences(meta.ownerReferences, path.child('ownerReferences')));
+  if (meta.managedFields) errors.push(...validateManagedFields(meta.managedFields, path.child('managedFields')));
+  return errors;
+}
+
+/** With what stands for an absent one; null is a nil pointer (or the zero time), which is printed so. */
+const immutableFields = [
+  ['name', ''], ['namespace', ''], ['uid', ''], ['creationTimestamp', null], ['deletionTimestamp', null], ['deletionGracePeriodSeconds', null],
+] as const;
+
+/** A field that must be as it was. undefined and null are the same. */
+export function validateImmutableField(value: unknown, old: unknown, path: Path): FieldError[] {
+  return deepEqual(value ?? undefined, old ?? undefined) ? [] : [invalid(path, value, fieldImmutableError)];
+}
+
+export function validateLabelName(name: string, path: Path): FieldError[] {
+  return isQualifiedName(name).map((message) => invalid(path, name, message));
+}
+
+export function validateLabels(labels: Readonly<Record<string, string>>, path: Path): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const key of Object.keys(labels)) {
+    const value = labels[key]!;
+    for (const message of isQualifiedName(key)) errors.push(invalid(path, key, message));
+    for (const message of isValidLabelValue(value)) errors.push(invalid(path, value, message));
+  }
+  return errors;
+}
+
+/** Keys may have upper case in their prefix; the sum of all sizes is limited. */
+export function validateAnnotations(annotations: Readonly<Record<string, string>>, path: Path): FieldError[] {
+  const errors: FieldError[] = [];
+  let size = 0;
+  for (const key of Object.keys(annotations)) {
+    for (const message of isQualifiedName(key.toLowerCase())) errors.push(invalid(path, key, message));
+    size += Buffer.byteLength(key) + Buffer.byteLength(annotations[key]!);
+  }
+  if (size > totalAnnotationSizeLimit) errors.push(tooLong(path, '', totalAnnotationSizeLimit));
+  return errors;
+}
+
+/** In the order of the Go struct. */
+function ownerReferenceJson({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string {
+  const required = { apiVersion, kind, name, uid };
+  const parts = Object.entries(required).map(([key, value]) => `"${key}":${encodeString(value ?? '')}`);
+  if (controller !== undefined) parts.push(`"controller":${controller}`);
+  if (blockOwnerDeletion !== undefined) parts.push(`"blockOwnerDeletion":${blockOwnerDeletion}`);
+  return `{${parts.join(',')}}`;
+}
+
+function validateOwnerReference(reference: OwnerReference, path: Path): FieldError[] {
+  const errors: FieldError[] = [];
+  const { apiVersion = '', kind = '', name = '', uid = '' } = reference as Partial<OwnerReference>;
+  // A version with two slashes is none at all.
+  const parts = apiVersion.split('/');
+  const version = parts.length > 2 ? '' : parts.at(-1)!;
+  if (version === '') errors.push(invalid(path.child('apiVersion'), apiVersion, 'version must not be empty'));
+  if (kind === '') errors.push(invalid(path.child('kind'), kind, 'must not be empty'));
+  if (name === '') errors.push(invalid(path.child('name'), name, 'must not be empty'));
+  if (uid === '') errors.push(invalid(path.child('uid'), uid, 'must not be empty'));
+  if (apiVersion === 'v1' && kind === 'Event') {
+    errors.push(invalid(path, new JsonText(ownerReferenceJson(reference)), '/v1, Kind=Event is disallowed from being an owner'));
+  }
+  return errors;
+}
+
+/** Each owner is named fully, and at most one controls. */
+export function validateOwnerReferences(references: readonly OwnerReference[], path: Path): FieldError[] {
+  const errors: FieldError[] = [];
+  let controller = '';
+  for (const reference of references) {
+    errors.push(...validateOwnerReference(reference, path));
+    if (!reference.controller) continue;
+    const name = `${reference.kind}/${reference.name}`;
+    if (controller !== '') {
+      const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
+      errors.push(invalid(path, new JsonText(`[${references.map(ownerReferenceJson).join(',')}]`), detail));
+    } else {
+      controller = name;
+    }
+  }
+  return errors;
+}
+
+export function validateFinalizerName(name: string, path: Path): FieldError[] {
+  return isQualifiedName(name).map((message) => invalid(path, name, message));
+}
+
+export function validateFinalizers(finalizers: readonly string[], path: Path): FieldError[] {
+  const errors = finalizers.flatMap((finalizer) => validateFinalizerName(finalizer, path));
+  if (finalizers.includes(orphanDependents) && finalizers.includes(foregroundDeletion)) {
+    errors.push(invalid(path, finalizers, `finalizer ${orphanDependents} and ${foregroundDeletion} cannot be both set`));
+  }
+  return errors;
+}
+
+export function validateNoNewFinalizers(finalizers: readonly string[] = [], old: readonly string[] = [], path?: Path): FieldError[] {
+  const extra = [...new Set(finalizers)].filter((finalizer) => !old.includes(finalizer)).sort(compareUtf8);
+  if (extra.length === 0) return [];
+  const list = `[]string{${extra.map(quote).join(', ')}}`;
+  return [forbidden(path, `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`)];
+}
+
+/** A field manager's name: short, and printable. Positions are in bytes. */
+export function validateFieldManager(fieldManager: string, path: Path): FieldError[] {
+  const errors: FieldError[] = [];
+  if (Buffer.byteLength(fieldManager) > fieldManagerMaxLength) errors.push(tooLong(path, '', fieldManagerMaxLength));
+  let position = 0;
+  for (const char of fieldManager) {
+    if (!isPrint(char)) errors.push(invalid(path, fieldManager, `invalid character ${formatRune(char)} (at position ${position})`));
+    position += Buffer.byteLength(char);
+  }
+  return errors;
+}
+
+export function validateManagedFields(entries: readonly ManagedFieldsEntry[], path: Path): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [i, { operation = '', fieldsType = '', manager = '', subresource = '' }] of entries.entries()) {
+    const at = path.index(i);
+    if (operation !== 'Apply' && operation !== 'Update') errors.push(invalid(at.child('operation'), operation, 'must be `Apply` or `Update`'));
+    if (fieldsType !== '' && fieldsType !== 'FieldsV1') errors.push(invalid(at.child('fieldsType'), fieldsType, 'must be `FieldsV1`'));
+    errors.push(...validateFieldManager(manager, at.child('manager')));
+    if (Buffer.byteLength(subresource) > maxSubresourceNameLength) errors.push(tooLong(at.child('subresource'), '', maxSubresourceNameLength));
+  }
+  return errors;
+}
+
+/** Query parameters of writes. */
+export function validateDryRun(path: Path, dryRun: readonly string[]): FieldError[] {
+  return dryRun.every((value) => value === 'All') ? [] : [notSupported(path, dryRun, ['All'])];
+}
+
+export function validateFieldValidation(path: Path, fieldValidation: string): FieldError[] {
+  const allowed = ['', 'Ignore', 'Strict', 'Warn'];
+  return allowed.includes(fieldValidation) ? [] : [notSupported(path, fieldValidation, allowed)];
+}
+
+export interface LabelSelectorRules {
+  /** Stored objects may have such values. */
+  readonly allowInvalidLabelValueInSelector?: boolean | undefined;
+  readonly allowUnknownOperatorInRequirement?: boolean | undefined;
+}
+
+/** A metav1.LabelSelector; none at all is fine. */
+export function validateLabelSelector(selector: LabelSelectorSource | undefined | null, rules: LabelSelectorRules, path: Path): FieldError[] {
+  if (!selector) return [];
+  const errors = validateLabels(selector.matchLabels ?? {}, path.child('matchLabels'));
+  for (const [i, requirement] of (selector.matchExpressions ?? []).entries()) {
+    errors.push(...validateLabelSelectorRequirement(requirement, rules, path.child('matchExpressions').index(i)));
+  }
+  return errors;
+}
+
+export function validateLabelSelectorRequirement(requirement: LabelSelectorRequirementSource, rules: LabelSelectorRules, path: Path): FieldError[] {
+  const { key = '', operator = '', values = [] } = requirement as Partial<LabelSelectorRequirementSource>;
+  const errors = validateSelectorOperator(operator, values, rules.allowUnknownOperatorInRequirement ?? false, path);
+  errors.push(...validateLabelName(key, path.child('key')));
+  if (!rules.allowInvalidLabelValueInSelector) {
+    for (const [i, value] of values.entries()) {
+      for (const message of isValidLabelValue(value)) errors.push(invalid(path.child('values').index(i), value, message));
+    }
+  }
+  return errors;
+}
+
+/** A metav1.FieldSelectorRequirement. */
+export function validateFieldSelectorRequirement(
+  requirement: LabelSelectorRequirementSource, rules: Pick<LabelSelectorRules, 'allowUnknownOperatorInRequirement'>, path: Path,
+): FieldError[] {
+  const { key = '', operator = '', values = [] } = requirement as Partial<LabelSelectorRequirementSource>;
+  const errors = key === '' ? [required(path.child('key'), 'must be specified')] : [];
+  return [...errors, ...validateSelectorOperator(operator, values, rules.allowUnknownOperatorInRequirement ?? false, path)];
+}
+
+function validateSelectorOperator(operator: string, values: readonly string[], allowUnknown: boolean, path: Path): FieldError[] {
+  switch (operator) {
+    case 'In': case 'NotIn':
+      return values.length > 0 ? [] : [required(path.child('values'), "must be specified when `operator` is 'In' or 'NotIn'")];
+    case 'Exists': case 'DoesNotExist':
+      return values.length === 0 ? [] : [forbidden(path.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
+    default: return allowUnknown ? [] : [invalid(path.child('operator'), operator, 'not a valid selector operator')];
+  }
+}
+
+/** Whether a selector has a value that is no label value: an update of such an object may keep it. */
+export function labelSelectorHasInvalidLabelValue(selector: LabelSelectorSource | undefined | null): boolean {
+  return (selector?.matchExpressions ?? []).some(({ values }) => (values ?? []).some((value) => isValidLabelValue(value).length > 0));
+}
+
+/** metav1.Condition. */
+export interface Condition {
+  type?: string;
+  status?: string;
+  observedGeneration?: number;
+  lastTransitionTime?: string;
+  reason?: string;
+  message?: string;
+}
+
+export function validateConditions(conditions: readonly Condition[], path: Path): FieldError[] {
+  const seen = new Set<string>();
+  return conditions.flatMap((condition, i) => {
+    const type = condition.type ?? '';
+    const errors = seen.has(type) ? [duplicate(path.index(i).child('type'), type)] : [];
+    seen.add(type);
+    return [...errors, ...validateCondition(condition, path.index(i))];
+  });
+}
+
+const conditionReason = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?';
+const conditionReasonRegex = new RegExp(`^(?:${conditionReason})$`);
+const conditionReasonError =
+  "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'";
+
+export function validateCondition(condition: Condition, path: Path): FieldError[] {
+  const { type = '', status = '', observedGeneration = 0, lastTransitionTime, reason = '', message = '' } = condition;
+  const errors = validateLabelName(type, path.child('type'));
+  const statuses = ['False', 'True', 'Unknown'];
+  if (!statuses.includes(status)) errors.push(notSupported(path.child('status'), status, statuses));
+  if (observedGeneration < 0) errors.push(invalid(path.child('observedGeneration'), observedGeneration, 'must be greater than or equal to zero'));
+  if (!lastTransitionTime) errors.push(required(path.child('lastTransitionTime')));
+  if (reason === '') {
+    errors.push(required(path.child('reason')));
+  } else {
+    if (!conditionReasonRegex.test(reason)) {
+      const examples = ['my_name', 'MY_NAME', 'MyName', 'ReasonA,ReasonB', 'ReasonA:ReasonB'];
+      errors.push(invalid(path.child('reason'), reason, regexError(conditionReasonError, conditionReason, ...examples)));
+    }
+    if (Buffer.byteLength(reason) > 1024) errors.push(tooLong(path.child('reason'), '', 1024));
+  }
+  if (Buffer.byteLength(message) > 32 * 1024) errors.push(tooLong(path.child('message'), '', 32 * 1024));
+  return errors;
+}

@@ -1,0 +1,52 @@
+import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
+import type { UserInfo } from '#apiserver/authentication/authenticator';
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+
+/** What an admission plugin gets to see of a request. Upstream: apiserver/pkg/admission/interfaces.go. */
+export interface Attributes<T extends KubeObject = KubeObject> {
+  readonly operation: Operation;
+  readonly kind: GroupVersionKind;
+  readonly resource: GroupVersionResource;
+  /** Empty for the resource itself. */
+  readonly subresource: string;
+  /** Empty for cluster-scoped objects, and for a namespace the namespace itself. */
+  readonly namespace: string;
+  /** May be empty on create with a generateName. */
+  readonly name: string;
+  /** The object that is to be stored; `admit` may change it in place. undefined for DELETE. */
+  readonly object: T;
+  /** What is stored, for UPDATE and DELETE; never to be changed. */
+  readonly oldObject: T | undefined;
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions of the request. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly dryRun: boolean;
+  readonly user: UserInfo;
+  /** Adds `key: value` to the audit event. */
+  addAnnotation(key: string, value: string): void;
+  /** Sends a Warning header to the client. */
+  addWarning(text: string): void;
+}
+
+/** Which requests a plugin looks at; groups, resources and subresources may be `*`. Without `subresources`: the resource itself only. */
+export interface AdmissionMatch {
+  readonly groups?: readonly string[];
+  readonly resources: readonly string[];
+  readonly subresources?: readonly string[];
+  readonly operations: readonly Operation[];
+}
+
+/** The phases of a plugin are the methods that it has. Throwing a StatusError denies. */
+export interface AdmissionHandler {
+  admit?(request: Attributes): void | Promise<void>;
+  validate?(request: Attributes): void | Promise<void>;
+}
+
+export interface AdmissionPluginOptions {
+  /** Unique; upstream's where upstream has the plugin. */
+  readonly name: string;
+  readonly match: readonly AdmissionMatch[];
+  /** Names of plugins that run after, or before, this one. */
+  readonly before?: readonly string[];
+  readonly after?: readonly string[];
+}

@@ -1,0 +1,43 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Peer } from '#apiserver/endpoints/request/exchange';
+
+/** Who makes a request. Upstream: apiserver/pkg/authentication/user/user.go. */
+export interface UserInfo {
+  readonly name: string;
+  readonly uid?: string | undefined;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** What an authenticator may look at. Credentials are gone from `headers` once one of them succeeded. */
+export interface Credentials {
+  readonly headers: IncomingHttpHeaders;
+  readonly peer: Peer;
+  /** The decoded path. */
+  readonly path: string;
+}
+
+/**
+ * One way to find out who asks. Answers the user; undefined if the request carries nothing that it knows; throws when what
+ * it carries is wrong, with a reason for the log (clients are told Unauthorized and no more).
+ */
+export interface Authenticator {
+  readonly name: string;
+  authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined>;
+}
+
+export const userNames = {
+  anonymous: 'system:anonymous',
+  apiServer: 'system:apiserver',
+  kubeProxy: 'system:kube-proxy',
+  kubeControllerManager: 'system:kube-controller-manager',
+  kubeScheduler: 'system:kube-scheduler',
+} as const;
+
+export const groupNames = {
+  privileged: 'system:masters',
+  nodes: 'system:nodes',
+  authenticated: 'system:authenticated',
+  unauthenticated: 'system:unauthenticated',
+  serviceAccounts: 'system:serviceaccounts',
+} as const;

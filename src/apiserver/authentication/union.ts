@@ -1,0 +1,51 @@
+import { type Authenticator, type Credentials, groupNames, type UserInfo, userNames } from './authenticator.ts';
+
+/** Why nobody was let in: the reasons of those authenticators that found something wrong. */
+export class AuthenticationFailedError extends AggregateError {}
+
+/**
+ * Asks one authenticator after the other; the first success wins.
+ *
+ * | one says user | some threw | result |
+ * |---|---|---|
+ * | yes | – | that user |
+ * | no | yes | AuthenticationFailedError of all reasons |
+ * | no | no | undefined: the request carries no credentials |
+ *
+ * Synchronous as long as all that were asked are. Upstream: apiserver/pkg/authentication/request/union/union.go.
+ */
+export class UnionAuthenticator implements Authenticator {
+  readonly name = 'Union';
+
+  constructor(readonly authenticators: readonly Authenticator[]) {}
+
+  authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined> {
+    return this.#ask(0, credentials, []);
+  }
+
+  #ask(from: number, credentials: Credentials, errors: unknown[]): UserInfo | undefined | Promise<UserInfo | undefined> {
+    for (let at = from; at < this.authenticators.length; at += 1) {
+      try {
+        const answer = this.authenticators[at]?.authenticate(credentials);
+        if (answer instanceof Promise) {
+          return answer.then(
+            (user) => user ?? this.#ask(at + 1, credentials, errors),
+            (error: unknown) => this.#ask(at + 1, credentials, [...errors, error]),
+          );
+        }
+        if (answer) return answer;
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw new AuthenticationFailedError(errors, errors.map((error) => (error as Error).message).join('; '));
+    return undefined;
+  }
+}
+
+/** Adds system:authenticated to everybody but the anonymous. Upstream: authentication/group/authenticated_group_adder.go. */
+export function withAuthenticatedGroup(user: UserInfo): UserInfo {
+  const { authenticated, unauthenticated } = groupNames;
+  if (user.name === userNames.anonymous || user.groups.includes(authenticated) || user.groups.includes(unauthenticated)) return user;
+  return { ...user, groups: [...user.groups, authenticated] };
+}

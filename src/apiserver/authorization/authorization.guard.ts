@@ -1,0 +1,53 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { newForbidden, type StatusError } from '#apimachinery/api/errors';
+import { quote } from '#apimachinery/runtime/quote';
+import { requestContextOf } from '#apiserver/endpoints/request/execution-context';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { AuthorizationAttributes, AuthorizationResult } from './authorizer.ts';
+import { UnionAuthorizer } from './union.ts';
+
+/** Asks the union of authorizers whether the user may do what the request says. Denies by throwing Forbidden. */
+@Injectable()
+export class AuthorizationGuard implements CanActivate {
+  constructor(@Inject(UnionAuthorizer) readonly authorizer: UnionAuthorizer) {}
+
+  canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
+    return this.authorize(requestContextOf(execution));
+  }
+
+  authorize(context: RequestContext): boolean | Promise<boolean> {
+    const attributes = authorizationAttributes(context);
+    const answer = this.authorizer.authorize(attributes);
+    return answer instanceof Promise ? answer.then((result) => this.#accept(context, attributes, result)) : this.#accept(context, attributes, answer);
+  }
+
+  #accept(context: RequestContext, attributes: AuthorizationAttributes, { decision, reason }: AuthorizationResult): boolean {
+    const annotations = (context.auditAnnotations ??= new Map());
+    annotations.set('authorization.k8s.io/decision', decision === 'Allow' ? 'allow' : 'forbid');
+    annotations.set('authorization.k8s.io/reason', reason);
+    if (decision !== 'Allow') throw forbiddenError(attributes, reason);
+    return true;
+  }
+}
+
+export function authorizationAttributes(context: RequestContext): AuthorizationAttributes {
+  const { info } = context;
+  return {
+    user: context.authenticatedUser, verb: info.verb, isResourceRequest: info.isResourceRequest, apiGroup: info.apiGroup, apiVersion: info.apiVersion,
+    resource: info.resource, subresource: info.subresource, namespace: info.namespace, name: info.name, path: info.path,
+  };
+}
+
+/** Upstream: endpoints/handlers/responsewriters/errors.go. */
+export function forbiddenError(attributes: AuthorizationAttributes, reason: string): StatusError {
+  const resource = { group: attributes.apiGroup, resource: attributes.resource };
+  const message = forbiddenMessage(attributes);
+  return newForbidden(resource, attributes.name, reason ? `${message}: ${reason}` : message);
+}
+
+function forbiddenMessage({ user, verb, isResourceRequest, path, resource, subresource, apiGroup, namespace }: AuthorizationAttributes): string {
+  const who = `User ${quote(user.name)} cannot ${verb}`;
+  if (!isResourceRequest) return `${who} path ${quote(path)}`;
+  const what = `resource ${quote(subresource ? `${resource}/${subresource}` : resource)} in API group ${quote(apiGroup)}`;
+  return namespace ? `${who} ${what} in the namespace ${quote(namespace)}` : `${who} ${what} at the cluster scope`;
+}

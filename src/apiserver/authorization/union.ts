@@ -1,0 +1,47 @@
+import type { AuthorizationAttributes, AuthorizationResult, Authorizer } from './authorizer.ts';
+
+/**
+ * Asks one authorizer after the other; the first that has an opinion decides, errors and reasons of the others are kept.
+ *
+ * | first opinion | result |
+ * |---|---|
+ * | Allow | Allow |
+ * | Deny | Deny |
+ * | none of them has one | NoOpinion with all reasons: the request is refused |
+ *
+ * Upstream: apiserver/pkg/authorization/union/union.go.
+ */
+export class UnionAuthorizer implements Authorizer {
+  readonly name = 'Union';
+
+  constructor(readonly authorizers: readonly Authorizer[]) {}
+
+  authorize(attributes: AuthorizationAttributes): AuthorizationResult | Promise<AuthorizationResult> {
+    return this.#ask(0, attributes, []);
+  }
+
+  #ask(from: number, attributes: AuthorizationAttributes, reasons: string[]): AuthorizationResult | Promise<AuthorizationResult> {
+    for (let at = from; at < this.authorizers.length; at += 1) {
+      try {
+        const answer = this.authorizers[at]?.authorize(attributes);
+        if (answer instanceof Promise) {
+          return answer.then(
+            (result) => decided(result, reasons) ?? this.#ask(at + 1, attributes, reasons),
+            (error: unknown) => { reasons.push((error as Error).message); return this.#ask(at + 1, attributes, reasons); },
+          );
+        }
+        const result = answer && decided(answer, reasons);
+        if (result) return result;
+      } catch (error) {
+        reasons.push((error as Error).message);
+      }
+    }
+    return { decision: 'NoOpinion', reason: reasons.join('\n') };
+  }
+}
+
+function decided(result: AuthorizationResult, reasons: string[]): AuthorizationResult | undefined {
+  if (result.decision !== 'NoOpinion') return result;
+  if (result.reason) reasons.push(result.reason);
+  return undefined;
+}

@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto';
+import type { ApiGroup } from '#apiserver/registry/api-group';
+import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
+import { compareKubeAwareVersions } from './kube-aware-version.ts';
+
+interface GroupVersionKindJson { group: string; version: string; kind: string }
+
+/** One resource in a group version's list. Upstream: metav1.APIResource. */
+export interface ApiResource {
+  name: string; singularName: string; namespaced: boolean; group?: string; version?: string; kind: string; verbs: readonly string[];
+  shortNames?: readonly string[]; categories?: readonly string[]; storageVersionHash?: string;
+}
+interface ApiSubresourceDiscovery { subresource: string; responseKind: GroupVersionKindJson; verbs: readonly string[] }
+interface ApiResourceDiscovery {
+  resource: string; responseKind: GroupVersionKindJson; scope: 'Cluster' | 'Namespaced'; singularResource: string; verbs: readonly string[];
+  shortNames?: readonly string[]; categories?: readonly string[]; subresources?: readonly ApiSubresourceDiscovery[];
+}
+/** A version of a group in the aggregated form. Upstream: apidiscovery/v2. */
+export interface ApiVersionDiscovery { version: string; resources?: readonly ApiResourceDiscovery[]; freshness: 'Current' | 'Stale' }
+
+/** A group as discovery shows it. `ApiGroup` is one; aggregated servers bring theirs as they fetched it. */
+export interface DiscoverableGroup extends Pick<ApiGroup, 'group' | 'versions' | 'groupPriorityMinimum'> {
+  readonly resources?: readonly ResourceDefinition[];
+  /** Custom resources name their group and version in the aggregated form, built-in ones leave both empty. */
+  readonly custom?: boolean;
+  /** Versions that another server answers for: their aggregated form, by version. */
+  readonly remote?: ReadonlyMap<string, ApiVersionDiscovery>;
+}
+
+/** An answer that is ready to be sent. */
+export interface DiscoveryDocument {
+  /** The object, for encodings other than JSON. */
+  readonly value: object;
+  /** Its type in the schema tables. */
+  readonly schema: string;
+  readonly json: Buffer;
+  /** Of the aggregated form, the ETag without its quotes. */
+  readonly etag?: string;
+}
+
+interface MergedVersion { readonly version: string; readonly versionPriority: number; readonly source: DiscoverableGroup }
+interface MergedGroup { readonly group: string; readonly priority: number; readonly versions: readonly MergedVersion[] }
+
+/**
+ * What the server has, in all forms that clients ask for. Each source (the built-in APIs, custom resources, aggregated
+ * servers) sets its groups as a whole; where two bring the same version, the one that was set first wins. Documents are made
+ * when they are first asked for and kept until a source changes.
+ */
+export class DiscoveryRegistry {
+  readonly #sources = new Map<string, readonly DiscoverableGroup[]>();
+  readonly #documents = new Map<string, DiscoveryDocument | undefined>();
+  #merged: ReadonlyMap<string, MergedGroup> | undefined;
+
+  /** Replaces the groups of a source; an empty list removes them. */
+  set(source: string, groups: readonly DiscoverableGroup[]): void {
+    this.#sources.set(source, groups);
+    this.#merged = undefined;
+    this.#documents.clear();
+  }
+
+  /** `/api`. `serverAddress` is host:port as clients of any network reach the server. */
+  legacyVersions(serverAddress: string): DiscoveryDocument | undefined {
+    return this.#document(`/api ${serverAddress}`, 'meta_v1.APIVersions', () => {
+      const core = this.#groups().get('');
+      return core && {
+        kind: 'APIVersions',
+        versions: core.versions.map(({ version }) => version),
+        serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+      };
+    });
+  }
+
+  /** `/apis` */
+  groupList(): DiscoveryDocument {
+    return this.#document('/apis', 'meta_v1.APIGroupList', () => ({
+      kind: 'APIGroupList',
+      apiVersion: 'v1',
+      groups: [...this.#groups().values()].filter(({ group }) => group !== '').map(groupJson),
+    }))!;
+  }
+
+  /** `/apis/<group>`; undefined if there is no such group. */
+  group(group: string): DiscoveryDocument | undefined {
+    return this.#document(`/apis/${group}`, 'meta_v1.APIGroup', () => {
+      const merged = group === '' ? undefined : this.#groups().get(group);
+      return merged && { kind: 'APIGroup', apiVersion: 'v1', ...groupJson(merged) };
+    });
+  }
+
+  /** `/api/v1`, `/apis/<group>/<version>`; undefined if there is none, or if another server answers for it. */
+  resources(group: string, version: string): DiscoveryDocument | undefined {
+    return this.#document(`/apis/${group}/${version}/`, 'meta_v1.APIResourceList', () => {
+      const found = this.#groups().get(group)?.versions.find((candidate) => candidate.version === version);
+      if (!found || found.source.remote?.has(version)) return undefined;
+      return {
+        kind: 'APIResourceList',
+        // The core group's list comes without it.
+        ...(group === '' ? {} : { apiVersion: 'v1' }),
+        groupVersion: group === '' ? version : `${group}/${version}`,
+        resources: resourcesOf(found).flatMap(apiResources),
+      };
+    });
+  }
+
+  /** `/api` and `/apis` as one APIGroupDiscoveryList of apidiscovery.k8s.io/v2. */
+  aggregated(root: 'api' | 'apis'): DiscoveryDocument {
+    return this.#document(`/${root} aggregated`, 'apidiscovery_v2.APIGroupDiscoveryList', () => ({
+      kind: 'APIGroupDiscoveryList',
+      apiVersion: 'apidiscovery.k8s.io/v2',
+      metadata: {},
+      items: [...this.#groups().values()]
+        .filter(({ group }) => (group === '') === (root === 'api'))
+        .map(({ group, versions }) => ({ metadata: group === '' ? {} : { name: group }, versions: versions.map((version) => versionDiscovery(group, version)) })),
+    }), true)!;
+  }
+
+  #document(key: string, schema: string, build: () => object | undefined, withETag = false): DiscoveryDocument | undefined {
+    if (!this.#documents.has(key)) {
+      const value = build();
+      // What is not there is not kept: anyone can ask for any name.
+      if (!value) return undefined;
+      const json = Buffer.from(`${JSON.stringify(value)}\n`);
+      const etag = withETag ? { etag: etagOf(value) } : {};
+      this.#documents.set(key, { value, schema, json, ...etag });
+    }
+    return this.#documents.get(key);
+  }
+
+  /** All groups in the order of discovery: priority, then name; versions by priority, then as kube-aware versions. */
+  #groups(): ReadonlyMap<string, MergedGroup> {
+    if (this.#merged) return this.#merged;
+    const versions = new Map<string, Map<string, MergedVersion>>();
+    const priorities = new Map<string, number>();
+    for (const source of [...this.#sources.values()].flat()) {
+      const merged = versions.get(source.group) ?? new Map<string, MergedVersion>();
+      for (const { version, versionPriority } of source.versions) {
+        if (!merged.has(version)) merged.set(version, { version, versionPriority, source });
+      }
+      versions.set(source.group, merged);
+      priorities.set(source.group, Math.max(source.groupPriorityMinimum, priorities.get(source.group) ?? 0));
+    }
+    const groups = [...versions].filter(([, merged]) => merged.size > 0).map(([group, merged]): MergedGroup => ({
+      group,
+      priority: priorities.get(group) ?? 0,
+      versions: [...merged.values()].sort((a, b) => b.versionPriority - a.versionPriority || compareKubeAwareVersions(a.version, b.version)),
+    }));
+    groups.sort((a, b) => b.priority - a.priority || (a.group < b.group ? -1 : 1));
+    this.#merged = new Map(groups.map((group) => [group.group, group]));
+    return this.#merged;
+  }
+}
+
+/** The hash of the list without its kind, as upstream makes it. */
+function etagOf(list: object): string {
+  const { kind: _, apiVersion: __, ...content } = list as Record<string, unknown>;
+  return createHash('sha512').update(JSON.stringify(content)).digest('hex').toUpperCase();
+}
+
+function groupJson({ group, versions }: MergedGroup) {
+  const all = versions.map(({ version }) => ({ groupVersion: `${group}/${version}`, version }));
+  return { name: group, versions: all, preferredVersion: all[0] };
+}
+
+function resourcesOf({ version, source }: MergedVersion): ResourceDefinition[] {
+  return (source.resources ?? []).filter((resource) => resource.version === version);
+}
+
+function kindOf(resource: ResourceDefinition, name: string): GroupVersionKindJson {
+  const subresource = resource.subresources[name];
+  if (subresource?.kind === undefined) return { group: '', version: '', kind: resource.kind };
+  return { group: subresource.groupVersion?.group ?? '', version: subresource.groupVersion?.version ?? '', kind: subresource.kind };
+}
+
+function subresourceNames(resource: ResourceDefinition): string[] {
+  return Object.keys(resource.subresources).sort();
+}
+
+/** The resource, and each of its subresources as `pods/status`. */
+function apiResources(resource: ResourceDefinition): ApiResource[] {
+  const { namespaced } = resource;
+  return [
+    {
+      name: resource.resource, singularName: resource.singular, namespaced, kind: resource.kind, verbs: resource.verbs,
+      ...(resource.shortNames.length > 0 ? { shortNames: resource.shortNames } : {}),
+      ...(resource.categories.length > 0 ? { categories: resource.categories } : {}),
+      ...(resource.storageVersionHash === undefined ? {} : { storageVersionHash: resource.storageVersionHash }),
+    },
+    ...subresourceNames(resource).map((name): ApiResource => {
+      const { group, version, kind } = kindOf(resource, name);
+      return {
+        name: `${resource.resource}/${name}`, singularName: '', namespaced, ...(group ? { group } : {}), ...(version ? { version } : {}), kind,
+        verbs: resource.subresources[name]?.verbs ?? [],
+      };
+    }),
+  ];
+}
+
+function versionDiscovery(group: string, merged: MergedVersion): ApiVersionDiscovery {
+  const { version, source } = merged;
+  const remote = source.remote?.get(version);
+  if (remote) return remote;
+  const complete = (kind: GroupVersionKindJson) => (source.custom && kind.group === '' ? { group, version, kind: kind.kind } : kind);
+  return {
+    version,
+    resources: resourcesOf(merged).map((resource): ApiResourceDiscovery => {
+      const names = subresourceNames(resource);
+      return {
+        resource: resource.resource,
+        responseKind: complete({ group: '', version: '', kind: resource.kind }),
+        scope: resource.namespaced ? 'Namespaced' : 'Cluster',
+        singularResource: resource.singular,
+        verbs: resource.verbs,
+        ...(resource.shortNames.length > 0 ? { shortNames: resource.shortNames } : {}),
+        ...(resource.categories.length > 0 ? { categories: resource.categories } : {}),
+        ...(names.length > 0
+          ? { subresources: names.map((name) => ({ subresource: name, responseKind: complete(kindOf(resource, name)), verbs: resource.subresources[name]?.verbs ?? [] })) }
+          : {}),
+      };
+    }),
+    freshness: 'Current',
+  };
+}

@@ -1,0 +1,37 @@
+import { newUnauthorized } from '#apimachinery/api/errors';
+import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
+import { groupNames } from '#apiserver/authentication/authenticator';
+import { respondError } from '#apiserver/endpoints/handlers/responses';
+import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+
+/** Puts the AuthenticationGuard into the chain; whoever it does not know gets 401 and no reason. Upstream: endpoints/filters/authentication.go. */
+export function withAuthentication(guard: Pick<AuthenticationGuard, 'authenticate'>, onFailure: (context: RequestContext, error: unknown) => void): Filter {
+  const refuse = (context: RequestContext): void => {
+    closeOverHttp2(context);
+    respondError(context, newUnauthorized('Unauthorized'));
+  };
+  const proceed = (next: Handler, context: RequestContext, known: boolean): void | Promise<void> => {
+    if (!known) return refuse(context);
+    if (context.user?.groups.includes(groupNames.unauthenticated)) closeOverHttp2(context);
+    return next(context);
+  };
+  return (next) => (context) => {
+    let known: boolean | Promise<boolean>;
+    try {
+      known = guard.authenticate(context);
+    } catch (error) {
+      onFailure(context, error);
+      return refuse(context);
+    }
+    if (typeof known === 'boolean') return proceed(next, context, known);
+    return known.then(
+      (answer) => proceed(next, context, answer),
+      (error: unknown) => { onFailure(context, error); refuse(context); },
+    );
+  };
+}
+
+/** Strangers may not keep a multiplexed connection: each of their requests ends it (CVE-2023-44487). */
+function closeOverHttp2({ exchange }: RequestContext): void {
+  if (exchange.protocol === 'HTTP/2.0') exchange.closeConnectionAfter();
+}

@@ -1,0 +1,7 @@
+import type { Filter } from '#apiserver/endpoints/request/request-context';
+
+/** Answers depend on who asks: no shared cache may keep them. Upstream: endpoints/filters/cachecontrol.go. */
+export const withCacheControl: Filter = (next) => (context) => {
+  context.headers.push('Cache-Control', 'no-cache, private');
+  return next(context);
+};

@@ -1,0 +1,11 @@
+import type { Filter } from '#apiserver/endpoints/request/request-context';
+
+/** `--strict-transport-security-directives`. Upstream: server/filters/hsts.go. */
+export function withHSTS(directives: readonly string[]): Filter {
+  if (directives.length === 0) return (next) => next;
+  const value = directives.join('; ');
+  return (next) => (context) => {
+    context.headers.push('Strict-Transport-Security', value);
+    return next(context);
+  };
+}

@@ -1,0 +1,16 @@
+import type { Filter } from '#apiserver/endpoints/request/request-context';
+import type { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
+
+/** Counts and times every request, by verb, resource and answer. Upstream: endpoints/filters/webhook_duration.go, endpoints/metrics. */
+export function withLatencyTrackers(metrics: RequestMetrics): Filter {
+  return (next) => (context) => {
+    if (context.longRunning) {
+      metrics.longRunningBegan(context);
+      context.exchange.onClose(() => metrics.longRunningEnded(context));
+      return next(context);
+    }
+    const result = next(context);
+    if (result === undefined) metrics.done(context);
+    else return result.then(() => metrics.done(context), (error: unknown) => { metrics.done(context); throw error; });
+  };
+}

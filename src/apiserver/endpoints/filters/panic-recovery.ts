@@ -1,0 +1,25 @@
+import { Buffer } from 'node:buffer';
+import { respondBytes } from '#apiserver/endpoints/handlers/responses';
+import { ClientGoneError } from '#apiserver/endpoints/request/exchange';
+import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
+
+const text = Buffer.from('This request caused apiserver to panic. Look in the logs for details.\n');
+
+/**
+ * What no other filter could answer: an error of the server itself. The client gets upstream's 500 (or a broken connection,
+ * if an answer had begun), the log the cause; the process goes on. Upstream: server/filters/wrap.go.
+ */
+export function withPanicRecovery(onPanic: (error: unknown, context: RequestContext) => void): Filter {
+  const recover = (error: unknown, context: RequestContext): void => {
+    if (error instanceof ClientGoneError) return;
+    onPanic(error, context);
+    if (!context.exchange.responded) respondBytes(context, 500, 'text/plain; charset=utf-8', text);
+  };
+  return (next) => (context) => {
+    try {
+      return next(context)?.catch((error: unknown) => recover(error, context));
+    } catch (error) {
+      return recover(error, context);
+    }
+  };
+}

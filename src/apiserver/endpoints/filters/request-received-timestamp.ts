@@ -1,0 +1,7 @@
+import type { Filter } from '#apiserver/endpoints/request/request-context';
+
+/** Upstream: endpoints/filters/request_received_time.go. */
+export const withRequestReceivedTimestamp: Filter = (next) => (context) => {
+  context.receivedAt = performance.now();
+  return next(context);
+};

@@ -1,0 +1,19 @@
+import { Buffer } from 'node:buffer';
+import { respondBytes } from '#apiserver/endpoints/handlers/responses';
+import type { Filter } from '#apiserver/endpoints/request/request-context';
+
+const exempt = new Set(['/readyz', '/livez', '/healthz']);
+const text = Buffer.from('The apiserver is shutting down, please try again later.\n');
+
+/**
+ * During a shutdown that goes on listening (`--shutdown-send-retry-after`), new requests are sent elsewhere, and their
+ * connections closed. Upstream: server/filters/with_retry_after.go.
+ */
+export function withRetryAfter(notAcceptingNewRequest: { readonly fired: boolean }): Filter {
+  return (next) => (context) => {
+    if (!notAcceptingNewRequest.fired || exempt.has(context.path)) return next(context);
+    context.headers.push('Connection', 'close', 'Retry-After', '1');
+    context.exchange.closeConnectionAfter();
+    return respondBytes(context, 429, 'text/plain; charset=utf-8', text);
+  };
+}

@@ -1,0 +1,35 @@
+import { newTimeoutError } from '#apimachinery/api/errors';
+import { respondError } from '#apiserver/endpoints/handlers/responses';
+import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
+
+/**
+ * Answers 504 where a request is not done by its deadline; what it does is not interrupted, only no longer waited for.
+ * One timer looks at all that wait, four times a second: a timer for each request would cost more than most requests.
+ * Upstream: server/filters/timeout.go.
+ */
+export function withTimeoutForNonLongRunning(): Filter {
+  const waiting = new Set<RequestContext>();
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    const now = performance.now();
+    for (const context of waiting) {
+      if (context.deadline > now) continue;
+      waiting.delete(context);
+      if (!context.exchange.responded) {
+        respondError(context, newTimeoutError('request did not complete within the allotted timeout', 0));
+        context.exchange.closeConnectionAfter();
+      }
+    }
+    if (waiting.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+  return (next) => (context) => {
+    const result = next(context);
+    if (result === undefined || context.deadline === 0) return result;
+    waiting.add(context);
+    timer ??= setInterval(look, 250).unref();
+    return result.finally(() => waiting.delete(context));
+  };
+}

@@ -1,0 +1,13 @@
+import type { Filter } from '#apiserver/endpoints/request/request-context';
+import type { WaitGroup } from '#apiserver/server/lifecycle/wait-group';
+
+/** Counts what a graceful shutdown waits for: all but long-running requests. Upstream: server/filters/waitgroup.go. */
+export function withWaitGroup(requests: WaitGroup): Filter {
+  return (next) => (context) => {
+    if (context.longRunning) return next(context);
+    const leave = requests.enter();
+    const result = next(context);
+    if (result === undefined) leave();
+    else return result.finally(leave);
+  };
+}

@@ -1,0 +1,30 @@
+import { Injectable, UseInterceptors } from '@nestjs/common';
+import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { negotiate } from './negotiation.ts';
+import { respondObject } from './object-responses.ts';
+import { parseWriteOptions } from './query-options.ts';
+import { applyFieldValidation, decodeBody, inputMediaType } from './request-body.ts';
+import type { ResourceEndpoint } from './resource-endpoint.ts';
+import { maxRequestBodyBytes } from './responses.ts';
+import { ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
+
+/** POST. Upstream: endpoints/handlers/create.go. */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class CreateHandler {
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
+    const mediaType = inputMediaType(context);
+    const body = await context.exchange.readBody(maxRequestBodyBytes);
+    const options = parseWriteOptions(context.query, 'CreateOptions');
+    const { object, strictErrors } = decodeBody(body, mediaType, endpoint);
+    applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
+    endpoint.definition.defaults?.(object);
+    ensureNamespaceMatches(endpoint, context.info.namespace, object);
+    const stored = endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
+    const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' }, options.fieldManager);
+    const created = await endpoint.store.create(request, stored);
+    respondObject(context, endpoint, 201, created.bytes, negotiated);
+  }
+}

@@ -1,0 +1,41 @@
+import { Injectable, UseInterceptors } from '@nestjs/common';
+import { isNotFound } from '#apimachinery/api/errors';
+import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
+import { readDeleteOptions } from './delete-options.ts';
+import { negotiate } from './negotiation.ts';
+import { parseListOptions } from './query-options.ts';
+import type { ResourceEndpoint } from './resource-endpoint.ts';
+import { respondList } from './list.ts';
+import { selectionOf } from './selection.ts';
+import { newWriteRequest } from './write-request.ts';
+
+/** DELETE of a collection: of each object that is listed, as if it were deleted alone; what is gone meanwhile does not matter. Upstream: Store.DeleteCollection. */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class DeleteCollectionHandler {
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
+    const listOptions = parseListOptions(context.query);
+    const options = await readDeleteOptions(context, endpoint);
+    const { store, definition } = endpoint;
+    const { namespace } = context.info;
+    const list = await store.cacher.list({
+      scope: store.prefix(namespace), resourceVersion: listOptions.resourceVersion, resourceVersionMatch: listOptions.resourceVersionMatch,
+      limit: listOptions.limit, continue: listOptions.continue, predicate: selectionOf(definition, listOptions, ''),
+    });
+    const objects = list.chunks.flatMap(({ items }) => items);
+    const dryRun = (options.dryRun?.length ?? 0) > 0;
+    const remove = async ({ object }: CachedObject): Promise<void> => {
+      const request = newWriteRequest(context, endpoint, dryRun, { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options });
+      try {
+        await store.delete({ ...request, namespace: object.metadata.namespace ?? namespace }, object.metadata.name ?? '', { ...options });
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+    };
+    await Promise.all(objects.map(remove));
+    respondList(context, endpoint, list, negotiated);
+  }
+}

@@ -1,0 +1,47 @@
+import { newBadRequest, newInvalid } from '#apimachinery/api/errors';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
+import type { DeleteOptions, GroupVersionKind } from '#apimachinery/meta/types';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { validateDeleteOptions } from '#apiserver/registry/deletion';
+import { parseBoolean, parseInt64 } from './query-options.ts';
+import { decodeBody, inputMediaType } from './request-body.ts';
+import type { ResourceEndpoint } from './resource-endpoint.ts';
+import { maxRequestBodyBytes } from './responses.ts';
+
+const metaKind: GroupVersionKind = { group: 'meta.k8s.io', version: 'v1', kind: 'DeleteOptions' };
+
+/** DeleteOptions of the body, or without one of the query. Throws BadRequest and Invalid. Upstream: endpoints/handlers/delete.go. */
+export async function readDeleteOptions(context: RequestContext, endpoint: ResourceEndpoint): Promise<DeleteOptions> {
+  const body = await context.exchange.readBody(maxRequestBodyBytes);
+  const options = body.length > 0 ? optionsOfBody(context, body, endpoint) : optionsOfQuery(context);
+  const errors = validateDeleteOptions(options);
+  if (errors.length > 0) throw newInvalid({ group: metaKind.group, kind: metaKind.kind }, '', errors);
+  return options;
+}
+
+/** DeleteOptions come in meta.k8s.io/v1, v1 and every group version. */
+function optionsOfBody(context: RequestContext, body: Buffer, endpoint: ResourceEndpoint): DeleteOptions {
+  const mediaType = inputMediaType(context);
+  const { object } = decodeBody(body, mediaType, {
+    kind: metaKind, type: metaSchema.struct('meta_v1.DeleteOptions'), kinds: endpoint.kinds, alsoAccepts: (kind) => kind.kind === 'DeleteOptions',
+  });
+  const { metadata: _, kind: __, apiVersion: ___, ...options } = object;
+  return options as DeleteOptions;
+}
+
+function optionsOfQuery(context: RequestContext): DeleteOptions {
+  if (context.query === '') return {};
+  const parameters = context.searchParams;
+  const options: DeleteOptions = {};
+  const grace = parseInt64(parameters.get('gracePeriodSeconds'));
+  if (grace !== undefined) options.gracePeriodSeconds = grace;
+  const orphan = parseBoolean(parameters.get('orphanDependents'));
+  if (orphan !== undefined) options.orphanDependents = orphan;
+  const policy = parameters.get('propagationPolicy');
+  if (policy !== null && policy !== '') options.propagationPolicy = policy;
+  const dryRun = parameters.getAll('dryRun');
+  if (dryRun.length > 0) options.dryRun = dryRun;
+  const ignore = parseBoolean(parameters.get('ignoreStoreReadErrorWithClusterBreakingPotential'));
+  if (ignore) throw newBadRequest('ignoreStoreReadErrorWithClusterBreakingPotential is not enabled on this server');
+  return options;
+}

@@ -1,0 +1,42 @@
+import { Buffer } from 'node:buffer';
+import { Injectable, UseInterceptors } from '@nestjs/common';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
+import type { KubeObject, Status } from '#apimachinery/meta/types';
+import { encode } from '#apimachinery/runtime/codec';
+import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { readDeleteOptions } from './delete-options.ts';
+import { negotiate } from './negotiation.ts';
+import { respondObject } from './object-responses.ts';
+import type { ResourceEndpoint } from './resource-endpoint.ts';
+import { respondJson } from './responses.ts';
+import { newWriteRequest } from './write-request.ts';
+
+/** DELETE of one object. Upstream: endpoints/handlers/delete.go. */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class DeleteHandler {
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
+    const options = await readDeleteOptions(context, endpoint);
+    const dryRun = (options.dryRun?.length ?? 0) > 0;
+    const request = newWriteRequest(context, endpoint, dryRun, { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options });
+    const { stored, gone } = await endpoint.store.delete(request, context.info.name, options);
+    // The object itself where it was given a grace period only, or where its kind is answered with what was deleted.
+    if (!gone && !stored.object.metadata.finalizers?.length && stored.object.metadata.deletionGracePeriodSeconds === undefined) {
+      return respondDeletedStatus(context, endpoint, stored.object, negotiated);
+    }
+    if (!gone || endpoint.definition.strategy.returnsDeletedObject) return respondObject(context, endpoint, 200, stored.bytes, negotiated);
+    respondDeletedStatus(context, endpoint, stored.object, negotiated);
+  }
+}
+
+function respondDeletedStatus(context: RequestContext, endpoint: ResourceEndpoint, { metadata }: KubeObject, negotiated: Parameters<typeof respondJson>[3]): void {
+  const { group, resource } = endpoint.definition;
+  const status: Status = {
+    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success',
+    details: { name: metadata.name ?? '', ...(group && { group }), kind: resource, uid: metadata.uid ?? '' },
+  } as Status;
+  const type = metaSchema.struct('meta_v1.Status');
+  respondJson(context, 200, Buffer.from(`${encode(type, status)}\n`), negotiated, type);
+}

@@ -1,0 +1,92 @@
+import { newNotAcceptable } from '#apimachinery/api/errors';
+import type { GroupVersionKind } from '#apimachinery/meta/types';
+
+export type MediaType = 'application/json' | 'application/yaml' | 'application/vnd.kubernetes.protobuf';
+
+/** How the client wants its answer. */
+export interface Negotiated {
+  readonly mediaType: MediaType;
+  /** Asked for by `;pretty=1`, `?pretty=` or by being a browser, curl or wget. JSON only. */
+  readonly pretty: boolean;
+  /** `;as=Table;v=v1;g=meta.k8s.io` and the like. */
+  readonly convert: GroupVersionKind | undefined;
+  readonly stream: string | undefined;
+}
+
+export interface EndpointRestrictions {
+  readonly protobuf: boolean;
+  allowsConversion(kind: GroupVersionKind, mediaType: MediaType): boolean;
+}
+
+/** Endpoints that answer a Status or a plain object only. */
+export const plainRestrictions: EndpointRestrictions = { protobuf: true, allowsConversion: () => false };
+
+interface Clause { readonly type: string; readonly subtype: string; readonly quality: number; readonly parameters: ReadonlyMap<string, string> }
+
+const plainJson: Negotiated = { mediaType: 'application/json', pretty: false, convert: undefined, stream: undefined };
+const jsonFirst: readonly MediaType[] = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+const withoutProtobuf: readonly MediaType[] = ['application/json', 'application/yaml'];
+
+/**
+ * Chooses the media type of the answer. Throws NotAcceptable (406) if there is none.
+ * Upstream: apiserver/pkg/endpoints/handlers/negotiation/negotiate.go.
+ */
+export function negotiate(accept: string | undefined, restrictions: EndpointRestrictions): Negotiated {
+  if (!accept || accept === 'application/json' || accept === '*/*') return plainJson;
+  const accepted = restrictions.protobuf ? jsonFirst : withoutProtobuf;
+  for (const clause of parseAccept(accept)) {
+    for (const mediaType of accepted) {
+      const slash = mediaType.indexOf('/');
+      if (clause.type !== '*' && clause.type !== mediaType.slice(0, slash)) continue;
+      if (clause.subtype !== '*' && clause.subtype !== mediaType.slice(slash + 1)) continue;
+      const negotiated = applyParameters(clause.parameters, mediaType, restrictions);
+      if (negotiated) return negotiated;
+    }
+  }
+  throw newNotAcceptable(accepted);
+}
+
+function applyParameters(parameters: ReadonlyMap<string, string>, mediaType: MediaType, restrictions: EndpointRestrictions): Negotiated | undefined {
+  const kind = parameters.get('as');
+  const stream = parameters.get('stream');
+  if (stream && stream !== 'watch') return undefined;
+  if (parameters.get('sv')) return undefined;
+  let convert: GroupVersionKind | undefined;
+  if (kind !== undefined || parameters.has('g') || parameters.has('v')) {
+    convert = { group: parameters.get('g') ?? '', version: parameters.get('v') ?? '', kind: kind ?? '' };
+    if (!restrictions.allowsConversion(convert, mediaType)) return undefined;
+  }
+  return { mediaType, pretty: parameters.get('pretty') === '1', convert, stream };
+}
+
+/** The clauses of an Accept header, the wanted ones first: by quality, then the more specific, then as they stand. */
+function parseAccept(header: string): Clause[] {
+  const clauses: Clause[] = [];
+  for (const text of header.split(',')) {
+    const [range = '', ...rest] = text.split(';');
+    const [type = '', subtype = ''] = range.trim().split('/');
+    if (!type || (!subtype && type !== '*')) continue;
+    const parameters = new Map<string, string>();
+    let quality = 1;
+    for (const one of rest) {
+      const equals = one.indexOf('=');
+      if (equals < 0) continue;
+      const name = one.slice(0, equals).trim();
+      const value = one.slice(equals + 1).trim();
+      if (name === 'q') quality = Number(value) || 0;
+      else parameters.set(name, value);
+    }
+    clauses.push({ type, subtype: subtype || '*', quality, parameters });
+  }
+  const vagueness = (clause: Clause): number => (clause.type === '*' ? 2 : clause.subtype === '*' ? 1 : 0);
+  return clauses.sort((a, b) => b.quality - a.quality || vagueness(a) - vagueness(b));
+}
+
+/** Whether `?pretty=` or the client's kind asks for indented JSON. */
+export function isPretty(query: string, userAgent: string | undefined): boolean {
+  if (query.includes('pretty')) {
+    const value = new URLSearchParams(query).get('pretty');
+    if (value !== null) return value !== 'false' && value !== '0';
+  }
+  return userAgent !== undefined && /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent);
+}

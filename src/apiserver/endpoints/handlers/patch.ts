@@ -1,0 +1,143 @@
+import { Injectable, UseInterceptors } from '@nestjs/common';
+import { newBadRequest, newInvalid, newNotFound, newUnsupportedMediaType } from '#apimachinery/api/errors';
+import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
+import { formatValue } from '#apimachinery/patch/format-value';
+import { interpretPatchError } from '#apimachinery/patch/interpret-patch-error';
+import { applyJsonPatch, decodeJsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
+import { applyMergePatch, checkMergePatch } from '#apimachinery/patch/merge-patch';
+import { isJsonObject } from '#apimachinery/patch/own-property';
+import { applyStrategicMergePatch } from '#apimachinery/patch/strategic-merge-patch';
+import { decode } from '#apimachinery/runtime/codec';
+import { DecodeError, encodeJson, JsonSyntaxError, parseJson } from '#apimachinery/runtime/json';
+import { fieldPath, invalid } from '#apimachinery/validation/field';
+import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { applyObject } from './apply.ts';
+import { negotiate } from './negotiation.ts';
+import { respondObject } from './object-responses.ts';
+import { parseWriteOptions, type WriteQuery } from './query-options.ts';
+import { strictErrors } from './request-body.ts';
+import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
+import { maxRequestBodyBytes } from './responses.ts';
+import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
+
+export type PatchType = 'application/json-patch+json' | 'application/merge-patch+json' | 'application/strategic-merge-patch+json' | 'application/apply-patch+yaml';
+const patchTypes: readonly PatchType[] = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml'];
+/** Custom resources have no merge keys: no strategic merge patch. */
+const customPatchTypes = patchTypes.filter((type) => type !== 'application/strategic-merge-patch+json');
+
+/** PATCH. Upstream: endpoints/handlers/patch.go. */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class PatchHandler {
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    const supported = endpoint.itemPrefix > 0 ? patchTypes : customPatchTypes;
+    const patchType = (context.header('content-type') ?? '').split(';', 1)[0]?.trim() as PatchType;
+    if (!supported.includes(patchType)) throw newUnsupportedMediaType(supported);
+    const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
+    const body = await context.exchange.readBody(maxRequestBodyBytes);
+    const isApply = patchType === 'application/apply-patch+yaml';
+    const options = parseWriteOptions(context.query, 'PatchOptions', isApply);
+    if (isApply) {
+      const applied = await applyObject(context, endpoint, body, options);
+      return respondObject(context, endpoint, applied.created ? 201 : 200, applied.bytes, negotiated);
+    }
+    const { namespace, name } = context.info;
+    const patch = new Patch(context, endpoint, patchType, body, options);
+    const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'PatchOptions', apiVersion: 'meta.k8s.io/v1' }, options.fieldManager);
+    const stored = await endpoint.store.update(request, name, async (existing, bytes) => {
+      if (!existing || !bytes) throw newNotFound(endpoint.store.groupResource, name);
+      // Parsed once more: the patch shares what it does not touch, and what is shared with the old object must not be changed.
+      const next = patch.applyTo(fromStorage(endpoint, endpoint.store.parse(bytes)));
+      ensureNamespaceMatches(endpoint, namespace, next);
+      ensureNameMatches(name, next);
+      const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
+      await request.admit('UPDATE', object, existing);
+      return object;
+    }, { strategy: endpoint.strategy });
+    respondObject(context, endpoint, 200, stored.bytes, negotiated);
+  }
+}
+
+/** A JSON, merge or strategic merge patch, parsed once, applied as often as the compare-and-swap needs it. */
+class Patch {
+  readonly #parsed: unknown;
+  readonly #strictErrors: readonly string[];
+
+  constructor(readonly context: RequestContext, readonly endpoint: ResourceEndpoint, readonly type: PatchType, body: Buffer, readonly options: WriteQuery) {
+    const validates = options.fieldValidation !== 'Ignore';
+    const { value, duplicateFields } = this.#parse(body, validates);
+    if (type === 'application/json-patch+json') {
+      const patch = decodeJsonPatch(value, validates);
+      this.#parsed = patch.operations;
+      this.#strictErrors = [...patch.strictErrors, ...duplicateFields.map((path) => `json patch duplicate field ${JSON.stringify(path)}`)];
+      return;
+    }
+    if (validates && type === 'application/merge-patch+json') checkMergePatch(value);
+    if (type === 'application/strategic-merge-patch+json' && !isJsonObject(value) && value !== null) {
+      throw newBadRequest(`json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
+    }
+    this.#parsed = value ?? {};
+    this.#strictErrors = strictErrors([], duplicateFields);
+  }
+
+  #parse(body: Buffer, validates: boolean): ReturnType<typeof parseJson> {
+    try {
+      return parseJson(body);
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error;
+      const decoding = validates && this.type !== 'application/strategic-merge-patch+json';
+      throw newBadRequest(decoding ? `error decoding patch: ${error.message}` : error.message);
+    }
+  }
+
+  /** The patched object, decoded and defaulted. `current` is of the endpoint's version, and the patch's to use up. */
+  applyTo(current: KubeObject): KubeObject {
+    const { endpoint, options } = this;
+    const patched = this.#apply(current);
+    let decoded: ReturnType<typeof decode<KubeObject>>;
+    try {
+      decoded = decode<KubeObject>(endpoint.type, patched);
+    } catch (error) {
+      if (error instanceof DecodeError) throw this.#invalid(patched, error.message);
+      throw error;
+    }
+    const { object } = decoded;
+    this.#checkKind(object, patched);
+    const errors = [...this.#strictErrors, ...strictErrors(decoded.unknownFields, [])];
+    if (errors.length > 0 && options.fieldValidation === 'Strict') throw this.#invalid(patched, `strict decoding error: ${errors.join(', ')}`);
+    if (options.fieldValidation === 'Warn') for (const error of errors) this.context.warn(error);
+    endpoint.definition.defaults?.(object);
+    object.metadata ??= {};
+    return object;
+  }
+
+  #apply(document: KubeObject): unknown {
+    try {
+      switch (this.type) {
+        case 'application/json-patch+json': return applyJsonPatch(document, this.#parsed);
+        case 'application/merge-patch+json': return applyMergePatch(document, this.#parsed);
+        default: return applyStrategicMergePatch(document, this.#parsed as Record<string, unknown>, this.endpoint.type);
+      }
+    } catch (error) {
+      throw interpretPatchError(error);
+    }
+  }
+
+  #checkKind(object: KubeObject, patched: unknown): void {
+    const { kind } = this.endpoint;
+    const apiVersion = groupVersionString(kind);
+    if (object.kind === kind.kind && object.apiVersion === apiVersion) return;
+    if (this.type === 'application/strategic-merge-patch+json') {
+      object.kind = kind.kind;
+      object.apiVersion = apiVersion;
+      return;
+    }
+    throw this.#invalid(patched, `no kind ${JSON.stringify(object.kind ?? '')} is registered for version ${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
+  }
+
+  #invalid(patched: unknown, message: string): Error {
+    const shown = this.type === 'application/strategic-merge-patch+json' ? formatValue(this.#parsed) : encodeJson(patched);
+    return newInvalid({ group: '', kind: '' }, '', [invalid(fieldPath('patch'), shown, message)]);
+  }
+}

@@ -1,0 +1,144 @@
+import { newBadRequest, newInvalid } from '#apimachinery/api/errors';
+import { type FieldError, fieldPath, forbidden, invalid, notSupported, required, tooLongMaxLength } from '#apimachinery/validation/field';
+import { quote } from '#apimachinery/runtime/quote';
+import { validateDryRun } from '#apiserver/registry/deletion';
+
+/** metav1.ListOptions of a query. Upstream: apimachinery/pkg/apis/meta/internalversion. */
+export interface ListQuery {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  readonly watch: boolean;
+  readonly allowWatchBookmarks: boolean;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  /** undefined: the server's choice. */
+  readonly timeoutSeconds: number | undefined;
+  readonly limit: number;
+  readonly continue: string;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+const emptyQuery: ListQuery = {
+  labelSelector: '', fieldSelector: '', watch: false, allowWatchBookmarks: false, resourceVersion: '', resourceVersionMatch: '',
+  timeoutSeconds: undefined, limit: 0, continue: '', sendInitialEvents: undefined,
+};
+
+/** Throws BadRequest for values of the wrong form and Invalid for combinations that make no sense. */
+export function parseListOptions(query: string): ListQuery {
+  if (query === '') return emptyQuery;
+  const parameters = new URLSearchParams(query);
+  const text = (name: string): string => parameters.get(name) ?? '';
+  const options: ListQuery = {
+    labelSelector: text('labelSelector'),
+    fieldSelector: text('fieldSelector'),
+    watch: parseBoolean(parameters.get('watch')) ?? false,
+    allowWatchBookmarks: parseBoolean(parameters.get('allowWatchBookmarks')) ?? false,
+    resourceVersion: text('resourceVersion'),
+    resourceVersionMatch: text('resourceVersionMatch'),
+    timeoutSeconds: parseInt64(parameters.get('timeoutSeconds')),
+    limit: parseInt64(parameters.get('limit')) ?? 0,
+    continue: text('continue'),
+    sendInitialEvents: parseBoolean(parameters.get('sendInitialEvents')),
+  };
+  const errors = validateListOptions(options);
+  if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
+  return options;
+}
+
+/** Upstream: apimachinery/pkg/apis/meta/internalversion/validation/validation.go. */
+function validateListOptions(options: ListQuery): FieldError[] {
+  return options.watch ? validateWatchOptions(options) : validateMatch(options);
+}
+
+const matches = ['Exact', 'NotOlderThan', ''];
+
+function validateMatch(options: ListQuery): FieldError[] {
+  const errors: FieldError[] = [];
+  const matchPath = fieldPath('resourceVersionMatch');
+  if (options.resourceVersionMatch) {
+    if (!options.resourceVersion) errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
+    if (options.continue) errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided'));
+    if (!matches.includes(options.resourceVersionMatch)) errors.push(notSupported(matchPath, options.resourceVersionMatch, matches));
+    if (options.resourceVersionMatch === 'Exact' && options.resourceVersion === '0') {
+      errors.push(forbidden(matchPath, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+    }
+  }
+  if (options.sendInitialEvents !== undefined) errors.push(forbidden(fieldPath('sendInitialEvents'), 'sendInitialEvents is forbidden for list'));
+  return errors;
+}
+
+function validateWatchOptions(options: ListQuery): FieldError[] {
+  const errors: FieldError[] = [];
+  const matchPath = fieldPath('resourceVersionMatch');
+  if (options.sendInitialEvents !== undefined) {
+    if (options.resourceVersionMatch !== 'NotOlderThan') {
+      errors.push(forbidden(matchPath, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
+    }
+  }
+  if (options.resourceVersionMatch) {
+    if (options.sendInitialEvents === undefined) errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
+    if (options.resourceVersionMatch !== 'NotOlderThan') errors.push(notSupported(matchPath, options.resourceVersionMatch, ['NotOlderThan']));
+    if (options.continue) errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided'));
+  }
+  return errors;
+}
+
+/** Of CreateOptions, UpdateOptions and PatchOptions. */
+export interface WriteQuery {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+  readonly force: boolean | undefined;
+}
+
+const plainWrite: WriteQuery = { dryRun: false, fieldManager: '', fieldValidation: 'Warn', force: undefined };
+const maxFieldManager = 128;
+const validations = ['', 'Ignore', 'Strict', 'Warn'];
+
+/** `kind` is CreateOptions, UpdateOptions or PatchOptions; `isApply` changes what a patch may and must say. Throws Invalid or BadRequest. */
+export function parseWriteOptions(query: string, kind: string, isApply = false): WriteQuery {
+  if (query === '' && !isApply) return plainWrite;
+  const parameters = new URLSearchParams(query);
+  const dryRun = parameters.getAll('dryRun');
+  const fieldManager = parameters.get('fieldManager') ?? '';
+  const fieldValidation = parameters.get('fieldValidation') ?? '';
+  const force = parseBoolean(parameters.get('force'));
+  const errors: FieldError[] = [];
+  if (kind === 'PatchOptions') {
+    if (isApply) {
+      if (!fieldManager) errors.push(required(fieldPath('fieldManager'), 'is required for apply patch'));
+    } else if (force !== undefined) {
+      errors.push(forbidden(fieldPath('force'), 'may not be specified for non-apply patch'));
+    }
+  }
+  errors.push(...validateFieldManager(fieldManager), ...validateDryRun(dryRun));
+  if (!validations.includes(fieldValidation)) errors.push(notSupported(fieldPath('fieldValidation'), fieldValidation, validations));
+  if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind }, '', errors);
+  return { dryRun: dryRun.length > 0, fieldManager, fieldValidation: (fieldValidation || 'Warn') as WriteQuery['fieldValidation'], force };
+}
+
+
+
+function validateFieldManager(manager: string): FieldError[] {
+  const path = fieldPath('fieldManager');
+  if (manager.length > maxFieldManager) return [tooLongMaxLength(path, manager, maxFieldManager)];
+  for (const character of manager) {
+    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) return [invalid(path, manager, 'should only contain printable characters')];
+  }
+  return [];
+}
+
+/** As Go converts query values: anything but `false` and `0` is true, the bare name too. */
+export function parseBoolean(value: string | null): boolean | undefined {
+  if (value === null) return undefined;
+  const lower = value.toLowerCase();
+  return lower !== 'false' && lower !== '0';
+}
+
+export function parseInt64(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  if (!/^[+-]?\d+$/.test(value)) throw newBadRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`);
+  const number = BigInt(value);
+  if (number > 0x7fff_ffff_ffff_ffffn || number < -0x8000_0000_0000_0000n) throw newBadRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`);
+  return Number(number);
+}

@@ -1,0 +1,159 @@
+import { Buffer } from 'node:buffer';
+import { newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors';
+import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
+import { groupVersionString, parseGroupVersion } from '#apimachinery/meta/types';
+import { decode } from '#apimachinery/runtime/codec';
+import { DecodeError, JsonSyntaxError, parseJson } from '#apimachinery/runtime/json';
+import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
+import type { StructType } from '#apimachinery/runtime/schema';
+import { parseYaml } from '#apimachinery/runtime/yaml';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { MediaType } from './negotiation.ts';
+import type { KindLookup } from './resource-endpoint.ts';
+
+const mediaTypes: readonly MediaType[] = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+
+/** The media type of a request's body; JSON if it says none. Throws UnsupportedMediaType (415). */
+export function inputMediaType(context: RequestContext): MediaType {
+  const header = context.header('content-type');
+  if (!header || header === 'application/json') return 'application/json';
+  const mediaType = header.split(';', 1)[0]?.trim().toLowerCase() as MediaType;
+  if (!mediaTypes.includes(mediaType)) throw newUnsupportedMediaType(mediaTypes);
+  return mediaType;
+}
+
+/** What a body must be. */
+export interface ExpectedBody {
+  readonly kind: GroupVersionKind;
+  readonly type: StructType;
+  readonly kinds: KindLookup;
+  /** Other group versions in which the kind may be sent (DeleteOptions and Eviction come in several). */
+  readonly alsoAccepts?: ((kind: GroupVersionKind) => boolean) | undefined;
+}
+
+export interface DecodedBody {
+  readonly object: KubeObject;
+  /** `unknown field "spec.x"` and `duplicate field "data.a"`. */
+  readonly strictErrors: readonly string[];
+}
+
+/**
+ * Decodes a body into an object of the expected kind. Throws BadRequest with upstream's message for what cannot be parsed,
+ * is of another kind, or has values of the wrong type. Upstream: handlers/create.go and rest.go (transformDecodeError).
+ */
+export function decodeBody(bytes: Buffer, mediaType: MediaType, expected: ExpectedBody): DecodedBody {
+  if (mediaType === 'application/vnd.kubernetes.protobuf') return decodeProtobufBody(bytes, expected);
+  let raw: unknown;
+  let duplicates: readonly string[];
+  let literals: ReturnType<typeof parseJson>['literals'];
+  try {
+    const parsed = mediaType === 'application/yaml' ? parseYaml(bytes) : parseJson(bytes);
+    raw = parsed.value;
+    duplicates = parsed.duplicateFields;
+    literals = parsed.literals;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${error.message}`);
+    if (error instanceof DecodeError || (error as Error).name === 'YamlError') throw unrecognized(bytes, expected, (error as Error).message);
+    throw error;
+  }
+  const kind = kindOf(raw, bytes, expected);
+  checkKind(kind, expected);
+  try {
+    const { object, unknownFields } = decode(expected.type, raw, { literals });
+    object['apiVersion'] = groupVersionString(expected.kind);
+    object['kind'] = expected.kind.kind;
+    (object as KubeObject).metadata ??= {};
+    return { object: object as KubeObject, strictErrors: strictErrors(unknownFields, duplicates) };
+  } catch (error) {
+    if (error instanceof DecodeError) throw cannotBeHandled(kind, expected, error.message);
+    throw error;
+  }
+}
+
+export function strictErrors(unknownFields: readonly string[], duplicateFields: readonly string[]): string[] {
+  return [...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`), ...duplicateFields.map((path) => `duplicate field ${JSON.stringify(path)}`)];
+}
+
+/** Applies `fieldValidation`: Strict refuses, Warn tells, Ignore keeps silent. */
+export function applyFieldValidation(context: RequestContext, errors: readonly string[], validation: 'Ignore' | 'Warn' | 'Strict', expected: { readonly kind: GroupVersionKind }): void {
+  if (errors.length === 0 || validation === 'Ignore') return;
+  if (validation === 'Warn') {
+    for (const error of errors) context.warn(error);
+    return;
+  }
+  const { kind, version } = expected.kind;
+  throw newBadRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: strict decoding error: ${errors.join(', ')}`);
+}
+
+function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): DecodedBody {
+  if (!isProtobuf(bytes)) {
+    throw unrecognized(bytes, expected, 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
+  }
+  try {
+    const sent = protobufKind(bytes);
+    const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);
+    checkKind(kind, expected);
+    const object = decodeProtobuf(expected.type, bytes) as KubeObject;
+    object.apiVersion = groupVersionString(expected.kind);
+    object.kind = expected.kind.kind;
+    object.metadata ??= {};
+    return { object, strictErrors: [] };
+  } catch (error) {
+    if (error instanceof DecodeError) throw cannotBeHandled(expected.kind, expected, error.message);
+    throw error;
+  }
+}
+
+function kindOf(raw: unknown, bytes: Buffer, expected: ExpectedBody): GroupVersionKind {
+  if (raw === null || typeof raw !== 'object' || Array.isArray(raw)) {
+    const found = raw === null ? undefined : Array.isArray(raw) ? 'array' : typeof raw === 'boolean' ? 'bool' : typeof raw;
+    if (found === undefined) return expected.kind;
+    throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`);
+  }
+  const { apiVersion, kind } = raw as { apiVersion?: unknown; kind?: unknown };
+  for (const [field, value] of [['apiVersion', apiVersion], ['kind', kind]] as const) {
+    if (value !== undefined && value !== null && typeof value !== 'string') {
+      const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+      throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go struct field .${field} of type string`);
+    }
+  }
+  return completeKind((apiVersion as string | null | undefined) ?? '', (kind as string | null | undefined) ?? '', expected.kind);
+}
+
+/** What the body leaves out is taken from what is expected. */
+function completeKind(apiVersion: string, kind: string, expected: GroupVersionKind): GroupVersionKind {
+  if (apiVersion === '') return { group: expected.group, version: expected.version, kind: kind || expected.kind };
+  if ((apiVersion.match(/\//g)?.length ?? 0) > 1) throw newBadRequest(`${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${expected.kind}: unexpected GroupVersion string: ${apiVersion}`);
+  return { ...parseGroupVersion(apiVersion), kind: kind || expected.kind };
+}
+
+function checkKind(kind: GroupVersionKind, expected: ExpectedBody): void {
+  const want = expected.kind;
+  if (kind.kind === want.kind && kind.group === want.group && kind.version === want.version) return;
+  if (expected.alsoAccepts?.(kind)) return;
+  const known = expected.kinds.has(kind);
+  if (known && kind.kind === want.kind) {
+    throw newBadRequest(`the API version in the data (${groupVersionString(kind)}) does not match the expected API version (${groupVersionString(want)})`);
+  }
+  const cause = known
+    ? `converting (${kind.version}.${kind.kind}) to (${expected.kinds.internalName(want)}): unknown conversion`
+    : `no kind ${JSON.stringify(kind.kind)} is registered for version ${JSON.stringify(groupVersionString(kind))} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+  throw cannotBeHandled(kind, expected, cause);
+}
+
+function cannotBeHandled(kind: GroupVersionKind, expected: ExpectedBody, cause: string): Error {
+  return newBadRequest(`${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${expected.kind.kind}: ${cause}`);
+}
+
+const summaryBytes = 30;
+
+function unrecognized(bytes: Buffer, expected: ExpectedBody, cause: string): Error {
+  return newBadRequest(`the object provided is unrecognized (must be of type ${expected.kind.kind}): ${cause} (${summarize(bytes)})`);
+}
+
+function summarize(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>';
+  const head = bytes.subarray(0, summaryBytes);
+  const text = bytes[0] === 123 ? head.toString('utf8') : head.toString('hex');
+  return bytes.length > summaryBytes ? `${text} ...` : text;
+}

@@ -1,0 +1,55 @@
+import type { FieldManager } from '#apimachinery/managedfields/field-manager';
+import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
+import type { StructType } from '#apimachinery/runtime/schema';
+import type { AdmissionTarget } from '#apiserver/admission/request-admission';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { ResourceDefinition, Strategy, VersionConversion } from '#apiserver/registry/resource-definition';
+import type { Store } from '#apiserver/registry/store';
+import type { EndpointRestrictions, MediaType } from './negotiation.ts';
+
+/** What is known of kinds beyond the endpoint's own: upstream's runtime.Scheme as far as request bodies ask for it. */
+export interface KindLookup {
+  /** Whether any API of the server has this kind. */
+  has(kind: GroupVersionKind): boolean;
+  /** As Go names the internal type: `core.ConfigMap`. */
+  internalName(kind: GroupVersionKind): string;
+}
+
+/** One resource or subresource in one version, bound to its store: what the verbs work on. Made at start and when kinds change. */
+export interface ResourceEndpoint {
+  readonly definition: ResourceDefinition;
+  readonly store: Store;
+  /** Empty for the resource itself. */
+  readonly subresource: string;
+  /** The type of this version. */
+  readonly type: StructType;
+  readonly kind: GroupVersionKind;
+  readonly kinds: KindLookup;
+  /** undefined where this version is the stored one. */
+  readonly conversion: VersionConversion | undefined;
+  /** Of a subresource of the parent's object. */
+  readonly strategy: Strategy | undefined;
+  readonly fieldManager: FieldManager;
+  readonly admission: AdmissionTarget;
+  readonly restrictions: EndpointRestrictions;
+  /** Bytes of `{"kind":"Pod","apiVersion":"v1",` that items of a list do not repeat; 0 for custom resources, which do. */
+  readonly itemPrefix: number;
+}
+
+/** A verb of an endpoint. */
+export type EndpointHandler = (context: RequestContext, endpoint: ResourceEndpoint) => void | Promise<void>;
+
+/** Tables are JSON or YAML only; PartialObjectMetadata comes in every media type. Upstream: endpoints/handlers/rest.go. */
+export const resourceRestrictions: EndpointRestrictions = {
+  protobuf: true,
+  allowsConversion: (kind, mediaType: MediaType) => {
+    if (kind.group !== 'meta.k8s.io' || (kind.version !== 'v1' && kind.version !== 'v1beta1')) return false;
+    if (kind.kind === 'Table') return mediaType !== 'application/vnd.kubernetes.protobuf';
+    return kind.kind === 'PartialObjectMetadata' || kind.kind === 'PartialObjectMetadataList';
+  },
+};
+
+/** An object of the storage version as this endpoint shows it. */
+export function fromStorage(endpoint: ResourceEndpoint, object: KubeObject): KubeObject {
+  return endpoint.conversion ? endpoint.conversion.fromStorage(object) : object;
+}

@@ -1,0 +1,102 @@
+import { Buffer } from 'node:buffer';
+import { gzip } from 'node:zlib';
+import { newInternalError, newRequestEntityTooLargeError, newTimeoutError, StatusError } from '#apimachinery/api/errors';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
+import type { Status } from '#apimachinery/meta/types';
+import { encode } from '#apimachinery/runtime/codec';
+import { indentJson } from '#apimachinery/runtime/indent';
+import { parseJson } from '#apimachinery/runtime/json';
+import { encodeProtobuf } from '#apimachinery/runtime/protobuf';
+import { encodeYaml } from '#apimachinery/runtime/yaml';
+import type { StructType } from '#apimachinery/runtime/schema';
+import { BodyTooLargeError } from '#apiserver/endpoints/request/exchange';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { warningHeaders } from '#apiserver/endpoints/request/warnings';
+import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
+import { isPretty, type MediaType, type Negotiated, negotiate, plainRestrictions } from './negotiation.ts';
+
+/** Bodies above this are compressed for those who accept it, at this level. Upstream: handlers/responsewriters/writers.go. */
+const gzipThreshold = 128 * 1024;
+const gzipLevel = 1;
+/** What a body may have. Upstream: server/config.go. */
+export const maxRequestBodyBytes = 3 * 1024 * 1024;
+
+/** Sends whole bytes as they are. */
+export function respondBytes(context: RequestContext, status: number, contentType: string | undefined, body: Buffer | undefined): void {
+  const headers = startHeaders(context, status, contentType);
+  context.exchange.send(status, headers, body);
+}
+
+/** The headers of an answer, those that filters left and the warnings among them. Notes the status. */
+export function startHeaders(context: RequestContext, status: number, contentType: string | undefined): string[] {
+  context.status = status;
+  const { headers, warnings } = context;
+  if (contentType !== undefined) headers.push('Content-Type', contentType);
+  if (warnings) for (const value of warningHeaders(warnings)) headers.push('Warning', value);
+  return headers;
+}
+
+/** Sends an object's JSON (with its ending newline) in the form that was negotiated; `type` describes it for protobuf. */
+export function respondJson(context: RequestContext, status: number, json: Buffer, negotiated: Negotiated, type: StructType): void {
+  if (negotiated.mediaType === 'application/json' && json.length <= gzipThreshold && !wantsPretty(context, negotiated)) {
+    return respondBytes(context, status, 'application/json', json);
+  }
+  respondCompressible(context, status, negotiated.mediaType, inMediaType(context, json, negotiated, type));
+}
+
+/** Turns JSON into the negotiated media type. */
+export function inMediaType(context: RequestContext, json: Buffer, negotiated: Negotiated, type: StructType): Buffer {
+  switch (negotiated.mediaType) {
+    case 'application/json': return wantsPretty(context, negotiated) ? Buffer.from(`${indentJson(json.toString('utf8').trimEnd())}\n`) : json;
+    case 'application/yaml': return Buffer.from(encodeYaml(parseJson(json).value));
+    case 'application/vnd.kubernetes.protobuf': return encodeProtobuf(type, parseJson(json).value);
+  }
+}
+
+export function wantsPretty(context: RequestContext, negotiated: Negotiated): boolean {
+  return negotiated.pretty || (negotiated.mediaType === 'application/json' && isPretty(context.query, context.header('user-agent')));
+}
+
+/** Sends a body, compressed if it is large and the client takes gzip. */
+export function respondCompressible(context: RequestContext, status: number, contentType: string, body: Buffer): void {
+  if (body.length <= gzipThreshold || !acceptsGzip(context)) return respondBytes(context, status, contentType, body);
+  gzip(body, { level: gzipLevel }, (error, compressed) => {
+    if (error) return respondError(context, newInternalError(error));
+    context.headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding');
+    respondBytes(context, status, contentType, compressed);
+  });
+}
+
+export function acceptsGzip(context: RequestContext): boolean {
+  return /\bgzip\b/.test(context.header('accept-encoding') ?? '');
+}
+
+/** Sends a Status with its own code, in the media type that the client asked for. */
+export function respondStatus(context: RequestContext, status: Status): void {
+  const type = metaSchema.struct('meta_v1.Status');
+  let negotiated: Negotiated;
+  try {
+    negotiated = negotiate(context.header('accept'), plainRestrictions);
+  } catch {
+    negotiated = { mediaType: 'application/json' satisfies MediaType, pretty: false, convert: undefined, stream: undefined };
+  }
+  if (status.details?.retryAfterSeconds) context.headers.push('Retry-After', String(status.details.retryAfterSeconds));
+  respondJson(context, status.code, Buffer.from(`${encode(type, status)}\n`), negotiated, type);
+}
+
+/** Answers an error; what is none of the API's is passed on to the panic recovery. */
+export function respondError(context: RequestContext, error: unknown): void {
+  const translated = toStatusError(error);
+  if (!translated) throw error;
+  if (context.exchange.responded || context.exchange.closed) return;
+  respondStatus(context, translated.status);
+}
+
+/** The Status of what storage and transport throw; undefined for an error that no client should see. */
+export function toStatusError(error: unknown): StatusError | undefined {
+  if (error instanceof StatusError) return error;
+  if (error instanceof BodyTooLargeError) return newRequestEntityTooLargeError(`limit is ${maxRequestBodyBytes}`);
+  if (error instanceof UnknownOutcomeError) return newTimeoutError(`the outcome of the request is unknown: ${error.message}`, 0);
+  if (error instanceof NoSpaceError || (error instanceof StorageError && !(error instanceof ConflictError))) return newInternalError(error);
+  return undefined;
+}

@@ -1,0 +1,45 @@
+import { Injectable, UseInterceptors } from '@nestjs/common';
+import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { negotiate } from './negotiation.ts';
+import { respondObject } from './object-responses.ts';
+import { parseWriteOptions } from './query-options.ts';
+import { applyFieldValidation, decodeBody, inputMediaType } from './request-body.ts';
+import type { ResourceEndpoint } from './resource-endpoint.ts';
+import { maxRequestBodyBytes } from './responses.ts';
+import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
+
+/** PUT. Upstream: endpoints/handlers/update.go. */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class UpdateHandler {
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
+    const body = await context.exchange.readBody(maxRequestBodyBytes);
+    const options = parseWriteOptions(context.query, 'UpdateOptions');
+    const mediaType = inputMediaType(context);
+    const { namespace, name } = context.info;
+    let first = true;
+    let uid: string | undefined;
+    /** Each attempt starts from the body anew: what an attempt made of it belongs to that attempt. */
+    const read = () => {
+      const { object, strictErrors } = decodeBody(body, mediaType, endpoint);
+      if (first) applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
+      first = false;
+      endpoint.definition.defaults?.(object);
+      ensureNamespaceMatches(endpoint, namespace, object);
+      ensureNameMatches(name, object);
+      uid = object.metadata.uid || undefined;
+      return endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
+    };
+    let object: ReturnType<typeof read> | undefined = read();
+    const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' }, options.fieldManager);
+    const stored = await endpoint.store.update(request, name, async (existing) => {
+      const next = object ?? read();
+      object = undefined;
+      if (existing) await request.admit('UPDATE', next, existing);
+      return next;
+    }, { strategy: endpoint.strategy, uid });
+    respondObject(context, endpoint, stored.created ? 201 : 200, stored.bytes, negotiated);
+  }
+}

@@ -1,0 +1,150 @@
+import { Buffer } from 'node:buffer';
+import { Injectable } from '@nestjs/common';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
+import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
+import { encode } from '#apimachinery/runtime/codec';
+import { encodeProtobufWatchEvent } from '#apimachinery/runtime/protobuf';
+import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
+import type { WatchEvent } from '#apiserver/storage/cacher/watch-event';
+import type { WatchHandle, WatchSink } from '#apiserver/storage/cacher/watcher';
+import { negotiate, type Negotiated } from './negotiation.ts';
+import { encodePartial } from './object-responses.ts';
+import { type ListQuery, parseListOptions } from './query-options.ts';
+import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
+import { startHeaders } from './responses.ts';
+import { selectionOf, watchedName } from './selection.ts';
+import { encodeTable, tableOptions } from './table.ts';
+
+/** Upstream: `--min-request-timeout`; without timeoutSeconds, a watch lasts one to two times as long. */
+export const minRequestTimeoutSeconds = 1800;
+
+/** A watch: GET with `?watch=`, or of the deprecated paths. Upstream: endpoints/handlers/get.go and watch.go. */
+@Injectable()
+export class WatchHandler {
+  handle(context: RequestContext, endpoint: ResourceEndpoint): void {
+    const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
+    const options = parseListOptions(context.info.parts.length > 0 && !context.query.includes('watch') ? `${context.query}${context.query ? '&' : ''}watch=1` : context.query);
+    const { store, definition } = endpoint;
+    const frames = framesOf(context, endpoint, negotiated);
+    const stream = new WatchStream(context, frames, negotiated);
+    const handle = store.cacher.watch({
+      scope: store.prefix(context.info.namespace), resourceVersion: options.resourceVersion, sendInitialEvents: options.sendInitialEvents,
+      allowBookmarks: options.allowWatchBookmarks, predicate: selectionOf(definition, options, watchedName(context)), deadline: performance.now() + timeoutMs(options),
+    }, stream);
+    stream.begin(handle, timeoutMs(options));
+  }
+}
+
+function timeoutMs({ timeoutSeconds }: ListQuery): number {
+  return 1000 * (timeoutSeconds ?? minRequestTimeoutSeconds * (1 + Math.random()));
+}
+
+/** How an event becomes bytes; events keep the bytes of each variant, so that all its watchers share them. */
+interface Frames {
+  readonly variant: string;
+  make(event: WatchEvent): Buffer;
+  /** Of the first event, where it differs (a Table's first event has the column definitions). */
+  readonly first?: { readonly variant: string; make(event: WatchEvent): Buffer };
+}
+
+/** The client's end of a watch. */
+class WatchStream implements WatchSink {
+  #stream: ResponseStream | undefined;
+  #isFirst = true;
+  #ended = false;
+  readonly #early: Buffer[] = [];
+
+  constructor(readonly context: RequestContext, readonly frames: Frames, readonly negotiated: Negotiated) {}
+
+  begin(handle: WatchHandle, milliseconds: number): void {
+    const { context, negotiated } = this;
+    const contentType = negotiated.mediaType === 'application/json' ? 'application/json' : `${negotiated.mediaType};stream=watch`;
+    const stream = context.exchange.open(200, startHeaders(context, 200, contentType));
+    this.#stream = stream;
+    for (const bytes of this.#early.splice(0)) stream.write(bytes);
+    const timer = setTimeout(() => { handle.close(); this.end(); }, milliseconds);
+    stream.onDrain(() => handle.drained());
+    context.exchange.onClose(() => { clearTimeout(timer); handle.close(); });
+    if (this.#ended) stream.end();
+  }
+
+  send(event: WatchEvent): void {
+    const { variant, make } = this.#isFirst && event.type !== 'BOOKMARK' ? (this.frames.first ?? this.frames) : this.frames;
+    if (event.type !== 'BOOKMARK') this.#isFirst = false;
+    const bytes = (event as { frame(variant: string, make: (event: WatchEvent) => Buffer): Buffer }).frame(variant, make);
+    if (this.#stream) this.#stream.write(bytes);
+    else this.#early.push(bytes);
+  }
+
+  bufferedBytes(): number {
+    return this.#stream?.pendingBytes ?? 0;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#stream?.end();
+  }
+}
+
+const endAnnotation = { 'k8s.io/initial-events-end': 'true' };
+const newline = Buffer.from('}\n');
+const heads = Object.fromEntries(['ADDED', 'MODIFIED', 'DELETED'].map((type) => [type, Buffer.from(`{"type":"${type}","object":`)])) as Record<'ADDED' | 'MODIFIED' | 'DELETED', Buffer>;
+
+function framesOf(context: RequestContext, endpoint: ResourceEndpoint, { convert, mediaType }: Negotiated): Frames {
+  const apiVersion = groupVersionString(endpoint.kind);
+  if (mediaType === 'application/vnd.kubernetes.protobuf') {
+    const type = convert ? metaSchema.struct('meta_v1.PartialObjectMetadata') : endpoint.type;
+    const shown = (object: KubeObject): KubeObject => (convert ? partialObject(object, convert.version) : object);
+    return { variant: `protobuf:${apiVersion}:${convert?.version ?? ''}`, make: (event) => encodeProtobufWatchEvent(type, event.type, event.type === 'ERROR' ? event.status : shown(objectOf(endpoint, event, apiVersion))) };
+  }
+  if (convert?.kind === 'Table') {
+    const options = tableOptions(context);
+    const table = (withHeaders: boolean) => (event: WatchEvent): Buffer => {
+      if (event.type === 'ERROR') return jsonFrame(event.type, encode(metaSchema.struct('meta_v1.Status'), event.status));
+      const object = event.type === 'BOOKMARK' ? objectOf(endpoint, event, apiVersion) : event.object.object;
+      return jsonFrame(event.type, encodeTable(endpoint, [object], { resourceVersion: object.metadata.resourceVersion ?? '' }, options, convert.version, withHeaders));
+    };
+    const variant = `table:${options.includeObject}:${convert.version}:${apiVersion}`;
+    return { variant, make: table(false), first: { variant: `${variant}:first`, make: table(true) } };
+  }
+  if (convert) {
+    return { variant: `partial:${convert.version}:${apiVersion}`, make: (event) => (event.type === 'ERROR' ? errorFrame(event) : jsonFrame(event.type, encodePartial(objectOf(endpoint, event, apiVersion), convert.version))) };
+  }
+  return {
+    variant: apiVersion,
+    make(event) {
+      if (event.type === 'ERROR') return errorFrame(event);
+      if (event.type === 'BOOKMARK' || endpoint.conversion) return jsonFrame(event.type, encode(endpoint.type, objectOf(endpoint, event, apiVersion)));
+      return plainFrame(event.type, event.object);
+    },
+  };
+}
+
+/** The stored bytes in a frame: nothing is parsed. */
+function plainFrame(type: 'ADDED' | 'MODIFIED' | 'DELETED', { bytes }: CachedObject): Buffer {
+  return Buffer.concat([heads[type], bytes.subarray(0, bytes.length - 1), newline]);
+}
+
+function jsonFrame(type: string, object: string): Buffer {
+  return Buffer.from(`{"type":"${type}","object":${object}}\n`);
+}
+
+function errorFrame(event: WatchEvent & { readonly type: 'ERROR' }): Buffer {
+  return jsonFrame('ERROR', encode(metaSchema.struct('meta_v1.Status'), event.status));
+}
+
+/** The object of an event in the endpoint's version; of a bookmark an empty one with its version. */
+function objectOf(endpoint: ResourceEndpoint, event: WatchEvent & { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' } | WatchEvent, apiVersion: string): KubeObject {
+  if (event.type === 'BOOKMARK') {
+    const metadata = { resourceVersion: String(event.revision), ...(event.initialEventsEnd && { annotations: endAnnotation }) };
+    return { kind: endpoint.kind.kind, apiVersion, metadata };
+  }
+  if (event.type === 'ERROR') throw new Error('an ERROR event has no object');
+  return fromStorage(endpoint, event.object.object);
+}
+
+function partialObject(object: KubeObject, version: string): KubeObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
+}

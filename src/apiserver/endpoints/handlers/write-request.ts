@@ -1,0 +1,60 @@
+import { newBadRequest } from '#apimachinery/api/errors';
+import { managerOrUserAgent } from '#apimachinery/managedfields/manager-name';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { now } from '#apimachinery/runtime/time';
+import type { AdmissionCall } from '#apiserver/admission/request-admission';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { WriteRequest } from '#apiserver/registry/store';
+import type { ResourceEndpoint } from './resource-endpoint.ts';
+
+/** What the store gets to know of a writing request, with admission at upstream's two points. */
+export function newWriteRequest(
+  context: RequestContext, endpoint: ResourceEndpoint, dryRun: boolean, options: Readonly<Record<string, unknown>>, fieldManager?: string,
+): WriteRequest {
+  const { namespace, name } = context.info;
+  const { admission } = context;
+  const manager = fieldManager === undefined ? undefined : managerOrUserAgent(fieldManager, context.header('user-agent') ?? '');
+  const call = (operation: AdmissionCall['operation'], object: KubeObject | undefined, oldObject: KubeObject | undefined): AdmissionCall => ({
+    operation, namespace: endpoint.definition.namespaced ? namespace : endpoint.definition.resource === 'namespaces' && endpoint.definition.group === '' ? (object?.metadata.name ?? name) : '',
+    name: object?.metadata.name ?? name, object, oldObject, options, dryRun,
+  });
+  return {
+    namespace: endpoint.definition.namespaced ? namespace : '',
+    user: context.authenticatedUser,
+    dryRun,
+    now: now(),
+    warn: (text) => context.warn(text),
+    admit(operation, object, old) {
+      if (manager !== undefined) object.metadata = endpoint.fieldManager.update(old, object, manager).metadata;
+      return admission?.admit(call(operation, object, old));
+    },
+    validate(operation, object, old) {
+      const asked = call(operation, object, old);
+      if (operation !== 'DELETE') return admission?.validate(asked);
+      // A deletion has one point for both: the mutating plugins see what is to be deleted, and cannot change it.
+      const admitted = admission?.admit(asked);
+      return admitted ? admitted.then(() => admission?.validate(asked)) : admission?.validate(asked);
+    },
+  };
+}
+
+/**
+ * Holds an object to the namespace of its URL: an empty one is filled in, another one refused; cluster-scoped objects have
+ * none. Upstream: registry/rest/meta.go.
+ */
+export function ensureNamespaceMatches(endpoint: ResourceEndpoint, namespace: string, { metadata }: KubeObject): void {
+  if (!endpoint.definition.namespaced) {
+    delete metadata.namespace;
+    return;
+  }
+  if (!metadata.namespace) metadata.namespace = namespace;
+  else if (metadata.namespace !== namespace) {
+    throw newBadRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+}
+
+/** Upstream: endpoints/handlers/rest.go (checkName). */
+export function ensureNameMatches(name: string, { metadata }: KubeObject): void {
+  if (!metadata.name) throw newBadRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (metadata.name !== name) throw newBadRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+}

@@ -1,0 +1,110 @@
+import { FieldSet } from '#apimachinery/managedfields/field-set';
+import { newFieldManager } from '#apimachinery/managedfields/field-manager';
+import { fieldElement } from '#apimachinery/managedfields/path-element';
+import { groupVersionString, type GroupVersionKind } from '#apimachinery/meta/types';
+import type { EndpointHandler, KindLookup, ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
+import { resourceRestrictions } from '#apiserver/endpoints/handlers/resource-endpoint';
+import type { ApiGroup } from '#apiserver/registry/api-group';
+import type { ParentSubresource, ResourceDefinition, Strategy, Subresource } from '#apiserver/registry/resource-definition';
+import type { Scheme } from '#apiserver/registry/scheme';
+import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/server/delegation';
+import type { StorageFactory } from '#apiserver/registry/storage-factory';
+
+/** The verbs as functions, compiled once by Nest with their guards and interceptors. */
+export type VerbHandlers = Readonly<Record<'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection', EndpointHandler>>;
+
+/**
+ * What a subresource with a kind of its own, or a virtual resource, does: by `group/resource/subresource` (a virtual
+ * resource ends with the slash) and verb.
+ */
+export type SpecialHandlers = ReadonlyMap<string, Readonly<Record<string, EndpointHandler>>>;
+
+export interface InstallerOptions {
+  readonly scheme: Scheme;
+  readonly storage: StorageFactory;
+  /** Read when the first group is installed. */
+  readonly verbs: { readonly verbs: VerbHandlers };
+  readonly special: SpecialHandlers;
+}
+
+/** Makes the endpoints of API groups. Upstream: apiserver/pkg/endpoints/installer.go. */
+export class Installer {
+  constructor(readonly options: InstallerOptions) {}
+
+  /** The endpoints of all versions of a group, by `group/version`. */
+  install(group: ApiGroup): Map<string, GroupVersionEndpoints> {
+    const versions = new Map<string, Map<string, InstalledEndpoint>>();
+    for (const { version } of group.versions) versions.set(`${group.group}/${version}`, new Map());
+    for (const definition of group.resources) {
+      const endpoints = versions.get(`${definition.group}/${definition.version}`);
+      if (!endpoints) throw new Error(`installer: ${definition.resource} is of version ${groupVersionString(definition)}, which its group does not have`);
+      for (const [path, endpoint] of this.#endpointsOf(definition)) endpoints.set(path, endpoint);
+    }
+    return versions;
+  }
+
+  *#endpointsOf(definition: ResourceDefinition): Iterable<[string, InstalledEndpoint]> {
+    const special = this.options.special.get(`${definition.group}/${definition.resource}/`);
+    const main = this.#endpoint(definition, '', definition, definition.schema, undefined, definition.strategy);
+    yield [definition.resource, { endpoint: main, namespaced: definition.namespaced, verbs: this.#verbs(definition.verbs, special, definition.namespaced) }];
+    for (const [name, subresource] of Object.entries(definition.subresources)) {
+      const installed = this.#subresource(definition, name, subresource);
+      if (installed) yield [`${definition.resource}/${name}`, installed];
+    }
+  }
+
+  #subresource(definition: ResourceDefinition, name: string, subresource: Subresource): InstalledEndpoint | undefined {
+    const { namespaced } = definition;
+    const special = this.options.special.get(`${definition.group}/${definition.resource}/${name}`);
+    if (subresource.kind === undefined) {
+      const { strategy, verbs } = subresource as ParentSubresource;
+      const endpoint = this.#endpoint(definition, name, definition, definition.schema, inherit(definition.strategy, strategy), strategy);
+      return { endpoint, namespaced, verbs: this.#verbs(verbs, special, namespaced) };
+    }
+    if (!special) return undefined;
+    const kind: GroupVersionKind = { group: definition.group, version: definition.version, ...subresource.groupVersion, kind: subresource.kind };
+    const endpoint = this.#endpoint(definition, name, kind, subresource.schema ?? definition.schema, undefined, {});
+    const verbs = new Map(Object.entries(special).map(([verb, handler]) => [verb === 'create' ? 'create-named' : verb, handler] as const));
+    return { endpoint: { ...endpoint, columns: subresource.columns ?? [] } as ResourceEndpoint, namespaced, verbs };
+  }
+
+  #endpoint(definition: ResourceDefinition, subresource: string, kind: GroupVersionKind, schema: string, strategy: Strategy | undefined, own: Strategy): ResourceEndpoint {
+    const { scheme, storage } = this.options;
+    const schemas = scheme.schemasOf(definition.group);
+    const stored = definition.storageVersion;
+    const store = storage.storeFor(definition, schemas);
+    const { group, version } = kind;
+    return {
+      definition, store, subresource, type: schemas.struct(schema), kind: { group, version, kind: kind.kind }, kinds: scheme as KindLookup,
+      conversion: stored?.conversion, strategy,
+      fieldManager: newFieldManager({
+        type: schemas.struct(stored?.schema ?? definition.schema), groupVersion: groupVersionString(stored?.version ?? definition), kind: definition.kind, subresource,
+        resetFields: own.resetFields && FieldSet.of(...own.resetFields.map((path) => path.map(fieldElement))),
+      }),
+      admission: {
+        kind: { group, version, kind: kind.kind }, subresource,
+        resource: { group: definition.group, version: definition.version, resource: definition.resource },
+      },
+      restrictions: resourceRestrictions,
+      itemPrefix: Buffer.byteLength(`{"kind":"${definition.kind}","apiVersion":"${groupVersionString(stored?.version ?? definition)}",`),
+    };
+  }
+
+  /** Named creates are of subresources; of a namespaced resource nothing is created outside of a namespace. */
+  #verbs(names: readonly string[], special: Readonly<Record<string, EndpointHandler>> | undefined, namespaced: boolean): Map<string, EndpointHandler> {
+    const verbs = new Map<string, EndpointHandler>();
+    for (const name of names) {
+      const handler = special?.[name] ?? this.options.verbs.verbs[name as keyof VerbHandlers];
+      if (!handler) throw new Error(`installer: no handler for verb ${name}`);
+      verbs.set(name, handler);
+      if (name === 'create' && !namespaced) verbs.set('create-cluster', handler);
+    }
+    return verbs;
+  }
+}
+
+/** A subresource's own strategy on top of what its parent does about names, deletion and unconditional updates. */
+function inherit(parent: Strategy, own: Strategy): Strategy {
+  const { allowUnconditionalUpdate } = parent;
+  return allowUnconditionalUpdate === undefined ? own : { allowUnconditionalUpdate, ...own };
+}

@@ -1,0 +1,94 @@
+import { type GroupVersion, groupVersionString } from '#apimachinery/meta/types';
+import { type JsonSchema, OpenApiSchemas } from '#apimachinery/openapi/schemas';
+import type { TableFolder } from '#apimachinery/runtime/table-folder';
+import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
+import { builtInMediaTypes, builtInPatchTypes, groupPaths, groupVersionPaths, type PathItem, type PathTypes, type QueryOption, rootPath } from './paths.ts';
+
+/** A document of OpenAPI 3.0. */
+export interface OpenApiV3Document {
+  openapi: '3.0.0';
+  info: { title: string; version: string };
+  paths: Record<string, PathItem>;
+  components: { schemas?: Record<string, JsonSchema>; securitySchemes: Record<string, object> };
+}
+
+export const documentInfo = { title: 'Kubernetes', version: '1.36' } as const;
+export const securitySchemes = {
+  BearerToken: { type: 'apiKey', description: 'Bearer Token authentication', name: 'authorization', in: 'header' },
+} as const;
+
+/** The types of a document: those that paths refer to, and what these refer to in turn. */
+export class DocumentTypes implements PathTypes {
+  readonly mediaTypes = builtInMediaTypes;
+  readonly patchTypes = builtInPatchTypes;
+  readonly #tables: TableFolder;
+  readonly #schemas: OpenApiSchemas;
+  readonly #wanted = new Set<string>();
+
+  constructor(tables: TableFolder, groupVersion?: GroupVersion) {
+    this.#tables = tables;
+    this.#schemas = new OpenApiSchemas(tables, groupVersion && groupVersionString(groupVersion));
+  }
+
+  reference(type: string): JsonSchema {
+    this.#wanted.add(type);
+    return this.#schemas.reference(type);
+  }
+
+  options(type: string): readonly QueryOption[] {
+    return this.#tables.table<Readonly<Record<string, readonly QueryOption[]>>>('options')[type] ?? [];
+  }
+
+  /** The components of all types that were referred to, in the order of their names. */
+  components(): Record<string, JsonSchema> {
+    const components = new Map<string, JsonSchema>();
+    // The set grows while it is walked.
+    for (const type of this.#wanted) components.set(this.#schemas.name(type), this.#schemas.component(type, this.#wanted));
+    return Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+}
+
+function documentOf(paths: Record<string, PathItem>, schemas: Record<string, JsonSchema>): OpenApiV3Document {
+  return { openapi: '3.0.0', info: documentInfo, paths, components: { ...(Object.keys(schemas).length > 0 && { schemas }), securitySchemes } };
+}
+
+/** The document of `/openapi/v3/apis/<group>/<version>` for built-in resources. */
+export function groupVersionDocument(groupVersion: GroupVersion, resources: readonly ResourceDefinition[], tables: TableFolder): OpenApiV3Document {
+  const types = new DocumentTypes(tables, groupVersion);
+  const paths = groupVersionPaths(groupVersion, resources.filter((resource) => resource.version === groupVersion.version), types);
+  return documentOf(paths, types.components());
+}
+
+/** The document of `/openapi/v3/apis/<group>`. */
+export function groupDocument(group: string, tables: TableFolder): OpenApiV3Document {
+  const types = new DocumentTypes(tables);
+  return documentOf(groupPaths(group, types), types.components());
+}
+
+type Root = readonly [path: string, tag: string, operationId: string, description: string, type: string | undefined, mediaTypes?: readonly string[]];
+
+const roots: Readonly<Record<string, Root>> = {
+  api: ['/api/', 'core', 'getCoreAPIVersions', 'get available API versions', 'meta_v1.APIVersions', builtInMediaTypes],
+  apis: ['/apis/', 'apis', 'getAPIVersions', 'get available API versions', 'meta_v1.APIGroupList', builtInMediaTypes],
+  version: ['/version/', 'version', 'getCodeVersion', 'get the version information for this server', 'version.Info'],
+  '.well-known/openid-configuration': [
+    '/.well-known/openid-configuration/', 'WellKnown', 'getServiceAccountIssuerOpenIDConfiguration',
+    "get service account issuer OpenID configuration, also known as the 'OIDC discovery doc'", undefined,
+  ],
+  'openid/v1/jwks': [
+    '/openid/v1/jwks/', 'openid', 'getServiceAccountIssuerOpenIDKeyset',
+    'get service account issuer OpenID JSON Web Key Set (contains public token verification keys)', undefined, ['application/jwk-set+json'],
+  ],
+};
+
+/** What `rootDocument` knows, by the last part of `/openapi/v3/…`. */
+export const rootDocumentNames: readonly string[] = Object.keys(roots);
+
+/** The document of a path that belongs to no group, such as `version`. */
+export function rootDocument(name: string, tables: TableFolder): OpenApiV3Document {
+  const root = Object.hasOwn(roots, name) ? roots[name] : undefined;
+  if (!root) throw new Error(`openapi: no document ${name}`);
+  const [path, tag, operationId, description, type, mediaTypes] = root;
+  const types = new DocumentTypes(tables);
+  return documentOf(rootPath(path, tag, operationId, description, type === undefined ? undefined : types.reference(type), mediaTypes), types.components());
+}

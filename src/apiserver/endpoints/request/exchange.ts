@@ -1,0 +1,57 @@
+import type { Buffer } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { PeerCertificate } from 'node:tls';
+
+/** The other end of a connection; one object for each connection, so that what is derived from it is derived once. */
+export interface Peer {
+  readonly remoteAddress: string;
+  /** The verified or unverified chain that the client sent; undefined without one. Read once per connection. */
+  readonly certificate: PeerCertificate | undefined;
+  /** Scratch space of authenticators: what they derived from the certificate. */
+  readonly memo: Map<symbol, unknown>;
+}
+
+/** Header names and values in turn: `['Content-Type', 'text/plain', …]`. */
+export type FlatHeaders = string[];
+
+/** A response of unknown length, written piece by piece. */
+export interface ResponseStream {
+  /** false when more is waiting than the connection takes: wait for `onDrain`. Buffers are not copied and may be shared. */
+  write(bytes: Buffer): boolean;
+  end(): void;
+  /** Bytes that were written here and have not left yet. */
+  readonly pendingBytes: number;
+  onDrain(listener: () => void): void;
+  /** Breaks the connection (h1) or resets the stream (h2): the client must not take the answer for whole. */
+  abort(): void;
+}
+
+/** One request and its response, over HTTP/1.1, HTTP/2 or the in-process transport. */
+export interface Exchange {
+  readonly protocol: 'HTTP/1.1' | 'HTTP/2.0';
+  readonly method: string;
+  /** The request target as it came: path and query. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly peer: Peer;
+  /** Whether the response's head has been sent. */
+  readonly responded: boolean;
+  readonly closed: boolean;
+  /** The whole body. Rejects with BodyTooLargeError beyond `limit` bytes, and with ClientGoneError when the client leaves. */
+  readBody(limit: number): Promise<Buffer>;
+  send(status: number, headers: FlatHeaders, body: Buffer | undefined): void;
+  /** A body in pieces of known total length, under backpressure. */
+  sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void;
+  open(status: number, headers: FlatHeaders): ResponseStream;
+  /** Ends an open response stream properly, as its end (of a watch that the server gives up). */
+  endResponse(): void;
+  /** Called once, when the response is finished or the client is gone. */
+  onClose(listener: () => void): void;
+  /** Ends the connection after this response: `Connection: close`, or GOAWAY. */
+  closeConnectionAfter(): void;
+  /** The raw parts of the protocol, for upgrades and for what is served by Express; undefined in the in-process transport. */
+  readonly raw: unknown;
+}
+
+export class BodyTooLargeError extends Error {}
+export class ClientGoneError extends Error {}

@@ -1,0 +1,82 @@
+import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { RequestAdmission } from '#apiserver/admission/request-admission';
+import type { Exchange, FlatHeaders } from './exchange.ts';
+import type { RequestInfo } from './request-info.ts';
+
+/** A filter's or endpoint's work on one request. A promise that rejects is answered by the outermost filter that knows how. */
+export type Handler = (context: RequestContext) => void | Promise<void>;
+
+/** Wraps the rest of the chain. */
+export type Filter = (next: Handler) => Handler;
+
+/** All that the chain knows of one request. One fixed shape: every field is set by the constructor. */
+export class RequestContext {
+  readonly exchange: Exchange;
+  readonly method: string;
+  /** The decoded path. */
+  path: string;
+  /** Without the question mark. */
+  readonly query: string;
+  /** Milliseconds of the monotonic clock at which the request came in. */
+  receivedAt: number;
+  info: RequestInfo;
+  auditId: string;
+  user: UserInfo | undefined;
+  /** Who asked, where `user` is impersonated. */
+  impersonator: UserInfo | undefined;
+  /** Sent with whatever is answered. */
+  readonly headers: FlatHeaders;
+  warnings: string[] | undefined;
+  /** Opened by the AdmissionInterceptor on writing endpoints. */
+  admission: RequestAdmission | undefined;
+  auditAnnotations: Map<string, string> | undefined;
+  /** Milliseconds of the monotonic clock after which the request is answered with a time-out; 0: none. */
+  deadline: number;
+  /** Watches, proxies and streams: exempt from deadlines and in-flight limits. */
+  longRunning: boolean;
+  /** The status that was answered; 0 before. */
+  status: number;
+  #searchParams: URLSearchParams | undefined;
+
+  constructor(exchange: Exchange, path: string, query: string, info: RequestInfo) {
+    this.exchange = exchange;
+    this.method = exchange.method;
+    this.path = path;
+    this.query = query;
+    this.receivedAt = 0;
+    this.info = info;
+    this.auditId = '';
+    this.user = undefined;
+    this.impersonator = undefined;
+    this.headers = [];
+    this.warnings = undefined;
+    this.admission = undefined;
+    this.auditAnnotations = undefined;
+    this.deadline = 0;
+    this.longRunning = false;
+    this.status = 0;
+    this.#searchParams = undefined;
+  }
+
+  get searchParams(): URLSearchParams {
+    return (this.#searchParams ??= new URLSearchParams(this.query));
+  }
+
+  /** One value of a request header; of a repeated header, what Node joins of it. */
+  header(name: string): string | undefined {
+    const value = this.exchange.headers[name];
+    return Array.isArray(value) ? value[0] : value;
+  }
+
+  /** Adds a `Warning: 299` header to the response. Repeated texts are sent once. */
+  warn(text: string): void {
+    this.warnings ??= [];
+    if (!this.warnings.includes(text)) this.warnings.push(text);
+  }
+
+  /** The user once authentication is done. Throws before: that is a mistake of the chain. */
+  get authenticatedUser(): UserInfo {
+    if (!this.user) throw new Error('the request is not authenticated yet');
+    return this.user;
+  }
+}

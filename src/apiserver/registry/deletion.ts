@@ -1,0 +1,127 @@
+import { newConflict, newInvalid } from '#apimachinery/api/errors';
+import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
+import { type FieldError, fieldPath, forbidden, invalid, notSupported } from '#apimachinery/validation/field';
+import type { ResourceDefinition, Strategy } from './resource-definition.ts';
+
+const orphanFinalizer = 'orphan';
+const foregroundFinalizer = 'foregroundDeletion';
+
+/** Upstream: apimachinery/pkg/apis/meta/v1/validation (ValidateDeleteOptions). */
+export function validateDeleteOptions(options: DeleteOptions): FieldError[] {
+  const errors: FieldError[] = [];
+  if (options.orphanDependents !== undefined && options.propagationPolicy !== undefined) {
+    errors.push(invalid(fieldPath('propagationPolicy'), options.propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'));
+  }
+  const policies = ['Foreground', 'Background', 'Orphan'];
+  if (options.propagationPolicy !== undefined && !policies.includes(options.propagationPolicy)) {
+    errors.push(notSupported(fieldPath('propagationPolicy'), options.propagationPolicy, [...policies, 'nil']));
+  }
+  errors.push(...validateDryRun(options.dryRun ?? []));
+  if (options.ignoreStoreReadErrorWithClusterBreakingPotential && (options.dryRun?.length ?? 0) > 0) {
+    errors.push(forbidden(fieldPath('ignoreStoreReadErrorWithClusterBreakingPotential'), 'cannot be set together with .dryRun'));
+  }
+  return errors;
+}
+
+export function validateDryRun(dryRun: readonly string[]): FieldError[] {
+  return dryRun.every((value) => value === 'All') ? [] : [notSupported(fieldPath('dryRun'), dryRun, ['All'])];
+}
+
+/** `immediate`: nothing to wait for; `graceful`: the object was given its deletion time; `pending`: its deletion is on its way already. */
+export type Grace = 'immediate' | 'graceful' | 'pending';
+
+/**
+ * Checks options and preconditions, and gives an object that stops gracefully its deletion time. Changes `object`.
+ * Upstream: apiserver/pkg/registry/rest/delete.go (BeforeDelete).
+ */
+export function beforeDelete(definition: ResourceDefinition, object: KubeObject, options: DeleteOptions, now: string): Grace {
+  const errors = validateDeleteOptions(options);
+  if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
+  const { metadata } = object;
+  checkPreconditions(definition, metadata, options);
+
+  const { gracefulDeletion } = definition.strategy;
+  if (!gracefulDeletion) return 'immediate';
+  const requested = options.gracePeriodSeconds === undefined ? undefined : options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
+  if (metadata.deletionTimestamp !== undefined) return shorten(metadata, requested, now);
+
+  const { gracePeriodSeconds } = gracefulDeletion.call(definition.strategy, object, requested);
+  if (gracePeriodSeconds === 0 && requested !== 0 && !hasGrace(definition.strategy, object)) return 'immediate';
+  metadata.deletionTimestamp = addSeconds(now, gracePeriodSeconds);
+  metadata.deletionGracePeriodSeconds = gracePeriodSeconds;
+  if (metadata.generation) metadata.generation += 1;
+  return 'graceful';
+}
+
+function hasGrace(strategy: Strategy, object: KubeObject): boolean {
+  return (strategy.gracefulDeletion?.(object, undefined).gracePeriodSeconds ?? 0) > 0;
+}
+
+/** A deletion that is under way can only be hastened. */
+function shorten(metadata: ObjectMeta, requested: number | undefined, now: string): Grace {
+  const present = metadata.deletionGracePeriodSeconds;
+  if (!present) return 'immediate';
+  if (requested === undefined || requested >= present) return 'pending';
+  let time = addSeconds(metadata.deletionTimestamp as string, requested - present);
+  let period = requested;
+  if (time < now) {
+    time = now;
+    if (period !== 0) period = 1;
+  }
+  metadata.deletionTimestamp = time;
+  metadata.deletionGracePeriodSeconds = period;
+  return 'graceful';
+}
+
+function checkPreconditions(definition: ResourceDefinition, metadata: ObjectMeta, { preconditions }: DeleteOptions): void {
+  const resource = { group: definition.group, resource: definition.kind };
+  if (preconditions?.uid !== undefined && preconditions.uid !== metadata.uid) {
+    throw newConflict(resource, metadata.name ?? '', `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`);
+  }
+  if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== metadata.resourceVersion) {
+    throw newConflict(resource, metadata.name ?? '', `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`);
+  }
+}
+
+/** Of a kind without grace: its deletion begins now and waits for its finalizers only. */
+export function markAsDeleting(definition: ResourceDefinition, object: KubeObject, now: string): void {
+  const { metadata } = object;
+  if (metadata.generation && metadata.deletionTimestamp === undefined) metadata.generation += 1;
+  if (metadata.deletionTimestamp === undefined || metadata.deletionTimestamp > now) metadata.deletionTimestamp = now;
+  metadata.deletionGracePeriodSeconds = 0;
+  if (definition.group === '' && definition.resource === 'namespaces') object['status'] = { ...(object['status'] as object), phase: 'Terminating' };
+}
+
+/**
+ * The finalizers that tell the garbage collector what to do with dependents; undefined if they stay as they are.
+ * Upstream: registry/generic/registry/store.go (deletionFinalizersForGarbageCollection).
+ */
+export function collectionFinalizers(strategy: Strategy, metadata: ObjectMeta, options: DeleteOptions): string[] | undefined {
+  const present = metadata.finalizers ?? [];
+  const [orphan, foreground] = propagation(strategy, present, options);
+  const next = present.filter((finalizer) => finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer);
+  if (orphan) next.push(orphanFinalizer);
+  if (foreground) next.push(foregroundFinalizer);
+  const same = next.length === present.length && next.every((finalizer) => present.includes(finalizer));
+  return same ? undefined : next;
+}
+
+function propagation(strategy: Strategy, finalizers: readonly string[], options: DeleteOptions): [orphan: boolean, foreground: boolean] {
+  if (strategy.defaultGarbageCollectionPolicy === 'unsupported') return [false, false];
+  if (options.orphanDependents !== undefined) return [options.orphanDependents, false];
+  switch (options.propagationPolicy) {
+    case 'Orphan': return [true, false];
+    case 'Foreground': return [false, true];
+    case 'Background': return [false, false];
+    default:
+  }
+  for (const finalizer of finalizers) {
+    if (finalizer === orphanFinalizer) return [true, false];
+    if (finalizer === foregroundFinalizer) return [false, true];
+  }
+  return [strategy.defaultGarbageCollectionPolicy === 'orphan', false];
+}
+
+function addSeconds(time: string, seconds: number): string {
+  return `${new Date(Date.parse(time) + seconds * 1000).toISOString().slice(0, 19)}Z`;
+}

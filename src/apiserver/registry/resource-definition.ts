@@ -1,0 +1,171 @@
+import type { GroupVersion, KubeObject } from '#apimachinery/meta/types';
+import type { FieldError } from '#apimachinery/validation/field';
+import type { UserInfo } from '#apiserver/authentication/authenticator';
+
+/** What a strategy may know of the request besides the objects. */
+export interface StrategyContext {
+  readonly namespace: string;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+  /** The time of the request, RFC 3339 in whole seconds. */
+  readonly now: string;
+}
+
+export interface GracefulDeletion {
+  /** Seconds that the object stays with a deletionTimestamp; 0 deletes it at once. */
+  readonly gracePeriodSeconds: number;
+}
+
+/**
+ * What differs from the generic behaviour when objects of a resource are written. Every method is optional; objects are in
+ * the storage version, decoded and defaulted, and may be changed in place by the `prepare…` methods only.
+ * Upstream: apiserver/pkg/registry/rest/{create,update,delete}.go.
+ */
+export interface Strategy<T extends KubeObject = KubeObject> {
+  prepareForCreate?(object: T, context: StrategyContext): void;
+  prepareForUpdate?(object: T, old: T, context: StrategyContext): void;
+  /** Brings an object that passed validation into its canonical form, in place; on create and update. */
+  canonicalize?(object: T): void;
+  validate?(object: T, context: StrategyContext): FieldError[];
+  validateUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
+  warningsOnCreate?(object: T, context: StrategyContext): string[];
+  warningsOnUpdate?(object: T, old: T, context: StrategyContext): string[];
+  /** Messages of what is wrong with a name, empty if nothing; `prefix` for a generateName. Without it: a DNS-1123 subdomain. */
+  validateName?(name: string, prefix: boolean): readonly string[];
+  /** PUT of a missing object creates it. */
+  readonly allowCreateOnUpdate?: boolean;
+  /** PUT and PATCH without a resourceVersion are allowed (the default). */
+  readonly allowUnconditionalUpdate?: boolean;
+  /** Of kinds that stop gracefully (pods): how long this deletion takes. Without it, deletion is immediate. */
+  gracefulDeletion?(object: T, requestedSeconds: number | undefined): GracefulDeletion;
+  /** What happens to dependents when a DELETE says nothing; without it, `background`. */
+  readonly defaultGarbageCollectionPolicy?: 'orphan' | 'background' | 'unsupported';
+  /** A DELETE that removes the object is answered with the object, not with a Status. */
+  readonly returnsDeletedObject?: boolean;
+  /**
+   * `spec`: metadata.generation is 1 at first and raised by every change of the spec. `none` (the default): the generic store
+   * leaves it as it is; what kinds have a generation of their own set it in `prepareForCreate` and `prepareForUpdate`.
+   */
+  readonly generation?: 'spec' | 'none';
+  /** Fields that this endpoint does not take from clients (`['status']`): managed fields never own them here. */
+  readonly resetFields?: readonly (readonly string[])[];
+}
+
+/** Turns objects of a resource's group version into those of the storage version and back. */
+export interface VersionConversion {
+  toStorage(object: KubeObject): KubeObject;
+  fromStorage(object: KubeObject): KubeObject;
+}
+
+export interface ColumnContext {
+  /** Milliseconds since the epoch, for ages. */
+  readonly now: number;
+}
+/** One column of `kubectl get`. Upstream: kubernetes/pkg/printers/internalversion/printers.go. */
+export interface Column<T extends KubeObject = KubeObject> {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format?: string;
+  readonly priority?: number;
+  readonly description: string;
+  value(object: T, context: ColumnContext): string | number | boolean | null;
+  /** A cell that upstream prints without a column definition: rows have it, `columnDefinitions` do not. */
+  readonly cellOnly?: boolean;
+}
+
+export interface TableRowCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** The text of a field that `fieldSelector` can ask for. */
+export type FieldText<T extends KubeObject = KubeObject> = { text(object: T): string }['text'];
+
+/**
+ * A subresource that reads and writes its parent's object (status, finalize, approval, ephemeralcontainers, resize): GET
+ * answers the whole parent, PUT and PATCH keep all but what `prepareForUpdate` lets through.
+ */
+export interface ParentSubresource<T extends KubeObject = KubeObject> {
+  readonly kind?: undefined;
+  readonly verbs: readonly string[];
+  readonly strategy: Strategy<T>;
+}
+
+/** A subresource with a kind of its own. What it does is bound to its name by the group's provider (`SubresourceHandler`). */
+export interface KindSubresource {
+  readonly kind: string;
+  /** The kind's group version where it is another than the resource's. */
+  readonly groupVersion?: GroupVersion;
+  readonly schema?: string;
+  readonly verbs: readonly string[];
+  /** Of kinds that can be asked for as a Table. */
+  readonly columns?: readonly Column[];
+  /** A connect subresource (exec, attach, portforward, proxy, log): the methods are forwarded, not decoded. */
+  readonly connect?: boolean;
+}
+
+export type Subresource<T extends KubeObject = KubeObject> = ParentSubresource<T> | KindSubresource;
+
+/** Everything that the generic server needs to know of a resource, built-in or custom. */
+export interface ResourceDefinition<T extends KubeObject = KubeObject> {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly listKind: string;
+  /** The plural of the URL. */
+  readonly resource: string;
+  readonly singular: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly string[];
+  /** base64 of 8 bytes, published in discovery; undefined for resources that are not stored. */
+  readonly storageVersionHash?: string | undefined;
+  /** The name of the type in the schema tables: `apps_v1.Deployment`. */
+  readonly schema: string;
+  /** Where objects are stored, relative to the storage prefix: `pods`, `services/specs`; undefined for virtual resources. */
+  readonly storagePath?: string | undefined;
+  /** The version that is stored where it is another than `version`; objects are converted on the way. */
+  readonly storageVersion?: { readonly version: GroupVersion; readonly schema: string; readonly conversion: VersionConversion } | undefined;
+  /** Fills in what the client left out; called on every decoded object of this version, in place. */
+  defaults?(object: T): void;
+  readonly strategy: Strategy<T>;
+  /** Labels accepted in fieldSelector besides metadata.name (and metadata.namespace), with the field's text in the storage version. */
+  readonly selectableFields: Readonly<Record<string, FieldText<T>>>;
+  /** The message for another label; without it, the generic one that names metadata.name and metadata.namespace. */
+  unsupportedField?(label: string): string;
+  /** The columns of the Table form; their values are taken of the storage version. */
+  readonly columns: readonly Column<T>[];
+  /** Conditions of an object's row in the Table form. */
+  rowConditions?(object: T): readonly TableRowCondition[];
+  /** The order of rows in the Table form of a list where it is another than that of the list. */
+  compareRows?(a: T, b: T): number;
+  readonly subresources: Readonly<Record<string, Subresource<T>>>;
+  /** Seconds after which objects vanish (events). */
+  readonly ttlSeconds?: number | undefined;
+}
+
+type Optional = 'listKind' | 'singular' | 'shortNames' | 'categories' | 'verbs' | 'strategy' | 'selectableFields' | 'columns' | 'subresources' | 'namespaced';
+
+export const standardVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const;
+
+/** Completes a definition with what follows from the rest: a stored, namespaced resource with all eight verbs and default columns. */
+export function defineResource<T extends KubeObject = KubeObject>(
+  definition: Omit<ResourceDefinition<T>, Optional> & Partial<Pick<ResourceDefinition<T>, Optional>>,
+): ResourceDefinition<T> {
+  return {
+    listKind: `${definition.kind}List`,
+    singular: definition.kind.toLowerCase(),
+    namespaced: true,
+    shortNames: [],
+    categories: [],
+    verbs: standardVerbs,
+    strategy: {},
+    selectableFields: {},
+    columns: [],
+    subresources: {},
+    ...definition,
+  };
+}

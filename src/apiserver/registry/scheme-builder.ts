@@ -1,0 +1,26 @@
+import type { SchemaRegistry } from '#apimachinery/runtime/schema';
+import type { ApiGroup } from './api-group.ts';
+import type { Scheme } from './scheme.ts';
+
+/** Collects the groups of a server and adds them to a scheme, in their order. Upstream: apimachinery/pkg/runtime/scheme_builder.go. */
+export class SchemeBuilder {
+  readonly #groups: ApiGroup[];
+
+  /** `schemas`: the tables of all of these groups. */
+  constructor(readonly schemas: SchemaRegistry, ...groups: readonly ApiGroup[]) {
+    this.#groups = [...groups];
+  }
+
+  register(...groups: readonly ApiGroup[]): this {
+    this.#groups.push(...groups);
+    return this;
+  }
+
+  get groups(): readonly ApiGroup[] {
+    return this.#groups;
+  }
+
+  addToScheme(scheme: Scheme): void {
+    for (const group of this.#groups) scheme.addGroup(group, this.schemas);
+  }
+}

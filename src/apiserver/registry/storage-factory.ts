@@ -1,0 +1,57 @@
+import type { Buffer } from 'node:buffer';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { parseJson } from '#apimachinery/runtime/json';
+import type { SchemaRegistry } from '#apimachinery/runtime/schema';
+import type { ResourceDefinition } from './resource-definition.ts';
+import { Store } from './store.ts';
+import { Cacher } from '#apiserver/storage/cacher/cacher';
+import type { CommitFeed, Storage } from '#apiserver/storage/storage';
+
+/** One storage for all resources, and one watch cache for each place where objects are stored: versions and groups of a kind share it. */
+export class StorageFactory {
+  readonly #cachers = new Map<string, Cacher>();
+
+  constructor(readonly storage: Storage & Partial<CommitFeed>) {}
+
+  /** What reads and writes a resource's objects; of a virtual resource nothing can be read. */
+  storeFor(definition: ResourceDefinition, schemas: SchemaRegistry): Store {
+    return new Store(definition, this.storage, definition.storagePath === undefined ? undefined : this.#cacherFor(definition, definition.storagePath), schemas);
+  }
+
+  #cacherFor(definition: ResourceDefinition, path: string): Cacher {
+    let cacher = this.#cachers.get(path);
+    if (!cacher) {
+      cacher = new Cacher({
+        storage: this.storage, prefix: `/${path}/`, parse: (bytes: Buffer) => parseJson(bytes).value as KubeObject, fields: fieldsOf(definition),
+        indexed: Object.keys(definition.selectableFields).filter((field) => field === 'spec.nodeName'),
+      });
+      this.#cachers.set(path, cacher);
+    }
+    return cacher;
+  }
+
+  get cachers(): Iterable<Cacher> {
+    return this.#cachers.values();
+  }
+
+  /** Resolves when every cache has read what is stored. */
+  async whenReady(): Promise<void> {
+    await Promise.all([...this.#cachers.values()].map((cacher) => cacher.whenReady()));
+  }
+
+  async close(): Promise<void> {
+    for (const cacher of this.#cachers.values()) cacher.close();
+    await this.storage.close();
+  }
+}
+
+/** The fields that selectors may ask for, of an object in the storage version. */
+export function fieldsOf(definition: ResourceDefinition): (object: KubeObject) => Record<string, string> {
+  const selectable = Object.entries(definition.selectableFields);
+  return (object) => {
+    const fields: Record<string, string> = { 'metadata.name': object.metadata.name ?? '' };
+    if (definition.namespaced) fields['metadata.namespace'] = object.metadata.namespace ?? '';
+    for (const [label, text] of selectable) fields[label] = text(object);
+    return fields;
+  };
+}

@@ -1,0 +1,334 @@
+import { Buffer } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { newAlreadyExists, newConflict, newGenerateNameConflict, newInvalid, newNotFound, newTimeoutError } from '#apimachinery/api/errors';
+import type { DeleteOptions, GroupKind, GroupResource, KubeObject } from '#apimachinery/meta/types';
+import { encode } from '#apimachinery/runtime/codec';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepEqual } from '#apimachinery/runtime/equality';
+import { parseJson } from '#apimachinery/runtime/json';
+import type { SchemaRegistry, StructType } from '#apimachinery/runtime/schema';
+import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
+import { isDNS1123Subdomain, isValidPathSegmentName } from '#apimachinery/validation/names';
+import { validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation/object-meta';
+import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
+import type { Cacher } from '#apiserver/storage/cacher/cacher';
+import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
+import type { Encode, Revision, Storage } from '#apiserver/storage/storage';
+import { beforeDelete, collectionFinalizers, markAsDeleting } from './deletion.ts';
+import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
+
+/** A compare-and-swap that lost against so many others in a row gives up. */
+const maxAttempts = 64;
+const generatedNameAttempts = 8;
+/** Upstream: apiserver/pkg/storage/names/generate.go: vowels and easily confused letters are left out. */
+const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
+const maxGeneratedBase = 58;
+const optimisticLock = 'the object has been modified; please apply your changes to the latest version and try again';
+
+/** What came out of a write. */
+export interface Stored {
+  /** The object as it is stored, or with dry run as it would be. */
+  readonly object: KubeObject;
+  /** Its JSON in the storage version with an ending newline. */
+  readonly bytes: Buffer;
+  readonly created: boolean;
+}
+
+export interface Deleted {
+  /** What is left, or what was there last. */
+  readonly stored: Stored;
+  /** false where the object only was marked: finalizers or a grace period hold it. */
+  readonly gone: boolean;
+}
+
+/** What a write needs to know of its request; admission at upstream's two points among it. */
+export interface WriteRequest extends StrategyContext {
+  readonly warn: (text: string) => void;
+  admit(operation: 'CREATE' | 'UPDATE', object: KubeObject, old: KubeObject | undefined): void | Promise<void>;
+  validate(operation: 'CREATE' | 'UPDATE' | 'DELETE', object: KubeObject | undefined, old: KubeObject | undefined): void | Promise<void>;
+}
+
+export interface UpdateOptions {
+  /** Of a subresource; without it, the resource's own. */
+  readonly strategy?: Strategy | undefined;
+  /** Create what is missing, though the strategy does not (apply). */
+  readonly forceAllowCreate?: boolean | undefined;
+  /** The uid that the stored object must have. */
+  readonly uid?: string | undefined;
+}
+
+/** Makes the new object of the present one (which it must not change); undefined stands for an object that is missing. */
+export type Produce = (existing: KubeObject | undefined, existingBytes: Buffer | undefined) => KubeObject | Promise<KubeObject>;
+
+/**
+ * Reads and writes the objects of one resource: metadata rules, strategy, admission, validation, compare-and-swap,
+ * finalizers. Objects are in the storage version. Upstream: apiserver/pkg/registry/generic/registry/store.go.
+ */
+export class Store {
+  readonly type: StructType;
+  readonly groupResource: GroupResource;
+  readonly groupKind: GroupKind;
+  readonly #strategy: Strategy;
+  readonly #cacher: Cacher | undefined;
+
+  /** Without a cacher: of a virtual resource, which has a type and nothing stored. */
+  constructor(readonly definition: ResourceDefinition, readonly storage: Storage, cacher: Cacher | undefined, schemas: SchemaRegistry) {
+    this.#cacher = cacher;
+    this.type = schemas.struct(definition.storageVersion?.schema ?? definition.schema);
+    this.groupResource = { group: definition.group, resource: definition.resource };
+    this.groupKind = { group: definition.group, kind: definition.kind };
+    this.#strategy = definition.strategy;
+  }
+
+  /** Throws for a virtual resource: nothing of it can be read. */
+  get cacher(): Cacher {
+    if (!this.#cacher) throw new Error(`${this.definition.resource} are not stored`);
+    return this.#cacher;
+  }
+
+  /** `/pods/default/web-1`; without a name the prefix of all in the namespace, without both of all. */
+  key(namespace: string, name: string): string {
+    const { namespaced, storagePath } = this.definition;
+    return namespaced ? `/${storagePath}/${namespace}/${name}` : `/${storagePath}/${name}`;
+  }
+
+  prefix(namespace: string): string {
+    return this.definition.namespaced && namespace ? `/${this.definition.storagePath}/${namespace}/` : `/${this.definition.storagePath}/`;
+  }
+
+  /** The object, synchronously where the cache may answer. Throws NotFound. */
+  get(namespace: string, name: string, resourceVersion: string): CachedObject | Promise<CachedObject> {
+    const found = this.cacher.get(this.key(namespace, name), resourceVersion);
+    if (found instanceof Promise) return found.then((object) => this.#found(object, name));
+    return this.#found(found, name);
+  }
+
+  #found(object: CachedObject | undefined, name: string): CachedObject {
+    if (!object) throw newNotFound(this.groupResource, name);
+    return object;
+  }
+
+  async create(request: WriteRequest, object: KubeObject): Promise<Stored> {
+    const { metadata } = object;
+    const generate = !metadata.name && metadata.generateName;
+    this.#beginCreate(request, object);
+    const admitted = request.admit('CREATE', object, undefined);
+    if (admitted) await admitted;
+    for (let attempt = 1; ; attempt += 1) {
+      if (generate && !metadata.name) metadata.name = generateName(metadata.generateName ?? '');
+      if (attempt === 1) this.#prepareCreate(request, object);
+      const validated = request.validate('CREATE', object, undefined);
+      if (validated) await validated;
+      const key = this.key(request.namespace, metadata.name ?? '');
+      if (request.dryRun) {
+        if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
+        return this.#unstored(object, true);
+      }
+      try {
+        return await this.#write((encodeAt) => this.storage.create(key, encodeAt, this.#writeOptions()), object, true);
+      } catch (error) {
+        if (!(error instanceof KeyExistsError)) throw error;
+        if (!generate) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
+        if (attempt === generatedNameAttempts) throw newGenerateNameConflict(this.groupResource, metadata.name ?? '', 1);
+        delete metadata.name;
+      }
+    }
+  }
+
+  /** Metadata that the server sets before admission sees the object. */
+  #beginCreate(request: WriteRequest, object: KubeObject): void {
+    const { metadata } = object;
+    delete metadata.deletionTimestamp;
+    delete metadata.deletionGracePeriodSeconds;
+    delete metadata.selfLink;
+    metadata.uid = randomUUID();
+    metadata.creationTimestamp = request.now;
+  }
+
+  #prepareCreate(request: WriteRequest, object: KubeObject): void {
+    const strategy = this.#strategy;
+    const { metadata } = object;
+    if (this.definition.namespaced) metadata.namespace = request.namespace;
+    else delete metadata.namespace;
+    if (strategy.generation === 'spec') metadata.generation = 1;
+    strategy.prepareForCreate?.(object, request);
+    const errors = [
+      ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: strategy.validateName ?? isDNS1123Subdomain }, fieldPath('metadata')),
+      ...(strategy.validate?.(object, request) ?? []),
+    ];
+    this.#throwInvalid(errors, metadata.name);
+    const segment = isValidPathSegmentName(metadata.name ?? '').map((message) => invalid(fieldPath('metadata').child('name'), metadata.name, message));
+    this.#throwInvalid(segment, metadata.name);
+    for (const text of strategy.warningsOnCreate?.(object, request) ?? []) request.warn(text);
+    strategy.canonicalize?.(object);
+  }
+
+  /** Makes a new object of the stored one and swaps them, as often as it takes. Upstream: Store.Update over GuaranteedUpdate. */
+  async update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions = {}): Promise<Stored> {
+    const key = this.key(request.namespace, name);
+    const strategy = options.strategy ?? this.#strategy;
+    let record = (await this.cacher.get(key, '')) as { readonly revision: Revision; readonly bytes: Buffer } | undefined;
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      if (!record) {
+        if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
+        if (options.uid) throw this.#uidConflict(name, options.uid, '');
+        return this.create(request, await produce(undefined, undefined));
+      }
+      const { bytes, revision } = record;
+      const existing = this.parse(bytes);
+      if (options.uid !== undefined && options.uid !== existing.metadata.uid) throw this.#uidConflict(name, options.uid, existing.metadata.uid ?? '');
+      const object = await produce(existing, bytes);
+      this.#checkResourceVersion(object, String(revision), name);
+      this.#prepareUpdate(request, object, existing, strategy);
+      const validated = request.validate('UPDATE', object, existing);
+      if (validated) await validated;
+      object.metadata.resourceVersion = String(revision);
+      const unchanged = this.encode(object);
+      if (unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing)) return { object: existing, bytes, created: false };
+      if (request.dryRun) return { object, bytes: unchanged, created: false };
+      try {
+        if (object.metadata.deletionTimestamp && !object.metadata.finalizers?.length && !object.metadata.deletionGracePeriodSeconds && !this.#keepsEmptied(object)) {
+          const { revision: deletedAt } = await this.storage.delete(key, revision);
+          object.metadata.resourceVersion = String(deletedAt);
+          return { object, bytes: this.encode(object), created: false };
+        }
+        return await this.#write((encodeAt) => this.storage.update(key, revision, encodeAt, this.#writeOptions()), object, false);
+      } catch (error) {
+        if (!(error instanceof ConflictError)) throw error;
+        record = error.current && { revision: error.current.revision, bytes: error.current.value };
+      }
+    }
+    throw newTimeoutError(`${this.definition.resource} ${JSON.stringify(name)}: other writers were faster ${maxAttempts} times`, 1);
+  }
+
+  /** Namespaces go only when spec.finalizers is empty too. */
+  #keepsEmptied(object: KubeObject): boolean {
+    const spec = object['spec'] as { finalizers?: string[] } | undefined;
+    return this.definition.resource === 'namespaces' && this.definition.group === '' && (spec?.finalizers?.length ?? 0) > 0;
+  }
+
+  #checkResourceVersion(object: KubeObject, current: string, name: string): void {
+    const sent = object.metadata.resourceVersion;
+    if (sent === undefined || sent === '' || sent === '0') {
+      if (this.#strategy.allowUnconditionalUpdate === false) {
+        throw newInvalid({ group: this.definition.group, kind: this.definition.resource }, name, [invalid(fieldPath('metadata').child('resourceVersion'), 0, 'must be specified for an update')]);
+      }
+    } else if (sent !== current) {
+      throw newConflict(this.groupResource, name, optimisticLock);
+    }
+  }
+
+  #uidConflict(name: string, expected: string, actual: string): Error {
+    return newConflict(this.groupResource, name, `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${actual}`);
+  }
+
+  #prepareUpdate(request: WriteRequest, object: KubeObject, existing: KubeObject, strategy: Strategy): void {
+    const { metadata } = object;
+    const old = existing.metadata;
+    if (this.definition.namespaced) metadata.namespace = request.namespace;
+    else delete metadata.namespace;
+    assign(metadata, 'generation', old.generation);
+    strategy.prepareForUpdate?.(object, existing, request);
+    if (strategy.generation === 'spec' && !deepEqual(object['spec'], existing['spec'])) metadata.generation = (old.generation ?? 0) + 1;
+    metadata.uid ??= old.uid ?? '';
+    assign(metadata, 'creationTimestamp', old.creationTimestamp);
+    assign(metadata, 'selfLink', undefined);
+    if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
+    if (old.deletionGracePeriodSeconds !== undefined && metadata.deletionGracePeriodSeconds === undefined) metadata.deletionGracePeriodSeconds = old.deletionGracePeriodSeconds;
+    const errors = [
+      ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: isValidPathSegmentName }, fieldPath('metadata')),
+      ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
+      ...(strategy.validateUpdate?.(object, existing, request) ?? []),
+    ];
+    this.#throwInvalid(errors, metadata.name);
+    for (const text of strategy.warningsOnUpdate?.(object, existing, request) ?? []) request.warn(text);
+    strategy.canonicalize?.(object);
+  }
+
+  /** A write that would only move managedFields' times is none. Upstream: endpoints/handlers/fieldmanager/equality.go. */
+  #onlyTimesDiffer(object: KubeObject, existing: KubeObject): boolean {
+    const fields = object.metadata.managedFields;
+    const old = existing.metadata.managedFields;
+    if (!fields || !old || fields.length !== old.length || fields.every((entry, at) => entry.time === old[at]?.time)) return false;
+    const timeless = { ...object, metadata: { ...object.metadata, managedFields: fields.map((entry, at) => ({ ...entry, time: old[at]?.time })) } };
+    return deepEqual(JSON.parse(encode(this.type, timeless)), JSON.parse(encode(this.type, existing)));
+  }
+
+  async delete(request: WriteRequest, name: string, options: DeleteOptions): Promise<Deleted> {
+    const key = this.key(request.namespace, name);
+    let record = (await this.cacher.get(key, '')) as { readonly revision: Revision; readonly bytes: Buffer } | undefined;
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      if (!record) throw newNotFound(this.groupResource, name);
+      const { revision, bytes } = record;
+      const existing = this.parse(bytes);
+      const object = deepCopy(existing);
+      const grace = beforeDelete(this.definition, object, options, request.now);
+      if (grace === 'pending') return { stored: { object: existing, bytes, created: false }, gone: false };
+      const validated = request.validate('DELETE', undefined, existing);
+      if (validated) await validated;
+      const finalizers = collectionFinalizers(this.#strategy, object.metadata, options);
+      if (finalizers) object.metadata.finalizers = finalizers;
+      const held = (object.metadata.finalizers?.length ?? 0) > 0 || this.#keepsEmptied(object);
+      if (held && grace === 'immediate') markAsDeleting(this.definition, object, request.now);
+      const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
+      if (request.dryRun) {
+        return { stored: { object, bytes: this.encode(object), created: false }, gone: !stays };
+      }
+      try {
+        if (stays) {
+          if (this.encode(object).equals(bytes)) return { stored: { object: existing, bytes, created: false }, gone: false };
+          return { stored: await this.#write((encodeAt) => this.storage.update(key, revision, encodeAt, this.#writeOptions()), object, false), gone: false };
+        }
+        const deleted = await this.storage.delete(key, revision);
+        object.metadata.resourceVersion = String(deleted.revision);
+        return { stored: { object, bytes: this.encode(object), created: false }, gone: true };
+      } catch (error) {
+        if (!(error instanceof ConflictError)) throw error;
+        record = error.current && { revision: error.current.revision, bytes: error.current.value };
+      }
+    }
+    throw newTimeoutError(`${this.definition.resource} ${JSON.stringify(name)}: other writers were faster ${maxAttempts} times`, 1);
+  }
+
+  parse(bytes: Buffer): KubeObject {
+    return parseJson(bytes).value as KubeObject;
+  }
+
+  encode(object: KubeObject): Buffer {
+    return Buffer.from(`${encode(this.type, object)}\n`);
+  }
+
+  async #write(store: (encodeAt: Encode) => Promise<{ readonly value: Buffer }>, object: KubeObject, created: boolean): Promise<Stored> {
+    const record = await store((revision) => {
+      object.metadata.resourceVersion = String(revision);
+      return this.encode(object);
+    });
+    return { object, bytes: record.value, created };
+  }
+
+  #unstored(object: KubeObject, created: boolean): Stored {
+    delete object.metadata.resourceVersion;
+    return { object, bytes: this.encode(object), created };
+  }
+
+  #writeOptions(): { ttlSeconds?: number } {
+    return this.definition.ttlSeconds === undefined ? {} : { ttlSeconds: this.definition.ttlSeconds };
+  }
+
+  #throwInvalid(errors: FieldError[], name: string | undefined): void {
+    if (errors.length > 0) throw newInvalid(this.groupKind, name ?? '', errors);
+  }
+}
+
+function assign<T extends object, K extends keyof T>(target: T, key: K, value: T[K] | undefined): void {
+  if (value === undefined) delete target[key];
+  else target[key] = value;
+}
+
+/** A name of the base and five letters. */
+export function generateName(base: string): string {
+  let name = base.slice(0, maxGeneratedBase);
+  const random = randomUUID().replaceAll('-', '');
+  for (let at = 0; at < 5; at += 1) name += nameAlphabet[Number.parseInt(random.slice(at * 4, at * 4 + 4), 16) % nameAlphabet.length];
+  return name;
+}

@@ -1,0 +1,15 @@
+import type { ApiGroup } from '#apiserver/registry/api-group';
+import type { DelegationTarget, GroupVersionEndpoints } from './delegation.ts';
+
+/** A server of the delegation chain that serves API groups from the generic store. */
+export class ApiServerTarget implements DelegationTarget {
+  readonly endpoints = new Map<string, GroupVersionEndpoints>();
+  readonly groups: ApiGroup[] = [];
+
+  constructor(readonly name: string) {}
+
+  install(group: ApiGroup, endpoints: ReadonlyMap<string, GroupVersionEndpoints>): void {
+    this.groups.push(group);
+    for (const [groupVersion, resources] of endpoints) this.endpoints.set(groupVersion, resources);
+  }
+}

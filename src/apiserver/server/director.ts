@@ -1,0 +1,72 @@
+import { Buffer } from 'node:buffer';
+import { newGenericServerResponse, newServiceUnavailable } from '#apimachinery/api/errors';
+import { respondBytes, respondError } from '#apiserver/endpoints/handlers/responses';
+import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { DelegationTarget, GroupVersionEndpoints, InstalledEndpoint } from './delegation.ts';
+import type { PathMux } from './path-mux.ts';
+
+const notFoundText = Buffer.from('404 page not found\n');
+const noResource = { group: '', resource: '' };
+
+/**
+ * Sends requests on: paths of API groups to the endpoint of their resource, by tables compiled from the delegation chain;
+ * all others to the mux. Upstream: apiserver/pkg/server/handler.go.
+ */
+export class Director {
+  #table: ReadonlyMap<string, GroupVersionEndpoints> = new Map();
+
+  constructor(readonly mux: PathMux, readonly incomplete: WeakSet<RequestContext>) {}
+
+  /** Takes over what the servers of the chain serve now. */
+  compile(chain: readonly DelegationTarget[]): void {
+    const table = new Map<string, GroupVersionEndpoints>();
+    for (const target of chain) for (const [groupVersion, endpoints] of target.endpoints) if (!table.has(groupVersion)) table.set(groupVersion, endpoints);
+    this.#table = table;
+  }
+
+  readonly serve: Handler = (context) => {
+    const { info } = context;
+    if (!info.isResourceRequest) return this.mux.serve(context, this.notFound);
+    const installed = this.#table.get(`${info.apiGroup}/${info.apiVersion}`)?.get(info.subresource ? `${info.resource}/${info.subresource}` : info.resource);
+    if (!installed || !fitsScope(context, installed)) return this.#unknownResource(context);
+    const handler = installed.verbs.get(verbOf(context)) ?? installed.verbs.get('connect');
+    if (!handler) return respondError(context, newGenericServerResponse(405, context.method, noResource, '', '', 0, true));
+    try {
+      return handler(context, installed.endpoint)?.catch((error: unknown) => respondError(context, error));
+    } catch (error) {
+      return respondError(context, error);
+    }
+  };
+
+  /** A resource that no server has. Before all is installed that may be a matter of time: 503. */
+  #unknownResource(context: RequestContext): void | Promise<void> {
+    if (this.incomplete.has(context)) return respondError(context, newServiceUnavailable('the request has been made before all known HTTP paths have been installed, please try again'));
+    return respondError(context, newGenericServerResponse(404, context.method, noResource, '', '', 0, true));
+  }
+
+  readonly notFound: Handler = (context) => {
+    if (this.incomplete.has(context)) return this.#unknownResource(context);
+    const resourceLike = context.path.startsWith('/apis/') || context.path.startsWith('/api/');
+    if (resourceLike) return this.#unknownResource(context);
+    context.headers.push('X-Content-Type-Options', 'nosniff');
+    return respondBytes(context, 404, 'text/plain; charset=utf-8', notFoundText);
+  };
+}
+
+/**
+ * Objects of a namespace are named below their namespace only, cluster-scoped ones never below one (CVE-2019-11247);
+ * lists and watches of namespaced resources may span all namespaces.
+ */
+function fitsScope({ info }: RequestContext, { namespaced, endpoint }: InstalledEndpoint): boolean {
+  const isNamespaces = endpoint.definition.resource === 'namespaces' && endpoint.definition.group === '';
+  if (!namespaced) return isNamespaces || info.namespace === '';
+  return info.namespace !== '' || info.parts.length === 1;
+}
+
+function verbOf({ info, method }: RequestContext): string {
+  if (info.verb === 'create' && info.parts.length === 2) return 'create-named';
+  if (info.parts.length === 1 && (info.verb === 'update' || info.verb === 'patch')) return '';
+  if (info.verb === 'create' && info.parts.length === 1 && info.namespace === '') return 'create-cluster';
+  return method === 'HEAD' ? '' : info.verb;
+}
+

@@ -1,0 +1,168 @@
+import type { AddressInfo } from 'node:net';
+import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
+import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
+import type { Exchange } from '#apiserver/endpoints/request/exchange';
+import { type Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
+import type { RE2JS } from 're2js';
+import type { DelegationTarget } from './delegation.ts';
+import { Director } from './director.ts';
+import { type ChainLog, composeHandlerChain, handlerChain, type NamedFilter } from './handler-chain.ts';
+import { type HealthCheck, HealthEndpoint } from './healthz/health-checks.ts';
+import { type GracefulShutdownOptions, shutDownGracefully } from './lifecycle/graceful-shutdown.ts';
+import { Hooks } from './lifecycle/hooks.ts';
+import { LifecycleSignals } from './lifecycle/signals.ts';
+import { WaitGroup } from './lifecycle/wait-group.ts';
+import type { RequestMetrics } from './metrics/request-metrics.ts';
+import { PathMux } from './path-mux.ts';
+import { SecureServer, type SecureServerOptions, type ServeUpgrade } from './serving/secure-server.ts';
+
+export interface GenericServerOptions {
+  readonly authentication: AuthenticationGuard;
+  readonly authorization: AuthorizationGuard;
+  readonly metrics: RequestMetrics;
+  readonly log: ChainLog & { health(endpoint: string, check: string, error: unknown): void };
+  /** undefined: no port; requests come by the in-process transport only. */
+  readonly serving: (SecureServerOptions & { readonly bindAddress: string; readonly port: number }) | undefined;
+  readonly shutdown: GracefulShutdownOptions;
+  readonly hstsDirectives: readonly string[];
+  readonly goawayChance: number;
+  readonly requestTimeoutMs: number;
+  readonly corsAllowedOrigins: readonly RE2JS[];
+  readonly maxRequestsInFlight: number;
+  readonly maxMutatingRequestsInFlight: number;
+  /** What runs once no request is left: storage and the like. */
+  closeBackends(): Promise<void>;
+}
+
+/**
+ * The machinery that the three servers share: chain, director, health, hooks, serving, shutdown. It knows no API group.
+ * Upstream: apiserver/pkg/server/genericapiserver.go.
+ */
+export class GenericServer {
+  readonly signals = new LifecycleSignals();
+  readonly hooks = new Hooks();
+  readonly mux = new PathMux();
+  readonly director: Director;
+  readonly requests = new WaitGroup();
+  readonly watches = new WaitGroup();
+  readonly chain: readonly NamedFilter[];
+  readonly #serve: Handler;
+  readonly #liveChecks: HealthCheck[] = [{ name: 'ping', check: () => {} }, { name: 'log', check: () => {} }];
+  readonly #readyChecks: HealthCheck[] = [];
+  readonly #openWatches = new Set<Exchange>();
+  readonly #hookAbort = new AbortController();
+  #secure: SecureServer | undefined;
+  #serveUpgrade: ServeUpgrade = (_request, socket) => void socket.destroy();
+  #shutdown: Promise<void> | undefined;
+
+  constructor(readonly options: GenericServerOptions) {
+    const incomplete = new WeakSet<RequestContext>();
+    this.director = new Director(this.mux, incomplete);
+    this.chain = handlerChain({
+      ...options, signals: this.signals, requests: this.requests, watches: this.watches, incomplete, sendRetryAfter: options.shutdown.sendRetryAfter,
+    });
+    this.#serve = composeHandlerChain(this.chain, this.director.serve);
+    const health = (name: string, checks: () => readonly HealthCheck[], onHealthy?: () => void): void => {
+      const endpoint = new HealthEndpoint(name, checks, options.log.health, onHealthy);
+      const serve: Handler = async (context) => { if (!(await endpoint.serve(context))) await this.mux.serve(context, this.director.notFound); };
+      this.mux.handle(`/${name}`, serve);
+      this.mux.handlePrefix(`/${name}/`, async (context) => { if (!(await endpoint.serve(context))) await this.director.notFound(context); });
+    };
+    health('healthz', () => [...this.#liveChecks, ...this.hooks.checks]);
+    health('livez', () => [...this.#liveChecks, ...this.hooks.checks]);
+    health('readyz', () => [...this.#liveChecks, ...this.#readyChecks, ...this.hooks.checks, this.#shutdownCheck], () => this.signals.hasBeenReady.fire());
+  }
+
+  readonly #shutdownCheck: HealthCheck = {
+    name: 'shutdown',
+    check: () => { if (this.signals.shutdownInitiated.fired) throw new Error('process is shutting down'); },
+  };
+
+  /** A condition of /healthz, /livez and /readyz. */
+  addHealthCheck(check: HealthCheck): void {
+    this.#liveChecks.push(check);
+  }
+
+  /** A condition of /readyz alone. */
+  addReadyCheck(check: HealthCheck): void {
+    this.#readyChecks.push(check);
+  }
+
+  set serveUpgrade(serve: ServeUpgrade) {
+    this.#serveUpgrade = serve;
+  }
+
+  /** The servers whose resources are served, the first first. May be called again when kinds come or go. */
+  delegate(chain: readonly DelegationTarget[]): void {
+    this.director.compile(chain);
+  }
+
+  /** Serves one request; what every transport calls. Never throws. */
+  readonly serve = (exchange: Exchange): void => {
+    const question = exchange.url.indexOf('?');
+    const rawPath = question < 0 ? exchange.url : exchange.url.slice(0, question);
+    const query = question < 0 ? '' : exchange.url.slice(question + 1);
+    const context = new RequestContext(exchange, decodePath(rawPath), query, unknownInfo);
+    void this.#serve(context);
+    if (context.longRunning && context.info.verb === 'watch' && !exchange.closed) {
+      this.#openWatches.add(exchange);
+      exchange.onClose(() => this.#openWatches.delete(exchange));
+    }
+  };
+
+  /** Listens if there is a port to, then runs the post-start hooks. Rejects if one of them fails. */
+  async start(): Promise<AddressInfo | undefined> {
+    const { serving } = this.options;
+    this.signals.muxAndDiscoveryComplete.fire();
+    let address: AddressInfo | undefined;
+    if (serving) {
+      this.#secure = new SecureServer(serving, this.serve, (...args) => this.#serveUpgrade(...args));
+      address = await this.#secure.listen(serving.port, serving.bindAddress);
+    }
+    await this.hooks.runPostStart(this.#hookAbort.signal);
+    return address;
+  }
+
+  reloadCertificates(options: Parameters<SecureServer['reload']>[0]): void {
+    this.#secure?.reload(options);
+  }
+
+  /** Shuts down as upstream does; the second call waits for the first. */
+  shutDown(): Promise<void> {
+    this.#shutdown ??= shutDownGracefully({
+      signals: this.signals,
+      requests: this.requests,
+      watches: this.watches,
+      terminateWatches: (fraction) => {
+        let left = Math.ceil(this.#openWatches.size * fraction);
+        for (const exchange of this.#openWatches) {
+          if (left-- <= 0) return;
+          exchange.endResponse();
+        }
+      },
+      runPreShutdownHooks: async () => {
+        this.#hookAbort.abort();
+        await this.hooks.runPreShutdown();
+      },
+      stopListening: () => this.#secure?.stopListening(),
+      closeConnections: async () => this.#secure?.close(),
+      closeBackends: this.options.closeBackends,
+    }, this.options.shutdown);
+    return this.#shutdown;
+  }
+}
+
+const unknownInfo: RequestInfo = {
+  isResourceRequest: false, path: '', verb: '', apiPrefix: '', apiGroup: '', apiVersion: '', namespace: '', resource: '', subresource: '', name: '', parts: [],
+};
+
+/** Decodes a path once, as Go's net/url does; what is no valid encoding stays as it is. */
+function decodePath(raw: string): string {
+  if (!raw.includes('%')) return raw;
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return raw;
+  }
+}

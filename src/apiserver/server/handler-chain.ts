@@ -1,0 +1,97 @@
+import { withAuditId } from '#apiserver/endpoints/filters/audit-id';
+import { withAuthentication } from '#apiserver/endpoints/filters/authentication';
+import { withAuthorization } from '#apiserver/endpoints/filters/authorization';
+import { withCacheControl } from '#apiserver/endpoints/filters/cache-control';
+import { withCORS } from '#apiserver/endpoints/filters/cors';
+import { withHSTS } from '#apiserver/endpoints/filters/hsts';
+import { withHTTPLogging } from '#apiserver/endpoints/filters/http-logging';
+import { withImpersonation } from '#apiserver/endpoints/filters/impersonation';
+import { withLatencyTrackers } from '#apiserver/endpoints/filters/latency-trackers';
+import { withMaxInFlight } from '#apiserver/endpoints/filters/max-in-flight';
+import { withMuxAndDiscoveryComplete } from '#apiserver/endpoints/filters/mux-and-discovery-complete';
+import { withPanicRecovery } from '#apiserver/endpoints/filters/panic-recovery';
+import { withProbabilisticGoaway } from '#apiserver/endpoints/filters/probabilistic-goaway';
+import { withRequestDeadline } from '#apiserver/endpoints/filters/request-deadline';
+import { withRequestInfo } from '#apiserver/endpoints/filters/request-info';
+import { withRequestReceivedTimestamp } from '#apiserver/endpoints/filters/request-received-timestamp';
+import { withRetryAfter } from '#apiserver/endpoints/filters/retry-after';
+import { withTimeoutForNonLongRunning } from '#apiserver/endpoints/filters/timeout';
+import { withTracing } from '#apiserver/endpoints/filters/tracing';
+import { withWaitGroup } from '#apiserver/endpoints/filters/wait-group';
+import { withWarningRecorder } from '#apiserver/endpoints/filters/warning-recorder';
+import { withWatchTermination } from '#apiserver/endpoints/filters/watch-termination';
+import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
+import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
+import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RE2JS } from 're2js';
+import type { LifecycleSignals } from './lifecycle/signals.ts';
+import type { WaitGroup } from './lifecycle/wait-group.ts';
+import type { RequestMetrics } from './metrics/request-metrics.ts';
+
+/** What the chain tells of what happens in it. */
+export interface ChainLog {
+  panic(error: unknown, context: RequestContext): void;
+  authenticationFailed(context: RequestContext, error: unknown): void;
+  /** Called for each request where the verbosity asks for it. */
+  readonly request: ((context: RequestContext, milliseconds: number) => void) | undefined;
+  /** A request that took longer than half a second, with the marks of where. */
+  slow(context: RequestContext, milliseconds: number): void;
+}
+
+export interface HandlerChainOptions {
+  readonly log: ChainLog;
+  readonly metrics: RequestMetrics;
+  readonly signals: LifecycleSignals;
+  readonly requests: WaitGroup;
+  readonly watches: WaitGroup;
+  /** Requests that came before all paths were installed. */
+  readonly incomplete: WeakSet<RequestContext>;
+  readonly authentication: AuthenticationGuard;
+  readonly authorization: AuthorizationGuard;
+  readonly sendRetryAfter: boolean;
+  readonly hstsDirectives: readonly string[];
+  readonly goawayChance: number;
+  readonly requestTimeoutMs: number;
+  readonly corsAllowedOrigins: readonly RE2JS[];
+  readonly maxRequestsInFlight: number;
+  readonly maxMutatingRequestsInFlight: number;
+}
+
+export interface NamedFilter {
+  readonly name: string;
+  readonly filter: Filter;
+}
+
+/** Every request passes these, the first first. Names and order are upstream's: apiserver/pkg/server/config.go (DefaultBuildHandlerChain). */
+export function handlerChain(options: HandlerChainOptions): readonly NamedFilter[] {
+  const { signals, log } = options;
+  return [
+    { name: 'AuditID', filter: withAuditId },
+    { name: 'PanicRecovery', filter: withPanicRecovery(log.panic) },
+    { name: 'MuxAndDiscoveryComplete', filter: withMuxAndDiscoveryComplete(signals.muxAndDiscoveryComplete, options.incomplete) },
+    { name: 'RequestReceivedTimestamp', filter: withRequestReceivedTimestamp },
+    { name: 'RequestInfo', filter: withRequestInfo },
+    { name: 'LatencyTrackers', filter: withLatencyTrackers(options.metrics) },
+    { name: 'HTTPLogging', filter: withHTTPLogging(log.request) },
+    { name: 'RetryAfter', filter: options.sendRetryAfter ? withRetryAfter(signals.notAcceptingNewRequest) : (next) => next },
+    { name: 'HSTS', filter: withHSTS(options.hstsDirectives) },
+    { name: 'CacheControl', filter: withCacheControl },
+    { name: 'ProbabilisticGoaway', filter: withProbabilisticGoaway(options.goawayChance) },
+    { name: 'WatchTermination', filter: withWatchTermination(options.watches) },
+    { name: 'WaitGroup', filter: withWaitGroup(options.requests) },
+    { name: 'RequestDeadline', filter: withRequestDeadline(options.requestTimeoutMs) },
+    { name: 'TimeoutForNonLongRunning', filter: withTimeoutForNonLongRunning() },
+    { name: 'Warnings', filter: withWarningRecorder },
+    { name: 'CORS', filter: withCORS(options.corsAllowedOrigins) },
+    { name: 'Authentication', filter: withAuthentication(options.authentication, log.authenticationFailed) },
+    { name: 'Tracing', filter: withTracing(log.slow) },
+    { name: 'Impersonation', filter: withImpersonation(options.authorization.authorizer) },
+    { name: 'MaxInFlight', filter: withMaxInFlight({ readOnly: options.maxRequestsInFlight, mutating: options.maxMutatingRequestsInFlight }, options.metrics.inFlight) },
+    { name: 'Authorization', filter: withAuthorization(options.authorization) },
+  ];
+}
+
+/** Folds the chain around the handler, once, at start. */
+export function composeHandlerChain(chain: readonly NamedFilter[], handler: Handler): Handler {
+  return chain.reduceRight((next, { filter }) => filter(next), handler);
+}

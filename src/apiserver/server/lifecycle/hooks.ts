@@ -1,0 +1,56 @@
+import type { HealthCheck } from '#apiserver/server/healthz/health-checks';
+
+/** What runs once the server listens; `signal` aborts when it shuts down. A hook that throws ends the process. */
+export interface PostStartHook {
+  readonly name: string;
+  run(signal: AbortSignal): Promise<void> | void;
+}
+/** What runs at the beginning of a shutdown, while requests are still served. */
+export interface PreShutdownHook {
+  readonly name: string;
+  run(): Promise<void> | void;
+}
+
+/** Post-start and pre-shutdown hooks; each post-start hook is a health check of its name. Upstream: apiserver/pkg/server/hooks.go. */
+export class Hooks {
+  readonly #postStart: PostStartHook[] = [];
+  readonly #preShutdown: PreShutdownHook[] = [];
+  readonly #finished = new Set<string>();
+  #started = false;
+
+  /** Throws for a name that is taken, and once the hooks have run. */
+  addPostStart(hook: PostStartHook): void {
+    if (this.#started) throw new Error(`post-start hook ${hook.name} came after the start`);
+    if (this.#postStart.some(({ name }) => name === hook.name)) throw new Error(`post-start hook ${hook.name} is registered twice`);
+    this.#postStart.push(hook);
+  }
+
+  addPreShutdown(hook: PreShutdownHook): void {
+    if (this.#preShutdown.some(({ name }) => name === hook.name)) throw new Error(`pre-shutdown hook ${hook.name} is registered twice`);
+    this.#preShutdown.push(hook);
+  }
+
+  /** Starts all hooks; rejects with the first that fails. */
+  async runPostStart(signal: AbortSignal): Promise<void> {
+    this.#started = true;
+    await Promise.all(this.#postStart.map(async (hook) => {
+      try {
+        await hook.run(signal);
+      } catch (cause) {
+        throw new Error(`post-start hook ${hook.name} failed`, { cause });
+      }
+      this.#finished.add(hook.name);
+    }));
+  }
+
+  async runPreShutdown(): Promise<void> {
+    await Promise.all(this.#preShutdown.map((hook) => hook.run()));
+  }
+
+  get checks(): HealthCheck[] {
+    return this.#postStart.map(({ name }) => ({
+      name: `poststarthook/${name}`,
+      check: () => { if (!this.#finished.has(name)) throw new Error('not finished'); },
+    }));
+  }
+}

@@ -1,0 +1,94 @@
+import { Buffer } from 'node:buffer';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Exchange, FlatHeaders, Peer, ResponseStream } from '#apiserver/endpoints/request/exchange';
+import { collectBody } from './body.ts';
+
+/** One request over HTTP/1.1. */
+export class Http1Exchange implements Exchange {
+  readonly protocol = 'HTTP/1.1';
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly peer: Peer;
+  readonly raw: { readonly request: IncomingMessage; readonly response: ServerResponse };
+
+  constructor(request: IncomingMessage, response: ServerResponse, peer: Peer) {
+    this.method = request.method ?? 'GET';
+    this.url = request.url ?? '/';
+    this.headers = request.headers;
+    this.peer = peer;
+    this.raw = { request, response };
+  }
+
+  get responded(): boolean {
+    return this.raw.response.headersSent;
+  }
+
+  get closed(): boolean {
+    return this.raw.response.closed || this.raw.response.destroyed;
+  }
+
+  readBody(limit: number): Promise<Buffer> {
+    return collectBody(this.raw.request, Number(this.headers['content-length'] ?? 0), limit);
+  }
+
+  send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {
+    const { response } = this.raw;
+    headers.push('Content-Length', String(body?.length ?? 0));
+    response.writeHead(status, headers);
+    response.end(this.method === 'HEAD' ? undefined : body);
+  }
+
+  sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
+    const { response } = this.raw;
+    headers.push('Content-Length', String(totalLength));
+    response.writeHead(status, headers);
+    if (this.method === 'HEAD') response.end();
+    else writePieces(response, pieces);
+  }
+
+  open(status: number, headers: FlatHeaders): ResponseStream {
+    const { response } = this.raw;
+    response.writeHead(status, headers);
+    response.flushHeaders();
+    response.socket?.setNoDelay(true);
+    return {
+      write: (bytes) => response.write(bytes),
+      end: () => void response.end(),
+      get pendingBytes() { return response.writableLength; },
+      onDrain: (listener) => void response.on('drain', listener),
+      abort: () => void response.destroy(),
+    };
+  }
+
+  endResponse(): void {
+    this.raw.response.end();
+  }
+
+  onClose(listener: () => void): void {
+    this.raw.response.once('close', listener);
+  }
+
+  closeConnectionAfter(): void {
+    if (!this.raw.response.headersSent) this.raw.response.shouldKeepAlive = false;
+  }
+}
+
+interface PieceWriter {
+  write(chunk: Buffer): boolean;
+  end(): unknown;
+  once(event: 'drain', listener: () => void): unknown;
+  readonly destroyed: boolean;
+}
+
+/** Writes one after the other as fast as the connection takes them. */
+export function writePieces(target: PieceWriter, pieces: readonly Buffer[]): void {
+  let at = 0;
+  const go = (): void => {
+    while (at < pieces.length && !target.destroyed) {
+      if (!target.write(pieces[at++] as Buffer) && at < pieces.length) return void target.once('drain', go);
+    }
+    target.end();
+  };
+  go();
+}

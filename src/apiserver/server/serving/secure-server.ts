@@ -1,0 +1,182 @@
+import http from 'node:http';
+import http2 from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import tls from 'node:tls';
+import type { Exchange, Peer } from '#apiserver/endpoints/request/exchange';
+import { Http1Exchange } from './http1-exchange.ts';
+import { Http2Exchange } from './http2-exchange.ts';
+
+/** PEM texts of one certificate and its key. */
+export interface ServingCertificate {
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
+}
+
+export interface SecureServerOptions {
+  readonly certificate: ServingCertificate;
+  /** By server name, `*.example.com` among them. */
+  readonly sniCertificates: readonly { readonly names: readonly string[]; readonly certificate: ServingCertificate }[];
+  /** PEM of the authorities whose client certificates are asked for; verification itself is the authenticators'. */
+  readonly clientCa: string | undefined;
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
+  readonly cipherSuites: readonly string[];
+  readonly disableHttp2: boolean;
+  readonly maxConcurrentStreams: number;
+}
+
+/** What the server hands each request to. Must not throw. */
+export type Serve = (exchange: Exchange) => void;
+/** What gets the requests that ask for another protocol (`Connection: Upgrade`). */
+export type ServeUpgrade = (request: http.IncomingMessage, socket: import('node:stream').Duplex, head: Buffer, peer: Peer) => void;
+
+/** Upstream: apiserver/pkg/server/secure_serving.go. */
+const limits = {
+  headerBytes: 1 << 20,
+  idleMs: 90_000,
+  readHeaderMs: 32_000,
+  requestMs: 60_000,
+  streamWindow: 256 * 1024,
+  /** Resets of streams by the client: so many at once, then so many a second, else the session ends (rapid reset, CVE-2023-44487). */
+  resetBurst: 200,
+  resetRate: 33,
+} as const;
+
+/**
+ * One TLS port that speaks HTTP/2 and HTTP/1.1 by ALPN. The two protocol servers never listen: they get the sockets after
+ * the handshake, so that HTTP/2 streams arrive bare, without the compatibility layer that `allowHTTP1` brings with it.
+ */
+export class SecureServer {
+  readonly #tls: tls.Server;
+  readonly #http1: http.Server;
+  readonly #http2: http2.Http2Server;
+  /** Open HTTP/2 sessions, with the number of their open streams. */
+  readonly #sessions = new Map<http2.ServerHttp2Session, number>();
+  readonly #sockets = new Set<tls.TLSSocket>();
+  #draining = false;
+
+  constructor(options: SecureServerOptions, serve: Serve, serveUpgrade: ServeUpgrade) {
+    const peers = new WeakMap<object, Peer>();
+    /** `connection` is the TLS socket, or the HTTP/2 session on it. */
+    const peerOf = (connection: object, socket: tls.TLSSocket): Peer => {
+      let peer = peers.get(connection);
+      if (!peer) {
+        peer = newPeer(socket);
+        peers.set(connection, peer);
+      }
+      return peer;
+    };
+
+    this.#http1 = http.createServer(
+      { maxHeaderSize: limits.headerBytes, keepAliveTimeout: limits.idleMs, headersTimeout: limits.readHeaderMs, requestTimeout: limits.requestMs, noDelay: true, connectionsCheckingInterval: 5_000 },
+      (request, response) => serve(new Http1Exchange(request, response, peerOf(request.socket, request.socket as tls.TLSSocket))),
+    );
+    this.#http1.on('clientError', answerClientError);
+    this.#http1.on('upgrade', (request, socket, head) => serveUpgrade(request, socket, head, peerOf(request.socket, request.socket as tls.TLSSocket)));
+
+    this.#http2 = http2.createServer({
+      settings: { maxConcurrentStreams: options.maxConcurrentStreams, initialWindowSize: limits.streamWindow, maxFrameSize: limits.streamWindow, maxHeaderListSize: limits.headerBytes, enableConnectProtocol: false },
+      maxSessionMemory: 100,
+      streamResetBurst: limits.resetBurst,
+      streamResetRate: limits.resetRate,
+    });
+    this.#http2.on('session', (session) => {
+      this.#sessions.set(session, 0);
+      session.setLocalWindowSize(limits.streamWindow * options.maxConcurrentStreams);
+      session.setTimeout(limits.idleMs, () => { if (this.#sessions.get(session) === 0) session.close(); });
+      session.on('error', () => session.destroy());
+      session.on('close', () => this.#sessions.delete(session));
+      if (this.#draining) session.close();
+    });
+    this.#http2.on('stream', (stream, headers) => {
+      const session = stream.session as http2.ServerHttp2Session | undefined;
+      if (!session) return;
+      this.#sessions.set(session, (this.#sessions.get(session) ?? 0) + 1);
+      stream.on('error', () => stream.destroy());
+      stream.on('close', () => {
+        const open = this.#sessions.get(session);
+        if (open !== undefined) this.#sessions.set(session, open - 1);
+      });
+      // node:http2 hands out a proxy of the socket, one for each session: the session is what identifies the connection.
+      serve(new Http2Exchange(stream, headers, peerOf(session, session.socket as tls.TLSSocket)));
+    });
+    this.#http2.on('sessionError', () => {});
+
+    this.#tls = tls.createServer({
+      ...secureContextOptions(options),
+      requestCert: options.clientCa !== undefined,
+      rejectUnauthorized: false,
+      ALPNProtocols: options.disableHttp2 ? ['http/1.1'] : ['h2', 'http/1.1'],
+      handshakeTimeout: 10_000,
+    }, (socket) => {
+      this.#sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => this.#sockets.delete(socket));
+      socket.setNoDelay(true);
+      (socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1).emit('connection', socket);
+    });
+    this.#tls.on('tlsClientError', () => {});
+    for (const sni of options.sniCertificates) for (const name of sni.names) this.#tls.addContext(name, sni.certificate);
+  }
+
+  listen(port: number, host: string): Promise<AddressInfo> {
+    return new Promise((resolve, reject) => {
+      this.#tls.once('error', reject);
+      this.#tls.listen({ port, host, backlog: 4096 }, () => {
+        this.#tls.off('error', reject);
+        // http.Server enforces its header and request time-outs from 'listening' on, which it never sees by itself.
+        this.#http1.emit('listening');
+        resolve(this.#tls.address() as AddressInfo);
+      });
+    });
+  }
+
+  /** Serves with other certificates from the next handshake on. */
+  reload(options: Pick<SecureServerOptions, 'certificate' | 'clientCa' | 'minVersion' | 'cipherSuites'>): void {
+    this.#tls.setSecureContext(secureContextOptions(options));
+  }
+
+  /** New connections are refused; HTTP/2 clients get a GOAWAY, idle HTTP/1.1 connections are closed, what is under way goes on. */
+  stopListening(): void {
+    this.#draining = true;
+    this.#tls.close();
+    for (const session of this.#sessions.keys()) session.close();
+    this.#http1.closeIdleConnections();
+  }
+
+  /** Breaks all that is still open. */
+  async close(): Promise<void> {
+    if (!this.#draining) this.stopListening();
+    for (const session of this.#sessions.keys()) session.destroy();
+    for (const socket of this.#sockets) socket.destroy();
+    // Not listening itself, the HTTP/1.1 server only has its checking interval to end.
+    this.#http1.close();
+    this.#http2.close();
+  }
+}
+
+function secureContextOptions(options: Pick<SecureServerOptions, 'certificate' | 'clientCa' | 'minVersion' | 'cipherSuites'>): tls.SecureContextOptions {
+  return {
+    cert: options.certificate.cert,
+    key: options.certificate.key,
+    ...(options.clientCa !== undefined && { ca: options.clientCa }),
+    minVersion: options.minVersion,
+    ...(options.cipherSuites.length > 0 && { ciphers: options.cipherSuites.join(':') }),
+  };
+}
+
+function newPeer(socket: tls.TLSSocket): Peer {
+  const certificate = socket.getPeerCertificate(true);
+  return {
+    remoteAddress: socket.remoteAddress ?? '',
+    certificate: certificate && Object.keys(certificate).length > 0 ? certificate : undefined,
+    memo: new Map(),
+  };
+}
+
+/** A request that is no HTTP: what Go's server answers, then the connection ends. */
+function answerClientError(error: NodeJS.ErrnoException, socket: import('node:stream').Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const [status, text] = error.code === 'HPE_HEADER_OVERFLOW' ? [431, 'Request Header Fields Too Large']
+    : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? [408, 'Request Timeout'] : [400, 'Bad Request'];
+  socket.end(`HTTP/1.1 ${status} ${text}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status} ${text}`);
+}

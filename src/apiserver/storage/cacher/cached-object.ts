@@ -1,0 +1,89 @@
+import type { Buffer } from 'node:buffer';
+import type { KubeObject } from '#apimachinery/meta/types';
+import type { Revision } from '../storage.ts';
+import { spliceResourceVersion } from './resource-version.ts';
+
+/** How the objects of one resource are read. */
+export interface ObjectReader {
+  /** May throw. What it returns is shared and never changed. */
+  parse(bytes: Buffer): KubeObject;
+  /** The selectable fields, with `metadata.name` and so on among them. */
+  fields(object: KubeObject): Readonly<Record<string, string>>;
+}
+
+/** So many parsed objects stay in memory, of all resources together; the others are parsed again when they are needed. */
+const parsedObjects = 2048;
+const parsedRing: (CachedObject | undefined)[] = new Array<CachedObject | undefined>(parsedObjects).fill(undefined);
+let parsedNext = 0;
+
+const noLabels: Readonly<Record<string, string>> = Object.freeze(Object.create(null) as Record<string, string>);
+
+/** One state of one object. Its bytes are what clients get; the rest is made of them when it is first needed. */
+export class CachedObject {
+  readonly key: string;
+  readonly revision: Revision;
+  readonly createRevision: Revision;
+  readonly #bytes: Buffer;
+  readonly #reader: ObjectReader;
+  /** Why the stored record cannot be used (it cannot be decrypted, say). Then reading anything else throws it. */
+  readonly failure: Error | undefined;
+  #parsed: KubeObject | undefined = undefined;
+  #labels: Readonly<Record<string, string>> | undefined = undefined;
+  #fields: Readonly<Record<string, string>> | undefined = undefined;
+  /** Variants and their bytes in turn: there are few. */
+  #encodings: (string | Buffer)[] | undefined = undefined;
+
+  constructor(key: string, revision: Revision, createRevision: Revision, bytes: Buffer, reader: ObjectReader, failure?: Error) {
+    this.key = key;
+    this.revision = revision;
+    this.createRevision = createRevision;
+    this.#bytes = bytes;
+    this.#reader = reader;
+    this.failure = failure;
+  }
+
+  /** JSON in the storage version, with its resourceVersion. */
+  get bytes(): Buffer {
+    if (this.failure) throw this.failure;
+    return this.#bytes;
+  }
+
+  get size(): number {
+    return this.#bytes.length;
+  }
+
+  /** Parsed from the bytes. Shared: it must not be changed. */
+  get object(): KubeObject {
+    if (this.#parsed) return this.#parsed;
+    const object = this.#reader.parse(this.bytes);
+    const evicted = parsedRing[parsedNext];
+    if (evicted) evicted.#parsed = undefined;
+    parsedRing[parsedNext] = this;
+    parsedNext = (parsedNext + 1) % parsedObjects;
+    this.#parsed = object;
+    return object;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return (this.#labels ??= this.object.metadata.labels ?? noLabels);
+  }
+
+  get fields(): Readonly<Record<string, string>> {
+    return (this.#fields ??= this.#reader.fields(this.object));
+  }
+
+  /** The bytes of an encoding (`v2+protobuf`, say), made at the first use and kept. */
+  encoded(variant: string, make: (object: CachedObject) => Buffer): Buffer {
+    const encodings = (this.#encodings ??= []);
+    for (let i = 0; i < encodings.length; i += 2) if (encodings[i] === variant) return encodings[i + 1] as Buffer;
+    const bytes = make(this);
+    encodings.push(variant, bytes);
+    return bytes;
+  }
+
+  /** The same state under another revision: what a deletion shows. */
+  at(revision: Revision): CachedObject {
+    const bytes = this.failure ? this.#bytes : spliceResourceVersion(this.#bytes, revision);
+    return new CachedObject(this.key, revision, this.createRevision, bytes, this.#reader, this.failure);
+  }
+}

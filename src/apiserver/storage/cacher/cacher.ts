@@ -1,0 +1,714 @@
+import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import {
+  groupResourceString, newBadRequest, newInternalError, newResourceExpired, newTooLargeResourceVersion, newTooManyRequests, type StatusError,
+} from '#apimachinery/api/errors';
+import type { GroupResource, KubeObject, Status } from '#apimachinery/meta/types';
+import { CompactedError, FutureRevisionError } from '../errors.ts';
+import { compareKeys } from '../key.ts';
+import type { CommitFeed, Revision, Storage, StorageEvent, StorageRecord } from '../storage.ts';
+import { CachedObject, type ObjectReader } from './cached-object.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type ContinuePoint, decodeContinue, encodeContinue } from './continue-token.ts';
+import { type CacheEvent, EventHistory } from './event-history.ts';
+import { type Feed, feedOf } from './feed.ts';
+import { FieldIndex } from './field-index.ts';
+import { Leaf, type ListChunk, ObjectTree, type Snapshot } from './object-tree.ts';
+import { everything, type Predicate } from './predicate.ts';
+import { parseResourceVersion } from './resource-version.ts';
+import { SnapshotStore } from './snapshot-store.ts';
+import { BookmarkEvent, ErrorEvent } from './watch-event.ts';
+import { WatchGroups } from './watch-groups.ts';
+import { Watcher, type WatchHandle, type WatchSink, type WatchSource } from './watcher.ts';
+
+export interface CacherOptions {
+  readonly storage: Storage & Partial<CommitFeed>;
+  /** `/pods/`: all keys under it are the resource's. */
+  readonly prefix: string;
+  readonly parse: (bytes: Buffer) => KubeObject;
+  readonly fields: (object: KubeObject) => Readonly<Record<string, string>>;
+  /** Fields by which lists and watches find objects (`spec.nodeName` of pods). */
+  readonly indexed?: readonly string[] | undefined;
+  /** JSON with the resourceVersion of what is stored (decrypts it, say). Throws for what cannot be read. Default: as it is stored. */
+  readonly decode?: ((record: StorageRecord) => Buffer) | undefined;
+  /** How the resource is called in messages. Default: the prefix. */
+  readonly resource?: GroupResource | undefined;
+  /** How long events are kept at least. Default: 75 s. */
+  readonly historyMs?: number | undefined;
+  /** How often a watch with bookmarks gets one. Default: 60 s. */
+  readonly bookmarkMs?: number | undefined;
+  /** Called when the cache differs from the storage, which is checked every 5 minutes: a bug, to be told loudly. */
+  readonly onInconsistency?: ((message: string) => void) | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+export interface CacheListOptions {
+  /** A prefix (`/pods/default/`), or one key: then at most one object. Under the cacher's prefix. */
+  readonly scope: string;
+  readonly resourceVersion?: string | undefined;
+  readonly resourceVersionMatch?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly continue?: string | undefined;
+  readonly predicate?: Predicate | undefined;
+}
+
+export interface CacheList {
+  readonly chunks: readonly ListChunk[];
+  /** How many objects the chunks have. */
+  readonly count: number;
+  readonly revision: Revision;
+  /** '' if nothing follows. */
+  readonly continueToken: string;
+  /** Only for lists that select everything. */
+  readonly remainingItemCount: number | undefined;
+}
+
+export interface CacheWatchOptions {
+  readonly scope: string;
+  readonly resourceVersion?: string | undefined;
+  readonly sendInitialEvents?: boolean | undefined;
+  readonly allowBookmarks?: boolean | undefined;
+  readonly predicate?: Predicate | undefined;
+  /** When the caller will end the watch, by the cacher's clock (milliseconds): a bookmark comes two seconds before. */
+  readonly deadline?: number | undefined;
+}
+
+/** Upstream: watch_cache.go, cacher.go. */
+const freshTimeoutMs = 3_000;
+const tooLargeRetrySeconds = 1;
+const retryMs = 1_000;
+const pageLimit = 10_000;
+const bookmarkBeforeDeadlineMs = 2_000;
+const sweepMs = 30_000;
+const consistencyCheckMs = 300_000;
+const checkPage = 1_000;
+
+const expired = 'The resourceVersion for the provided list is too old.';
+const inconsistentContinue = 'The provided continue parameter is too old to display a consistent list result. You can start a new list without '
+  + 'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided '
+  + 'token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned '
+  + 'and now may show up in the list.';
+
+/**
+ * The watch cache of one resource: the present objects, the history of the last minutes, and the watchers. Reads that
+ * must be the most recent come from it, too, where the storage feeds it by its commits; elsewhere they wait until it has
+ * reached the storage's revision. Upstream: apiserver/pkg/storage/cacher (Cacher, watchCache, CacheDelegator).
+ */
+export class Cacher {
+  readonly #storage: Storage;
+  readonly #feed: Feed;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #prefix: string;
+  readonly #reader: ObjectReader;
+  readonly #decode: ((record: StorageRecord) => Buffer) | undefined;
+  readonly #historyMs: number;
+  readonly #bookmarkMs: number;
+  readonly #indexed: readonly string[];
+  readonly #unsubscribe: () => void;
+  readonly #source: WatchSource;
+  readonly #groups: WatchGroups;
+  readonly #snapshots: SnapshotStore;
+  readonly #indexes = new Map<string, FieldIndex>();
+
+  #objects = new Map<string, CachedObject>();
+  #tree = new ObjectTree();
+  #history: EventHistory;
+  #listRevision: Revision = 0;
+  #bytes = 0;
+  #unreadable = 0;
+
+  #state: 'initializing' | 'ready' | 'closed' = 'initializing';
+  #stateSince: number;
+  #lastError: Error | undefined;
+  #ready = Promise.withResolvers<void>();
+  /** Events that came while the list was under way. */
+  #early: StorageEvent[] = [];
+  /** Counts the lists: the result of one that a reset has overtaken is void. */
+  #generation = 0;
+  #cancelRetry: (() => void) | undefined;
+  #stopTicking: (() => void) | undefined;
+  #stopSweeping: (() => void) | undefined;
+  readonly #stopChecking: () => void;
+  readonly #name: string;
+  #lastBookmark: BookmarkEvent | undefined;
+
+  constructor(options: CacherOptions) {
+    this.#storage = options.storage;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+    this.#prefix = options.prefix;
+    this.#name = options.resource ? groupResourceString(options.resource) : options.prefix;
+    this.#reader = { parse: options.parse, fields: options.fields };
+    this.#decode = options.decode;
+    this.#historyMs = options.historyMs ?? 75_000;
+    this.#bookmarkMs = options.bookmarkMs ?? 60_000;
+    this.#indexed = options.indexed ?? [];
+    this.#groups = new WatchGroups(this.#indexed);
+    this.#snapshots = new SnapshotStore(this.#historyMs);
+    this.#history = new EventHistory(0, this.#historyMs);
+    this.#stateSince = this.#clock.now();
+    this.#ready.promise.catch(() => {});
+    const cacher = this;
+    this.#source = {
+      get history() { return cacher.#history; },
+      currentRevision: () => this.currentRevision(),
+      now: () => this.#clock.now(),
+      tooOld: (revision) => this.#tooOld(revision).status,
+      defer: (callback) => setImmediate(callback),
+      remove: (watcher) => this.#groups.remove(watcher),
+    };
+    this.#stopChecking = this.#clock.every(consistencyCheckMs * (1 + 0.5 * this.#random()), () => this.#check(options.onInconsistency));
+    this.#feed = feedOf(options.storage, this.#clock);
+    this.#unsubscribe = this.#feed.subscribe({
+      prefix: this.#prefix,
+      onEvent: (event) => this.#onEvent(event),
+      onReset: () => this.#initialize(),
+    });
+  }
+
+  get ready(): boolean {
+    return this.#state === 'ready';
+  }
+
+  /** Resolves when it is ready for the first time, or again; rejects when it is closed. */
+  whenReady(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  /** Everything up to it has been seen. */
+  currentRevision(): Revision {
+    return Math.max(this.#listRevision, this.#feed.revision);
+  }
+
+  /** How many objects there are, and their average size. Upstream: storage.Stats. */
+  stats(): { readonly objectCount: number; readonly estimatedAverageObjectSizeBytes: number } {
+    const objectCount = this.#objects.size;
+    return { objectCount, estimatedAverageObjectSizeBytes: objectCount === 0 ? 0 : Math.round(this.#bytes / objectCount) };
+  }
+
+  /**
+   * | resourceVersion | state                                                                          |
+   * |-----------------|--------------------------------------------------------------------------------|
+   * | ''              | the most recent                                                                |
+   * | '0'             | any: what the cache has                                                        |
+   * | 'N'             | at least N: waits up to 3 s, then throws 504 (Too large resource version)      |
+   */
+  get(key: string, resourceVersion = ''): CachedObject | undefined | Promise<CachedObject | undefined> {
+    if (resourceVersion === '' && this.#feed.isImmediate && this.#state === 'ready') return this.#readable(this.#objects.get(key));
+    const revision = parseResourceVersion(resourceVersion);
+    if (resourceVersion === '' || this.#state !== 'ready') return this.#getFromStorage(key, resourceVersion);
+    const wait = this.#fresh(revision);
+    return wait ? wait.then(() => this.#readable(this.#objects.get(key))) : this.#readable(this.#objects.get(key));
+  }
+
+  /**
+   * | match        | resourceVersion | limit | continue | state                                                     |
+   * |--------------|-----------------|-------|----------|-----------------------------------------------------------|
+   * | Exact        | N               | any   |          | N                                                         |
+   * | NotOlderThan | N               | any   |          | at least N                                                |
+   * |              | any             | any   | rv = N   | N, the rest after the token's key                         |
+   * |              | any             | any   | rv = -1  | the most recent, the rest after the token's key           |
+   * |              | N               | yes   |          | N (as before there was a match)                           |
+   * |              | N               |       |          | at least N                                                |
+   * |              | ''              | any   |          | the most recent                                           |
+   * |              | '0'             | any   |          | any; the limit is ignored                                 |
+   *
+   * Throws 400 for a token or a version that is none, 410 for a state that is compacted away, 429 while the cache is not
+   * ready, 504 for a state that has not come within 3 s. Which combinations are allowed the caller has checked.
+   */
+  list(options: CacheListOptions): CacheList | Promise<CacheList> {
+    const query = this.#parseList(options);
+    if (this.#state !== 'ready') {
+      if (!query.predicate.isEmpty || query.limit === 0) throw this.#notReady();
+      return this.#listFromStorage(query, query.at === 'exact' ? query.revision : undefined);
+    }
+    if (query.at === 'exact') return this.#listExact(query);
+    if (query.at === 'atLeast') return this.#afterWait(this.#fresh(query.revision), () => this.#listPresent(query));
+    if (this.#feed.isImmediate) return this.#listPresent(query);
+    return this.#listConsistent(query);
+  }
+
+  /**
+   * Events in order of revision: first, in a later microtask, the initial ones. `resourceVersion`: '' and '0' begin with
+   * the present objects as ADDED, N with the events after N (a history that is too short is one ERROR event, 410).
+   * `sendInitialEvents` sends the present objects, at least of N, and (with bookmarks) a bookmark that ends them; false
+   * leaves them out. Throws 429 while the cache is not ready.
+   */
+  watch(options: CacheWatchOptions, sink: WatchSink): WatchHandle {
+    const text = options.resourceVersion ?? '';
+    const revision = parseResourceVersion(text);
+    if (this.#state !== 'ready') throw this.#notReady();
+    const { sendInitialEvents } = options;
+    if (sendInitialEvents === undefined || (text !== '' && (revision === 0 || !sendInitialEvents))) return this.#startWatch(options, revision, sink);
+    return this.#watchWhenFresh(options, text === '' ? undefined : revision, sink);
+  }
+
+  /**
+   * Compares the keys and revisions of the cache with those of the storage at one revision. If they differ, states of the
+   * past are no longer answered from memory until a check finds them equal. Upstream: consistencyChecker (delegator.go).
+   */
+  async checkConsistency(): Promise<{ readonly revision: Revision; readonly cacheDigest: string; readonly storageDigest: string }> {
+    if (this.#state !== 'ready') throw new Error('cache is not ready');
+    const revision = this.currentRevision();
+    const cacheDigest = digestOf(this.#tree.snapshot().chunks(this.#prefix).map(({ items }) => items));
+    const storageDigest = digestOf(await this.#storedPages(revision));
+    this.markConsistent(cacheDigest === storageDigest);
+    return { revision, cacheDigest, storageDigest };
+  }
+
+  #check(onInconsistency: ((message: string) => void) | undefined): void {
+    this.checkConsistency().then(({ revision, cacheDigest, storageDigest }) => {
+      if (cacheDigest !== storageDigest) onInconsistency?.(`the cache of ${this.#name} differs from the storage at revision ${revision}`);
+    }, () => {
+      // The storage could not be read at that revision: the next check will tell.
+    });
+  }
+
+  async #storedPages(revision: Revision): Promise<Versioned[][]> {
+    const pages: Versioned[][] = [];
+    for (let from: string | undefined = this.#prefix; from !== undefined;) {
+      const { records, more } = await this.#storage.list(this.#prefix, { revision, from, limit: checkPage });
+      pages.push(records.map(({ key, revision: at }) => ({ key, revision: at })));
+      from = more ? `${records.at(-1)!.key}\0` : undefined;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return pages;
+  }
+
+  /** Whether states of the past may be answered from memory. */
+  markConsistent(isConsistent: boolean): void {
+    this.#snapshots.enable(isConsistent);
+  }
+
+  close(): void {
+    if (this.#state === 'closed') return;
+    if (this.#state === 'ready') this.#ready = Promise.withResolvers();
+    this.#setState('closed');
+    this.#generation++;
+    this.#unsubscribe();
+    this.#cancelRetry?.();
+    this.#stopTicking?.();
+    this.#stopSweeping?.();
+    this.#stopChecking();
+    for (const watcher of [...this.#groups]) watcher.end('closed');
+    this.#ready.reject(new Error('apiserver cacher is stopped'));
+    this.#ready.promise.catch(() => {});
+  }
+
+  // Filling
+
+  /** Lists anew; those who watch must do so, too. */
+  #initialize(): void {
+    if (this.#state === 'closed') return;
+    if (this.#state === 'ready') {
+      this.#ready = Promise.withResolvers();
+      this.#ready.promise.catch(() => {});
+      this.#setState('initializing');
+    }
+    for (const watcher of [...this.#groups]) watcher.fail(this.#tooOld(this.#history.completeAfter).status);
+    this.#early = [];
+    const generation = ++this.#generation;
+    this.#storage.list(this.#prefix).then(
+      ({ records, revision }) => {
+        if (generation === this.#generation) this.#replace(records, revision);
+      },
+      (error: unknown) => {
+        if (generation !== this.#generation) return;
+        this.#lastError = error instanceof Error ? error : new Error(String(error));
+        this.#cancelRetry = this.#clock.after(retryMs, () => this.#initialize());
+      },
+    );
+  }
+
+  #replace(records: readonly StorageRecord[], revision: Revision): void {
+    const objects = records.map((record) => this.#objectOf(record));
+    this.#objects = new Map(objects.map((object) => [object.key, object]));
+    this.#tree = ObjectTree.from(objects);
+    this.#history = new EventHistory(revision, this.#historyMs);
+    this.#snapshots.clear();
+    this.#indexes.clear();
+    this.#bytes = objects.reduce((sum, object) => sum + object.size, 0);
+    this.#unreadable = objects.filter((object) => object.failure).length;
+    this.#listRevision = revision;
+    this.#lastError = undefined;
+    const early = this.#early;
+    this.#early = [];
+    this.#setState('ready');
+    for (const event of early) this.#onEvent(event);
+    this.#ready.resolve();
+  }
+
+  #objectOf(record: StorageRecord): CachedObject {
+    const { key, revision, createRevision, value } = record;
+    if (!this.#decode) return new CachedObject(key, revision, createRevision, value, this.#reader);
+    try {
+      return new CachedObject(key, revision, createRevision, this.#decode(record), this.#reader);
+    } catch (error) {
+      const failure = newInternalError(new Error(`unable to transform key ${JSON.stringify(key)}: ${(error as Error).message}`, { cause: error }));
+      return new CachedObject(key, revision, createRevision, Buffer.alloc(0), this.#reader, failure);
+    }
+  }
+
+  #onEvent(event: StorageEvent): void {
+    if (this.#state !== 'ready') {
+      this.#early.push(event);
+      return;
+    }
+    if (event.revision <= this.#listRevision) return;
+    const { key, revision, record } = event;
+    const previous = this.#objects.get(key);
+    const object = record && this.#objectOf(record);
+    if (!object && !previous) return;
+    if (object) {
+      this.#objects.set(key, object);
+      this.#tree.set(object);
+    } else {
+      this.#objects.delete(key);
+      this.#tree.delete(key);
+    }
+    for (const index of this.#indexes.values()) index.replace(previous, object);
+    this.#bytes += (object?.size ?? 0) - (previous?.size ?? 0);
+    this.#unreadable += (object?.failure ? 1 : 0) - (previous?.failure ? 1 : 0);
+    const change: CacheEvent = { key, revision, object, previous, at: this.#clock.now() };
+    this.#history.add(change);
+    this.#groups.dispatch(change);
+  }
+
+  #setState(state: 'initializing' | 'ready' | 'closed'): void {
+    this.#state = state;
+    this.#stateSince = this.#clock.now();
+  }
+
+  /** Upstream: ready.go, util.go (calculateRetryAfterForUnreadyCache). */
+  #notReady(): StatusError {
+    const seconds = Math.floor(Math.min(30, Math.max(1, Math.exp(0.06 * (this.#clock.now() - this.#stateSince) / 1_000))));
+    if (this.#state === 'closed') return newTooManyRequests('apiserver cacher is stopped', seconds);
+    return newTooManyRequests(`storage is (re)initializing${this.#lastError ? `: ${this.#lastError.message}` : ''}`, seconds);
+  }
+
+  /** undefined: it is fresh enough already. */
+  #fresh(revision: Revision): Promise<void> | undefined {
+    if (revision <= this.currentRevision()) return undefined;
+    return this.#feed.waitFor(revision, freshTimeoutMs, this.#clock).then((isReached) => {
+      if (!isReached) throw newTooLargeResourceVersion(revision, this.currentRevision(), tooLargeRetrySeconds);
+    });
+  }
+
+  #afterWait<T>(wait: Promise<void> | undefined, read: () => T | Promise<T>): T | Promise<T> {
+    return wait ? wait.then(read) : read();
+  }
+
+  // Reads
+
+  #readable(object: CachedObject | undefined): CachedObject | undefined {
+    if (object?.failure) throw object.failure;
+    return object;
+  }
+
+  async #getFromStorage(key: string, resourceVersion: string): Promise<CachedObject | undefined> {
+    const record = await this.#storage.get(key);
+    const minimum = parseResourceVersion(resourceVersion);
+    if (minimum > 0) {
+      const current = await this.#storage.currentRevision();
+      if (minimum > current) throw newTooLargeResourceVersion(minimum, current, 0);
+    }
+    if (!record) return undefined;
+    const cached = this.#objects.get(key);
+    return this.#readable(cached?.revision === record.revision ? cached : this.#objectOf(record));
+  }
+
+  #parseList(options: CacheListOptions): ListQuery {
+    const { scope, resourceVersion: text = '', resourceVersionMatch: match = '', continue: token = '', predicate = everything } = options;
+    const isPrefix = scope.endsWith('/');
+    const limit = text === '0' ? 0 : Math.max(0, options.limit ?? 0);
+    const query = { scope, isPrefix, limit, predicate, from: scope, isContinued: false };
+    if (isPrefix && token !== '') {
+      const { from, revision } = parseContinue(token, scope);
+      if (text !== '' && text !== '0') throw newBadRequest('specifying resource version is not allowed when using continue');
+      return { ...query, from, isContinued: true, at: revision > 0 ? 'exact' : 'newest', revision: Math.max(0, revision) };
+    }
+    const revision = parseListVersion(text);
+    if (match === 'Exact') return { ...query, at: 'exact', revision };
+    if (match === '' && text === '') return { ...query, at: 'newest', revision: 0 };
+    if (match === '' && isPrefix && limit > 0 && revision > 0) return { ...query, at: 'exact', revision };
+    return { ...query, at: 'atLeast', revision };
+  }
+
+  async #listConsistent(query: ListQuery): Promise<CacheList> {
+    const revision = await this.#storage.currentRevision();
+    if (revision <= this.currentRevision() || await this.#feed.waitFor(revision, freshTimeoutMs, this.#clock)) return this.#listPresent(query);
+    return this.#listFromStorage(query, undefined);
+  }
+
+  #listPresent(query: ListQuery): CacheList {
+    const revision = this.currentRevision();
+    if (!query.isPrefix) {
+      const object = this.#objects.get(query.scope);
+      const isSelected = object !== undefined && query.predicate.matches(this.#readable(object)!);
+      return singleList(isSelected ? object : undefined, revision);
+    }
+    const snapshot = this.#tree.snapshot();
+    const indexed = query.isContinued ? undefined : this.#indexFor(query.predicate);
+    const list = indexed ? this.#listIndexed(indexed, query, revision) : this.#listSnapshot(snapshot, query, revision);
+    if (list.continueToken !== '') this.#snapshots.keep(revision, snapshot, this.#clock.now());
+    this.#sweepRegularly();
+    return list;
+  }
+
+  #listExact(query: ListQuery): CacheList | Promise<CacheList> {
+    const { revision } = query;
+    if (!query.isPrefix) return this.#listFromStorage(query, revision);
+    return this.#afterWait(this.#fresh(revision), () => {
+      const snapshot = this.#snapshots.at(revision, this.currentRevision(), this.#tree, this.#history, this.#clock.now());
+      return snapshot ? this.#listSnapshot(snapshot, query, revision) : this.#listFromStorage(query, revision);
+    });
+  }
+
+  #listSnapshot(snapshot: Snapshot, query: ListQuery, revision: Revision): CacheList {
+    const { scope, from, predicate, limit } = query;
+    const chunks = snapshot.chunks(scope, from);
+    if (this.#unreadable > 0) for (const { items } of chunks) for (const object of items) this.#readable(object);
+    const total = chunks.reduce((sum, chunk) => sum + chunk.items.length, 0);
+    if (!predicate.isEmpty) return selectedList(chunks, total, query, revision);
+    if (limit === 0 || total <= limit) return { chunks, count: total, revision, continueToken: '', remainingItemCount: undefined };
+    const page = firstOf(chunks, limit);
+    return { chunks: page, count: limit, revision, continueToken: tokenAfter(page, scope, revision), remainingItemCount: total - limit };
+  }
+
+  #indexFor({ exactField }: Predicate): Iterable<CachedObject> | undefined {
+    if (!exactField || !this.#indexed.includes(exactField.field)) return undefined;
+    let index = this.#indexes.get(exactField.field);
+    if (!index) {
+      index = new FieldIndex(exactField.field, this.#objects.values());
+      this.#indexes.set(exactField.field, index);
+    }
+    return index.get(exactField.value);
+  }
+
+  #listIndexed(objects: Iterable<CachedObject>, query: ListQuery, revision: Revision): CacheList {
+    const items = [...objects].filter((object) => object.key.startsWith(query.scope)).sort((a, b) => compareKeys(a.key, b.key));
+    return selectedList([new Leaf(undefined, items)], items.length, query, revision);
+  }
+
+  /** What the cache does not have: the past beyond its history, or the present while it is not ready. Pages grow as upstream's. */
+  async #listFromStorage(query: ListQuery, at: Revision | undefined): Promise<CacheList> {
+    const { scope, predicate, limit } = query;
+    try {
+      if (!query.isPrefix) {
+        const revision = at ?? await this.#storage.currentRevision();
+        const record = await this.#storage.get(scope, at === undefined ? {} : { revision: at });
+        const object = record && this.#readable(this.#objectOf(record));
+        return singleList(object && predicate.matches(object) ? object : undefined, revision);
+      }
+      const items: CachedObject[] = [];
+      let revision = at;
+      let { from } = query;
+      let page = limit;
+      let last = '';
+      for (;;) {
+        const result = await this.#storage.list(scope, { revision, from, limit: page });
+        revision ??= result.revision;
+        if (query.at === 'atLeast' && query.revision > revision) throw newTooLargeResourceVersion(query.revision, revision, 0);
+        let { more } = result;
+        for (const record of result.records) {
+          if (limit > 0 && items.length >= limit) {
+            more = true;
+            break;
+          }
+          last = record.key;
+          const object = this.#readable(this.#objectOf(record))!;
+          if (predicate.matches(object)) items.push(object);
+        }
+        if (!more || limit === 0 || items.length >= limit) {
+          const continueToken = more ? encodeContinue(`${last}\0`, scope, revision) : '';
+          const remainingItemCount = more && predicate.isEmpty ? result.count - limit : undefined;
+          return { chunks: items.length > 0 ? [new Leaf(undefined, items)] : [], count: items.length, revision, continueToken, remainingItemCount };
+        }
+        from = `${last}\0`;
+        page = Math.min(page * 2, pageLimit);
+      }
+    } catch (error) {
+      if (error instanceof CompactedError) throw query.isContinued ? expiredContinue(query) : newResourceExpired(expired);
+      if (error instanceof FutureRevisionError) throw newTooLargeResourceVersion(error.revision, error.currentRevision, 0);
+      throw error;
+    }
+  }
+
+  // Watches
+
+  #watchWhenFresh(options: CacheWatchOptions, revision: Revision | undefined, sink: WatchSink): WatchHandle {
+    if (revision === undefined && this.#feed.isImmediate) return this.#startWatch(options, this.currentRevision(), sink);
+    if (revision !== undefined && revision <= this.currentRevision()) return this.#startWatch(options, revision, sink);
+    let handle: WatchHandle | undefined;
+    let isClosed = false;
+    const start = async (): Promise<void> => {
+      const required = revision ?? await this.#storage.currentRevision();
+      if (options.sendInitialEvents) await this.#fresh(required);
+      if (isClosed) return;
+      if (this.#state !== 'ready') throw this.#notReady();
+      handle = this.#startWatch(options, required, sink);
+    };
+    start().catch((error: unknown) => {
+      if (isClosed) return;
+      isClosed = true;
+      failSink(sink, error);
+    });
+    return {
+      drained: () => handle?.drained(),
+      close: () => {
+        isClosed = true;
+        handle?.close();
+      },
+    };
+  }
+
+  #startWatch(options: CacheWatchOptions, revision: Revision, sink: WatchSink): WatchHandle {
+    const { scope, predicate = everything, allowBookmarks = false, sendInitialEvents } = options;
+    const withInitial = sendInitialEvents === true || (revision === 0 && sendInitialEvents === undefined);
+    const current = this.currentRevision();
+    const watcher = new Watcher(this.#source, sink, this.#groups.groupFor(scope, predicate), {
+      initial: withInitial ? this.#tree.snapshot() : undefined,
+      revision: withInitial || revision === 0 ? current : revision,
+      endBookmark: sendInitialEvents === true && allowBookmarks,
+      bookmarkAt: allowBookmarks ? this.#nextBookmark(options.deadline) : Infinity,
+    });
+    if (allowBookmarks && options.deadline !== undefined) this.#deadlines.set(watcher, options.deadline);
+    this.#groups.add(watcher);
+    this.#stopTicking ??= this.#clock.every(1_000, () => this.#tick());
+    queueMicrotask(() => watcher.pump());
+    return watcher;
+  }
+
+  readonly #deadlines = new WeakMap<Watcher, number>();
+
+  /** Every minute or a bit more often, and two seconds before the deadline; after that never. */
+  #nextBookmark(deadline: number | undefined): number {
+    const now = this.#clock.now();
+    const regular = now + this.#bookmarkMs * (1 - 0.1 * this.#random());
+    if (deadline === undefined) return regular;
+    const last = deadline - bookmarkBeforeDeadlineMs;
+    return last <= now ? Infinity : Math.min(regular, last);
+  }
+
+  /** Once a second while there are watchers: bookmarks that are due, and clients that take nothing. */
+  #tick(): void {
+    if (this.#groups.size === 0) {
+      this.#stopTicking?.();
+      this.#stopTicking = undefined;
+      return;
+    }
+    const now = this.#clock.now();
+    for (const watcher of [...this.#groups]) {
+      watcher.checkSlow(now);
+      if (watcher.bookmarkAt > now || !watcher.isLive) continue;
+      watcher.bookmarkAt = this.#nextBookmark(this.#deadlines.get(watcher));
+      watcher.send(this.#bookmark());
+    }
+  }
+
+  /** One for all watchers at a revision. A live watcher has got every event up to it. */
+  #bookmark(): BookmarkEvent {
+    const revision = this.currentRevision();
+    if (this.#lastBookmark?.revision !== revision) this.#lastBookmark = new BookmarkEvent(revision, false);
+    return this.#lastBookmark;
+  }
+
+  #tooOld(revision: Revision): StatusError {
+    return newResourceExpired(`too old resource version: ${revision} (${this.#history.completeAfter})`);
+  }
+
+  #sweepRegularly(): void {
+    this.#stopSweeping ??= this.#clock.every(sweepMs, () => {
+      this.#tree.sweep();
+      this.#snapshots.prune(this.#clock.now());
+    });
+  }
+}
+
+interface ListQuery {
+  readonly scope: string;
+  readonly isPrefix: boolean;
+  /** 0: none. */
+  readonly limit: number;
+  readonly predicate: Predicate;
+  readonly from: string;
+  readonly isContinued: boolean;
+  readonly at: 'newest' | 'atLeast' | 'exact';
+  readonly revision: Revision;
+}
+
+function parseContinue(token: string, scope: string): ContinuePoint {
+  try {
+    return decodeContinue(token, scope);
+  } catch (error) {
+    throw newBadRequest(`invalid continue token: ${(error as Error).message}`);
+  }
+}
+
+function parseListVersion(text: string): Revision {
+  try {
+    return parseResourceVersion(text);
+  } catch (error) {
+    throw newBadRequest(`invalid resource version: ${(error as Error).message}`);
+  }
+}
+
+/** 410 with a token by which the rest of the list can be had as it is now. */
+function expiredContinue({ from, scope }: ListQuery): StatusError {
+  const error = newResourceExpired(inconsistentContinue);
+  error.status.metadata.continue = encodeContinue(from, scope, -1);
+  return error;
+}
+
+function singleList(object: CachedObject | undefined, revision: Revision): CacheList {
+  const chunks = object ? [new Leaf(undefined, [object])] : [];
+  return { chunks, count: chunks.length, revision, continueToken: '', remainingItemCount: undefined };
+}
+
+/** The objects that match, up to the limit; more follow if any object, matching or not, stands after the last of them. */
+function selectedList(chunks: readonly ListChunk[], total: number, { predicate, limit, scope }: ListQuery, revision: Revision): CacheList {
+  const items: CachedObject[] = [];
+  let seen = 0;
+  scan: for (const chunk of chunks) {
+    for (const object of chunk.items) {
+      seen++;
+      if (predicate.matches(object)) items.push(object);
+      if (limit > 0 && items.length >= limit) break scan;
+    }
+  }
+  const page = items.length > 0 ? [new Leaf(undefined, items)] : [];
+  const continueToken = seen < total ? tokenAfter(page, scope, revision) : '';
+  return { chunks: page, count: items.length, revision, continueToken, remainingItemCount: undefined };
+}
+
+function firstOf(chunks: readonly Leaf[], limit: number): ListChunk[] {
+  const page: ListChunk[] = [];
+  let left = limit;
+  for (const chunk of chunks) {
+    if (left === 0) break;
+    const count = Math.min(left, chunk.items.length);
+    page.push(chunk.part(0, count));
+    left -= count;
+  }
+  return page;
+}
+
+function tokenAfter(page: readonly ListChunk[], scope: string, revision: Revision): string {
+  return encodeContinue(`${page.at(-1)!.items.at(-1)!.key}\0`, scope, revision);
+}
+
+function failSink(sink: WatchSink, error: unknown): void {
+  const status = (error as Partial<StatusError>).status ?? newInternalError(error as Error).status;
+  sink.send(new ErrorEvent(status as Status));
+  sink.end('error');
+}
+
+interface Versioned { readonly key: string; readonly revision: Revision }
+
+function digestOf(pages: readonly (readonly Versioned[])[]): string {
+  const hash = createHash('sha256');
+  for (const page of pages) for (const { key, revision } of page) hash.update(`${key}/${revision}\n`);
+  return hash.digest('hex');
+}

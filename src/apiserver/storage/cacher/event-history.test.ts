@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { type CacheEvent, EventHistory, maxHistory } from './event-history.ts';
+
+const freshMs = 75_000;
+const event = (revision: number, at: number): CacheEvent => ({ key: `/pods/${revision}`, revision, at, object: undefined, previous: undefined });
+
+describe('EventHistory', () => {
+  // Upstream: TestDynamicCache.
+  const capacities: readonly { readonly name: string; readonly count: number; readonly msBetween: number; readonly capacity: number; readonly completeAfter: number }[] = [
+    { name: 'begins at the smallest', count: 0, msBetween: 1, capacity: 100, completeAfter: 1 },
+    { name: 'stays while it is not full', count: 100, msBetween: 1, capacity: 100, completeAfter: 1 },
+    { name: 'doubles when it is full of fresh events', count: 101, msBetween: 1, capacity: 200, completeAfter: 1 },
+    { name: 'doubles again', count: 401, msBetween: 1, capacity: 800, completeAfter: 1 },
+    { name: 'drops the oldest when they are old', count: 150, msBetween: 1_000, capacity: 100, completeAfter: 51 },
+    { name: 'has an end', count: maxHistory + 10, msBetween: 0, capacity: maxHistory, completeAfter: 11 },
+  ];
+  it.each(capacities)('$name', ({ count, msBetween, capacity, completeAfter }) => {
+    const history = new EventHistory(1, freshMs);
+    for (let i = 0; i < count; i++) history.add(event(i + 2, i * msBetween));
+    expect(history.capacity).toBe(capacity);
+    expect(history.completeAfter).toBe(completeAfter);
+    expect(history.size).toBe(Math.min(count, capacity));
+  });
+
+  it('halves when most of it is old, and loses nothing that is fresh', () => {
+    const history = new EventHistory(1, freshMs);
+    for (let i = 0; i < 400; i++) history.add(event(i + 2, i));
+    expect(history.capacity).toBe(400);
+    history.add(event(402, 200_000));
+    expect(history.capacity).toBe(200);
+    expect(history.at(history.size - 1).revision).toBe(402);
+    expect(history.at(0).revision).toBe(history.completeAfter + 1);
+  });
+
+  it('finds what is after a revision, also after it has grown around its end', () => {
+    const history = new EventHistory(1, freshMs);
+    for (let i = 0; i < 150; i++) history.add(event((i + 1) * 10, i * 1_000));
+    for (let i = 150; i < 400; i++) history.add(event((i + 1) * 10, 150_000));
+    expect(history.capacity).toBeGreaterThan(100);
+    for (const [revision, found] of [[2_000, 2_010], [2_005, 2_010], [2_009, 2_010], [3_990, 4_000]] as const) {
+      expect(history.at(history.indexAfter(revision)).revision).toBe(found);
+    }
+    expect(history.indexAfter(4_000)).toBe(history.size);
+    expect(history.indexAfter(0)).toBe(0);
+  });
+});

@@ -1,0 +1,36 @@
+import type { CachedObject } from './cached-object.ts';
+
+/** The present objects by the value of one field, so that a list by `spec.nodeName=x` does not look at all pods. */
+export class FieldIndex {
+  readonly #field: string;
+  readonly #byValue = new Map<string, Map<string, CachedObject>>();
+
+  constructor(field: string, objects: Iterable<CachedObject>) {
+    this.#field = field;
+    for (const object of objects) this.replace(undefined, object);
+  }
+
+  /** The objects with the value, in any order. */
+  get(value: string): Iterable<CachedObject> {
+    return this.#byValue.get(value)?.values() ?? [];
+  }
+
+  /** Objects that cannot be read have no fields and are not in the index. */
+  replace(previous: CachedObject | undefined, object: CachedObject | undefined): void {
+    const before = this.#valueOf(previous);
+    const after = this.#valueOf(object);
+    if (before !== undefined && before !== after) {
+      const objects = this.#byValue.get(before);
+      objects?.delete(previous!.key);
+      if (objects?.size === 0) this.#byValue.delete(before);
+    }
+    if (after === undefined) return;
+    let objects = this.#byValue.get(after);
+    if (!objects) this.#byValue.set(after, (objects = new Map()));
+    objects.set(object!.key, object!);
+  }
+
+  #valueOf(object: CachedObject | undefined): string | undefined {
+    return object && !object.failure ? object.fields[this.#field] : undefined;
+  }
+}

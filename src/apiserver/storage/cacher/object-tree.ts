@@ -1,0 +1,265 @@
+import { Buffer } from 'node:buffer';
+import { compareKeys, hasUncommonOrder, lowerBound } from '../key.ts';
+import type { CachedObject } from './cached-object.ts';
+
+const leafLimit = 128;
+
+/** Makes the bytes of one item of a list. */
+export type MakeItem = (object: CachedObject) => Buffer;
+
+/** A run of list items in order. Nothing of it changes any more. */
+export interface ListChunk {
+  readonly items: readonly CachedObject[];
+  /** All items with the separator between them (none at the ends), made at the first use of the variant and kept for the next. */
+  encoded(variant: string, makeItem: MakeItem, separator: Buffer): Buffer;
+}
+
+/** Encodings that no list has used between two sweeps are dropped. */
+interface Encoding {
+  readonly bytes: Buffer;
+  used: boolean;
+}
+
+/** One leaf. It may be changed only while its owner is the tree's; after that it is shared and stays as it is. */
+export class Leaf implements ListChunk {
+  #encodings: Map<string, Encoding> | undefined = undefined;
+  /** Parts of it that lists of a namespace have cut, by start and end. */
+  #parts: Map<number, Leaf> | undefined = undefined;
+  readonly owner: object | undefined;
+  readonly items: CachedObject[];
+
+  constructor(owner: object | undefined, items: CachedObject[]) {
+    this.owner = owner;
+    this.items = items;
+  }
+
+  encoded(variant: string, makeItem: MakeItem, separator: Buffer): Buffer {
+    const encodings = (this.#encodings ??= new Map<string, Encoding>());
+    let encoding = encodings.get(variant);
+    if (!encoding) {
+      encoding = { bytes: join(this.items, makeItem, separator), used: true };
+      encodings.set(variant, encoding);
+    }
+    encoding.used = true;
+    return encoding.bytes;
+  }
+
+  part(start: number, end: number): Leaf {
+    if (start === 0 && end === this.items.length) return this;
+    const parts = (this.#parts ??= new Map<number, Leaf>());
+    const id = start * (leafLimit + 1) + end;
+    let part = parts.get(id);
+    if (!part) {
+      part = new Leaf(undefined, this.items.slice(start, end));
+      parts.set(id, part);
+    }
+    return part;
+  }
+
+  /** To be called before each change of the items. */
+  forget(): void {
+    this.#encodings = undefined;
+    this.#parts = undefined;
+  }
+
+  /** Drops the encodings that were not used since the last sweep. */
+  sweep(): void {
+    for (const [variant, encoding] of this.#encodings ?? []) {
+      if (!encoding.used) this.#encodings?.delete(variant);
+      encoding.used = false;
+    }
+    for (const [id, part] of this.#parts ?? []) {
+      part.sweep();
+      if (!part.#encodings?.size) this.#parts?.delete(id);
+    }
+  }
+}
+
+function join(items: readonly CachedObject[], makeItem: MakeItem, separator: Buffer): Buffer {
+  const buffers: Buffer[] = [];
+  for (const item of items) {
+    if (buffers.length > 0) buffers.push(separator);
+    buffers.push(makeItem(item));
+  }
+  return Buffer.concat(buffers);
+}
+
+/** All objects at one revision, in the order of their keys. It shares its leaves with the tree and with other snapshots. */
+export class Snapshot {
+  readonly #leaves: readonly Leaf[];
+  readonly #uncommon: boolean;
+  readonly size: number;
+
+  constructor(leaves: readonly Leaf[], uncommon: boolean, size: number) {
+    this.#leaves = leaves;
+    this.#uncommon = uncommon;
+    this.size = size;
+  }
+
+  get leaves(): readonly Leaf[] {
+    return this.#leaves;
+  }
+
+  /** The objects under the prefix whose keys are not before `from`. */
+  chunks(prefix: string, from = prefix): Leaf[] {
+    const chunks: Leaf[] = [];
+    const start = compareKeys(from, prefix) > 0 ? from : prefix;
+    for (let at = leafOf(this.#leaves, start, this.#uncommon); at < this.#leaves.length; at++) {
+      const leaf = this.#leaves[at]!;
+      const { items } = leaf;
+      const first = chunks.length > 0 ? 0 : lowerBound(items, start, this.#uncommon);
+      if (first === items.length) continue;
+      if (!items[first]!.key.startsWith(prefix)) break;
+      const isWhole = items.at(-1)!.key.startsWith(prefix);
+      const end = isWhole ? items.length : endOfPrefix(items, first, prefix);
+      chunks.push(leaf.part(first, end));
+      if (!isWhole) break;
+    }
+    return chunks;
+  }
+
+  get(key: string): CachedObject | undefined {
+    const items = this.#leaves[leafOf(this.#leaves, key, this.#uncommon)]?.items ?? [];
+    const object = items[lowerBound(items, key, this.#uncommon)];
+    return object?.key === key ? object : undefined;
+  }
+
+  /** A tree of its own that begins with these objects. */
+  fork(): ObjectTree {
+    return new ObjectTree(this.#leaves, this.#uncommon, this.size);
+  }
+}
+
+/** The items with the prefix stand together: the index after the last, known that `first` is one. */
+function endOfPrefix(items: readonly CachedObject[], first: number, prefix: string): number {
+  let low = first + 1;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (items[middle]!.key.startsWith(prefix)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The last leaf whose first key is not after `key`; 0 if there is none. */
+function leafOf(leaves: readonly Leaf[], key: string, uncommon: boolean): number {
+  let low = 0;
+  let high = leaves.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const first = leaves[middle]!.items[0]!.key;
+    if (uncommon ? compareKeys(first, key) <= 0 : first <= key) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low - 1);
+}
+
+/**
+ * Objects in the order of their keys' UTF-8 bytes: an array of leaves, each an array of at most 128 objects, none empty.
+ * A snapshot costs nothing: it takes the arrays as they are, and the tree copies an array before it next changes it.
+ *
+ * Worked example, leaves of at most two: [a b][c d], snapshot s, then put c2: the tree is [a b]'[c2 d] with a new outer
+ * array and a new second leaf; s still has [a b][c d], and both share the first leaf with all that was encoded of it.
+ */
+export class ObjectTree {
+  #leaves: Leaf[];
+  #uncommon: boolean;
+  #size: number;
+  /** Leaves with this owner are in no snapshot. */
+  #owner: object = {};
+  #ownsArray = false;
+  #snapshot: Snapshot | undefined;
+
+  constructor(leaves: readonly Leaf[] = [], uncommon = false, size = 0) {
+    this.#leaves = leaves as Leaf[];
+    this.#uncommon = uncommon;
+    this.#size = size;
+  }
+
+  /** `sorted`: in the order of `compareKeys`, each key once. */
+  static from(sorted: readonly CachedObject[]): ObjectTree {
+    const leaves: Leaf[] = [];
+    for (let i = 0; i < sorted.length; i += leafLimit * 0.75) leaves.push(new Leaf(undefined, sorted.slice(i, i + leafLimit * 0.75)));
+    return new ObjectTree(leaves, sorted.some((object) => hasUncommonOrder(object.key)), sorted.length);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  set(object: CachedObject): void {
+    const { key } = object;
+    this.#uncommon ||= hasUncommonOrder(key);
+    this.#ownArray();
+    if (this.#leaves.length === 0) {
+      this.#leaves.push(new Leaf(this.#owner, [object]));
+      this.#size++;
+      return;
+    }
+    const at = leafOf(this.#leaves, key, this.#uncommon);
+    const leaf = this.#ownLeaf(at);
+    const i = lowerBound(leaf.items, key, this.#uncommon);
+    if (leaf.items[i]?.key === key) {
+      leaf.items[i] = object;
+      return;
+    }
+    leaf.items.splice(i, 0, object);
+    this.#size++;
+    // Keys that come in order leave full leaves behind them; others split in the middle.
+    const cut = i === leaf.items.length - 1 && at === this.#leaves.length - 1 ? leafLimit * 0.75 : leafLimit / 2;
+    if (leaf.items.length > leafLimit) this.#leaves.splice(at + 1, 0, new Leaf(this.#owner, leaf.items.splice(cut)));
+  }
+
+  delete(key: string): void {
+    if (this.#leaves.length === 0) return;
+    const at = leafOf(this.#leaves, key, this.#uncommon);
+    const i = lowerBound(this.#leaves[at]!.items, key, this.#uncommon);
+    if (this.#leaves[at]!.items[i]?.key !== key) return;
+    this.#ownArray();
+    const leaf = this.#ownLeaf(at);
+    leaf.items.splice(i, 1);
+    this.#size--;
+    if (leaf.items.length === 0) this.#leaves.splice(at, 1);
+    else if (leaf.items.length < leafLimit / 8) this.#merge(at);
+  }
+
+  snapshot(): Snapshot {
+    if (!this.#snapshot) {
+      this.#owner = {};
+      this.#ownsArray = false;
+      this.#snapshot = new Snapshot(this.#leaves, this.#uncommon, this.#size);
+    }
+    return this.#snapshot;
+  }
+
+  /** Drops encodings that have not been used since the last sweep. */
+  sweep(): void {
+    for (const leaf of this.#leaves) leaf.sweep();
+  }
+
+  #ownArray(): void {
+    this.#snapshot = undefined;
+    if (this.#ownsArray) return;
+    this.#leaves = this.#leaves.slice();
+    this.#ownsArray = true;
+  }
+
+  #ownLeaf(at: number): Leaf {
+    const leaf = this.#leaves[at]!;
+    if (leaf.owner === this.#owner) {
+      leaf.forget();
+      return leaf;
+    }
+    return (this.#leaves[at] = new Leaf(this.#owner, leaf.items.slice()));
+  }
+
+  /** Joins a small leaf with the next if both fit. */
+  #merge(at: number): void {
+    const left = at + 1 < this.#leaves.length ? at : at - 1;
+    const a = this.#leaves[left];
+    const b = this.#leaves[left + 1];
+    if (!a || !b || a.items.length + b.items.length > leafLimit / 2) return;
+    this.#leaves.splice(left, 2, new Leaf(this.#owner, [...a.items, ...b.items]));
+  }
+}

@@ -1,0 +1,156 @@
+import { Buffer } from 'node:buffer';
+import type { KubeObject } from '#apimachinery/meta/types';
+import type { FakeStorage } from '../fake-storage.ts';
+import type { Encode, Revision } from '../storage.ts';
+import type { CachedObject } from './cached-object.ts';
+import { Cacher, type CacherOptions, type CacheList } from './cacher.ts';
+import type { Clock } from './clock.ts';
+import type { Predicate } from './predicate.ts';
+import type { WatchEvent } from './watch-event.ts';
+import type { WatchEnd, WatchSink } from './watcher.ts';
+
+/** Time that stands until a test moves it. */
+export class FakeClock implements Clock {
+  #now = 1_000_000;
+  readonly #timers = new Set<{ at: number; readonly every: number; readonly callback: () => void }>();
+
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    return this.#add(ms, 0, callback);
+  }
+
+  every(ms: number, callback: () => void): () => void {
+    return this.#add(ms, ms, callback);
+  }
+
+  /** Runs what is due, in order, and lets promises go on between. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      await turn();
+      const next = [...this.#timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+      if (!next) break;
+      this.#now = next.at;
+      if (next.every > 0) next.at += next.every;
+      else this.#timers.delete(next);
+      next.callback();
+    }
+    this.#now = end;
+    await turn();
+  }
+
+  #add(ms: number, every: number, callback: () => void): () => void {
+    const timer = { at: this.#now + ms, every, callback };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+}
+
+/** Lets everything that can go on without time do so. */
+export async function turn(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Writes down what it gets: `ADDED a 5`, `BOOKMARK 7`, `BOOKMARK 7 end`, `ERROR 410 Expired: message`. */
+export class RecordingSink implements WatchSink {
+  readonly events: WatchEvent[] = [];
+  ended: WatchEnd | undefined;
+  /** What it says that it holds back. */
+  buffered = 0;
+  /** So much is added with each event. */
+  bytesPerEvent = 0;
+
+  send(event: WatchEvent): void {
+    this.events.push(event);
+    this.buffered += this.bytesPerEvent;
+  }
+
+  bufferedBytes(): number {
+    return this.buffered;
+  }
+
+  end(reason: WatchEnd): void {
+    this.ended = reason;
+  }
+
+  get log(): string[] {
+    return this.events.map((event) => {
+      if (event.type === 'ERROR') return `ERROR ${event.status.code} ${event.status.reason}: ${event.status.message}`;
+      if (event.type === 'BOOKMARK') return `BOOKMARK ${event.revision}${event.initialEventsEnd ? ' end' : ''}`;
+      return `${event.type} ${event.object.object.metadata.name} ${event.object.object.metadata.resourceVersion}`;
+    });
+  }
+
+  /** What came since the last call. */
+  take(): string[] {
+    const log = this.log;
+    this.events.length = 0;
+    return log;
+  }
+}
+
+export interface PodFields { readonly labels?: Record<string, string>; readonly nodeName?: string; readonly padding?: number }
+
+/** A pod as the server stores it, with its name and namespace from the key. */
+export function pod(key: string, { labels, nodeName, padding }: PodFields = {}): Encode {
+  const [, , namespace, name] = key.split('/');
+  return (revision) => Buffer.from(JSON.stringify({
+    kind: 'Pod', apiVersion: 'v1',
+    metadata: { name, namespace, resourceVersion: String(revision), labels },
+    spec: { nodeName, padding: padding ? 'x'.repeat(padding) : undefined },
+  }));
+}
+
+/** Creates or updates, whatever is there. */
+export async function put(storage: FakeStorage, key: string, fields: PodFields = {}): Promise<Revision> {
+  const present = await storage.get(key);
+  const write = present ? storage.update(key, present.revision, pod(key, fields)) : storage.create(key, pod(key, fields));
+  return (await write).revision;
+}
+
+export async function remove(storage: FakeStorage, key: string): Promise<Revision> {
+  return (await storage.delete(key, (await storage.get(key))!.revision)).revision;
+}
+
+export function newCacher(storage: FakeStorage, options: Partial<CacherOptions> = {}): Cacher {
+  return new Cacher({
+    storage, prefix: '/pods/', indexed: ['spec.nodeName'], random: () => 0,
+    parse: (bytes) => JSON.parse(bytes.toString()) as KubeObject,
+    fields: (object) => ({
+      'metadata.name': object.metadata.name ?? '', 'metadata.namespace': object.metadata.namespace ?? '',
+      'spec.nodeName': (object['spec'] as { nodeName?: string }).nodeName ?? '',
+    }),
+    ...options,
+  });
+}
+
+export function label(name: string, value: string): Predicate {
+  return { key: `${name}=${value}`, isEmpty: false, matches: (object) => object.labels[name] === value };
+}
+
+export function onNode(nodeName: string): Predicate {
+  return {
+    key: `spec.nodeName=${nodeName}`, isEmpty: false, exactField: { field: 'spec.nodeName', value: nodeName },
+    matches: (object) => object.fields['spec.nodeName'] === nodeName,
+  };
+}
+
+export function named(name: string): Predicate {
+  return { key: `metadata.name=${name}`, isEmpty: false, exactName: name, matches: (object) => object.fields['metadata.name'] === name };
+}
+
+export function objectsOf(list: CacheList): CachedObject[] {
+  return list.chunks.flatMap((chunk) => [...chunk.items]);
+}
+
+/** `a:5 b:7`: names and versions. */
+export function show(list: CacheList): string {
+  return objectsOf(list).map(({ object: { metadata } }) => `${metadata.name}:${metadata.resourceVersion}`).join(' ');
+}

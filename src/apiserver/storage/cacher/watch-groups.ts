@@ -1,0 +1,170 @@
+import { newInternalError, StatusError } from '#apimachinery/api/errors';
+import type { Status } from '#apimachinery/meta/types';
+import type { CachedObject } from './cached-object.ts';
+import type { CacheEvent } from './event-history.ts';
+import type { Snapshot } from './object-tree.ts';
+import type { Predicate } from './predicate.ts';
+import { Dispatch } from './watch-event.ts';
+import { failureOf, type Watcher } from './watcher.ts';
+
+/** Watchers with the same scope and the same predicate: an event is filtered once for all of them. */
+export class WatchGroup {
+  readonly watchers = new Set<Watcher>();
+  readonly matches: (object: CachedObject) => boolean;
+
+  /** `scope`: a prefix that ends with `/`, or one key. */
+  constructor(readonly scope: string, readonly predicate: Predicate) {
+    this.matches = predicate.isEmpty ? () => true : (object) => predicate.matches(object);
+  }
+
+  covers(key: string): boolean {
+    return this.scope.endsWith('/') ? key.startsWith(this.scope) : key === this.scope;
+  }
+
+  /** The objects of its scope, whether they match or not. */
+  *objectsOf(snapshot: Snapshot): Generator<CachedObject, void> {
+    if (this.scope.endsWith('/')) {
+      for (const { items } of snapshot.chunks(this.scope)) yield* items;
+      return;
+    }
+    const object = snapshot.get(this.scope);
+    if (object) yield object;
+  }
+
+  dispatch(dispatch: Dispatch): void {
+    const event = dispatch.for(this.matches);
+    if (!event) return;
+    for (const watcher of this.watchers) if (watcher.isLive) watcher.send(event);
+  }
+
+  statusOf(failure: Error): Status {
+    return failure instanceof StatusError ? failure.status : newInternalError(failure).status;
+  }
+}
+
+/** The groups of one scope, by what an event can be looked up by. */
+interface ScopeGroups {
+  readonly any: Map<string, WatchGroup>;
+  readonly byName: Map<string, Map<string, WatchGroup>>;
+  readonly byField: Map<string, Map<string, Map<string, WatchGroup>>>;
+}
+
+/**
+ * All groups of a cache. An event finds those that it may concern by its key (each prefix of it is a scope), by its name,
+ * and by the values of the indexed fields before and after: its cost does not grow with the number of selectors of the
+ * kind `metadata.name=x` or `spec.nodeName=x`.
+ */
+export class WatchGroups {
+  readonly #scopes = new Map<string, ScopeGroups>();
+  readonly #indexed: ReadonlySet<string>;
+  #size = 0;
+
+  /** `indexed`: fields whose exact selectors are looked up. */
+  constructor(indexed: readonly string[]) {
+    this.#indexed = new Set(indexed);
+  }
+
+  /** How many watchers there are. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The group for a new watcher; a watcher must be added to it by `add`. */
+  groupFor(scope: string, predicate: Predicate): WatchGroup {
+    const present = this.#scopes.get(scope);
+    return (present && this.#placeOf(present, predicate)?.get(predicate.key)) ?? new WatchGroup(scope, predicate);
+  }
+
+  add(watcher: Watcher): void {
+    const { group } = watcher;
+    let scope = this.#scopes.get(group.scope);
+    if (!scope) {
+      scope = { any: new Map(), byName: new Map(), byField: new Map() };
+      this.#scopes.set(group.scope, scope);
+    }
+    const { exactName, exactField } = group.predicate;
+    let place = this.#placeOf(scope, group.predicate);
+    if (!place) {
+      place = new Map();
+      if (exactName !== undefined) scope.byName.set(exactName, place);
+      else {
+        let values = scope.byField.get(exactField!.field);
+        if (!values) scope.byField.set(exactField!.field, (values = new Map()));
+        values.set(exactField!.value, place);
+      }
+    }
+    place.set(group.predicate.key, group);
+    group.watchers.add(watcher);
+    this.#size++;
+  }
+
+  remove(watcher: Watcher): void {
+    const { group } = watcher;
+    if (!group.watchers.delete(watcher)) return;
+    this.#size--;
+    if (group.watchers.size > 0) return;
+    const scope = this.#scopes.get(group.scope)!;
+    const place = this.#placeOf(scope, group.predicate)!;
+    place.delete(group.predicate.key);
+    const { exactName, exactField } = group.predicate;
+    if (place !== scope.any && place.size === 0) {
+      if (exactName !== undefined) scope.byName.delete(exactName);
+      else {
+        const values = scope.byField.get(exactField!.field)!;
+        values.delete(exactField!.value);
+        if (values.size === 0) scope.byField.delete(exactField!.field);
+      }
+    }
+    if (scope.any.size === 0 && scope.byName.size === 0 && scope.byField.size === 0) this.#scopes.delete(group.scope);
+  }
+
+  *[Symbol.iterator](): Generator<Watcher, void> {
+    for (const { any, byName, byField } of this.#scopes.values()) {
+      const places = [any, ...byName.values(), ...[...byField.values()].flatMap((values) => [...values.values()])];
+      for (const place of places) for (const group of place.values()) yield* group.watchers;
+    }
+  }
+
+  /** Sends an event to the live watchers that it concerns. */
+  dispatch(event: CacheEvent): void {
+    if (this.#size === 0) return;
+    const failure = failureOf(event.object, event.previous);
+    const dispatch = new Dispatch(event);
+    const { key } = event;
+    const visit = (group: WatchGroup): void => {
+      if (!failure) group.dispatch(dispatch);
+      else for (const watcher of [...group.watchers]) if (watcher.isLive) watcher.fail(group.statusOf(failure));
+    };
+    const own = this.#scopes.get(key);
+    if (own) this.#visit(own, event, failure !== undefined, visit);
+    for (let end = key.lastIndexOf('/'); end >= 0; end = end > 0 ? key.lastIndexOf('/', end - 1) : -1) {
+      const scope = this.#scopes.get(key.slice(0, end + 1));
+      if (scope) this.#visit(scope, event, failure !== undefined, visit);
+    }
+  }
+
+  #visit(scope: ScopeGroups, event: CacheEvent, isFailed: boolean, visit: (group: WatchGroup) => void): void {
+    for (const group of scope.any.values()) visit(group);
+    if (scope.byName.size > 0) {
+      for (const group of scope.byName.get(event.key.slice(event.key.lastIndexOf('/') + 1))?.values() ?? []) visit(group);
+    }
+    for (const [field, values] of scope.byField) {
+      if (isFailed) {
+        // Nobody knows its fields, so each of them may be concerned.
+        for (const groups of values.values()) for (const group of groups.values()) visit(group);
+        continue;
+      }
+      const after = event.object?.fields[field];
+      const before = event.previous?.fields[field];
+      if (after !== undefined) for (const group of values.get(after)?.values() ?? []) visit(group);
+      if (before !== undefined && before !== after) for (const group of values.get(before)?.values() ?? []) visit(group);
+    }
+  }
+
+  /** Where groups of this predicate stand; undefined: nowhere yet. */
+  #placeOf(scope: ScopeGroups, { exactName, exactField }: Predicate): Map<string, WatchGroup> | undefined {
+    if (exactName !== undefined) return scope.byName.get(exactName);
+    if (exactField && this.#indexed.has(exactField.field)) return scope.byField.get(exactField.field)?.get(exactField.value);
+    return scope.any;
+  }
+}

@@ -1,0 +1,12 @@
+import { storageConformance } from './conformance.ts';
+import { FakeStorage, FakeStorageWithFeed } from './fake-storage.ts';
+
+storageConformance('fake', async () => {
+  const storage = new FakeStorage();
+  return { storage, cleanup: () => storage.close() };
+});
+
+storageConformance('fake with a commit feed', async () => {
+  const storage = new FakeStorageWithFeed();
+  return { storage, cleanup: () => storage.close() };
+});

@@ -1,0 +1,119 @@
+import 'reflect-metadata';
+import type { AddressInfo } from 'node:net';
+import { type DynamicModule, type INestApplication, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { Registry } from 'prom-client';
+import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
+import { schema as apiextensionsSchema } from '#apiextensions-apiserver/schema/schema';
+import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
+import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
+import { Scheme } from '#apiserver/registry/scheme';
+import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
+import { ApiServerTarget } from '#apiserver/server/api-server-target';
+import { GenericServer } from '#apiserver/server/generic-server';
+import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
+import { StorageFactory } from '#apiserver/registry/storage-factory';
+import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
+import { schema as aggregatorSchema } from '#kube-aggregator/schema/schema';
+import { groups } from '#kubernetes/apis/groups';
+import { schema } from '#kubernetes/schema/schema';
+import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
+import { bridgeExpress } from './express-bridge.ts';
+import { installControlPlane } from './control-plane.ts';
+import { type Log, newLog } from './log.ts';
+import { AdmissionModule } from './modules/admission.module.ts';
+import { ApiGroupModule } from './modules/api-group.module.ts';
+import { AuthenticationModule } from './modules/authentication.module.ts';
+import { AuthorizationModule } from './modules/authorization.module.ts';
+import { ServerModule } from './modules/server.module.ts';
+import { installNonResourceRoutes } from './non-resource-routes.ts';
+import type { ServerConfig } from './server-config.ts';
+import { specialHandlers } from './special-handlers.ts';
+
+/** A server that is put together and not yet started. */
+export interface App {
+  readonly server: GenericServer;
+  readonly nest: INestApplication;
+  readonly log: Log;
+  readonly storage: StorageFactory;
+  readonly scheme: Scheme;
+  /** Listens, runs the post-start hooks, and resolves when /readyz would say ok. */
+  start(): Promise<AddressInfo | undefined>;
+  stop(): Promise<void>;
+}
+
+/**
+ * The composition root: storage, the three servers on one generic server, and the Nest application around them.
+ * Rejects if anything cannot be put together; nothing is left open then.
+ */
+export async function createApp(config: ServerConfig): Promise<App> {
+  const log = newLog(config.verbosity);
+  const registry = new Registry();
+  const metrics = new RequestMetrics(registry);
+  const scheme = new Scheme();
+  const targets = {
+    aggregator: new ApiServerTarget('kube-aggregator'),
+    kubernetes: new ApiServerTarget('kube-apiserver'),
+    apiextensions: new ApiServerTarget('apiextensions-apiserver'),
+  };
+  const builders = [
+    { target: targets.kubernetes, builder: new SchemeBuilder(schema, ...groups) },
+    { target: targets.apiextensions, builder: new SchemeBuilder(apiextensionsSchema, apiExtensionsGroup) },
+    { target: targets.aggregator, builder: new SchemeBuilder(aggregatorSchema, apiRegistrationGroup) },
+  ];
+  for (const { builder } of builders) builder.addToScheme(scheme);
+
+  const storage = new StorageFactory(await EmbeddedStorage.open({ file: config.storage.file }));
+  const modules = [
+    ServerModule.register(scheme, storage, specialHandlers),
+    AuthenticationModule.register(config.authentication),
+    AuthorizationModule.register(config.authorization.modes),
+    AdmissionModule.register(config.admission),
+    ...builders.flatMap(({ target, builder }) => builder.groups.map((group) => ApiGroupModule.register(group, target))),
+  ];
+  const nest = await NestFactory.create(rootModule(modules), new ExpressAdapter(), { logger: false, abortOnError: false });
+  await nest.init();
+
+  const server = new GenericServer({
+    authentication: nest.get(AuthenticationGuard),
+    authorization: nest.get(AuthorizationGuard),
+    metrics,
+    log: log.chain,
+    serving: config.serving,
+    shutdown: config.shutdown,
+    hstsDirectives: config.requests.hstsDirectives,
+    goawayChance: config.requests.goawayChance,
+    requestTimeoutMs: config.requests.timeoutMs,
+    corsAllowedOrigins: config.requests.corsAllowedOrigins,
+    maxRequestsInFlight: config.requests.maxInFlight,
+    maxMutatingRequestsInFlight: config.requests.maxMutatingInFlight,
+    closeBackends: async () => {
+      await nest.close();
+      await storage.close();
+    },
+  });
+  const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions];
+  server.delegate(chain);
+  server.addHealthCheck({ name: 'etcd', check: () => storage.storage.healthy() });
+  server.addReadyCheck({ name: 'etcd-readiness', check: () => storage.storage.healthy() });
+  server.addReadyCheck({ name: 'informer-sync', check: () => storage.whenReady() });
+  installNonResourceRoutes(server, scheme, registry);
+  bridgeExpress(server, nest);
+  installControlPlane({ server, scheme, storage, config });
+
+  return {
+    server, nest, log, storage, scheme,
+    async start() {
+      await storage.whenReady();
+      return server.start();
+    },
+    stop: () => server.shutDown(),
+  };
+}
+
+function rootModule(imports: DynamicModule[]): DynamicModule {
+  @Module({})
+  class AppModule {}
+  return { module: AppModule, imports };
+}

@@ -1,0 +1,67 @@
+import http from 'node:http';
+import { Duplex } from 'node:stream';
+import { duplexPair } from 'node:stream';
+import type { INestApplication } from '@nestjs/common';
+import { requestContextKey } from '#apiserver/endpoints/request/execution-context';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { GenericServer } from '#apiserver/server/generic-server';
+import { Http1Exchange } from '#apiserver/server/serving/http1-exchange';
+import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
+
+type Route = (request: http.IncomingMessage, response: http.ServerResponse) => void;
+interface ExpressLike {
+  (request: http.IncomingMessage, response: http.ServerResponse, next: () => void): void;
+  readonly router: { readonly stack: readonly { readonly route?: unknown; match?(path: string): boolean }[] };
+}
+
+/**
+ * Lets Express serve what is neither a resource nor a path of the mux: pages of Nest controllers. It gets HTTP/1.1 requests
+ * as they are; HTTP/2 ones, which Express cannot take, over a pair of connected streams inside the process.
+ */
+export function bridgeExpress(server: GenericServer, nest: INestApplication): void {
+  const express = nest.getHttpAdapter().getInstance() as ExpressLike;
+  const pages = (context: RequestContext): boolean => express.router.stack.some((layer) => layer.route !== undefined && layer.match?.(context.path) === true);
+  const contexts = new Map<string, RequestContext>();
+  const run = (request: http.IncomingMessage, response: http.ServerResponse, context: RequestContext): void => {
+    Object.defineProperty(request, requestContextKey, { value: context });
+    express(request, response, () => { response.writeHead(404); response.end(); });
+  };
+  const inner = http.createServer(((request, response) => {
+    const id = String(request.headers['x-kubenest-bridge'] ?? '');
+    const context = contexts.get(id);
+    contexts.delete(id);
+    if (!context) return void response.destroy();
+    run(request, response, context);
+  }) satisfies Route);
+
+  server.mux.setFallback((context) => {
+    if (!pages(context)) return false;
+    const { exchange } = context;
+    if (exchange instanceof Http1Exchange) run(exchange.raw.request, exchange.raw.response, context);
+    else if (exchange instanceof Http2Exchange) overPair(inner, contexts, context, exchange);
+    else return false;
+    return true;
+  });
+}
+
+let bridged = 0;
+
+function overPair(inner: http.Server, contexts: Map<string, RequestContext>, context: RequestContext, exchange: Http2Exchange): void {
+  const [client, side] = duplexPair() as [Duplex, Duplex];
+  inner.emit('connection', side);
+  const id = String((bridged += 1));
+  contexts.set(id, context);
+  const headers = Object.fromEntries(Object.entries(exchange.headers).filter(([name]) => !name.startsWith(':')));
+  const outgoing = http.request({
+    createConnection: () => client as never, method: exchange.method, path: exchange.url,
+    headers: { ...headers, host: exchange.headers[':authority'] as string | undefined ?? 'localhost', 'x-kubenest-bridge': id },
+  });
+  outgoing.on('response', (response) => {
+    const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...rest } = response.headers;
+    exchange.raw.respond({ ':status': response.statusCode ?? 500, ...rest });
+    response.pipe(exchange.raw);
+  });
+  outgoing.on('error', () => exchange.raw.close());
+  exchange.raw.on('close', () => outgoing.destroy());
+  exchange.raw.pipe(outgoing);
+}

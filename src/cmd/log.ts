@@ -1,0 +1,39 @@
+import { pino } from 'pino';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { GenericServerOptions } from '#apiserver/server/generic-server';
+
+/** The server's log: JSON lines on standard error, never a secret in them. */
+export interface Log {
+  readonly chain: GenericServerOptions['log'];
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  flush(): void;
+}
+
+/** The verbosity (`--v`) from which on each request is told. */
+const requestVerbosity = 3;
+
+export function newLog(verbosity: number): Log {
+  const destination = pino.destination({ dest: 2, sync: false, minLength: 4096 });
+  const logger = pino({ level: verbosity >= 4 ? 'debug' : 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const timer = setInterval(() => destination.flush(), 1_000).unref();
+  const describe = (context: RequestContext): object => ({
+    verb: context.info.verb, path: context.path, status: context.status, user: context.user?.name, auditId: context.auditId,
+    client: context.exchange.peer.remoteAddress, userAgent: context.header('user-agent'),
+  });
+  return {
+    chain: {
+      panic: (error, context) => logger.error({ ...describe(context), err: error }, 'the request caused a panic'),
+      authenticationFailed: (context, error) => logger.warn({ ...describe(context), reason: (error as Error).message }, 'unable to authenticate the request'),
+      request: verbosity >= requestVerbosity ? (context, milliseconds) => logger.info({ ...describe(context), milliseconds }, 'HTTP') : undefined,
+      slow: (context, milliseconds) => logger.info({ ...describe(context), milliseconds }, 'slow request'),
+      health: (endpoint, check, error) => logger.warn({ endpoint, check, reason: (error as Error).message }, 'health check failed'),
+    },
+    info: (fields, message) => logger.info(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+    flush() {
+      clearInterval(timer);
+      destination.flushSync();
+    },
+  };
+}

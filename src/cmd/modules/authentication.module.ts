@@ -1,0 +1,30 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
+import type { Authenticator } from '#apiserver/authentication/authenticator';
+import { UnionAuthenticator } from '#apiserver/authentication/union';
+import { Anonymous } from '#plugins/authentication/anonymous';
+import { ClientCA } from '#plugins/authentication/client-ca';
+import { TokenAuth, UnknownToken } from '#plugins/authentication/token-auth';
+import type { ServerConfig } from '#cmd/server-config';
+
+/** The union of the authenticators that are on, in upstream's order, and its guard. Upstream: kubernetes/pkg/kubeapiserver/authenticator/config.go. */
+@Module({})
+export class AuthenticationModule {
+  static register(config: ServerConfig['authentication']): DynamicModule {
+    return {
+      module: AuthenticationModule,
+      global: true,
+      providers: [{ provide: UnionAuthenticator, useFactory: () => new UnionAuthenticator(authenticatorsOf(config)) }, AuthenticationGuard],
+      exports: [UnionAuthenticator, AuthenticationGuard],
+    };
+  }
+}
+
+function authenticatorsOf({ clientCa, tokens, anonymous }: ServerConfig['authentication']): Authenticator[] {
+  const authenticators: Authenticator[] = [];
+  if (clientCa !== undefined) authenticators.push(new ClientCA(clientCa));
+  if (tokens) authenticators.push(new TokenAuth(tokens));
+  authenticators.push(new UnknownToken());
+  if (anonymous) authenticators.push(new Anonymous());
+  return authenticators;
+}

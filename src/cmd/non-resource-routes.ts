@@ -1,0 +1,28 @@
+import { Buffer } from 'node:buffer';
+import type { Registry } from 'prom-client';
+import { DiscoveryRegistry } from '#apiserver/endpoints/discovery/discovery-registry';
+import { respondBytes, respondCompressible } from '#apiserver/endpoints/handlers/responses';
+import type { Handler } from '#apiserver/endpoints/request/request-context';
+import type { Scheme } from '#apiserver/registry/scheme';
+import type { GenericServer } from '#apiserver/server/generic-server';
+import { installDiscovery } from '#apiserver/endpoints/discovery/routes';
+import { versionInfo } from './version.ts';
+
+/** /, /version, /metrics and discovery. Upstream: apiserver/pkg/server/routes. */
+export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, registry: Registry): void {
+  const { mux } = server;
+  const index: Handler = (context) => {
+    const json = Buffer.from(JSON.stringify({ paths: mux.paths }, undefined, 2));
+    respondBytes(context, 200, 'application/json', json);
+  };
+  mux.handle('/', index, false);
+  mux.handle('/index.html', index, false);
+  const version = Buffer.from(JSON.stringify(versionInfo(), undefined, 2));
+  mux.handle('/version', (context) => respondBytes(context, 200, 'application/json', version));
+  mux.handle('/metrics', async (context) => {
+    respondCompressible(context, 200, 'text/plain; version=0.0.4; charset=utf-8', Buffer.from(await registry.metrics()));
+  });
+  const discovery = new DiscoveryRegistry();
+  discovery.set('kubernetes', scheme.groups);
+  installDiscovery(server.mux, discovery);
+}

@@ -1,0 +1,38 @@
+import type { GracefulShutdownOptions } from '#apiserver/server/lifecycle/graceful-shutdown';
+import type { SecureServerOptions } from '#apiserver/server/serving/secure-server';
+import type { UserInfo } from '#apiserver/authentication/authenticator';
+
+export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'RBAC';
+
+/** All that a server is made of, complete and checked: what options become. Files are read already. */
+export interface ServerConfig {
+  readonly storage: {
+    /** The file of the embedded store; undefined: in memory. */
+    readonly file: string | undefined;
+  };
+  readonly serving: (SecureServerOptions & { readonly bindAddress: string; readonly port: number }) | undefined;
+  readonly authentication: {
+    readonly anonymous: boolean;
+    readonly clientCa: string | undefined;
+    /** Static users by their tokens (SHA-256, base64). */
+    readonly tokens: ReadonlyMap<string, UserInfo> | undefined;
+  };
+  readonly authorization: { readonly modes: readonly AuthorizationMode[] };
+  /** Names of the admission plugins that are on, in their order. */
+  readonly admission: readonly string[];
+  readonly requests: {
+    readonly timeoutMs: number;
+    readonly maxInFlight: number;
+    readonly maxMutatingInFlight: number;
+    readonly goawayChance: number;
+    readonly hstsDirectives: readonly string[];
+    /** Patterns, anchored and checked. */
+    readonly corsAllowedOrigins: readonly import('re2js').RE2JS[];
+  };
+  readonly shutdown: GracefulShutdownOptions;
+  /** `--v`: 0 tells what matters, 3 each request. */
+  readonly verbosity: number;
+  readonly eventTtlSeconds: number;
+  /** The first address of it is the kubernetes Service's. */
+  readonly serviceClusterIpRange: string;
+}

@@ -1,0 +1,3 @@
+import type { SpecialHandlers } from '#apiserver/endpoints/installer';
+
+export const specialHandlers: SpecialHandlers = new Map();

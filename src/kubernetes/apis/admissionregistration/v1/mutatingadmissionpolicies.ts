@@ -1,0 +1,26 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { v1beta1Storage } from '#kubernetes/apis/admissionregistration/conversion';
+import { paramKindText } from '#kubernetes/apis/admissionregistration/params';
+import { integerColumn, stringColumn } from '#kubernetes/apis/columns';
+import type { MutatingAdmissionPolicy } from '#kubernetes/schema/admissionregistration_v1.gen';
+
+export default defineResource<MutatingAdmissionPolicy>({
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'MutatingAdmissionPolicy',
+  resource: 'mutatingadmissionpolicies',
+  namespaced: false,
+  categories: ['api-extensions'],
+  storageVersionHash: 'LYmCf+UMVdg=',
+  schema: 'admissionregistration_v1.MutatingAdmissionPolicy',
+  storagePath: 'mutatingadmissionpolicies',
+  storageVersion: { version: { group: 'admissionregistration.k8s.io', version: 'v1beta1' }, schema: 'admissionregistration_v1beta1.MutatingAdmissionPolicy', conversion: v1beta1Storage },
+  strategy: { allowUnconditionalUpdate: false, generation: 'spec' },
+  columns: [
+    nameColumn,
+    integerColumn('Mutations', 'Mutation indicates the number of mutations rules defined in this configuration', (policy) => policy.spec?.mutations?.length ?? 0),
+    stringColumn('ParamKind', 'ParamKind specifies the kind of resources used to parameterize this policy', (policy) => paramKindText(policy.spec?.paramKind)),
+    ageColumn,
+  ],
+});

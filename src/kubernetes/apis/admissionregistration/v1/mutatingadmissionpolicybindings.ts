@@ -1,0 +1,26 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { v1beta1Storage } from '#kubernetes/apis/admissionregistration/conversion';
+import { paramRefText } from '#kubernetes/apis/admissionregistration/params';
+import { stringColumn } from '#kubernetes/apis/columns';
+import type { MutatingAdmissionPolicyBinding } from '#kubernetes/schema/admissionregistration_v1.gen';
+
+export default defineResource<MutatingAdmissionPolicyBinding>({
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'MutatingAdmissionPolicyBinding',
+  resource: 'mutatingadmissionpolicybindings',
+  namespaced: false,
+  categories: ['api-extensions'],
+  storageVersionHash: '90V5FRZZ3Zg=',
+  schema: 'admissionregistration_v1.MutatingAdmissionPolicyBinding',
+  storagePath: 'mutatingadmissionpolicybindings',
+  storageVersion: { version: { group: 'admissionregistration.k8s.io', version: 'v1beta1' }, schema: 'admissionregistration_v1beta1.MutatingAdmissionPolicyBinding', conversion: v1beta1Storage },
+  strategy: { allowUnconditionalUpdate: false, generation: 'spec' },
+  columns: [
+    nameColumn,
+    stringColumn('PolicyName', 'PolicyName indicates the policy definition which the policy binding binded to', (binding) => binding.spec?.policyName ?? ''),
+    stringColumn('ParamRef', 'ParamRef indicates the param resource which sets the configuration param', (binding) => paramRefText(binding.spec?.paramRef)),
+    ageColumn,
+  ],
+});

@@ -1,0 +1,28 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { paramKindText } from '#kubernetes/apis/admissionregistration/params';
+import { integerColumn, stringColumn } from '#kubernetes/apis/columns';
+import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
+import type { ValidatingAdmissionPolicy } from '#kubernetes/schema/admissionregistration_v1.gen';
+
+export default defineResource<ValidatingAdmissionPolicy>({
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingAdmissionPolicy',
+  resource: 'validatingadmissionpolicies',
+  namespaced: false,
+  categories: ['api-extensions'],
+  storageVersionHash: '6OxvlMmQ6is=',
+  schema: 'admissionregistration_v1.ValidatingAdmissionPolicy',
+  storagePath: 'validatingadmissionpolicies',
+  strategy: specAndStatus({ allowUnconditionalUpdate: false }),
+  columns: [
+    nameColumn,
+    integerColumn('Validations', 'Validations indicates the number of validation rules defined in this configuration', (policy) => policy.spec?.validations?.length ?? 0),
+    stringColumn('ParamKind', 'ParamKind specifies the kind of resources used to parameterize this policy', (policy) => paramKindText(policy.spec?.paramKind)),
+    ageColumn,
+  ],
+  subresources: {
+    status: statusSubresource({ metadata: 'keep', strategy: { allowUnconditionalUpdate: false } }),
+  },
+});

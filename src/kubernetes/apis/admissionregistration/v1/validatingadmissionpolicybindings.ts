@@ -1,0 +1,24 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { paramRefText } from '#kubernetes/apis/admissionregistration/params';
+import { stringColumn } from '#kubernetes/apis/columns';
+import type { ValidatingAdmissionPolicyBinding } from '#kubernetes/schema/admissionregistration_v1.gen';
+
+export default defineResource<ValidatingAdmissionPolicyBinding>({
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingAdmissionPolicyBinding',
+  resource: 'validatingadmissionpolicybindings',
+  namespaced: false,
+  categories: ['api-extensions'],
+  storageVersionHash: 'v9715VZqakg=',
+  schema: 'admissionregistration_v1.ValidatingAdmissionPolicyBinding',
+  storagePath: 'validatingadmissionpolicybindings',
+  strategy: { allowUnconditionalUpdate: false, generation: 'spec' },
+  columns: [
+    nameColumn,
+    stringColumn('PolicyName', 'PolicyName indicates the policy definition which the policy binding binded to', (binding) => binding.spec?.policyName ?? ''),
+    stringColumn('ParamRef', 'ParamRef indicates the param resource which sets the configuration param', (binding) => paramRefText(binding.spec?.paramRef)),
+    ageColumn,
+  ],
+});

@@ -1,0 +1,31 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { integerColumn } from '#kubernetes/apis/columns';
+import { bumpGeneration } from '#kubernetes/apis/strategy';
+import type { ValidatingWebhookConfiguration } from '#kubernetes/schema/admissionregistration_v1.gen';
+
+export default defineResource<ValidatingWebhookConfiguration>({
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingWebhookConfiguration',
+  resource: 'validatingwebhookconfigurations',
+  namespaced: false,
+  categories: ['api-extensions'],
+  storageVersionHash: 'B0wHjQmsGNk=',
+  schema: 'admissionregistration_v1.ValidatingWebhookConfiguration',
+  storagePath: 'validatingwebhookconfigurations',
+  strategy: {
+    allowUnconditionalUpdate: false,
+    prepareForCreate(configuration) {
+      configuration.metadata.generation = 1;
+    },
+    prepareForUpdate(configuration, old) {
+      bumpGeneration(configuration, old, 'webhooks');
+    },
+  },
+  columns: [
+    nameColumn,
+    integerColumn('Webhooks', 'Webhooks indicates the number of webhooks registered in this configuration', (configuration) => configuration.webhooks?.length ?? 0),
+    ageColumn,
+  ],
+});

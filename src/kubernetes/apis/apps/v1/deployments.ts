@@ -1,0 +1,55 @@
+import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
+import { containerColumns, describe, labelSelectorText, stringColumn, wide } from '#kubernetes/apis/columns';
+import { keepMeta, statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
+import type { Deployment } from '#kubernetes/schema/apps_v1.gen';
+
+/** Unlike other kinds, nothing stands for an empty selector. */
+function deploymentSelectorText(selector: LabelSelector | undefined): string {
+  const text = labelSelectorText(selector);
+  return text === '<error>' ? '<invalid>' : text;
+}
+
+export default defineResource<Deployment>({
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  resource: 'deployments',
+  shortNames: ['deploy'],
+  categories: ['all'],
+  storageVersionHash: '8aSe+NMegvE=',
+  schema: 'apps_v1.Deployment',
+  storagePath: 'deployments',
+  strategy: withoutStatus({
+    prepareForCreate(deployment) {
+      deployment.metadata.generation = 1;
+    },
+    prepareForUpdate(deployment, old) {
+      const same = semanticDeepEqual(deployment.spec, old.spec) && semanticDeepEqual(deployment.metadata.annotations, old.metadata.annotations);
+      if (!same) deployment.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    },
+  }),
+  columns: [
+    nameColumn,
+    stringColumn('Ready', 'Number of the pod with ready state', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`),
+    stringColumn('Up-to-date', describe('apps_v1.DeploymentStatus', 'updatedReplicas'), ({ status }) => status?.updatedReplicas ?? 0),
+    stringColumn('Available', describe('apps_v1.DeploymentStatus', 'availableReplicas'), ({ status }) => status?.availableReplicas ?? 0),
+    ageColumn,
+    ...containerColumns<Deployment>(({ spec }) => spec?.template),
+    stringColumn('Selector', describe('apps_v1.DeploymentSpec', 'selector'), ({ spec }) => deploymentSelectorText(spec?.selector), wide),
+  ],
+  subresources: {
+    scale: scaleSubresource,
+    status: statusSubresource({
+      strategy: {
+        resetFields: [['spec'], ['metadata', 'labels']],
+        prepareForUpdate(deployment, old) {
+          keepMeta(deployment, old, 'labels');
+        },
+      },
+    }),
+  },
+});

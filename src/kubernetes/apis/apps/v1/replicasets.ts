@@ -1,0 +1,32 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
+import { containerColumns, describe, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
+import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
+import type { ReplicaSet } from '#kubernetes/schema/apps_v1.gen';
+
+export default defineResource<ReplicaSet>({
+  group: 'apps',
+  version: 'v1',
+  kind: 'ReplicaSet',
+  resource: 'replicasets',
+  shortNames: ['rs'],
+  categories: ['all'],
+  storageVersionHash: 'P1RzHs8/mWQ=',
+  schema: 'apps_v1.ReplicaSet',
+  storagePath: 'replicasets',
+  strategy: specAndStatus(),
+  columns: [
+    nameColumn,
+    integerColumn('Desired', describe('apps_v1.ReplicaSetSpec', 'replicas'), ({ spec }) => spec?.replicas ?? 0),
+    integerColumn('Current', describe('apps_v1.ReplicaSetStatus', 'replicas'), ({ status }) => status?.replicas ?? 0),
+    integerColumn('Ready', describe('apps_v1.ReplicaSetStatus', 'readyReplicas'), ({ status }) => status?.readyReplicas ?? 0),
+    ageColumn,
+    ...containerColumns<ReplicaSet>(({ spec }) => spec?.template),
+    stringColumn('Selector', describe('apps_v1.ReplicaSetSpec', 'selector'), ({ spec }) => formatLabelSelector(spec?.selector), wide),
+  ],
+  subresources: {
+    scale: scaleSubresource,
+    status: statusSubresource(),
+  },
+});

@@ -1,0 +1,11 @@
+import type { ApiGroup } from '#apiserver/registry/api-group';
+import selfsubjectreviews from './v1/selfsubjectreviews.ts';
+import tokenreviews from './v1/tokenreviews.ts';
+
+/** What authentication.k8s.io serves. */
+export const authenticationGroup: ApiGroup = {
+  group: 'authentication.k8s.io',
+  versions: [{ version: 'v1', versionPriority: 15 }],
+  groupPriorityMinimum: 17700,
+  resources: [selfsubjectreviews, tokenreviews],
+};

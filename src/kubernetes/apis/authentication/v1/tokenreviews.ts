@@ -1,0 +1,11 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+
+export default defineResource({
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  kind: 'TokenReview',
+  resource: 'tokenreviews',
+  namespaced: false,
+  verbs: ['create'],
+  schema: 'authentication_v1.TokenReview',
+});

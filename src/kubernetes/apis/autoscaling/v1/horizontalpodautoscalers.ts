@@ -1,0 +1,24 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { horizontalPodAutoscalerConversion } from '#kubernetes/apis/autoscaling/conversion';
+import { horizontalPodAutoscalerColumns, horizontalPodAutoscalerStrategy } from '#kubernetes/apis/autoscaling/horizontalpodautoscaler';
+import { statusSubresource } from '#kubernetes/apis/strategy';
+import type { HorizontalPodAutoscaler } from '#kubernetes/schema/autoscaling_v2.gen';
+
+/** Stored as autoscaling/v2: strategy and columns see that version. */
+export default defineResource<HorizontalPodAutoscaler>({
+  group: 'autoscaling',
+  version: 'v1',
+  kind: 'HorizontalPodAutoscaler',
+  resource: 'horizontalpodautoscalers',
+  shortNames: ['hpa'],
+  categories: ['all'],
+  storageVersionHash: 'qwQve8ut294=',
+  schema: 'autoscaling_v1.HorizontalPodAutoscaler',
+  storagePath: 'horizontalpodautoscalers',
+  storageVersion: { version: { group: 'autoscaling', version: 'v2' }, schema: 'autoscaling_v2.HorizontalPodAutoscaler', conversion: horizontalPodAutoscalerConversion },
+  columns: horizontalPodAutoscalerColumns,
+  strategy: horizontalPodAutoscalerStrategy,
+  subresources: {
+    status: statusSubresource(),
+  },
+});

@@ -1,0 +1,69 @@
+import { humanDuration } from '#apimachinery/runtime/duration';
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { containerColumns, describe, formatLabelSelector, stringColumn, wide } from '#kubernetes/apis/columns';
+import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
+import type { Job } from '#kubernetes/schema/batch_v1.gen';
+
+function statusText({ metadata, status }: Job): string {
+  const holds = (type: string) => status?.conditions?.find((condition) => condition.type === type)?.status === 'True';
+  if (holds('Complete')) return 'Complete';
+  if (holds('Failed')) return 'Failed';
+  if (metadata.deletionTimestamp) return 'Terminating';
+  return ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'].find(holds) ?? 'Running';
+}
+
+function completionsText({ spec, status }: Job): string {
+  const succeeded = status?.succeeded ?? 0;
+  if (spec?.completions !== undefined) return `${succeeded}/${spec.completions}`;
+  const parallelism = spec?.parallelism ?? 0;
+  return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
+}
+
+/**
+ * Unless the client brings its own selector, the job selects the pods that carry its uid, and its template gets the labels
+ * that the controller and people look for. Labels that are there already stay; validation refuses those that conflict.
+ */
+function generateSelector(job: Job): void {
+  const template = ((job.spec ??= {}).template ??= {});
+  const labels = ((template.metadata ??= {}).labels ??= {});
+  const name = job.metadata.name ?? '';
+  const uid = job.metadata.uid ?? '';
+  for (const label of ['job-name', 'batch.kubernetes.io/job-name']) labels[label] ??= name;
+  for (const label of ['controller-uid', 'batch.kubernetes.io/controller-uid']) labels[label] ??= uid;
+  ((job.spec.selector ??= {}).matchLabels ??= {})['batch.kubernetes.io/controller-uid'] ??= uid;
+}
+
+export default defineResource<Job>({
+  group: 'batch',
+  version: 'v1',
+  kind: 'Job',
+  resource: 'jobs',
+  categories: ['all'],
+  storageVersionHash: 'mudhfqk/qZY=',
+  schema: 'batch_v1.Job',
+  storagePath: 'jobs',
+  strategy: specAndStatus({
+    defaultGarbageCollectionPolicy: 'orphan',
+    prepareForCreate(job) {
+      if (!job.spec?.manualSelector) generateSelector(job);
+    },
+  }),
+  selectableFields: { 'status.successful': ({ status }) => String(status?.succeeded ?? 0) },
+  unsupportedField: (label) => `field label ${JSON.stringify(label)} not supported for Job`,
+  columns: [
+    nameColumn,
+    stringColumn('Status', 'Status of the job.', statusText),
+    stringColumn('Completions', describe('batch_v1.JobStatus', 'succeeded'), completionsText),
+    stringColumn('Duration', 'Time required to complete the job.', ({ status }, { now }) => {
+      if (!status?.startTime) return '';
+      return humanDuration((status.completionTime ? Date.parse(status.completionTime) : now) - Date.parse(status.startTime));
+    }),
+    ageColumn,
+    ...containerColumns<Job>(({ spec }) => spec?.template),
+    stringColumn('Selector', describe('batch_v1.JobSpec', 'selector'), ({ spec }) => formatLabelSelector(spec?.selector), wide),
+  ],
+  subresources: {
+    status: statusSubresource(),
+  },
+});

@@ -1,0 +1,87 @@
+import type { Strategy } from '#apiserver/registry/resource-definition';
+import { keepField } from '#kubernetes/apis/strategy';
+import type { CertificateSigningRequest } from '#kubernetes/schema/certificates_v1.gen';
+
+/** The text of v1beta1, from which upstream takes it. */
+export const signerNameText = [
+  'Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. If empty, it will be defaulted:',
+  " 1. If it's a kubelet client certificate, it is assigned",
+  '    "kubernetes.io/kube-apiserver-client-kubelet".',
+  " 2. If it's a kubelet serving certificate, it is assigned",
+  '    "kubernetes.io/kubelet-serving".',
+  ' 3. Otherwise, it is assigned "kubernetes.io/legacy-unknown".',
+  'Distribution of trust for signers happens out of band. You can select on this field using `spec.signerName`.',
+].join('\n');
+
+/** `Pending`, `Approved`, `Denied`, followed by what came of it: `Approved,Issued`. */
+export function conditionText({ status }: CertificateSigningRequest): string {
+  const has = (type: string) => status?.conditions?.some((condition) => condition.type === type) ?? false;
+  const texts = [has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'];
+  if (has('Failed')) texts.push('Failed');
+  if (status?.certificate) texts.push('Issued');
+  return texts.join(',');
+}
+
+/** The approval is not the signer's to change: as many conditions of this type as before are those from before. */
+function preserveConditions(request: CertificateSigningRequest, old: CertificateSigningRequest, type: string): void {
+  const conditions = request.status?.conditions ?? [];
+  const before = (old.status?.conditions ?? []).filter((condition) => condition.type === type);
+  const indices = [...conditions.keys()].filter((i) => conditions[i]?.type === type);
+  if (indices.length !== before.length) return;
+  for (const [n, i] of indices.entries()) conditions[i] = before[n]!;
+}
+
+function populateTimestamps(request: CertificateSigningRequest, old: CertificateSigningRequest, now: string): void {
+  for (const condition of request.status?.conditions ?? []) {
+    condition.lastUpdateTime ??= now;
+    condition.lastTransitionTime ??=
+      old.status?.conditions?.find(({ type, status, lastTransitionTime }) => type === condition.type && status === condition.status && lastTransitionTime)
+        ?.lastTransitionTime ?? now;
+  }
+}
+
+/** The request says who asked: the user of the HTTP request, whatever the client wrote. Its spec never changes. */
+export const strategy: Strategy<CertificateSigningRequest> = {
+  resetFields: [['status']],
+  validateName: () => [],
+  prepareForCreate(request, { user }) {
+    const spec = (request.spec ??= {});
+    delete spec.username;
+    delete spec.uid;
+    delete spec.groups;
+    delete spec.extra;
+    if (user.name) spec.username = user.name;
+    if (user.uid) spec.uid = user.uid;
+    if (user.groups.length > 0) spec.groups = [...user.groups];
+    if (user.extra && Object.keys(user.extra).length > 0) {
+      spec.extra = Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [key, [...values]]));
+    }
+    request.status = {};
+  },
+  prepareForUpdate(request, old) {
+    keepField(request, old, 'spec');
+    keepField(request, old, 'status');
+  },
+};
+
+export const statusStrategy: Strategy<CertificateSigningRequest> = {
+  resetFields: [['spec'], ['status', 'conditions']],
+  prepareForUpdate(request, old, { now }) {
+    keepField(request, old, 'spec');
+    preserveConditions(request, old, 'Approved');
+    preserveConditions(request, old, 'Denied');
+    populateTimestamps(request, old, now);
+  },
+};
+
+export const approvalStrategy: Strategy<CertificateSigningRequest> = {
+  resetFields: [['spec'], ['status', 'certificate']],
+  prepareForUpdate(request, old, { now }) {
+    populateTimestamps(request, old, now);
+    const conditions = request.status?.conditions;
+    keepField(request, old, 'spec');
+    request.status = { ...old.status };
+    if (conditions) request.status.conditions = conditions;
+    else delete request.status.conditions;
+  },
+};

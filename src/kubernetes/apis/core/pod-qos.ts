@@ -1,0 +1,52 @@
+import { Quantity } from '#apimachinery/api/quantity';
+import type { Pod } from '#kubernetes/schema/core_v1.gen';
+
+export type PodQosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
+
+const resources = ['cpu', 'memory'] as const;
+type Totals = Partial<Record<(typeof resources)[number], Quantity>>;
+
+/** Adds what is positive of cpu and memory; returns whether both were. */
+function addTo(totals: Totals, list: Readonly<Record<string, string>> | undefined): boolean {
+  let found = 0;
+  for (const resource of resources) {
+    const text = list?.[resource];
+    if (text === undefined) continue;
+    const quantity = Quantity.parse(text);
+    if (quantity.sign <= 0) continue;
+    found++;
+    totals[resource] = totals[resource]?.add(quantity) ?? quantity;
+  }
+  return found === resources.length;
+}
+
+/**
+ * The quality of service class of a pod:
+ *
+ * | requests and limits of cpu and memory | class |
+ * |---|---|
+ * | none at all | BestEffort |
+ * | every container limits both, and the sums of requests equal those of limits | Guaranteed |
+ * | otherwise | Burstable |
+ *
+ * Resources of the pod itself, where it has any, count instead of those of its containers. Upstream: core/helper/qos.
+ */
+export function podQosClass({ spec }: Pod): PodQosClass {
+  const requests: Totals = {};
+  const limits: Totals = {};
+  let guaranteed = true;
+  if (spec?.resources) {
+    addTo(requests, spec.resources.requests);
+    if (Object.keys(spec.resources.limits ?? {}).length > 0 && !addTo(limits, spec.resources.limits)) guaranteed = false;
+  } else {
+    for (const container of [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]) {
+      addTo(requests, container.resources?.requests);
+      if (!addTo(limits, container.resources?.limits)) guaranteed = false;
+    }
+  }
+  const asked = resources.filter((resource) => requests[resource]);
+  const limited = resources.filter((resource) => limits[resource]);
+  if (asked.length === 0 && limited.length === 0) return 'BestEffort';
+  if (!guaranteed || asked.length !== limited.length) return 'Burstable';
+  return asked.every((resource) => limits[resource]?.equals(requests[resource]!)) ? 'Guaranteed' : 'Burstable';
+}

@@ -1,0 +1,26 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { validateImmutable } from '#kubernetes/apis/core/immutable';
+import type { ConfigMap } from '#kubernetes/schema/core_v1.gen';
+
+export default defineResource<ConfigMap>({
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  resource: 'configmaps',
+  shortNames: ['cm'],
+  storageVersionHash: 'qFsyl6wFWjQ=',
+  schema: 'core_v1.ConfigMap',
+  storagePath: 'configmaps',
+  strategy: {
+    validateUpdate(configMap, old) {
+      return old.immutable ? validateImmutable(configMap, old, 'data', 'binaryData') : [];
+    },
+  },
+  columns: [
+    nameColumn,
+    stringColumn('Data', describe('core_v1.ConfigMap', 'data'), ({ data, binaryData }) => Object.keys(data ?? {}).length + Object.keys(binaryData ?? {}).length),
+    ageColumn,
+  ],
+});

@@ -1,0 +1,70 @@
+import type { ObjectMeta } from '#apimachinery/meta/types';
+import { nameIsDNSLabel } from '#apimachinery/validation/names';
+import { defineResource } from '#apiserver/registry/resource-definition';
+import type { Strategy } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { stringColumn } from '#kubernetes/apis/columns';
+import { keepField, statusSubresource } from '#kubernetes/apis/strategy';
+import type { Namespace } from '#kubernetes/schema/core_v1.gen';
+
+/** Selectors can find a namespace by its name. */
+function labelWithName(metadata: ObjectMeta, name: string): void {
+  (metadata.labels ??= {})['kubernetes.io/metadata.name'] = name;
+}
+
+const namespaceStrategy: Strategy<Namespace> = {
+  resetFields: [['status']],
+  returnsDeletedObject: true,
+  validateName: nameIsDNSLabel,
+  prepareForCreate(namespace) {
+    namespace.status = { phase: 'Active' };
+    const finalizers = ((namespace.spec ??= {}).finalizers ??= []);
+    if (!finalizers.includes('kubernetes')) finalizers.push('kubernetes');
+  },
+  prepareForUpdate(namespace, old) {
+    const spec = (namespace.spec ??= {});
+    if (old.spec?.finalizers) spec.finalizers = old.spec.finalizers;
+    else delete spec.finalizers;
+    keepField(namespace, old, 'status');
+  },
+  canonicalize({ metadata }) {
+    labelWithName(metadata, metadata.name ?? '');
+  },
+};
+
+export default defineResource<Namespace>({
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+  resource: 'namespaces',
+  namespaced: false,
+  shortNames: ['ns'],
+  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+  storageVersionHash: 'Q3oi5N2YM8M=',
+  schema: 'core_v1.Namespace',
+  storagePath: 'namespaces',
+  strategy: namespaceStrategy,
+  selectableFields: { 'status.phase': ({ status }) => status?.phase ?? '' },
+  unsupportedField: (label) => `field label not supported: ${label}`,
+  defaults({ metadata }) {
+    if (metadata.name) labelWithName(metadata, metadata.name);
+  },
+  columns: [
+    nameColumn,
+    stringColumn('Status', 'The status of the namespace', ({ status }) => status?.phase ?? ''),
+    ageColumn,
+  ],
+  subresources: {
+    finalize: {
+      verbs: ['update'],
+      strategy: {
+        resetFields: [['status']],
+        canonicalize: namespaceStrategy.canonicalize!,
+        prepareForUpdate(namespace, old) {
+          keepField(namespace, old, 'status');
+        },
+      },
+    },
+    status: statusSubresource({ strategy: { canonicalize: namespaceStrategy.canonicalize! } }),
+  },
+});

@@ -1,0 +1,63 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { describe, stringColumn, wide } from '#kubernetes/apis/columns';
+import { accessModesText, betaStorageClass } from '#kubernetes/apis/core/volumes';
+import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
+import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '#kubernetes/schema/core_v1.gen';
+
+const noSource = {};
+
+/** Of a data source other than a claim or a snapshot, the old field `dataSource` says nothing. */
+function enforceDataSourceBackwardsCompatibility(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec = noSource): void {
+  if (old.dataSource || old.dataSourceRef || spec.dataSourceRef || !spec.dataSource) return;
+  const { apiGroup = '', kind } = spec.dataSource;
+  const known = (kind === 'PersistentVolumeClaim' && apiGroup === '') || (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io');
+  if (!known) delete spec.dataSource;
+}
+
+/** `dataSource` and `dataSourceRef` say the same unless the client set both, or the source is of another namespace. */
+function normalizeDataSources(spec: PersistentVolumeClaimSpec): void {
+  if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = { ...spec.dataSource };
+  else if (spec.dataSourceRef && !spec.dataSource && !spec.dataSourceRef.namespace) {
+    const { namespace: _, ...source } = spec.dataSourceRef;
+    spec.dataSource = source;
+  }
+}
+
+export default defineResource<PersistentVolumeClaim>({
+  group: '',
+  version: 'v1',
+  kind: 'PersistentVolumeClaim',
+  resource: 'persistentvolumeclaims',
+  shortNames: ['pvc'],
+  storageVersionHash: 'QWTyNDq0dC4=',
+  schema: 'core_v1.PersistentVolumeClaim',
+  storagePath: 'persistentvolumeclaims',
+  strategy: withoutStatus({
+    returnsDeletedObject: true,
+    prepareForCreate({ spec }) {
+      if (!spec) return;
+      enforceDataSourceBackwardsCompatibility(spec);
+      normalizeDataSources(spec);
+    },
+    prepareForUpdate({ spec }, old) {
+      if (!spec) return;
+      enforceDataSourceBackwardsCompatibility(spec, old.spec);
+      normalizeDataSources(spec);
+    },
+  }),
+  columns: [
+    nameColumn,
+    stringColumn('Status', describe('core_v1.PersistentVolumeClaimStatus', 'phase'), ({ metadata, status }) => (metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? ''))),
+    stringColumn('Volume', describe('core_v1.PersistentVolumeClaimSpec', 'volumeName'), ({ spec }) => spec?.volumeName ?? ''),
+    stringColumn('Capacity', describe('core_v1.PersistentVolumeClaimStatus', 'capacity'), ({ spec, status }) => (spec?.volumeName ? (status?.capacity?.storage ?? '0') : '')),
+    stringColumn('Access Modes', describe('core_v1.PersistentVolumeClaimStatus', 'accessModes'), ({ spec, status }) => (spec?.volumeName ? accessModesText(status?.accessModes) : '')),
+    stringColumn('StorageClass', 'StorageClass of the pvc', ({ metadata, spec }) => metadata.annotations?.[betaStorageClass] ?? spec?.storageClassName ?? ''),
+    stringColumn('VolumeAttributesClass', 'VolumeAttributesClass of the pvc', ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>'),
+    ageColumn,
+    stringColumn('VolumeMode', describe('core_v1.PersistentVolumeClaimSpec', 'volumeMode'), ({ spec }) => spec?.volumeMode ?? '<unset>', wide),
+  ],
+  subresources: {
+    status: statusSubresource(),
+  },
+});

@@ -1,0 +1,35 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { compareBytes, stringColumn } from '#kubernetes/apis/columns';
+import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
+import type { ResourceQuota } from '#kubernetes/schema/core_v1.gen';
+
+/** `cpu: 1/2, memory: 1Gi/4Gi` of the resources that are limits (`limits.cpu`), or of those that are not. */
+function usageText({ status }: ResourceQuota, limits: boolean): string {
+  return Object.keys(status?.hard ?? {})
+    .filter((resource) => resource.startsWith('limits.') === limits)
+    .sort(compareBytes)
+    .map((resource) => `${resource}: ${status?.used?.[resource] ?? '0'}/${status?.hard?.[resource] ?? '0'}`)
+    .join(', ');
+}
+
+export default defineResource<ResourceQuota>({
+  group: '',
+  version: 'v1',
+  kind: 'ResourceQuota',
+  resource: 'resourcequotas',
+  shortNames: ['quota'],
+  storageVersionHash: '8uhSgffRX6w=',
+  schema: 'core_v1.ResourceQuota',
+  storagePath: 'resourcequotas',
+  strategy: withoutStatus({ returnsDeletedObject: true }),
+  columns: [
+    nameColumn,
+    stringColumn('Request', 'Request represents a minimum amount of cpu/memory that a container may consume.', (quota) => usageText(quota, false)),
+    stringColumn('Limit', 'Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.', (quota) => usageText(quota, true)),
+    ageColumn,
+  ],
+  subresources: {
+    status: statusSubresource(),
+  },
+});

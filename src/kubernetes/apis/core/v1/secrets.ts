@@ -1,0 +1,50 @@
+import { fieldPath, invalid } from '#apimachinery/validation/field';
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { validateImmutable } from '#kubernetes/apis/core/immutable';
+import type { Secret } from '#kubernetes/schema/core_v1.gen';
+
+/** What `stringData` brings as text becomes `data`, which is what is stored. */
+function mergeStringData(secret: Secret): void {
+  const { stringData } = secret;
+  if (!stringData) return;
+  const data = (secret.data ??= {});
+  for (const [key, text] of Object.entries(stringData)) {
+    Object.defineProperty(data, key, { value: Buffer.from(text).toString('base64'), enumerable: true, configurable: true, writable: true });
+  }
+  delete secret.stringData;
+}
+
+export default defineResource<Secret>({
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  resource: 'secrets',
+  storageVersionHash: 'S6u1pOWzb84=',
+  schema: 'core_v1.Secret',
+  storagePath: 'secrets',
+  defaults(secret) {
+    mergeStringData(secret);
+    secret.type ||= 'Opaque';
+  },
+  strategy: {
+    prepareForUpdate(secret, old) {
+      if (!secret.type && old.type) secret.type = old.type;
+    },
+    validateUpdate(secret, old) {
+      return [
+        ...(secret.type === old.type ? [] : [invalid(fieldPath('type'), secret.type, 'field is immutable')]),
+        ...(old.immutable ? validateImmutable(secret, old, 'data') : []),
+      ];
+    },
+  },
+  selectableFields: { type: ({ type }) => type ?? '' },
+  unsupportedField: (label) => `field label not supported: ${label}`,
+  columns: [
+    nameColumn,
+    stringColumn('Type', describe('core_v1.Secret', 'type'), ({ type }) => type ?? ''),
+    stringColumn('Data', describe('core_v1.Secret', 'data'), ({ data }) => Object.keys(data ?? {}).length),
+    ageColumn,
+  ],
+});

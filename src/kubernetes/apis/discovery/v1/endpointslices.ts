@@ -1,0 +1,49 @@
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { describe, listWithMore, stringColumn } from '#kubernetes/apis/columns';
+import type { Endpoint, EndpointSlice } from '#kubernetes/schema/discovery_v1.gen';
+
+/** The topology of v1beta1 is not for clients of v1; a host name that stood there before becomes the node name. */
+function dropTopology(slice: EndpointSlice, old: EndpointSlice): void {
+  const nodeNames = new Set((old.endpoints ?? []).filter((endpoint) => endpoint.nodeName === undefined).map(hostname));
+  for (const endpoint of slice.endpoints ?? []) {
+    const name = hostname(endpoint);
+    if (endpoint.nodeName === undefined && name !== undefined && nodeNames.has(name)) endpoint.nodeName = name;
+    delete endpoint.deprecatedTopology;
+  }
+}
+
+function hostname({ deprecatedTopology }: Endpoint): string | undefined {
+  return deprecatedTopology?.['kubernetes.io/hostname'];
+}
+
+export default defineResource<EndpointSlice>({
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  kind: 'EndpointSlice',
+  resource: 'endpointslices',
+  storageVersionHash: 'qgS0xkrxYAI=',
+  schema: 'discovery_v1.EndpointSlice',
+  storagePath: 'endpointslices',
+  strategy: {
+    prepareForCreate(slice) {
+      slice.metadata.generation = 1;
+      for (const endpoint of slice.endpoints ?? []) delete endpoint.deprecatedTopology;
+    },
+    prepareForUpdate(slice, old) {
+      const changed = ['addressType', 'endpoints', 'ports'].some((field) => !semanticDeepEqual(slice[field], old[field]));
+      if (changed || !semanticDeepEqual(slice.metadata.labels, old.metadata.labels)) slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
+      if (!semanticDeepEqual(slice.endpoints, old.endpoints)) dropTopology(slice, old);
+    },
+  },
+  columns: [
+    nameColumn,
+    stringColumn('AddressType', describe('discovery_v1.EndpointSlice', 'addressType'), (slice) => slice.addressType ?? ''),
+    stringColumn('Ports', describe('discovery_v1.EndpointSlice', 'ports'), (slice) =>
+      listWithMore((slice.ports ?? []).map((port) => (port.port !== undefined ? String(port.port) : (port.name ?? '*'))))),
+    stringColumn('Endpoints', describe('discovery_v1.EndpointSlice', 'endpoints'), (slice) =>
+      listWithMore((slice.endpoints ?? []).flatMap((endpoint) => endpoint.addresses ?? []))),
+    ageColumn,
+  ],
+});

@@ -1,0 +1,14 @@
+import type { ApiGroup } from '#apiserver/registry/api-group';
+import ingressclasses from './v1/ingressclasses.ts';
+import ingresses from './v1/ingresses.ts';
+import ipaddresses from './v1/ipaddresses.ts';
+import networkpolicies from './v1/networkpolicies.ts';
+import servicecidrs from './v1/servicecidrs.ts';
+
+/** What networking.k8s.io serves. */
+export const networkingGroup: ApiGroup = {
+  group: 'networking.k8s.io',
+  versions: [{ version: 'v1', versionPriority: 15 }],
+  groupPriorityMinimum: 17200,
+  resources: [ingressclasses, ingresses, ipaddresses, networkpolicies, servicecidrs],
+};

@@ -1,0 +1,21 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { describe, formatLabelSelector, stringColumn } from '#kubernetes/apis/columns';
+import type { NetworkPolicy } from '#kubernetes/schema/networking_v1.gen';
+
+export default defineResource<NetworkPolicy>({
+  group: 'networking.k8s.io',
+  version: 'v1',
+  kind: 'NetworkPolicy',
+  resource: 'networkpolicies',
+  shortNames: ['netpol'],
+  storageVersionHash: 'YpfwF18m1G8=',
+  schema: 'networking_v1.NetworkPolicy',
+  storagePath: 'networkpolicies',
+  strategy: { generation: 'spec' },
+  columns: [
+    nameColumn,
+    stringColumn('Pod-Selector', describe('networking_v1.NetworkPolicySpec', 'podSelector'), ({ spec }) => formatLabelSelector(spec?.podSelector)),
+    ageColumn,
+  ],
+});

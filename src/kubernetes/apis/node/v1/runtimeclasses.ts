@@ -1,0 +1,21 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, describeMeta, nameColumn } from '#apiserver/registry/table-columns';
+import { stringColumn } from '#kubernetes/apis/columns';
+import type { RuntimeClass } from '#kubernetes/schema/node_v1.gen';
+
+export default defineResource<RuntimeClass>({
+  group: 'node.k8s.io',
+  version: 'v1',
+  kind: 'RuntimeClass',
+  resource: 'runtimeclasses',
+  namespaced: false,
+  storageVersionHash: 'WQTu1GL3T2Q=',
+  schema: 'node_v1.RuntimeClass',
+  storagePath: 'runtimeclasses',
+  strategy: { allowCreateOnUpdate: true, allowUnconditionalUpdate: false },
+  columns: [
+    nameColumn,
+    stringColumn('Handler', describeMeta('handler'), (runtimeClass) => runtimeClass.handler ?? ''),
+    ageColumn,
+  ],
+});

@@ -1,0 +1,16 @@
+import { isValidPathSegmentName } from '#apimachinery/validation/names';
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { defaultColumns } from '#apiserver/registry/table-columns';
+
+export default defineResource({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRole',
+  resource: 'clusterroles',
+  namespaced: false,
+  storageVersionHash: 'bYE5ZWDrJ44=',
+  schema: 'rbac_v1.ClusterRole',
+  storagePath: 'clusterroles',
+  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName },
+  columns: defaultColumns,
+});

@@ -1,0 +1,25 @@
+import { isValidPathSegmentName } from '#apimachinery/validation/names';
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { stringColumn, wide } from '#kubernetes/apis/columns';
+import { describeRoleRef, subjectsText } from '#kubernetes/apis/rbac/subjects';
+import type { RoleBinding } from '#kubernetes/schema/rbac_v1.gen';
+
+export default defineResource<RoleBinding>({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'RoleBinding',
+  resource: 'rolebindings',
+  storageVersionHash: 'eGsCzGH6b1g=',
+  schema: 'rbac_v1.RoleBinding',
+  storagePath: 'rolebindings',
+  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName },
+  columns: [
+    nameColumn,
+    stringColumn('Role', describeRoleRef('RoleBinding'), ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),
+    ageColumn,
+    stringColumn('Users', 'Users in the roleBinding', ({ subjects }) => subjectsText(subjects, 'User'), wide),
+    stringColumn('Groups', 'Groups in the roleBinding', ({ subjects }) => subjectsText(subjects, 'Group'), wide),
+    stringColumn('ServiceAccounts', 'ServiceAccounts in the roleBinding', ({ subjects }) => subjectsText(subjects, 'ServiceAccount'), wide),
+  ],
+});

@@ -1,0 +1,15 @@
+import { isValidPathSegmentName } from '#apimachinery/validation/names';
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { defaultColumns } from '#apiserver/registry/table-columns';
+
+export default defineResource({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'Role',
+  resource: 'roles',
+  storageVersionHash: '7FuwZcIIItM=',
+  schema: 'rbac_v1.Role',
+  storagePath: 'roles',
+  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName },
+  columns: defaultColumns,
+});

@@ -1,0 +1,18 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+
+export default defineResource({
+  group: 'resource.k8s.io',
+  version: 'v1',
+  kind: 'DeviceClass',
+  resource: 'deviceclasses',
+  namespaced: false,
+  storageVersionHash: 'Yk2PTc1Ybxk=',
+  schema: 'resource_v1.DeviceClass',
+  storagePath: 'deviceclasses',
+  strategy: { returnsDeletedObject: true, generation: 'spec' },
+  columns: [
+    nameColumn,
+    ageColumn,
+  ],
+});

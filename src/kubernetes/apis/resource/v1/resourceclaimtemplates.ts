@@ -1,0 +1,17 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+
+export default defineResource({
+  group: 'resource.k8s.io',
+  version: 'v1',
+  kind: 'ResourceClaimTemplate',
+  resource: 'resourceclaimtemplates',
+  storageVersionHash: 'TuzjC49aUfM=',
+  schema: 'resource_v1.ResourceClaimTemplate',
+  storagePath: 'resourceclaimtemplates',
+  strategy: { returnsDeletedObject: true },
+  columns: [
+    nameColumn,
+    ageColumn,
+  ],
+});

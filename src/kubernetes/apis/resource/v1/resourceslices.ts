@@ -1,0 +1,25 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { describe, stringColumn } from '#kubernetes/apis/columns';
+import type { ResourceSlice } from '#kubernetes/schema/resource_v1.gen';
+
+export default defineResource<ResourceSlice>({
+  group: 'resource.k8s.io',
+  version: 'v1',
+  kind: 'ResourceSlice',
+  resource: 'resourceslices',
+  namespaced: false,
+  storageVersionHash: 'KsC072WgaEY=',
+  schema: 'resource_v1.ResourceSlice',
+  storagePath: 'resourceslices',
+  strategy: { returnsDeletedObject: true, generation: 'spec' },
+  selectableFields: { 'spec.driver': ({ spec }) => spec?.driver ?? '', 'spec.nodeName': ({ spec }) => spec?.nodeName ?? '' },
+  unsupportedField: (label) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${label}`,
+  columns: [
+    nameColumn,
+    stringColumn('Node', describe('resource_v1.ResourceSliceSpec', 'nodeName'), ({ spec }) => spec?.nodeName ?? ''),
+    stringColumn('Driver', describe('resource_v1.ResourceSliceSpec', 'driver'), ({ spec }) => spec?.driver ?? ''),
+    stringColumn('Pool', describe('resource_v1.ResourcePool', 'name'), ({ spec }) => spec?.pool?.name ?? ''),
+    ageColumn,
+  ],
+});

@@ -1,0 +1,14 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { defaultColumns } from '#apiserver/registry/table-columns';
+
+export default defineResource({
+  group: 'storage.k8s.io',
+  version: 'v1',
+  kind: 'CSIStorageCapacity',
+  resource: 'csistoragecapacities',
+  storageVersionHash: 'xeVl+2Ly1kE=',
+  schema: 'storage_v1.CSIStorageCapacity',
+  storagePath: 'csistoragecapacities',
+  strategy: { allowUnconditionalUpdate: false },
+  columns: defaultColumns,
+});
