@@ -100,7 +100,7 @@ export async function createApp(config: ServerConfig): Promise<App> {
   server.addReadyCheck({ name: 'informer-sync', check: () => storage.whenReady() });
   installNonResourceRoutes(server, scheme, registry);
   bridgeExpress(server, nest);
-  installControlPlane({ server, scheme, storage, config });
+  installControlPlane({ server, chain, config });
 
   return {
     server, nest, log, storage, scheme,

@@ -24,5 +24,5 @@ export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, 
   });
   const discovery = new DiscoveryRegistry();
   discovery.set('kubernetes', scheme.groups);
-  installDiscovery(server.mux, discovery);
+  installDiscovery(server.mux, discovery, server.director.notFound);
 }

@@ -1,17 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import type { CommitWorkerData } from './commit-worker.ts';
-import { answer, type CommitAnswer, type CommitRequest, LogWriter } from './log-file.ts';
+import { answer, type CommitAnswer, type CommitFailure, type CommitRequest, failureOf, LogWriter } from './log-file.ts';
 
 /** The side that writes the log: a worker thread, or this one. */
 export interface Committer {
   /** `done` is called later, never before `request` returns; the calls are in the order of their requests. */
   request(request: CommitRequest, done: (answer: CommitAnswer) => void): void;
+  /** Ends without another answer. */
+  terminate(): Promise<void>;
 }
 
 /**
  * Hands requests to a thread. Until the thread runs (some 40 ms), this one does them, so that a server that has just been
- * started need not wait for it. `onFailure` is called when the thread dies, or fails between requests.
+ * started need not wait for it. `onFailure` is called when the thread dies, or fails between requests
+ * (its code is 0 when it dies).
  */
 export class WorkerCommitter implements Committer {
   readonly #worker: Worker;
@@ -19,7 +22,7 @@ export class WorkerCommitter implements Committer {
   #next = 0;
   #untilReady: InlineCommitter | undefined;
 
-  constructor(database: DatabaseSync, data: CommitWorkerData, onFailure: (error: Error) => void) {
+  constructor(database: DatabaseSync, data: CommitWorkerData, onFailure: (failure: CommitFailure) => void) {
     this.#untilReady = new InlineCommitter(database, data.quotaBytes);
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     this.#worker = new Worker(new URL(`./commit-worker.${extension}`, import.meta.url), {
@@ -28,19 +31,18 @@ export class WorkerCommitter implements Committer {
     });
     this.#worker.on('message', (message: CommitAnswer) => {
       if (message.ready) this.#untilReady = undefined;
-      else if (message.unasked) onFailure(new Error(message.unasked.message));
+      else if (message.unasked) onFailure(message.unasked);
       else this.#shift()(message);
     });
-    this.#worker.on('error', onFailure);
+    this.#worker.on('error', (error: Error) => onFailure(failureOf(error)));
     this.#worker.on('exit', () => {
-      if (this.#next < this.#waiting.length) onFailure(new Error('the thread that writes has ended'));
+      if (this.#next < this.#waiting.length) onFailure({ message: 'the thread that writes has ended', code: 0 });
     });
   }
 
   request(request: CommitRequest, done: (answer: CommitAnswer) => void): void {
     if (this.#untilReady && request.type === 'close') {
-      this.#waiting.length = 0;
-      void this.#worker.terminate().then(() => done({}));
+      void this.terminate().then(() => done({}));
       return;
     }
     if (this.#untilReady && request.type !== 'restoreReserve') {
@@ -49,6 +51,11 @@ export class WorkerCommitter implements Committer {
     }
     this.#waiting.push(done);
     this.#worker.postMessage(request, request.type === 'append' ? [request.batch] : []);
+  }
+
+  async terminate(): Promise<void> {
+    this.#worker.removeAllListeners();
+    await this.#worker.terminate();
   }
 
   #shift(): (answer: CommitAnswer) => void {
@@ -66,11 +73,12 @@ export class InlineCommitter implements Committer {
   readonly #writer: LogWriter;
 
   constructor(database: DatabaseSync, quotaBytes: number) {
-    this.#writer = new LogWriter(database, { quotaBytes, reserveFile: undefined });
+    this.#writer = new LogWriter(database, { quotaBytes, reserve: undefined });
   }
 
   request(request: CommitRequest, done: (answer: CommitAnswer) => void): void {
     const message = answer(this.#writer, request);
     queueMicrotask(() => done(message));
   }
+  async terminate(): Promise<void> {}
 }

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -48,13 +48,15 @@ async function open(options: EmbeddedStorageOptions): Promise<EmbeddedStorage> {
 
 async function openInFolder(options: EmbeddedStorageOptions) {
   const file = newFile();
-  let storage = await open({ ...options, file });
+  // A small reserve, for there are many stores.
+  const settings = { checkpointBytes: 262_144, ...options, file };
+  let storage = await open(settings);
   return {
     file,
     storage,
     async reopen() {
       await storage.close();
-      return (storage = await open({ ...options, file }));
+      return (storage = await open(settings));
     },
     cleanup: () => storage.close(),
   };
@@ -187,6 +189,13 @@ describe('the file', () => {
     expect((await again.get('/pods/b'))?.value.toString()).toBe('jumps over');
   });
 
+  it('can be read by nobody else', async () => {
+    const { storage, file } = await openInFolder({});
+    await threadOf(file);
+    await storage.create('/a', text('1'));
+    for (const suffix of ['', '-wal', '-shm', '-reserve']) expect((statSync(file + suffix).mode & 0o777).toString(8)).toBe('600');
+  });
+
   it('survives a copy made of a running store and its write-ahead log', async () => {
     const { storage, file } = await openInFolder({ checkpointBytes: 1e9 });
     await Promise.all(Array.from({ length: 100 }, (_, i) => storage.create(`/pods/${i}`, kilobytes(1))));
@@ -309,6 +318,34 @@ describe('failure of the disk', () => {
     await expect(storage.healthy()).rejects.toThrow(UnavailableError);
     expect(failures).toHaveLength(1);
     expect(failures[0]!.message).toContain('value');
+  });
+});
+
+describe('close', () => {
+  it('after a failure ends the thread', async () => {
+    const { storage, file, reopen } = await openInFolder({ onFailure: () => {} });
+    await threadOf(file);
+    sql(file, 'ALTER TABLE log RENAME TO other');
+    const write = storage.create('/a', text('1'));
+    const ping = storage.healthy();
+    await expect(write).rejects.toThrow(UnknownOutcomeError);
+    await ping.catch(() => {});
+    await storage.close();
+    sql(file, 'ALTER TABLE other RENAME TO log');
+    await (await reopen()).create('/a', text('1'));
+  });
+
+  it('is possible at any moment of the start', async () => {
+    const file = newFile();
+    for (let i = 0; i < 25; i++) {
+      const storage = await open({ file, checkpointBytes: 262_144 });
+      const write = storage.create(`/a/${i}`, text('1'));
+      await sleep(i * 5);
+      if (i % 5 === 0) rmSync(`${file}-reserve`, { force: true });
+      await storage.close();
+      await write;
+    }
+    expect((await (await open({ file })).list('/a/')).count).toBe(25);
   });
 });
 

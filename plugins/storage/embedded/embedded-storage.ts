@@ -11,7 +11,7 @@ import { type Committer, InlineCommitter, WorkerCommitter } from './committer.ts
 import { ExpiryQueue } from './expiry-queue.ts';
 import { failpoint } from './failpoint.ts';
 import type { IndexEntry, KeyIndex } from './key-index.ts';
-import { checksum, type CommitAnswer, type CommitFailure, packBatch } from './log-file.ts';
+import { checksum, type CommitAnswer, type CommitFailure, isFull, packBatch } from './log-file.ts';
 import { openStore } from './open-store.ts';
 
 export interface EmbeddedStorageOptions {
@@ -29,7 +29,7 @@ export interface EmbeddedStorageOptions {
   /** Writes in one transaction, and their bytes. Defaults: 256 and 4 MiB. */
   readonly maxBatchWrites?: number | undefined;
   readonly maxBatchBytes?: number | undefined;
-  /** The write-ahead log is copied into the file after so many bytes. Default: 8 MiB. */
+  /** The write-ahead log is copied into the file after so many bytes. Default: 4 MiB. */
   readonly checkpointBytes?: number | undefined;
   /** Whether a worker thread waits for the disk. Default: true; false is for comparison. */
   readonly worker?: boolean | undefined;
@@ -71,7 +71,6 @@ class Pending {
 
 type Row = [revision: number, key: string, createRevision: number, previous: number, deleted: number];
 
-const fullCode = 13;
 const busyCode = 5;
 const compactionRows = 500;
 const watchBatch = 100;
@@ -116,7 +115,10 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   #flushScheduled = false;
   #state: 'open' | 'full' | 'failed' | 'closed' = 'open';
   #idle: (() => void)[] = [];
-  #wake = Promise.withResolvers<void>();
+  /** Watches that have seen everything: called when there is more. */
+  readonly #waiting = new Set<() => void>();
+  /** What waits for an answer of the committing side that is not about a write. */
+  readonly #asking = new Set<(error: Error) => void>();
 
   /**
    * Opens the file, or makes it. Rejects with LockedStoreError if another process has it, with CorruptStoreError if it is
@@ -142,9 +144,13 @@ export class EmbeddedStorage implements Storage, CommitFeed {
       this.#database.exec('PRAGMA wal_autocheckpoint = 1000');
       this.#committer = new InlineCommitter(this.#database, quotaBytes);
     } else {
-      this.#committer = new WorkerCommitter(this.#database, {
-        file: options.file, quotaBytes, checkpointBytes: options.checkpointBytes ?? 8 * 1_048_576, reserveFile: `${options.file}-reserve`,
-      }, (error) => this.#fail(error));
+      const checkpointBytes = options.checkpointBytes ?? 4 * 1_048_576;
+      // Enough for a checkpoint, by which the write-ahead log can be used again, and for what is written until then.
+      const reserve = { file: `${options.file}-reserve`, bytes: checkpointBytes + 1_048_576 };
+      this.#committer = new WorkerCommitter(this.#database, { file: options.file, quotaBytes, checkpointBytes, reserve }, (failure) => {
+        if (isFull(failure)) this.#becomeFull();
+        else this.#fail(new Error(failure.message));
+      });
     }
     this.#selectValue = this.#prepare('SELECT crc, value FROM value WHERE revision = ?');
     this.#selectRow = this.#prepare('SELECT revision, key, create_revision, previous, deleted FROM log WHERE revision = ?');
@@ -211,21 +217,29 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   /** Nothing is held for a watcher that does not read: it is only a place in the log. */
   async *watch(prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<StorageEvent, void> {
     validatePrefix(prefix);
-    const { promise: aborted, resolve: abort } = Promise.withResolvers<void>();
-    const onAbort = (): void => abort();
+    let wake: (() => void) | undefined;
+    const onAbort = (): void => wake?.();
     signal.addEventListener('abort', onAbort);
     try {
       let cursor = from;
-      while (!signal.aborted && this.#state !== 'closed') {
-        if (cursor < this.#compactRevision) throw new CompactedError(cursor, this.#compactRevision);
+      while (!signal.aborted && !this.#isClosed()) {
         const upTo = this.#revision;
         const rows = this.#selectEvents.all(cursor, upTo, prefix, afterPrefix(prefix), watchBatch) as unknown as Row[];
         for (const row of rows) {
+          // The reader may have taken long over the event before.
+          this.#assertKept(cursor);
           yield this.#eventOf(row);
-          if (signal.aborted) return;
+          if (signal.aborted || this.#isClosed()) return;
+          cursor = row[0];
         }
-        cursor = rows.length === watchBatch ? rows.at(-1)![0] : Math.max(cursor, upTo);
-        if (cursor >= this.#revision) await Promise.race([this.#wake.promise, aborted]);
+        this.#assertKept(cursor);
+        if (rows.length < watchBatch) cursor = Math.max(cursor, upTo);
+        if (cursor < this.#revision) continue;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          this.#waiting.add(resolve);
+        });
+        this.#waiting.delete(wake!);
       }
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -264,17 +278,19 @@ export class EmbeddedStorage implements Storage, CommitFeed {
 
   async close(): Promise<void> {
     if (this.#state === 'closed') return;
-    const failed = this.#state === 'failed';
+    let hasFailed = this.#state === 'failed';
     this.#state = 'closed';
     clearTimeout(this.#expiryTimer);
     clearTimeout(this.#reserveTimer);
     clearInterval(this.#compactionTimer);
     this.#wakeWatchers();
-    if (!failed) {
+    if (!hasFailed) {
       if (this.#queue.length > 0 || this.#inFlight) await new Promise<void>((resolve) => this.#idle.push(resolve));
       await this.#compacting;
-      await this.#ask({ type: 'close' });
+      hasFailed = await this.#ask({ type: 'close' }).then(() => false, () => true);
     }
+    if (hasFailed) await this.#committer.terminate();
+    this.#state = 'closed';
     if (this.#database.isOpen) this.#database.close();
     this.#release();
   }
@@ -285,11 +301,14 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     return statement;
   }
 
-  // Reads
+  #isClosed(): boolean {
+    return this.#state === 'closed';
+  }
 
   #assertOpen(): void {
     if (this.#state === 'closed') throw new ClosedError();
-    if (this.#state === 'failed') throw new UnavailableError('storage: it has stopped after a failure of the disk');
+    const failed = this.#refusalAfterFailure();
+    if (failed) throw failed;
   }
 
   #assertReadable(revision: Revision | undefined): void {
@@ -297,6 +316,11 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     if (revision === undefined) return;
     if (revision > this.#revision) throw new FutureRevisionError(revision, this.#revision);
     if (revision < this.#compactRevision) throw new CompactedError(revision, this.#compactRevision);
+  }
+
+  /** Throws for a place in the log that compaction has overtaken. */
+  #assertKept(cursor: Revision): void {
+    if (cursor < this.#compactRevision) throw new CompactedError(cursor, this.#compactRevision);
   }
 
   #recordAt(entry: IndexEntry<Pending>, revision: Revision): StorageRecord | undefined {
@@ -324,8 +348,14 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   }
 
   #record(key: string, revision: Revision, createRevision: Revision): StorageRecord {
+    const record = this.#recordIfKept(key, revision, createRevision);
+    if (!record) throw new CorruptRecordError(key, revision, 'its value is missing');
+    return record;
+  }
+
+  #recordIfKept(key: string, revision: Revision, createRevision: Revision): StorageRecord | undefined {
     const row = this.#selectValue.get(revision) as unknown as [crc: number, value: Uint8Array] | undefined;
-    if (!row) throw new CorruptRecordError(key, revision, 'its value is missing');
+    if (!row) return undefined;
     const value = Buffer.from(row[1].buffer, row[1].byteOffset, row[1].byteLength);
     if (checksum(key, value) !== row[0]) throw new CorruptRecordError(key, revision, 'its checksum is wrong');
     return { key, revision, createRevision, value };
@@ -340,10 +370,8 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   #previous(revision: Revision): StorageRecord | undefined {
     if (revision === 0 || this.#state === 'closed') return undefined;
     const row = this.#selectRow.get(revision) as unknown as Row | undefined;
-    return row && row[4] === 0 ? this.#record(row[1], revision, row[2]) : undefined;
+    return row && row[4] === 0 ? this.#recordIfKept(row[1], revision, row[2]) : undefined;
   }
-
-  // Writes
 
   #request<Result>(type: Request['type'], key: string, expected: Revision, encode: Encode | undefined, options: WriteOptions): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -395,7 +423,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     switch (this.#state) {
       case 'open': return undefined;
       case 'full': return type === 'delete' ? undefined : new NoSpaceError('storage: no space left; only deletions are possible');
-      case 'failed': return new UnavailableError('storage: it has stopped after a failure of the disk');
+      case 'failed': return this.#refusalAfterFailure();
       case 'closed': return new ClosedError();
     }
   }
@@ -427,7 +455,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     this.#inFlight = undefined;
     if (this.#state === 'failed') return;
     if (!error) this.#acknowledge(batch);
-    else if ((error.code & 0xff) === fullCode) this.#rejectForSpace(batch);
+    else if (isFull(error)) this.#rejectForSpace(batch);
     else if ((error.code & 0xff) === busyCode) this.#rollBack(batch, new UnavailableError(`storage: another process writes to the file: ${error.message}`));
     else this.#fail(new Error(error.message), batch);
     if (this.#queue.length > 0) this.#flush();
@@ -485,17 +513,23 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   /** The transaction was rolled back for lack of space. Deletions are tried again with the space held back for them. */
   #rejectForSpace(batch: readonly Pending[]): void {
     const error = new NoSpaceError('storage: no space left; only deletions are possible');
-    if (this.#state === 'full') {
+    if (this.#state !== 'open') {
       this.#rollBack(batch, error);
       return;
     }
-    if (this.#state === 'open') this.#state = 'full';
-    this.#committer.request({ type: 'releaseReserve' }, (answer) => {
-      if (answer.error) this.#fail(new Error(answer.error.message));
-    });
+    this.#becomeFull();
     const waiting = [...batch, ...this.#queue];
     this.#queue = waiting.filter((write) => write.request.type === 'delete');
     this.#rollBack(waiting.filter((write) => write.request.type !== 'delete'), error);
+  }
+
+  /** From now on only deletions are written, with the space that was held back for them, until it can be held back again. */
+  #becomeFull(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'full';
+    this.#committer.request({ type: 'releaseReserve' }, ({ error }) => {
+      if (error) this.#fail(new Error(error.message));
+    });
     this.#restoreReserveLater();
   }
 
@@ -531,6 +565,8 @@ export class EmbeddedStorage implements Storage, CommitFeed {
       write.request.reject(new UnavailableError('storage: it has stopped after a failure of the disk', { cause: error }));
       this.#decideWaiting(write);
     }
+    for (const reject of this.#asking) reject(unknown);
+    this.#asking.clear();
     this.#wakeWatchers();
     for (const resolve of this.#idle.splice(0)) resolve();
     if (!closing) this.#onFailure(error);
@@ -538,21 +574,30 @@ export class EmbeddedStorage implements Storage, CommitFeed {
 
   #ask(request: Parameters<Committer['request']>[0]): Promise<CommitAnswer> {
     return new Promise((resolve, reject) => {
+      const failed = this.#refusalAfterFailure();
+      if (failed) {
+        reject(failed);
+        return;
+      }
+      this.#asking.add(reject);
       this.#committer.request(request, (answer) => {
+        this.#asking.delete(reject);
         if (answer.error) reject(errorOf(answer.error));
         else resolve(answer);
       });
     });
   }
 
-  #wakeWatchers(): void {
-    this.#wake.resolve();
-    this.#wake = Promise.withResolvers();
+  #refusalAfterFailure(): StorageError | undefined {
+    return this.#state === 'failed' ? new UnavailableError('storage: it has stopped after a failure of the disk') : undefined;
   }
 
-  // Expiry
+  #wakeWatchers(): void {
+    for (const wake of this.#waiting) wake();
+  }
 
   #scheduleExpiry(): void {
+    this.#expiries.prune(({ key, revision }) => this.#index.get(key)?.revision === revision);
     const next = this.#expiries.next;
     clearTimeout(this.#expiryTimer);
     if (!next || this.#state === 'closed' || this.#state === 'failed') return;
@@ -572,8 +617,6 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     }
     this.#scheduleExpiry();
   }
-
-  // Compaction
 
   #startCompactionTimer(intervalMs: number): void {
     if (intervalMs === 0) return;
@@ -640,9 +683,8 @@ class LoggedEvent implements StorageEvent {
   }
 }
 
-function errorOf({ code, message }: CommitFailure): Error {
-  if ((code & 0xff) === fullCode) return new NoSpaceError(`storage: ${message}`);
-  return new UnavailableError(`storage: ${message}`);
+function errorOf(failure: CommitFailure): Error {
+  return isFull(failure) ? new NoSpaceError(`storage: ${failure.message}`) : new UnavailableError(`storage: ${failure.message}`);
 }
 
 /** The first key that is after all keys under the prefix: `0` follows `/`. */

@@ -10,10 +10,23 @@ export interface Expiry {
 
 /** A binary heap: the next to expire is first. */
 export class ExpiryQueue {
-  readonly #heap: Expiry[] = [];
+  #heap: Expiry[] = [];
+  #pruneAt = 10_000;
 
   get next(): Expiry | undefined {
     return this.#heap[0];
+  }
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  /** Drops what is void, if there is so much that it may be worth it: keys that are written again and again leave many. */
+  prune(isValid: (expiry: Expiry) => boolean): void {
+    if (this.#heap.length < this.#pruneAt) return;
+    // An array in order is a heap, too.
+    this.#heap = this.#heap.filter(isValid).sort((a, b) => a.at - b.at);
+    this.#pruneAt = Math.max(10_000, this.#heap.length * 2);
   }
 
   push(expiry: Expiry): void {

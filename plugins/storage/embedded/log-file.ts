@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { failpoint } from './failpoint.ts';
@@ -117,7 +117,7 @@ export interface LogOptions {
   /** The database file grows no further; 0: no limit. */
   readonly quotaBytes: number;
   /** A file that occupies disk space which only deletions may use, once the disk is full; undefined: none. */
-  readonly reserveFile: string | undefined;
+  readonly reserve: { readonly file: string; readonly bytes: number } | undefined;
 }
 
 /** What the committing side is asked for. It does one thing after the other, in order. */
@@ -174,15 +174,22 @@ export function failureOf(error: unknown): CommitFailure {
   return { message, code: errcode ?? 0 };
 }
 
-/** Pages, and bytes of disk, that only deletions may use once the quota, or the disk, is full. */
+/** SQLite's result code for a full disk, or quota. */
+export const fullCode = 13;
+
+/** Whether the (extended) result code says that the disk is full. */
+export function isFull({ code }: CommitFailure): boolean {
+  return (code & 0xff) === fullCode;
+}
+
+/** Pages that only deletions may use once the quota is full. */
 const reservedPages = 256;
-const reservedBytes = 1_048_576;
 
 /** The one writer of a log. Its methods throw what node:sqlite throws, and leave no transaction open then. */
 export class LogWriter {
   readonly #database: DatabaseSync;
   readonly #quotaPages: number;
-  readonly #reserveFile: string | undefined;
+  readonly #reserve: LogOptions['reserve'];
   readonly #insertLog: StatementSync;
   readonly #insertValue: StatementSync;
   readonly #deleteLog: StatementSync;
@@ -195,7 +202,7 @@ export class LogWriter {
   constructor(database: DatabaseSync, options: LogOptions) {
     this.#database = database;
     this.#quotaPages = Math.floor(options.quotaBytes / 4096);
-    this.#reserveFile = options.reserveFile;
+    this.#reserve = options.reserve;
     if (this.#quotaPages > 0) this.#limitPages(this.#quotaPages);
     this.#insertLog = database.prepare('INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)');
     this.#insertValue = database.prepare('INSERT INTO value VALUES (?, ?, ?)');
@@ -267,7 +274,13 @@ export class LogWriter {
   /** Lets deletions use what is held back from other writes. */
   releaseReserve(): void {
     if (this.#quotaPages > 0) this.#limitPages(this.#quotaPages + reservedPages);
-    if (this.#reserveFile) rmSync(this.#reserveFile, { force: true });
+    if (this.#reserve) rmSync(this.#reserve.file, { force: true });
+    try {
+      // After this the write-ahead log begins anew, in the space that it has.
+      this.checkpoint();
+    } catch (error) {
+      if (!isFull(failureOf(error))) throw error;
+    }
   }
 
   /** Holds the reserve back, and tells whether there was room for it: if not, the store is full still. */
@@ -277,7 +290,7 @@ export class LogWriter {
       if (pages - this.#number('PRAGMA freelist_count') + reservedPages > this.#quotaPages) return false;
       this.#limitPages(Math.max(this.#quotaPages, pages));
     }
-    return this.#reserveFile === undefined || reserve(this.#reserveFile);
+    return this.#reserve === undefined || reserve(this.#reserve.file, this.#reserve.bytes);
   }
 
   /** Checks that a transaction can be begun. */
@@ -322,12 +335,13 @@ export class LogWriter {
 }
 
 /** Written and synced, for a hole would reserve nothing. False: the disk is full. */
-function reserve(file: string): boolean {
+function reserve(file: string, bytes: number): boolean {
   try {
+    if (existsSync(file) && statSync(file).size >= bytes) return true;
     const descriptor = openSync(file, 'w', 0o600);
     try {
       const zeros = new Uint8Array(65_536);
-      for (let written = 0; written < reservedBytes; written += zeros.length) writeSync(descriptor, zeros);
+      for (let written = 0; written < bytes; written += zeros.length) writeSync(descriptor, zeros);
       fsyncSync(descriptor);
       return true;
     } finally {

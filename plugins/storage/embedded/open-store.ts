@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { CorruptStoreError, LockedStoreError, type Revision } from 'kubenest/sdk';
 import type { Expiry } from './expiry-queue.ts';
@@ -27,6 +27,8 @@ export function openStore<Pending>(file: string | undefined): OpenStore<Pending>
   const release = file === undefined ? () => {} : lock(file);
   try {
     const isNew = file === undefined || !existsSync(file) || statSync(file).size === 0;
+    // Nobody else may read what is in it; SQLite gives the files beside it the same mode.
+    if (file !== undefined && isNew) closeSync(openSync(file, 'a', 0o600));
     const database = connect(file ?? ':memory:');
     try {
       if (isNew) createSchema(database);

@@ -6,4 +6,4 @@ import { TableFolder } from '#apimachinery/runtime/table-folder';
 export const tables = new TableFolder(new URL('./', import.meta.url), metaTables);
 
 /** The types of apiextensions.k8s.io. */
-export const schema = new SchemaRegistry((file) => tables.schema(file));
+export const schema = new SchemaRegistry((file) => tables.schema(file), tables);

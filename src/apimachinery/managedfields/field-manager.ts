@@ -11,7 +11,7 @@ import {
   compareText, decodeManagers, encodeManagers, isResetManagedFields, isSameManager, type Manager, ManagedFieldsError, withManagedFields,
 } from './managers.ts';
 import { fieldElement } from './path-element.ts';
-import { type Skip, TypedError } from './typed.ts';
+import { type Skip, TypedError, withAlwaysFields } from './typed.ts';
 import { Updater } from './updater.ts';
 import { validate } from './validate.ts';
 
@@ -140,7 +140,8 @@ class DefaultFieldManager implements FieldManager {
       throw error;
     }
     if (manager === 'kubectl') result = updateLastApplied(result, applied);
-    return deepEqual(result, live) ? undefined : result;
+    const { shape } = this.#updater;
+    return deepEqual(withAlwaysFields(shape, result), withAlwaysFields(shape, live)) ? undefined : result;
   }
 
   #checkVersion(applied: KubeObject): void {
@@ -186,7 +187,8 @@ class DefaultFieldManager implements FieldManager {
       throw cause;
     }
     const time = owners.find((owner) => isSameManager(owner, self))?.time;
-    const { object, managers } = this.#updater.apply(untracked, applied, owners, { ...self, time, fields: FieldSet.empty }, force);
+    const complete = withAlwaysFields(this.#updater.shape, untracked) as KubeObject;
+    const { object, managers } = this.#updater.apply(complete, applied, owners, { ...self, time, fields: FieldSet.empty }, force);
     const changed = object !== undefined;
     const after: Manager[] = [];
     for (const owner of managers) {

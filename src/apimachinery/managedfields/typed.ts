@@ -1,10 +1,10 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
+import { setOwn } from '#apimachinery/patch/own-property';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { compareUtf8, sortedKeys } from '#apimachinery/runtime/json';
-import { formatValue, goTypeName } from '#apimachinery/patch/format-value';
 import { FieldSet, leaf } from './field-set.ts';
-import { comparePathElements, formatPathElement, keyElement, type PathElement, valueElement } from './path-element.ts';
-import { type AnyShape, type FieldShape, keyDefault, type ListShape, type MapShape, type ScalarShape, type Shape } from './shape.ts';
+import { comparePathElements, keyElement, type PathElement, valueElement } from './path-element.ts';
+import { type AnyShape, type FieldShape, keyDefault, type ListShape, type MapShape, type Shape } from './shape.ts';
 
 /** Values of a client nest as deep as JSON may; what is deeper than this has no field set. */
 const maxDepth = 500;
@@ -15,17 +15,11 @@ export class TypedError extends Error {
 }
 
 /**
- * How a value is read:
- *
- * | reading | a zero value of a Go struct's field | a field that Go always has, absent | for                               |
- * |---------|-------------------------------------|------------------------------------|-----------------------------------|
- * | typed   | is left out                         | is there with its zero value       | decoded objects                   |
- * | merged  | counts                              | is there with its zero value       | what an apply made of such a one  |
- * | raw     | counts                              | is absent                          | applied configurations            |
- *
- * Values of custom resources are read raw in any case.
+ * How a value is read. `typed` values are decoded objects: of a Go struct's field, a zero value that Go leaves out is absent,
+ * and a field that Go always has is there even when it is not. Of `raw` values, such as an applied configuration, everything
+ * counts as it stands; values of custom resources are read raw in any case.
  */
-export type Reading = 'typed' | 'merged' | 'raw';
+export type Reading = 'typed' | 'raw';
 
 type Json = Record<string, unknown>;
 type Node = FieldsV1;
@@ -66,8 +60,8 @@ function descend(depth: number): number {
 /** A field's value as the reading has it; undefined if it is absent. */
 function readField(field: FieldShape, value: unknown, reading: Reading): unknown {
   if (reading === 'raw') return value;
-  if (value === undefined || (value === null && reading === 'typed')) return field.always ? field.zero : undefined;
-  return reading === 'typed' && field.omitsZero && isZero(value) ? undefined : value;
+  if (value === undefined || value === null) return field.always ? field.zero : undefined;
+  return field.omitsZero && isZero(value) ? undefined : value;
 }
 
 function isZero(value: unknown): boolean {
@@ -388,4 +382,33 @@ function ownedFields(shape: MapShape | AnyShape, value: Json, depth: number): No
 function asMember(node: Node | undefined): Node {
   if (node === undefined || isEmptyObject(node)) return leaf;
   return node['.'] === undefined ? { '.': leaf, ...node } : node;
+}
+
+/** A decoded value with the fields that Go always has written out, as Go's conversion to JSON has them. The value itself if none is missing. */
+export function withAlwaysFields(shape: Shape, value: unknown): unknown {
+  return fill(shape, value, 0);
+}
+
+function fill(shape: Shape, value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (shape.kind === 'list') {
+    if (!Array.isArray(value) || shape.items.kind === 'scalar') return value;
+    let items: unknown[] | undefined;
+    for (let i = 0; i < value.length; i++) {
+      const item = fill(shape.items, value[i], descend(depth));
+      if (item !== value[i]) (items ??= value.slice())[i] = item;
+    }
+    return items ?? value;
+  }
+  if (shape.kind !== 'map' || !isMap(value)) return value;
+  let out: Json | undefined;
+  for (const name of Object.keys(value)) {
+    const child = shape.fields.get(name)?.shape ?? shape.values;
+    const filled = child ? fill(child, value[name], descend(depth)) : value[name];
+    if (filled !== value[name]) setOwn((out ??= { ...value }), name, filled);
+  }
+  for (const field of shape.always) {
+    if (value[field.name] === undefined) (out ??= { ...value })[field.name] = fill(field.shape, field.zero, descend(depth));
+  }
+  return out ?? value;
 }

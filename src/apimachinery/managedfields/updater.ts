@@ -66,7 +66,7 @@ export class Updater {
 
   /**
    * Merges a configuration into the live object and removes what its manager owned before and nobody owns now.
-   * `self` tells who applies; its fields are set here. Throws ConflictError unless `force`, and TypedError.
+   * `live` must have all the fields that Go always has (withAlwaysFields). `self` tells who applies; its fields are set here. Throws ConflictError unless `force`, and TypedError.
    */
   apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], self: Manager, force: boolean): Applied {
     const { resetFields } = this.options;
@@ -81,7 +81,9 @@ export class Updater {
     const claims = [...others, { ...self, fields }];
 
     let object = merge(this.shape, live, applied) as KubeObject;
-    if (last && !last.fields.isEmpty) object = this.#prune(object, claims, last);
+    // What is still said stays in any case; in another version that cannot be told from the sets.
+    const drops = last && (last.apiVersion !== self.apiVersion || !last.fields.difference(fields).isEmpty);
+    if (drops) object = this.#prune(object, claims, last);
     const owners = this.#resolve(live, object, others, force);
     if (!fields.isEmpty) owners.push({ ...self, fields });
     return { object: deepEqual(live, object) ? undefined : object, managers: owners };
@@ -91,12 +93,12 @@ export class Updater {
   #resolve(live: KubeObject, object: KubeObject, others: readonly Manager[], force: boolean): Manager[] {
     const { groupVersion } = this.options;
     const versions = new Map<string, Comparison | undefined>([
-      [groupVersion, this.#filter(compare(this.shape, live, object, { left: 'typed', right: 'merged' })) ?? nothing],
+      [groupVersion, this.#filter(compare(this.shape, live, object, { left: 'typed', right: 'raw' })) ?? nothing],
     ]);
     const conflicts: Conflict[] = [];
     const kept: Manager[] = [];
     for (const owner of others) {
-      const own = this.#comparisonIn(owner.apiVersion, versions, live, object, 'merged');
+      const own = this.#comparisonIn(owner.apiVersion, versions, live, object, 'raw');
       if (!own) continue;
       const lost = owner.fields.intersection(own.modified.union(own.added));
       if (!lost.isEmpty) conflicts.push({ owner, fields: lost });
@@ -157,14 +159,14 @@ export class Updater {
   #prune(merged: KubeObject, claims: readonly Manager[], last: Manager): KubeObject {
     const version = last.apiVersion;
     const type = this.#typeIn(version);
-    const converted = this.#convert(merged, version, 'merged');
+    const converted = this.#convert(merged, version, 'raw');
     if (!type || !converted) return merged;
     const shape = shapeOf(type);
     const lastFields = ensureNamedFieldsAreMembers(shape, last.fields);
     let pruned = removeItems(shape, converted, lastFields) as KubeObject | null;
     pruned = this.#addBackOwned(converted, asObject(pruned, converted), version, claims);
     pruned = this.#addBackDangling(converted, pruned, version, lastFields);
-    return this.#convert(asObject(pruned, converted), this.options.groupVersion, 'merged') ?? merged;
+    return this.#convert(asObject(pruned, converted), this.options.groupVersion, 'raw') ?? merged;
   }
 
   #addBackOwned(merged: KubeObject, pruned: KubeObject, prunedVersion: string, claims: readonly Manager[]): KubeObject {
@@ -175,8 +177,8 @@ export class Updater {
     for (const [version, fields] of owned) {
       if (version === prunedVersion && fields.isEmpty) continue;
       const type = this.#typeIn(version);
-      const a = this.#convert(all, version, 'merged');
-      const b = this.#convert(rest, version, 'merged');
+      const a = this.#convert(all, version, 'raw');
+      const b = this.#convert(rest, version, 'raw');
       if (!type || !a || !b) continue;
       const shape = shapeOf(type);
       const named = (set: FieldSet): FieldSet => ensureNamedFieldsAreMembers(shape, set);
@@ -190,7 +192,7 @@ export class Updater {
   /** Puts back what nobody owned before: only what the manager itself had applied may go. */
   #addBackDangling(merged: KubeObject, pruned: KubeObject, version: string, lastFields: FieldSet): KubeObject {
     const type = this.#typeIn(version);
-    const converted = this.#convert(pruned, version, 'merged');
+    const converted = this.#convert(pruned, version, 'raw');
     if (!type || !converted) return merged;
     const shape = shapeOf(type);
     const before = ensureNamedFieldsAreMembers(shape, toFieldSet(shape, merged));

@@ -31,10 +31,6 @@ const noMergeKey = (item: JsonObject, key: string) =>
 const badArgument = (expected: string, actual: unknown) =>
   new StrategicMergePatchError(`expected a ${expected}, but received a ${goTypeName(actual)}`);
 
-/** Custom resources have no merge keys: a strategic patch of one is refused. */
-export const newUnsupportedStrategicMergePatchFormat = () =>
-  new StrategicMergePatchError('strategic merge patch format is not supported', 'badRequest');
-
 /**
  * Applies a strategic merge patch to an object of a built-in type (apimachinery/pkg/util/strategicpatch,
  * StrategicMergeMapPatch). Neither input is changed; the result shares what the patch did not touch. The result is JSON

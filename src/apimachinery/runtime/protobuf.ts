@@ -1,12 +1,162 @@
-import type { Buffer } from 'node:buffer';
+/**
+ * Objects as protobuf: in the envelope of the API (`k8s\0` and a runtime.Unknown with kind and apiVersion), as items of lists, as frames of watches.
+ * Upstream: apimachinery/pkg/runtime/serializer/protobuf, and the marshalers generated for each type.
+ */
+import { Buffer } from 'node:buffer';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
+import { DecodeError } from './json.ts';
+import { type MessageCodec, messageCodec, resetMessages } from './protobuf-message.ts';
+import { hasMore, readBytes, readString, readVarint, enterPart, leavePart, skipValue, startReading, startWriting, takeWritten, writeRaw, writeString, writeVarint, writtenBytes } from './protobuf-wire.ts';
 import type { StructType } from './schema.ts';
 
-const missing = (): never => { throw new Error('protobuf: being written'); };
+const magic = Buffer.from('k8s\0');
+const tag1 = 0x0a;
+const tag2 = 0x12;
+const tag3 = 0x1a;
+const tag4 = 0x22;
 
-export function isProtobuf(_bytes: Buffer): boolean { return false; }
-export function protobufKind(_bytes: Buffer): { apiVersion: string; kind: string } { return missing(); }
-export function decodeProtobuf(_type: StructType, _bytes: Buffer): object { return missing(); }
-export function encodeProtobuf(_type: StructType, _object: unknown): Buffer { return missing(); }
-export function encodeProtobufListItem(_type: StructType, _object: unknown): Buffer { return missing(); }
-export function protobufList(_listMeta: StructType, _list: { apiVersion: string; kind: string; metadata: object }, _items: readonly Buffer[]): Buffer[] { return missing(); }
-export function encodeProtobufWatchEvent(_type: StructType, _event: string, _object: unknown): Buffer { return missing(); }
+interface Identity { readonly apiVersion: string; readonly kind: string }
+
+/** Whether bytes start as the API's protobuf does. */
+export function isProtobuf(bytes: Buffer): boolean {
+  return bytes.length >= magic.length && bytes.compare(magic, 0, magic.length, 0, magic.length) === 0;
+}
+
+/** What the envelope says of the object in it; empty where it says nothing. Throws DecodeError. */
+export function protobufKind(bytes: Buffer): { apiVersion: string; kind: string } {
+  const { apiVersion, kind } = openEnvelope(bytes);
+  return { apiVersion, kind };
+}
+
+/**
+ * The object in an envelope, in the form that decoding its JSON gives, with kind and apiVersion of the envelope. Unknown fields are passed over. Throws
+ * DecodeError for what is no message of the type, and for a type that has no protobuf form.
+ */
+export function decodeProtobuf(type: StructType, bytes: Buffer): object {
+  const { apiVersion, kind, raw } = openEnvelope(bytes);
+  const codec = messageCodec(type);
+  if (!codec) throw new DecodeError(`object *${type.goName} does not implement the protobuf marshalling interface and cannot be decoded`);
+  resetMessages();
+  startReading(raw);
+  const object: Record<string, unknown> = {};
+  if (kind !== '') object['kind'] = kind;
+  if (apiVersion !== '') object['apiVersion'] = apiVersion;
+  return codec.readBody(object);
+}
+
+function openEnvelope(bytes: Buffer): Identity & { readonly raw: Buffer } {
+  if (!isProtobuf(bytes)) throw new DecodeError('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
+  startReading(bytes.subarray(magic.length));
+  let apiVersion = '';
+  let kind = '';
+  let raw: Buffer = bytes.subarray(0, 0);
+  while (hasMore()) {
+    const tag = readVarint();
+    if (tag === tag1) {
+      const outer = enterPart();
+      while (hasMore()) {
+        const inner = readVarint();
+        if (inner === tag1) apiVersion = readString();
+        else if (inner === tag2) kind = readString();
+        else skipValue(inner & 7);
+      }
+      leavePart(outer);
+    } else if (tag === tag2) raw = readBytes();
+    else skipValue(tag & 7);
+  }
+  return { apiVersion, kind, raw };
+}
+
+/** An object in its envelope. Throws for a type that has no protobuf form: such are not negotiated. */
+export function encodeProtobuf(type: StructType, object: unknown): Buffer {
+  start();
+  writeEnveloped(type, object as Identity);
+  return takeWritten();
+}
+
+/** An object as the item of a list: its message as field 2. */
+export function encodeProtobufListItem(type: StructType, object: unknown): Buffer {
+  start();
+  codecOf(type).write(object);
+  writeVarint(tag2);
+  return takeWritten();
+}
+
+/** A list in its envelope, as pieces in order. `items` are joined results of `encodeProtobufListItem`. */
+export function protobufList(listMeta: StructType, list: Identity & { readonly metadata: object }, items: readonly Buffer[]): Buffer[] {
+  start();
+  codecOf(listMeta).write(list.metadata);
+  // The one list with its fields the other way round.
+  const itemsFirst = list.kind === 'PartialObjectMetadataList' && list.apiVersion === 'meta.k8s.io/v1beta1';
+  writeVarint(itemsFirst ? tag2 : tag1);
+  const metadata = takeWritten();
+  const body = itemsFirst ? [...items.map(retagItems), metadata] : [metadata, ...items];
+  const length = body.reduce((total, { length }) => total + length, 0);
+  start();
+  writeEnvelopeHead(list, length);
+  return [takeWritten(), ...body, envelopeEnd];
+}
+
+/** Items as field 1 instead of field 2. */
+function retagItems(items: Buffer): Buffer {
+  const copy = Buffer.from(items);
+  startReading(copy);
+  let at = 0;
+  while (hasMore()) {
+    copy[at] = tag1;
+    readVarint();
+    const item = readBytes();
+    at = item.byteOffset - copy.byteOffset + item.length;
+  }
+  return copy;
+}
+
+/** One frame of a watch: its length in four bytes, and a WatchEvent with the enveloped object. An `ERROR` has a Status, whatever `type` is. */
+export function encodeProtobufWatchEvent(type: StructType, event: string, object: unknown): Buffer {
+  start();
+  writeEnveloped(event === 'ERROR' ? metaSchema.struct('meta_v1.Status') : type, object as Identity);
+  writeVarint(writtenBytes());
+  writeVarint(tag1);
+  writeVarint(writtenBytes());
+  writeVarint(tag2);
+  writeString(event);
+  writeVarint(tag1);
+  const length = Buffer.allocUnsafe(4);
+  length.writeUInt32BE(writtenBytes());
+  writeRaw(length);
+  return takeWritten();
+}
+
+function start(): void {
+  resetMessages();
+  startWriting();
+}
+
+function codecOf(type: StructType): MessageCodec {
+  const codec = messageCodec(type);
+  if (!codec) throw new Error(`protobuf: ${type.name} has no message`);
+  return codec;
+}
+
+/** The fields of Unknown behind `raw`: contentEncoding and contentType, both empty. */
+const envelopeEnd = Buffer.from([tag3, 0, tag4, 0]);
+
+function writeEnveloped(type: StructType, object: Identity): void {
+  writeRaw(envelopeEnd);
+  const before = writtenBytes();
+  codecOf(type).writeBody(object as unknown as Record<string, unknown>);
+  writeEnvelopeHead(object, writtenBytes() - before);
+}
+
+function writeEnvelopeHead({ apiVersion, kind }: Identity, rawLength: number): void {
+  writeVarint(rawLength);
+  writeVarint(tag2);
+  const before = writtenBytes();
+  writeString(kind ?? '');
+  writeVarint(tag2);
+  writeString(apiVersion ?? '');
+  writeVarint(tag1);
+  writeVarint(writtenBytes() - before);
+  writeVarint(tag1);
+  writeRaw(magic);
+}

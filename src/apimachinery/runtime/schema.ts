@@ -46,6 +46,16 @@ export interface FieldTable {
 
 export type SchemaTable = Readonly<Record<string, DefinitionTable>>;
 
+/** A message of generated.proto: `[name, number, type, "repeated" | "map:<key type>"]` for each field; types without a package are of the same package. */
+export type ProtobufMessage = readonly (readonly [name: string, number: number, type: string, cardinality?: string])[];
+/** The protobuf form of types. */
+export interface ProtobufMessages {
+  /** The message of a type (`core_v1.Pod`) and its package; undefined for types without one. */
+  messageOf(type: string): { readonly package: string; readonly message: ProtobufMessage } | undefined;
+  /** The messages of a protobuf package, such as `k8s.io.api.core.v1`, by name. */
+  messagesOf(packageName: string): Readonly<Record<string, ProtobufMessage>> | undefined;
+}
+
 export type ScalarKind =
   | 'string' | 'boolean' | 'int32' | 'int64' | 'float64'
   /** base64 in JSON. */
@@ -103,6 +113,8 @@ export interface StructType {
   readonly atomic: boolean;
   /** Fields that the schema does not name are kept (custom resources). */
   readonly preserveUnknownFields: boolean;
+  /** Where the type is from; custom resources have none. */
+  readonly registry?: SchemaRegistry | undefined;
 }
 export type Type = ScalarType | RawType | ListType | MapType | StructType;
 
@@ -132,8 +144,8 @@ export class SchemaRegistry {
   readonly #tables = new Map<string, SchemaTable>();
   readonly #load: (file: string) => SchemaTable;
 
-  /** `load` reads the table of a file name such as `core_v1`; it throws if there is none. */
-  constructor(load: (file: string) => SchemaTable) {
+  /** `load` reads the table of a file name such as `core_v1`; it throws if there is none. Without `messages`, types have no protobuf form. */
+  constructor(load: (file: string) => SchemaTable, readonly messages?: ProtobufMessages) {
     this.#load = load;
   }
 

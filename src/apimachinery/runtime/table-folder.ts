@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { SchemaTable } from './schema.ts';
+import type { ProtobufMessage, ProtobufMessages, SchemaTable } from './schema.ts';
 
-/** A message of generated.proto: `[name, number, type, "repeated" | "map:<key type>"]` for each field; types without a package are of the same package. */
-export type ProtobufMessage = readonly (readonly [name: string, number: number, type: string, cardinality?: string])[];
 /** Messages by name, by package (`k8s.io.api.core.v1`). */
 export type ProtobufTable = Readonly<Record<string, Readonly<Record<string, ProtobufMessage>>>>;
 /** The description of a type, and those of its fields. */
@@ -12,7 +10,7 @@ export type TypeDescription = readonly [type: string, fields: Readonly<Record<st
  * A folder of tables written by `npm run generate`. Each file is read once, when it is first asked for; what a folder lacks
  * is looked up in its base.
  */
-export class TableFolder {
+export class TableFolder implements ProtobufMessages {
   readonly #folder: URL;
   readonly #base: TableFolder | undefined;
   readonly #files = new Map<string, unknown>();
@@ -49,9 +47,15 @@ export class TableFolder {
     return table?.[type.slice(dot + 1)] ?? this.#base?.description(type);
   }
 
-  /** The messages of a protobuf package, such as `k8s.io.api.core.v1`. */
-  protobuf(name: string): ProtobufTable[string] | undefined {
-    return this.#read<ProtobufTable>('protobuf')?.[name] ?? this.#base?.protobuf(name);
+  messagesOf(packageName: string): ProtobufTable[string] | undefined {
+    return this.#read<ProtobufTable>('protobuf')?.[packageName] ?? this.#base?.messagesOf(packageName);
+  }
+
+  messageOf(type: string): { package: string; message: ProtobufMessage } | undefined {
+    const dot = type.indexOf('.');
+    const packageName = this.goPackage(type.slice(0, dot))?.replaceAll('/', '.').replaceAll('-', '_');
+    const message = packageName === undefined ? undefined : this.messagesOf(packageName)?.[type.slice(dot + 1)];
+    return packageName !== undefined && message ? { package: packageName, message } : undefined;
   }
 
   /** The content of `<file>.gen.json`; throws if there is none. */

@@ -4,7 +4,8 @@ import { type Authenticator, type Credentials, groupNames, type UserInfo, userNa
 export class AuthenticationFailedError extends AggregateError {}
 
 /**
- * Asks one authenticator after the other; the first success wins.
+ * Asks one authenticator after the other; the first success wins. With `failOnError` the first error ends it, so that wrong
+ * credentials are never taken for none (the anonymous authenticator stands behind the others like that).
  *
  * | one says user | some threw | result |
  * |---|---|---|
@@ -17,7 +18,7 @@ export class AuthenticationFailedError extends AggregateError {}
 export class UnionAuthenticator implements Authenticator {
   readonly name = 'Union';
 
-  constructor(readonly authenticators: readonly Authenticator[]) {}
+  constructor(readonly authenticators: readonly Authenticator[], readonly failOnError = false) {}
 
   authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined> {
     return this.#ask(0, credentials, []);
@@ -30,11 +31,15 @@ export class UnionAuthenticator implements Authenticator {
         if (answer instanceof Promise) {
           return answer.then(
             (user) => user ?? this.#ask(at + 1, credentials, errors),
-            (error: unknown) => this.#ask(at + 1, credentials, [...errors, error]),
+            (error: unknown) => {
+              if (this.failOnError) throw error;
+              return this.#ask(at + 1, credentials, [...errors, error]);
+            },
           );
         }
         if (answer) return answer;
       } catch (error) {
+        if (this.failOnError) throw error;
         errors.push(error);
       }
     }

@@ -1,7 +1,8 @@
 import { FieldSet } from '#apimachinery/managedfields/field-set';
 import { newFieldManager } from '#apimachinery/managedfields/field-manager';
 import { fieldElement } from '#apimachinery/managedfields/path-element';
-import { groupVersionString, type GroupVersionKind } from '#apimachinery/meta/types';
+import { groupVersionString, type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
+import type { StructType } from '#apimachinery/runtime/schema';
 import type { EndpointHandler, KindLookup, ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { resourceRestrictions } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { ApiGroup } from '#apiserver/registry/api-group';
@@ -78,7 +79,9 @@ export class Installer {
       definition, store, subresource, type: schemas.struct(schema), kind: { group, version, kind: kind.kind }, kinds: scheme as KindLookup,
       conversion: stored?.conversion, strategy,
       fieldManager: newFieldManager({
-        type: schemas.struct(stored?.schema ?? definition.schema), groupVersion: groupVersionString(stored?.version ?? definition), kind: definition.kind, subresource,
+        type: schemas.struct(definition.schema), groupVersion: groupVersionString(definition), kind: definition.kind, subresource,
+        convert: (object, to) => this.#convert(definition, object, to),
+        typeFor: (groupVersion) => this.#typeIn(definition, groupVersion),
         resetFields: own.resetFields && FieldSet.of(...own.resetFields.map((path) => path.map(fieldElement))),
       }),
       admission: {
@@ -90,6 +93,26 @@ export class Installer {
     };
   }
 
+  /** The same resource in another version of its group. */
+  #inVersion(definition: ResourceDefinition, groupVersion: string): ResourceDefinition | undefined {
+    const { group, version } = parseGroupVersion(groupVersion);
+    return this.options.scheme.definition({ group, version, resource: definition.resource });
+  }
+
+  #typeIn(definition: ResourceDefinition, groupVersion: string): StructType {
+    const other = this.#inVersion(definition, groupVersion);
+    if (!other) throw new Error(`installer: ${definition.resource} have no version ${groupVersion}`);
+    return this.options.scheme.schemasOf(other.group).struct(other.schema);
+  }
+
+  /** An object in another version, by way of the stored one; undefined if that version is not served. */
+  #convert(definition: ResourceDefinition, object: KubeObject, to: string): KubeObject | undefined {
+    const other = this.#inVersion(definition, to);
+    if (!other) return undefined;
+    const stored = definition.storageVersion ? definition.storageVersion.conversion.toStorage(object) : object;
+    return other.storageVersion ? other.storageVersion.conversion.fromStorage(stored) : stored;
+  }
+
   /** Named creates are of subresources; of a namespaced resource nothing is created outside of a namespace. */
   #verbs(names: readonly string[], special: Readonly<Record<string, EndpointHandler>> | undefined, namespaced: boolean): Map<string, EndpointHandler> {
     const verbs = new Map<string, EndpointHandler>();
@@ -97,7 +120,7 @@ export class Installer {
       const handler = special?.[name] ?? this.options.verbs.verbs[name as keyof VerbHandlers];
       if (!handler) throw new Error(`installer: no handler for verb ${name}`);
       verbs.set(name, handler);
-      if (name === 'create' && !namespaced) verbs.set('create-cluster', handler);
+      if (!namespaced && (name === 'create' || name === 'deletecollection')) verbs.set(`${name}-cluster`, handler);
     }
     return verbs;
   }

@@ -46,15 +46,10 @@ export function beforeDelete(definition: ResourceDefinition, object: KubeObject,
   if (metadata.deletionTimestamp !== undefined) return shorten(metadata, requested, now);
 
   const { gracePeriodSeconds } = gracefulDeletion.call(definition.strategy, object, requested);
-  if (gracePeriodSeconds === 0 && requested !== 0 && !hasGrace(definition.strategy, object)) return 'immediate';
   metadata.deletionTimestamp = addSeconds(now, gracePeriodSeconds);
   metadata.deletionGracePeriodSeconds = gracePeriodSeconds;
   if (metadata.generation) metadata.generation += 1;
   return 'graceful';
-}
-
-function hasGrace(strategy: Strategy, object: KubeObject): boolean {
-  return (strategy.gracefulDeletion?.(object, undefined).gracePeriodSeconds ?? 0) > 0;
 }
 
 /** A deletion that is under way can only be hastened. */
@@ -88,8 +83,8 @@ export function markAsDeleting(definition: ResourceDefinition, object: KubeObjec
   const { metadata } = object;
   if (metadata.generation && metadata.deletionTimestamp === undefined) metadata.generation += 1;
   if (metadata.deletionTimestamp === undefined || metadata.deletionTimestamp > now) metadata.deletionTimestamp = now;
-  metadata.deletionGracePeriodSeconds = 0;
   if (definition.group === '' && definition.resource === 'namespaces') object['status'] = { ...(object['status'] as object), phase: 'Terminating' };
+  else metadata.deletionGracePeriodSeconds = 0;
 }
 
 /**

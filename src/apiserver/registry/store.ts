@@ -6,6 +6,7 @@ import { encode } from '#apimachinery/runtime/codec';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { parseJson } from '#apimachinery/runtime/json';
+import { quote } from '#apimachinery/runtime/quote';
 import type { SchemaRegistry, StructType } from '#apimachinery/runtime/schema';
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, isValidPathSegmentName } from '#apimachinery/validation/names';
@@ -89,10 +90,16 @@ export class Store {
   /** `/pods/default/web-1`; without a name the prefix of all in the namespace, without both of all. */
   key(namespace: string, name: string): string {
     const { namespaced, storagePath } = this.definition;
+    if (name === '.' || name === '..' || namespace === '.' || namespace === '..') this.#refuseKey(namespaced && (namespace === '.' || namespace === '..') ? namespace : name);
     return namespaced ? `/${storagePath}/${namespace}/${name}` : `/${storagePath}/${name}`;
   }
 
+  #refuseKey(segment: string): never {
+    throw new Error(`invalid key: ${quote(`/${this.definition.storagePath}/${segment}`)}`);
+  }
+
   prefix(namespace: string): string {
+    if (namespace === '.' || namespace === '..') this.#refuseKey(namespace);
     return this.definition.namespaced && namespace ? `/${this.definition.storagePath}/${namespace}/` : `/${this.definition.storagePath}/`;
   }
 
@@ -110,6 +117,8 @@ export class Store {
 
   async create(request: WriteRequest, object: KubeObject): Promise<Stored> {
     const { metadata } = object;
+    if (parseVersion(metadata.resourceVersion) !== 0n) throw new Error('resourceVersion should not be set on objects to be created');
+    delete metadata.resourceVersion;
     const generate = !metadata.name && metadata.generateName;
     this.#beginCreate(request, object);
     const admitted = request.admit('CREATE', object, undefined);
@@ -171,12 +180,12 @@ export class Store {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (!record) {
         if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
-        if (options.uid) throw this.#uidConflict(name, options.uid, '');
+        if (options.uid) throw this.#uidConflict(key, name, options.uid, '');
         return this.create(request, await produce(undefined, undefined));
       }
       const { bytes, revision } = record;
       const existing = this.parse(bytes);
-      if (options.uid !== undefined && options.uid !== existing.metadata.uid) throw this.#uidConflict(name, options.uid, existing.metadata.uid ?? '');
+      if (options.uid !== undefined && options.uid !== existing.metadata.uid) throw this.#uidConflict(key, name, options.uid, existing.metadata.uid ?? '');
       const object = await produce(existing, bytes);
       this.#checkResourceVersion(object, String(revision), name);
       this.#prepareUpdate(request, object, existing, strategy);
@@ -188,8 +197,7 @@ export class Store {
       if (request.dryRun) return { object, bytes: unchanged, created: false };
       try {
         if (object.metadata.deletionTimestamp && !object.metadata.finalizers?.length && !object.metadata.deletionGracePeriodSeconds && !this.#keepsEmptied(object)) {
-          const { revision: deletedAt } = await this.storage.delete(key, revision);
-          object.metadata.resourceVersion = String(deletedAt);
+          await this.storage.delete(key, revision);
           return { object, bytes: this.encode(object), created: false };
         }
         return await this.#write((encodeAt) => this.storage.update(key, revision, encodeAt, this.#writeOptions()), object, false);
@@ -209,17 +217,19 @@ export class Store {
 
   #checkResourceVersion(object: KubeObject, current: string, name: string): void {
     const sent = object.metadata.resourceVersion;
-    if (sent === undefined || sent === '' || sent === '0') {
+    if (parseVersion(sent) === 0n) {
       if (this.#strategy.allowUnconditionalUpdate === false) {
         throw newInvalid({ group: this.definition.group, kind: this.definition.resource }, name, [invalid(fieldPath('metadata').child('resourceVersion'), 0, 'must be specified for an update')]);
       }
+      object.metadata.resourceVersion = current;
     } else if (sent !== current) {
       throw newConflict(this.groupResource, name, optimisticLock);
     }
   }
 
-  #uidConflict(name: string, expected: string, actual: string): Error {
-    return newConflict(this.groupResource, name, `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${actual}`);
+  #uidConflict(key: string, name: string, expected: string, actual: string): Error {
+    const detail = `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${actual}`;
+    return newConflict(this.groupResource, name, `StorageError: invalid object, Code: 4, Key: /registry${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`);
   }
 
   #prepareUpdate(request: WriteRequest, object: KubeObject, existing: KubeObject, strategy: Strategy): void {
@@ -237,6 +247,8 @@ export class Store {
     if (old.deletionGracePeriodSeconds !== undefined && metadata.deletionGracePeriodSeconds === undefined) metadata.deletionGracePeriodSeconds = old.deletionGracePeriodSeconds;
     const errors = [
       ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: isValidPathSegmentName }, fieldPath('metadata')),
+      ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
+      // Upstream checks the same twice, in the generic registry and in the kind's own validation: clients see both causes.
       ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
       ...(strategy.validateUpdate?.(object, existing, request) ?? []),
     ];
@@ -275,11 +287,12 @@ export class Store {
         return { stored: { object, bytes: this.encode(object), created: false }, gone: !stays };
       }
       try {
-        if (stays) {
+        if (stays || grace === 'graceful') {
           if (this.encode(object).equals(bytes)) return { stored: { object: existing, bytes, created: false }, gone: false };
-          return { stored: await this.#write((encodeAt) => this.storage.update(key, revision, encodeAt, this.#writeOptions()), object, false), gone: false };
+          const marked = await this.#write((encodeAt) => this.storage.update(key, revision, encodeAt, this.#writeOptions()), object, false);
+          if (stays) return { stored: marked, gone: false };
         }
-        const deleted = await this.storage.delete(key, revision);
+        const deleted = await this.storage.delete(key, Number(object.metadata.resourceVersion));
         object.metadata.resourceVersion = String(deleted.revision);
         return { stored: { object, bytes: this.encode(object), created: false }, gone: true };
       } catch (error) {
@@ -323,6 +336,13 @@ export class Store {
 function assign<T extends object, K extends keyof T>(target: T, key: K, value: T[K] | undefined): void {
   if (value === undefined) delete target[key];
   else target[key] = value;
+}
+
+/** A resourceVersion that a client sent; none is 0. Throws as Go's strconv does. */
+function parseVersion(text: string | undefined): bigint {
+  if (text === undefined || text === '') return 0n;
+  if (!/^\d+$/.test(text)) throw new Error(`strconv.ParseUint: parsing ${quote(text)}: invalid syntax`);
+  return BigInt(text);
 }
 
 /** A name of the base and five letters. */

@@ -25,29 +25,31 @@ export class Director {
   }
 
   readonly serve: Handler = (context) => {
-    const { info } = context;
-    if (!info.isResourceRequest) return this.mux.serve(context, this.notFound);
-    const installed = this.#table.get(`${info.apiGroup}/${info.apiVersion}`)?.get(info.subresource ? `${info.resource}/${info.subresource}` : info.resource);
-    if (!installed || !fitsScope(context, installed)) return this.#unknownResource(context);
-    const handler = installed.verbs.get(verbOf(context)) ?? installed.verbs.get('connect');
-    if (!handler) return respondError(context, newGenericServerResponse(405, context.method, noResource, '', '', 0, true));
     try {
-      return handler(context, installed.endpoint)?.catch((error: unknown) => respondError(context, error));
+      return this.#route(context)?.catch((error: unknown) => respondError(context, error));
     } catch (error) {
       return respondError(context, error);
     }
   };
 
+  #route(context: RequestContext): void | Promise<void> {
+    const { info } = context;
+    if (!info.isResourceRequest) return this.mux.serve(context, this.notFound);
+    const installed = this.#table.get(`${info.apiGroup}/${info.apiVersion}`)?.get(info.subresource ? `${info.resource}/${info.subresource}` : info.resource);
+    if (!installed || !fitsScope(context, installed)) return this.#unknownResource(context);
+    const handler = installed.verbs.get(verbOf(context)) ?? installed.verbs.get('connect');
+    if (!handler) return respondError(context, newGenericServerResponse(405, context.method, noResource, '', '', 0, false));
+    return handler(context, installed.endpoint);
+  }
+
   /** A resource that no server has. Before all is installed that may be a matter of time: 503. */
   #unknownResource(context: RequestContext): void | Promise<void> {
     if (this.incomplete.has(context)) return respondError(context, newServiceUnavailable('the request has been made before all known HTTP paths have been installed, please try again'));
-    return respondError(context, newGenericServerResponse(404, context.method, noResource, '', '', 0, true));
+    return respondError(context, newGenericServerResponse(404, context.method, noResource, '', '', 0, false));
   }
 
   readonly notFound: Handler = (context) => {
     if (this.incomplete.has(context)) return this.#unknownResource(context);
-    const resourceLike = context.path.startsWith('/apis/') || context.path.startsWith('/api/');
-    if (resourceLike) return this.#unknownResource(context);
     context.headers.push('X-Content-Type-Options', 'nosniff');
     return respondBytes(context, 404, 'text/plain; charset=utf-8', notFoundText);
   };
@@ -66,7 +68,7 @@ function fitsScope({ info }: RequestContext, { namespaced, endpoint }: Installed
 function verbOf({ info, method }: RequestContext): string {
   if (info.verb === 'create' && info.parts.length === 2) return 'create-named';
   if (info.parts.length === 1 && (info.verb === 'update' || info.verb === 'patch')) return '';
-  if (info.verb === 'create' && info.parts.length === 1 && info.namespace === '') return 'create-cluster';
+  if (info.namespace === '' && info.parts.length === 1 && (info.verb === 'create' || info.verb === 'deletecollection')) return `${info.verb}-cluster`;
   return method === 'HEAD' ? '' : info.verb;
 }
 

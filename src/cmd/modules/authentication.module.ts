@@ -14,17 +14,17 @@ export class AuthenticationModule {
     return {
       module: AuthenticationModule,
       global: true,
-      providers: [{ provide: UnionAuthenticator, useFactory: () => new UnionAuthenticator(authenticatorsOf(config)) }, AuthenticationGuard],
+      providers: [{ provide: UnionAuthenticator, useFactory: () => authenticatorOf(config) }, AuthenticationGuard],
       exports: [UnionAuthenticator, AuthenticationGuard],
     };
   }
 }
 
-function authenticatorsOf({ clientCa, tokens, anonymous }: ServerConfig['authentication']): Authenticator[] {
+function authenticatorOf({ clientCa, tokens, anonymous }: ServerConfig['authentication']): UnionAuthenticator {
   const authenticators: Authenticator[] = [];
   if (clientCa !== undefined) authenticators.push(new ClientCA(clientCa));
   if (tokens) authenticators.push(new TokenAuth(tokens));
   authenticators.push(new UnknownToken());
-  if (anonymous) authenticators.push(new Anonymous());
-  return authenticators;
+  const known = new UnionAuthenticator(authenticators);
+  return new UnionAuthenticator(anonymous ? [known, new Anonymous()] : [known], true);
 }

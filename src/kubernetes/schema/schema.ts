@@ -6,7 +6,7 @@ import { TableFolder } from '#apimachinery/runtime/table-folder';
 export const tables = new TableFolder(new URL('./', import.meta.url), metaTables);
 
 /** The types of the built-in API groups. */
-export const schema = new SchemaRegistry((file) => tables.schema(file));
+export const schema = new SchemaRegistry((file) => tables.schema(file), tables);
 
 /** What kinds are known, all versions of the repository's all-enabled discovery among them. */
 export const scheme = {

@@ -2,4 +2,4 @@ import { SchemaRegistry } from '#apimachinery/runtime/schema';
 import { metaTables } from './tables.ts';
 
 /** The types that every API group uses: `meta_v1.Status`, `meta_v1.Table`, … */
-export const metaSchema = new SchemaRegistry((file) => metaTables.schema(file));
+export const metaSchema = new SchemaRegistry((file) => metaTables.schema(file), metaTables);

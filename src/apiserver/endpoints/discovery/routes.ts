@@ -1,4 +1,5 @@
 import { newGenericServerResponse } from '#apimachinery/api/errors';
+import type { Handler } from '#apiserver/endpoints/request/request-context';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { negotiate, type EndpointRestrictions } from '#apiserver/endpoints/handlers/negotiation';
 import { respondBytes, respondError, respondJson } from '#apiserver/endpoints/handlers/responses';
@@ -12,7 +13,7 @@ const restrictions: EndpointRestrictions = {
 };
 
 /** /api, /apis, and below them the groups and their versions. Aggregated where the client asks for it. */
-export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry): void {
+export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, notFound: Handler): void {
   const root = (name: 'api' | 'apis', plain: (context: RequestContext) => DiscoveryDocument | undefined) => (context: RequestContext): void => {
     const negotiated = negotiate(context.header('accept'), restrictions);
     if (!negotiated.convert) return respondDocument(context, plain(context));
@@ -29,6 +30,7 @@ export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry): vo
   });
   mux.handlePrefix('/apis/', (context) => {
     const [, , group = '', version, ...rest] = trimSlash(context.path).split('/');
+    if (!discovery.group(group)) return notFound(context);
     if (rest.length > 0) return respondDocument(context, undefined);
     return respondDocument(context, version === undefined ? discovery.group(group) : discovery.resources(group, version));
   });
@@ -39,6 +41,6 @@ function trimSlash(path: string): string {
 }
 
 function respondDocument(context: RequestContext, document: DiscoveryDocument | undefined): void {
-  if (!document) return respondError(context, newGenericServerResponse(404, 'get', { group: '', resource: '' }, '', '', 0, true));
+  if (!document) return respondError(context, newGenericServerResponse(404, 'get', { group: '', resource: '' }, '', '', 0, false));
   respondJson(context, 200, document.json, negotiate(context.header('accept'), restrictions), metaSchema.struct(document.schema));
 }

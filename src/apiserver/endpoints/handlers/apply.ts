@@ -1,13 +1,12 @@
 import { newBadRequest, newConflict } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString } from '#apimachinery/meta/types';
-import { decode } from '#apimachinery/runtime/codec';
+import { deepCopy } from '#apimachinery/runtime/copy';
 import { DecodeError } from '#apimachinery/runtime/json';
 import { parseYaml } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { Stored } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
-import { strictErrors } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 
@@ -21,27 +20,16 @@ export async function applyObject(context: RequestContext, endpoint: ResourceEnd
   if (sent.kind !== kind.kind || sent.apiVersion !== groupVersionString(kind)) {
     throw newBadRequest(`invalid object type: ${sent.apiVersion ?? ''}, Kind=${sent.kind ?? ''}`);
   }
+  if (errors.length > 0 && options.fieldValidation === 'Strict') throw newBadRequest(`error strict decoding YAML: ${errors.join(', ')}`);
+  if (options.fieldValidation === 'Warn') for (const error of errors) context.warn(error);
   const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'PatchOptions', apiVersion: 'meta.k8s.io/v1' });
   return endpoint.store.update(request, name, async (existing) => {
     const live = existing ?? newEmptyObject(endpoint, namespace, name);
     const { value: fresh } = parseApplied(body);
-    let decoded: ReturnType<typeof decode>;
-    try {
-      decoded = decode(endpoint.type, fresh);
-    } catch (error) {
-      if (error instanceof DecodeError) throw newBadRequest(`failed to create typed patch object (${namespace}/${name}; ${groupVersionString(kind)}, Kind=${kind.kind}): ${error.message}`);
-      throw error;
-    }
-    const unknown = [...errors, ...strictErrors(decoded.unknownFields, [])];
-    if (unknown.length > 0 && options.fieldValidation === 'Strict') {
-      throw newBadRequest(`error strict decoding YAML: ${unknown.join(', ')}`);
-    }
-    if (options.fieldValidation === 'Warn') for (const error of unknown) context.warn(error);
-    const applied = decoded.object as KubeObject;
-    applied.metadata ??= {};
+    const applied = fresh as KubeObject;
     const liveVersioned = endpoint.conversion && existing ? endpoint.conversion.fromStorage(live) : live;
     const merged = endpoint.fieldManager.apply(liveVersioned, applied, options.fieldManager, options.force ?? false);
-    const next = (merged ?? liveVersioned) as KubeObject;
+    const next = deepCopy(merged ?? liveVersioned);
     if (!existing && next.metadata.uid) {
       throw newConflict(endpoint.store.groupResource, name, `uid mismatch: the provided object specified uid ${next.metadata.uid}, and no existing object was found`);
     }
@@ -56,11 +44,11 @@ export async function applyObject(context: RequestContext, endpoint: ResourceEnd
 
 function parseApplied(body: Buffer): { value: unknown; errors: string[] } {
   try {
-    const { value, duplicateFields } = parseYaml(body);
-    return { value, errors: strictErrors([], duplicateFields) };
+    const { value, duplicateError } = parseYaml(body);
+    return { value, errors: duplicateError === undefined ? [] : [duplicateError] };
   } catch (error) {
     if (error instanceof DecodeError || (error as Error).name === 'YamlError' || (error as Error).name === 'JsonSyntaxError') {
-      throw newBadRequest(`error decoding YAML: ${(error as Error).message}`);
+      throw newBadRequest(`error decoding YAML: error converting YAML to JSON: ${(error as Error).message}`);
     }
     throw error;
   }

@@ -3,6 +3,7 @@ import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
+import { dedupOwnerReferences } from './owner-references.ts';
 import { parseWriteOptions } from './query-options.ts';
 import { applyFieldValidation, decodeBody, inputMediaType } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -22,6 +23,7 @@ export class CreateHandler {
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
     endpoint.definition.defaults?.(object);
     ensureNamespaceMatches(endpoint, context.info.namespace, object);
+    dedupOwnerReferences(context, object);
     const stored = endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
     const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' }, options.fieldManager);
     const created = await endpoint.store.create(request, stored);

@@ -47,7 +47,7 @@ export function respondJson(context: RequestContext, status: number, json: Buffe
 /** Turns JSON into the negotiated media type. */
 export function inMediaType(context: RequestContext, json: Buffer, negotiated: Negotiated, type: StructType): Buffer {
   switch (negotiated.mediaType) {
-    case 'application/json': return wantsPretty(context, negotiated) ? Buffer.from(`${indentJson(json.toString('utf8').trimEnd())}\n`) : json;
+    case 'application/json': return wantsPretty(context, negotiated) ? Buffer.from(indentJson(json.toString('utf8').trimEnd())) : json;
     case 'application/yaml': return Buffer.from(encodeYaml(parseJson(json).value));
     case 'application/vnd.kubernetes.protobuf': return encodeProtobuf(type, parseJson(json).value);
   }
@@ -68,7 +68,7 @@ export function respondCompressible(context: RequestContext, status: number, con
 }
 
 export function acceptsGzip(context: RequestContext): boolean {
-  return /\bgzip\b/.test(context.header('accept-encoding') ?? '');
+  return (context.header('accept-encoding') ?? '').split(',').some((encoding) => encoding.trim() === 'gzip');
 }
 
 /** Sends a Status with its own code, in the media type that the client asked for. */
@@ -92,11 +92,17 @@ export function respondError(context: RequestContext, error: unknown): void {
   respondStatus(context, translated.status);
 }
 
-/** The Status of what storage and transport throw; undefined for an error that no client should see. */
+const programmingErrors = [TypeError, RangeError, ReferenceError, SyntaxError, URIError, EvalError];
+
+/**
+ * The Status of what is thrown. Any other error is the server's answer of 500 with its message, as upstream answers errors that
+ * are none of the API's; undefined for programming errors (TypeError and the like), which no client should see.
+ */
 export function toStatusError(error: unknown): StatusError | undefined {
   if (error instanceof StatusError) return error;
   if (error instanceof BodyTooLargeError) return newRequestEntityTooLargeError(`limit is ${maxRequestBodyBytes}`);
   if (error instanceof UnknownOutcomeError) return newTimeoutError(`the outcome of the request is unknown: ${error.message}`, 0);
   if (error instanceof NoSpaceError || (error instanceof StorageError && !(error instanceof ConflictError))) return newInternalError(error);
+  if (error instanceof Error && !programmingErrors.some((type) => error instanceof type)) return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: error.message, code: 500 });
   return undefined;
 }

@@ -3,6 +3,7 @@ import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
+import { dedupOwnerReferences } from './owner-references.ts';
 import { parseWriteOptions } from './query-options.ts';
 import { applyFieldValidation, decodeBody, inputMediaType } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -29,6 +30,7 @@ export class UpdateHandler {
       endpoint.definition.defaults?.(object);
       ensureNamespaceMatches(endpoint, namespace, object);
       ensureNameMatches(name, object);
+      dedupOwnerReferences(context, object);
       uid = object.metadata.uid || undefined;
       return endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
     };

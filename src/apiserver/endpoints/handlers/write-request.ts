@@ -5,7 +5,7 @@ import { now } from '#apimachinery/runtime/time';
 import type { AdmissionCall } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { WriteRequest } from '#apiserver/registry/store';
-import type { ResourceEndpoint } from './resource-endpoint.ts';
+import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 
 /** What the store gets to know of a writing request, with admission at upstream's two points. */
 export function newWriteRequest(
@@ -25,7 +25,7 @@ export function newWriteRequest(
     now: now(),
     warn: (text) => context.warn(text),
     admit(operation, object, old) {
-      if (manager !== undefined) object.metadata = endpoint.fieldManager.update(old, object, manager).metadata;
+      if (manager !== undefined) trackFields(endpoint, object, old, manager);
       return admission?.admit(call(operation, object, old));
     },
     validate(operation, object, old) {
@@ -36,6 +36,13 @@ export function newWriteRequest(
       return admitted ? admitted.then(() => admission?.validate(asked)) : admission?.validate(asked);
     },
   };
+}
+
+/** Notes who set which fields, in the version that was written. Changes `object`, which is in the storage version. */
+function trackFields(endpoint: ResourceEndpoint, object: KubeObject, old: KubeObject | undefined, manager: string): void {
+  const { managedFields } = endpoint.fieldManager.update(old && fromStorage(endpoint, old), fromStorage(endpoint, object), manager).metadata;
+  if (managedFields) object.metadata.managedFields = managedFields;
+  else delete object.metadata.managedFields;
 }
 
 /**

@@ -150,10 +150,8 @@ export class Cacher {
     this.#history = new EventHistory(0, this.#historyMs);
     this.#stateSince = this.#clock.now();
     this.#ready.promise.catch(() => {});
-    const cacher = this;
     this.#source = {
-      get history() { return cacher.#history; },
-      currentRevision: () => this.currentRevision(),
+      history: () => this.#history,
       now: () => this.#clock.now(),
       tooOld: (revision) => this.#tooOld(revision).status,
       defer: (callback) => setImmediate(callback),
@@ -297,8 +295,6 @@ export class Cacher {
     this.#ready.promise.catch(() => {});
   }
 
-  // Filling
-
   /** Lists anew; those who watch must do so, too. */
   #initialize(): void {
     if (this.#state === 'closed') return;
@@ -399,8 +395,6 @@ export class Cacher {
   #afterWait<T>(wait: Promise<void> | undefined, read: () => T | Promise<T>): T | Promise<T> {
     return wait ? wait.then(read) : read();
   }
-
-  // Reads
 
   #readable(object: CachedObject | undefined): CachedObject | undefined {
     if (object?.failure) throw object.failure;
@@ -535,8 +529,6 @@ export class Cacher {
       throw error;
     }
   }
-
-  // Watches
 
   #watchWhenFresh(options: CacheWatchOptions, revision: Revision | undefined, sink: WatchSink): WatchHandle {
     if (revision === undefined && this.#feed.isImmediate) return this.#startWatch(options, this.currentRevision(), sink);

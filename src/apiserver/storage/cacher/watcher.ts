@@ -33,8 +33,7 @@ export interface WatchHandle {
 
 /** What a watcher needs of its cache. */
 export interface WatchSource {
-  readonly history: EventHistory;
-  currentRevision(): Revision;
+  history(): EventHistory;
   now(): number;
   /** The status of a history that does not reach back to the revision. */
   tooOld(revision: Revision): Status;
@@ -175,7 +174,7 @@ export class Watcher implements WatchHandle {
 
   /** False: there is more, or the watch has ended. */
   #pumpHistory(limit: number): boolean {
-    const { history } = this.#source;
+    const history = this.#source.history();
     if (this.#isClosed) return false;
     if (this.#cursor < history.completeAfter) {
       this.fail(this.#source.tooOld(this.#cursor));

@@ -1,0 +1,584 @@
+/**
+ * Messages of generated.proto against the types of the schema tables. For each struct type a codec is compiled at the first use and kept as long as the
+ * type. What is written is what Go's generated marshalers write: fields in the order of their numbers, everything that is no pointer even when it is zero,
+ * maps in the order of their keys. What is read has the form that decoding the same object's JSON gives.
+ */
+import { Buffer } from 'node:buffer';
+import { canonicalQuantity } from '../api/quantity.ts';
+import { decode, isZero } from './codec.ts';
+import { deepCopy } from './copy.ts';
+import { DecodeError, encodeRawJson, parseJson, sortedKeys } from './json.ts';
+import {
+  enterPart, hasMore, leavePart, readBytes, readDouble, readInt32, readInt64, readString, readVarint, skipValue, Wire, writeDouble, writeInteger, writeRaw,
+  writeString, writeVarint, writtenBytes,
+} from './protobuf-wire.ts';
+import type { Field, ListType, MapType, ProtobufMessage, SchemaRegistry, StructType, Type } from './schema.ts';
+import { formatMicroTime, formatTime, parseTime, zeroTime } from './time.ts';
+
+type Json = Record<string, unknown>;
+
+/** Reads and writes one value that is not repeated. Undefined stands for Go's zero value. */
+interface ValueCodec {
+  readonly wire: Wire;
+  /** Writes the value, with its length if it has one. */
+  write(value: unknown): void;
+  read(): unknown;
+  /** Of types that Go has as a slice: nil is not written. */
+  readonly nilable?: boolean;
+}
+
+/** Messages nested deeper than this are refused: the walks use the engine's stack. */
+const maxDepth = 1000;
+let depth = 0;
+
+function writeLengthDelimited(write: () => void): void {
+  const before = writtenBytes();
+  write();
+  writeVarint(writtenBytes() - before);
+}
+
+function readPart<T>(read: () => T): T {
+  const outer = enterPart();
+  const value = read();
+  leavePart(outer);
+  return value;
+}
+
+/** The one field of messages such as Quantity and FieldsV1. */
+const firstString = 0x0a;
+const firstVarint = 0x08;
+const secondVarint = 0x10;
+const secondString = 0x12;
+const thirdString = 0x1a;
+
+const stringCodec: ValueCodec = { wire: Wire.Length, write: (value) => writeString((value as string | undefined) ?? ''), read: readString };
+const bytesCodec: ValueCodec = {
+  wire: Wire.Length, nilable: true,
+  write(value) {
+    const bytes = Buffer.from((value as string | undefined) ?? '', 'base64');
+    writeRaw(bytes);
+    writeVarint(bytes.length);
+  },
+  read: () => readBytes().toString('base64'),
+};
+const scalarCodecs: Readonly<Record<string, ValueCodec>> = {
+  string: stringCodec,
+  bytes: bytesCodec,
+  bool: { wire: Wire.Varint, write: (value) => writeVarint(value ? 1 : 0), read: () => readVarint() !== 0 },
+  int32: { wire: Wire.Varint, write: (value) => writeInteger((value as number | undefined) ?? 0), read: readInt32 },
+  int64: { wire: Wire.Varint, write: (value) => writeInteger((value as number | bigint | undefined) ?? 0), read: readInt64 },
+  double: { wire: Wire.Fixed64, write: (value) => writeDouble(Number(value ?? 0)), read: readDouble },
+};
+
+const quantityCodec: ValueCodec = {
+  wire: Wire.Length,
+  write: (value) => writeLengthDelimited(() => { writeString(value === undefined ? '0' : String(value)); writeVarint(firstString); }),
+  read() {
+    let text = '';
+    readFields((tag) => {
+      if (tag !== firstString) return false;
+      text = readString();
+      return true;
+    });
+    try {
+      return text === '' ? '0' : canonicalQuantity(text);
+    } catch (error) {
+      throw new DecodeError((error as Error).message, { cause: error });
+    }
+  },
+};
+
+const intOrStringCodec: ValueCodec = {
+  wire: Wire.Length,
+  write: (value) => writeLengthDelimited(() => {
+    const isText = typeof value === 'string';
+    writeString(isText ? value : '');
+    writeVarint(thirdString);
+    writeInteger(isText ? 0 : ((value as number | undefined) ?? 0));
+    writeVarint(secondVarint);
+    writeVarint(isText ? 1 : 0);
+    writeVarint(firstVarint);
+  }),
+  read() {
+    let isText = false;
+    let number = 0;
+    let text = '';
+    readFields((tag) => {
+      if (tag === firstVarint) isText = readVarint() === 1;
+      else if (tag === secondVarint) number = readInt32();
+      else if (tag === thirdString) text = readString();
+      else return false;
+      return true;
+    });
+    return isText ? text : number;
+  },
+};
+
+/** Seconds since 1970; times of one object are often the same. */
+let lastTime = '';
+let lastSeconds = 0;
+
+function secondsOf(text: string): number {
+  if (text !== lastTime) {
+    lastSeconds = Math.floor(parseTime(text) / 1000);
+    lastTime = text;
+  }
+  return lastSeconds;
+}
+
+function timeCodec(micro: boolean): ValueCodec {
+  return {
+    wire: Wire.Length,
+    write(value) {
+      if (value === undefined || value === zeroTime) return writeVarint(0);
+      writeLengthDelimited(() => {
+        const text = value as string;
+        writeVarint(micro ? Number(text.slice(20, 26)) * 1000 : 0);
+        writeVarint(secondVarint);
+        writeInteger(secondsOf(text));
+        writeVarint(firstVarint);
+      });
+    },
+    read() {
+      let seconds: number | bigint | undefined;
+      let nanos = 0;
+      readFields((tag) => {
+        seconds ??= 0;
+        if (tag === firstVarint) seconds = readInt64();
+        else if (tag === secondVarint) nanos = readInt32();
+        else return false;
+        return true;
+      });
+      if (seconds === undefined) return undefined;
+      if (seconds < -62_167_219_200 || seconds > 253_402_300_799) throw new DecodeError('Time.UnmarshalJSON: year outside of range [0,9999]');
+      const millis = Number(seconds) * 1000;
+      if (!micro) return formatTime(millis);
+      const micros = Math.floor(nanos / 1000);
+      return formatMicroTime(millis + Math.floor(micros / 1000), micros % 1000);
+    },
+  };
+}
+
+/** JSON in a message's field 1: RawExtension, FieldsV1, JSON. */
+const rawCodec: ValueCodec = {
+  wire: Wire.Length,
+  write(value) {
+    if (value === undefined) return writeVarint(0);
+    writeLengthDelimited(() => { writeString(encodeRawJson(value)); writeVarint(firstString); });
+  },
+  read() {
+    let value: unknown;
+    readFields((tag) => {
+      if (tag !== firstString) return false;
+      const bytes = readBytes();
+      value = bytes.length === 0 ? undefined : parseJson(bytes).value;
+      return true;
+    });
+    return value;
+  },
+};
+
+const specialCodecs: Readonly<Record<string, ValueCodec>> = {
+  'k8s.io.apimachinery.pkg.api.resource.Quantity': quantityCodec,
+  'k8s.io.apimachinery.pkg.util.intstr.IntOrString': intOrStringCodec,
+  'k8s.io.apimachinery.pkg.apis.meta.v1.Time': timeCodec(false),
+  'k8s.io.apimachinery.pkg.apis.meta.v1.MicroTime': timeCodec(true),
+  'k8s.io.apimachinery.pkg.apis.meta.v1.FieldsV1': rawCodec,
+  'k8s.io.apimachinery.pkg.runtime.RawExtension': rawCodec,
+  'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSON': rawCodec,
+};
+
+/** The messages that stand for one of several JSON forms, by the schema's name of them. */
+const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaType: StructType) => ValueCodec>> = {
+  'apiextensions_v1.JSONSchemaPropsOrArray': (schema, type) => ({
+    wire: Wire.Length,
+    write: (value) => writeLengthDelimited(() => {
+      if (Array.isArray(value)) writeEach(value.map((item) => decoded(type, item)), schema, secondString);
+      else if (value !== undefined) writeTagged(schema, decoded(type, value), firstString);
+    }),
+    read() {
+      let single: unknown;
+      const list: unknown[] = [];
+      readFields((tag) => {
+        if (tag === firstString) single = schema.read();
+        else if (tag === secondString) list.push(schema.read());
+        else return false;
+        return true;
+      });
+      return list.length > 0 ? list : single;
+    },
+  }),
+  'apiextensions_v1.JSONSchemaPropsOrBool': (schema, type) => ({
+    wire: Wire.Length,
+    write: (value) => writeLengthDelimited(() => {
+      if (typeof value === 'object') writeTagged(schema, decoded(type, value), secondString);
+      writeVarint(value === undefined || value === false ? 0 : 1);
+      writeVarint(firstVarint);
+    }),
+    read() {
+      let allows = false;
+      let props: unknown;
+      readFields((tag) => {
+        if (tag === firstVarint) allows = readVarint() !== 0;
+        else if (tag === secondString) props = schema.read();
+        else return false;
+        return true;
+      });
+      return props ?? allows;
+    },
+  }),
+  'apiextensions_v1.JSONSchemaPropsOrStringArray': (schema, type) => ({
+    wire: Wire.Length,
+    write: (value) => writeLengthDelimited(() => {
+      if (Array.isArray(value)) writeEach(value, stringCodec, secondString);
+      else if (value !== undefined) writeTagged(schema, decoded(type, value), firstString);
+    }),
+    read() {
+      let single: unknown;
+      const list: unknown[] = [];
+      readFields((tag) => {
+        if (tag === firstString) single = schema.read();
+        else if (tag === secondString) list.push(readString());
+        else return false;
+        return true;
+      });
+      return list.length > 0 ? list : single;
+    },
+  }),
+};
+
+/** What the tables leave as it came is brought into its type's form first. */
+function decoded(type: StructType, value: unknown): object {
+  return decode(type, deepCopy(value)).object;
+}
+
+function writeTagged(codec: ValueCodec, value: unknown, tag: number): void {
+  codec.write(value);
+  writeVarint(tag);
+}
+
+function writeEach(list: readonly unknown[], codec: ValueCodec, tag: number): void {
+  for (let i = list.length - 1; i >= 0; i--) writeTagged(codec, list[i] ?? undefined, tag);
+}
+
+/** Reads a length-delimited message; `field` returns false for what it does not know. */
+function readFields(field: (tag: number) => boolean): void {
+  readPart(() => {
+    while (hasMore()) {
+      const tag = readVarint();
+      if (!field(tag)) skipValue(tag & 7);
+    }
+  });
+}
+
+/** A list behind a message of its own (`ExtraValue`, `Verbs`). */
+function wrappedList(item: ValueCodec): ValueCodec {
+  return {
+    wire: Wire.Length, nilable: true,
+    write: (value) => writeLengthDelimited(() => writeEach((value as readonly unknown[] | undefined) ?? [], item, firstString)),
+    read() {
+      const list: unknown[] = [];
+      readFields((tag) => {
+        if (tag !== firstString) return false;
+        list.push(item.read());
+        return true;
+      });
+      return list;
+    },
+  };
+}
+
+/** Writes one field of a message, of the slots of the object. */
+interface FieldWriter { write(base: number): void }
+/** Reads one occurrence of a field into the object. */
+type FieldReader = (object: Json, wire: number) => void;
+
+/** The values of the objects that are being written, each object's behind those of the one around it: fields are looked up once, in the object's own order. */
+let slots: unknown[] = new Array<unknown>(4096).fill(undefined);
+let top = 0;
+
+/** The message of a struct type. */
+export class MessageCodec implements ValueCodec {
+  readonly wire = Wire.Length;
+  readonly #slotOf = new Map<string, number>();
+  readonly #writers: readonly FieldWriter[];
+  readonly #readers: readonly (FieldReader | undefined)[];
+
+  constructor(type: StructType, compiler: Compiler, packageName: string, message: ProtobufMessage) {
+    for (const name of type.fields.keys()) this.#slotOf.set(name, this.#slotOf.size);
+    const { writers, readers } = compiler.fields(type, this.#slotOf, packageName, message);
+    this.#writers = writers;
+    this.#readers = readers;
+  }
+
+  write(value: unknown): void {
+    const before = writtenBytes();
+    this.writeBody((value as Json | undefined) ?? {});
+    writeVarint(writtenBytes() - before);
+  }
+
+  /** The fields, without tag and length. */
+  writeBody(object: Json): void {
+    if (++depth > maxDepth) throw new RangeError('protobuf: exceeded max depth');
+    const base = top;
+    top += this.#slotOf.size;
+    if (top > slots.length) slots = [...slots, ...new Array<unknown>(top).fill(undefined)];
+    for (const key in object) {
+      const slot = this.#slotOf.get(key);
+      if (slot !== undefined) slots[base + slot] = object[key] ?? undefined;
+    }
+    for (const writer of this.#writers) writer.write(base);
+    slots.fill(undefined, base, top);
+    top = base;
+    depth--;
+  }
+
+  read(): Json {
+    const outer = enterPart();
+    const object = this.readBody({});
+    leavePart(outer);
+    return object;
+  }
+
+  /** The fields up to the end of what is being read. */
+  readBody(object: Json): Json {
+    if (++depth > maxDepth) throw new DecodeError('exceeded max depth');
+    while (hasMore()) {
+      const tag = readVarint();
+      const wire = tag & 7;
+      const number = Math.floor(tag / 8);
+      const reader = this.#readers[number];
+      if (reader) reader(object, wire);
+      else if (number === 0) throw new DecodeError(`proto: illegal tag 0 (wire type ${wire})`);
+      else skipValue(wire);
+    }
+    depth--;
+    return object;
+  }
+}
+
+/** To be called before an encoding or decoding: what a failed one left is dropped. */
+export function resetMessages(): void {
+  depth = 0;
+  if (top > 0) slots.fill(undefined);
+  top = 0;
+}
+
+const codecs = new WeakMap<StructType, MessageCodec | null>();
+
+/** The codec of a type; undefined for those without a protobuf form. */
+export function messageCodec(type: StructType): MessageCodec | undefined {
+  let codec = codecs.get(type);
+  if (codec === undefined) {
+    const found = type.registry?.messages?.messageOf(type.name);
+    codec = found && type.registry ? new MessageCodec(type, new Compiler(type.registry), found.package, found.message) : null;
+    codecs.set(type, codec);
+  }
+  return codec ?? undefined;
+}
+
+/** Makes readers and writers of the fields of messages. */
+class Compiler {
+  constructor(readonly registry: SchemaRegistry) {}
+
+  fields(type: StructType, slotOf: ReadonlyMap<string, number>, packageName: string, message: ProtobufMessage): { writers: FieldWriter[]; readers: (FieldReader | undefined)[] } {
+    const writers: FieldWriter[] = [];
+    const readers: (FieldReader | undefined)[] = [];
+    // From the last field to the first, as bytes are written.
+    for (const [name, number, messageType, cardinality] of [...message].sort((a, b) => b[1] - a[1])) {
+      const field = fieldNamed(type, name);
+      if (!field) {
+        const inline = this.#inline(type, slotOf, packageName, messageType, number);
+        writers.push(inline.writer);
+        readers[number] = inline.reader;
+        continue;
+      }
+      const slot = slotOf.get(field.name) as number;
+      if (cardinality === 'repeated') {
+        const item = this.#value(packageName, messageType, (field.type as ListType).items);
+        writers.push(repeatedWriter(slot, number, item));
+        readers[number] = repeatedReader(field.name, item);
+      } else if (cardinality !== undefined) {
+        const value = this.#value(packageName, messageType, (field.type as MapType).values);
+        writers.push(mapWriter(slot, number, value));
+        readers[number] = mapReader(field.name, value);
+      } else {
+        const value = this.#value(packageName, messageType, field.type);
+        writers.push(singleWriter(slot, number, value, field.ptr || (value.nilable ?? false)));
+        readers[number] = singleReader(field, value);
+      }
+    }
+    return { writers, readers };
+  }
+
+  /** A Go struct that is embedded: JSON has its fields among the others. */
+  #inline(type: StructType, slotOf: ReadonlyMap<string, number>, packageName: string, messageType: string, number: number): { writer: FieldWriter; reader: FieldReader } {
+    const found = this.#message(packageName, messageType);
+    if (!found) throw new Error(`protobuf: ${type.name} has no field for ${messageType}`);
+    const { writers, readers } = this.fields(type, slotOf, found.package, found.message);
+    const tag = number * 8 + Wire.Length;
+    return {
+      writer: {
+        write(base) {
+          const before = writtenBytes();
+          for (const writer of writers) writer.write(base);
+          writeVarint(writtenBytes() - before);
+          writeVarint(tag);
+        },
+      },
+      reader(object, wire) {
+        checkWire(wire, Wire.Length, messageType);
+        const outer = enterPart();
+        while (hasMore()) {
+          const inner = readVarint();
+          const reader = readers[Math.floor(inner / 8)];
+          if (reader) reader(object, inner & 7);
+          else skipValue(inner & 7);
+        }
+        leavePart(outer);
+      },
+    };
+  }
+
+  #value(packageName: string, messageType: string, type: Type): ValueCodec {
+    const scalar = scalarCodecs[messageType];
+    if (scalar) return scalar;
+    const union = type.kind === 'raw' ? unionCodecs[type.name] : undefined;
+    if (union) {
+      const props = this.registry.struct('apiextensions_v1.JSONSchemaProps');
+      return union(this.#struct(props), props);
+    }
+    const special = specialCodecs[messageType] ?? specialCodecs[`${packageName}.${messageType}`];
+    if (special) return special;
+    if (type.kind === 'struct') return this.#struct(type);
+    if (type.kind === 'list') {
+      const found = this.#message(packageName, messageType);
+      const items = found?.message[0];
+      if (found && items) return wrappedList(this.#value(found.package, items[2], type.items));
+    }
+    throw new Error(`protobuf: no codec for ${messageType} of ${packageName}`);
+  }
+
+  /** Types may contain themselves: the codec is looked up when it is first used. */
+  #struct(type: StructType): ValueCodec {
+    let codec: MessageCodec | undefined;
+    const get = (): MessageCodec => {
+      codec ??= messageCodec(type);
+      if (!codec) throw new Error(`protobuf: no message of ${type.name}`);
+      return codec;
+    };
+    return { wire: Wire.Length, write: (value) => (codec ?? get()).write(value), read: () => (codec ?? get()).read() };
+  }
+
+  #message(packageName: string, messageType: string): { package: string; message: ProtobufMessage } | undefined {
+    const dot = messageType.lastIndexOf('.');
+    const owner = dot < 0 ? packageName : messageType.slice(0, dot);
+    const message = this.registry.messages?.messagesOf(owner)?.[messageType.slice(dot + 1)];
+    return message && { package: owner, message };
+  }
+}
+
+/** generated.proto spells some names otherwise: `Webhooks`, `aPIGroup`, `ref` for `$ref`, `xKubernetesListType`. */
+function fieldNamed(type: StructType, name: string): Field | undefined {
+  const same = type.fields.get(name);
+  if (same) return same;
+  const plain = (text: string): string => text.replace(/[$-]/g, '').toLowerCase();
+  for (const field of type.fields.values()) if (plain(field.name) === plain(name)) return field;
+  return undefined;
+}
+
+function singleWriter(slot: number, number: number, codec: ValueCodec, optional: boolean): FieldWriter {
+  const tag = number * 8 + codec.wire;
+  return {
+    write(base) {
+      const value = slots[base + slot];
+      if (value === undefined && optional) return;
+      codec.write(value);
+      writeVarint(tag);
+    },
+  };
+}
+
+function repeatedWriter(slot: number, number: number, codec: ValueCodec): FieldWriter {
+  const tag = number * 8 + codec.wire;
+  return {
+    write(base) {
+      const list = slots[base + slot] as readonly unknown[] | undefined;
+      if (list !== undefined) writeEach(list, codec, tag);
+    },
+  };
+}
+
+function mapWriter(slot: number, number: number, codec: ValueCodec): FieldWriter {
+  const tag = number * 8 + Wire.Length;
+  const valueTag = 2 * 8 + codec.wire;
+  return {
+    write(base) {
+      const map = slots[base + slot] as Json | undefined;
+      if (map === undefined) return;
+      const keys = sortedKeys(map);
+      for (let i = keys.length - 1; i >= 0; i--) {
+        const key = keys[i] as string;
+        const value = map[key] ?? undefined;
+        const before = writtenBytes();
+        if (value !== undefined || codec !== bytesCodec) {
+          codec.write(value);
+          writeVarint(valueTag);
+        }
+        writeString(key);
+        writeVarint(firstString);
+        writeVarint(writtenBytes() - before);
+        writeVarint(tag);
+      }
+    },
+  };
+}
+
+function checkWire(wire: number, wanted: number, name: string): void {
+  if (wire !== wanted) throw new DecodeError(`proto: wrong wireType = ${wire} for field ${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+}
+
+function singleReader({ name, type, ptr, always, omitzero }: Field, codec: ValueCodec): FieldReader {
+  const keepsZero = ptr || (always && !omitzero);
+  return (object, wire) => {
+    checkWire(wire, codec.wire, name);
+    const value = codec.read();
+    if (value === undefined || (!keepsZero && (value === '' || value === 0 || value === false || (omitzero && isZero(type, value)) || (Array.isArray(value) && value.length === 0)))) {
+      delete object[name];
+    } else {
+      object[name] = value;
+    }
+  };
+}
+
+function repeatedReader(name: string, codec: ValueCodec): FieldReader {
+  return (object, wire) => {
+    const list = (object[name] ??= []) as unknown[];
+    if (wire === Wire.Length && codec.wire !== Wire.Length) {
+      // Numbers may come packed.
+      readPart(() => { while (hasMore()) list.push(codec.read()); });
+      return;
+    }
+    checkWire(wire, codec.wire, name);
+    list.push(codec.read() ?? null);
+  };
+}
+
+function mapReader(name: string, codec: ValueCodec): FieldReader {
+  const zero = codec === bytesCodec ? '' : codec.wire === Wire.Varint ? 0 : undefined;
+  return (object, wire) => {
+    checkWire(wire, Wire.Length, name);
+    const map = (object[name] ??= {}) as Json;
+    let key = '';
+    let value: unknown = zero;
+    readFields((tag) => {
+      if (tag === firstString) key = readString();
+      else if (tag === 2 * 8 + codec.wire) value = codec.read();
+      else return false;
+      return true;
+    });
+    value ??= codec === stringCodec ? '' : codec === quantityCodec ? '0' : codec instanceof MessageCodec ? {} : null;
+    if (key === '__proto__') Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
+    else map[key] = value;
+  };
+}

@@ -1,0 +1,213 @@
+/**
+ * The wire format of protobuf. A message is written from its end to its start: when a length comes to be written, what it counts stands already, so
+ * that nothing is measured twice. Both sides work on one message at a time: state is the module's.
+ */
+import { Buffer } from 'node:buffer';
+import { DecodeError } from './json.ts';
+
+export const enum Wire { Varint = 0, Fixed64 = 1, Length = 2, Fixed32 = 5 }
+
+let out = Buffer.allocUnsafeSlow(64 * 1024);
+/** Bytes written so far; they stand at the end of `out`. */
+let written = 0;
+
+/** Forgets what was written. */
+export function startWriting(): void {
+  written = 0;
+}
+
+/** How much is written: the length of a part is what this grew by. */
+export function writtenBytes(): number {
+  return written;
+}
+
+/** A copy of all that was written. */
+export function takeWritten(): Buffer {
+  const bytes = Buffer.allocUnsafe(written);
+  out.copy(bytes, 0, out.length - written);
+  return bytes;
+}
+
+/** Makes room for `bytes` more, and returns the index behind which they end. */
+function reserve(bytes: number): number {
+  const end = out.length - written;
+  if (bytes <= end) return end;
+  const larger = Buffer.allocUnsafeSlow(Math.max(2 * out.length, written + bytes));
+  out.copy(larger, larger.length - written, end);
+  out = larger;
+  return larger.length - written;
+}
+
+/** An unsigned number below 2^53. */
+export function writeVarint(value: number): void {
+  if (value < 0x80) {
+    const at = reserve(1) - 1;
+    out[at] = value;
+    written += 1;
+    return;
+  }
+  const size = value < 0x4000 ? 2 : value < 0x200000 ? 3 : value < 0x10000000 ? 4 : Math.floor(Math.log2(value) / 7) + 1;
+  let at = reserve(size) - size;
+  written += size;
+  let rest = value;
+  for (; rest > 0x7fffffff; rest = Math.floor(rest / 128)) out[at++] = (rest % 128) | 0x80;
+  for (; rest >= 0x80; rest >>>= 7) out[at++] = (rest & 0x7f) | 0x80;
+  out[at] = rest;
+}
+
+/** An int32 or int64: negative ones take ten bytes. */
+export function writeInteger(value: number | bigint): void {
+  if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return writeVarint(value);
+  let rest = BigInt.asUintN(64, BigInt(value));
+  const groups: number[] = [];
+  for (; rest >= 0x80n; rest >>= 7n) groups.push(Number(rest & 0x7fn) | 0x80);
+  groups.push(Number(rest));
+  writeRaw(Uint8Array.from(groups));
+}
+
+export function writeDouble(value: number): void {
+  const at = reserve(8) - 8;
+  out.writeDoubleLE(value, at);
+  written += 8;
+}
+
+/** Bytes as they are, without a length. */
+export function writeRaw(bytes: Uint8Array): void {
+  const at = reserve(bytes.length) - bytes.length;
+  out.set(bytes, at);
+  written += bytes.length;
+}
+
+/** Up to this many characters, a loop is faster than a call out of the engine. */
+const shortString = 40;
+
+/** UTF-8 with its length before it. */
+export function writeString(text: string): void {
+  const { length } = text;
+  if (length <= shortString) {
+    const end = reserve(length);
+    let at = end - length;
+    let i = 0;
+    for (; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code >= 0x80) break;
+      out[at++] = code;
+    }
+    if (i === length) {
+      written += length;
+      return writeVarint(length);
+    }
+  }
+  const size = Buffer.byteLength(text);
+  const at = reserve(size) - size;
+  out.write(text, at, size);
+  written += size;
+  writeVarint(size);
+}
+
+let bytes: Buffer = Buffer.alloc(0);
+let at = 0;
+let end = 0;
+
+/** Reads `input` from its start on. */
+export function startReading(input: Buffer): void {
+  bytes = input;
+  at = 0;
+  end = input.length;
+}
+
+/** Whether the message that is being read has more. */
+export function hasMore(): boolean {
+  return at < end;
+}
+
+const unexpectedEnd = (): DecodeError => new DecodeError('unexpected EOF');
+
+/** Narrows reading to a length-delimited part; what is returned is to be given to `leavePart`. */
+export function enterPart(): number {
+  const length = readVarint();
+  if (at + length > end) throw unexpectedEnd();
+  const outer = end;
+  end = at + length;
+  return outer;
+}
+
+export function leavePart(outer: number): void {
+  at = end;
+  end = outer;
+}
+
+/** An unsigned number; above 2^53 it is inexact: for tags, lengths and booleans. */
+export function readVarint(): number {
+  let value = 0;
+  let scale = 1;
+  for (let i = 0; i < 10; i++) {
+    if (at >= end) throw unexpectedEnd();
+    const byte = bytes[at++] as number;
+    value += (byte & 0x7f) * scale;
+    if (byte < 0x80) return value;
+    scale *= 128;
+  }
+  throw new DecodeError('proto: integer overflow');
+}
+
+/** An int64: a number where that is exact. */
+export function readInt64(): number | bigint {
+  const start = at;
+  const value = readVarint();
+  if (value <= Number.MAX_SAFE_INTEGER) return value;
+  at = start;
+  const signed = BigInt.asIntN(64, readBigVarint());
+  return signed >= BigInt(Number.MIN_SAFE_INTEGER) && signed <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(signed) : signed;
+}
+
+/** An int32: the low 32 bits of what stands there. */
+export function readInt32(): number {
+  const start = at;
+  const value = readVarint();
+  if (value <= 0x7fffffff) return value;
+  at = start;
+  return Number(BigInt.asIntN(32, readBigVarint()));
+}
+
+function readBigVarint(): bigint {
+  let value = 0n;
+  for (let shift = 0n; ; shift += 7n) {
+    const byte = bytes[at++] as number;
+    value |= BigInt(byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+  }
+}
+
+export function readDouble(): number {
+  if (at + 8 > end) throw unexpectedEnd();
+  at += 8;
+  return bytes.readDoubleLE(at - 8);
+}
+
+/** A view of a length-delimited part. */
+export function readBytes(): Buffer {
+  const length = readVarint();
+  if (at + length > end) throw unexpectedEnd();
+  at += length;
+  return bytes.subarray(at - length, at);
+}
+
+export function readString(): string {
+  const length = readVarint();
+  if (at + length > end) throw unexpectedEnd();
+  at += length;
+  return bytes.toString('utf8', at - length, at);
+}
+
+/** Passes over the value of a field that is not known. */
+export function skipValue(wire: number): void {
+  switch (wire) {
+    case Wire.Varint: readVarint(); return;
+    case Wire.Fixed64: at += 8; break;
+    case Wire.Length: readBytes(); return;
+    case Wire.Fixed32: at += 4; break;
+    default: throw new DecodeError(`proto: illegal wireType ${wire}`);
+  }
+  if (at > end) throw unexpectedEnd();
+}

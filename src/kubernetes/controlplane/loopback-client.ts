@@ -1,0 +1,109 @@
+import type { KubeObject } from '#apimachinery/meta/types';
+import { isAlreadyExists, isConflict, isNotFound } from '#apimachinery/api/errors';
+import { decode } from '#apimachinery/runtime/codec';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { now } from '#apimachinery/runtime/time';
+import { groupNames, userNames } from '#apiserver/authentication/authenticator';
+import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
+import type { WriteRequest } from '#apiserver/registry/store';
+
+/** The field manager of what the server writes itself. */
+const manager = 'kube-apiserver';
+const attempts = 8;
+
+export interface LoopbackTarget {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  /** Of the resource itself unless named. */
+  readonly subresource?: string;
+}
+
+/** Finds the installed endpoint of a resource. Throws if there is none. */
+export type EndpointLookup = (target: LoopbackTarget) => ResourceEndpoint;
+
+/**
+ * How the server reads and writes its own objects: through the same stores, strategies and validation as requests, as
+ * system:apiserver, without a connection and without admission.
+ */
+export class LoopbackClient {
+  constructor(readonly lookup: EndpointLookup) {}
+
+  /** undefined if there is none. */
+  async get(target: LoopbackTarget, namespace: string, name: string): Promise<KubeObject | undefined> {
+    const endpoint = this.lookup(target);
+    try {
+      return deepCopy((await endpoint.store.get(namespace, name, '')).object);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  list(target: LoopbackTarget, namespace = ''): KubeObject[] {
+    const { store } = this.lookup(target);
+    const list = store.cacher.list({ scope: store.prefix(namespace), resourceVersion: '0' });
+    if (list instanceof Promise) throw new Error('loopback: the cache is not ready yet');
+    return list.chunks.flatMap(({ items }) => items.map(({ object }) => object));
+  }
+
+  /** Rejects with AlreadyExists. */
+  async create(target: LoopbackTarget, object: KubeObject): Promise<KubeObject> {
+    const endpoint = this.lookup(target);
+    const { object: decoded } = decode<KubeObject>(endpoint.type, deepCopy(object));
+    endpoint.definition.defaults?.(decoded);
+    const stored = await endpoint.store.create(writeRequest(endpoint, object.metadata.namespace ?? ''), decoded);
+    return stored.object;
+  }
+
+  /** Creates what is missing; what is there stays as it is. */
+  async ensure(target: LoopbackTarget, object: KubeObject): Promise<void> {
+    const { namespace = '', name = '' } = object.metadata;
+    if (await this.get(target, namespace, name)) return;
+    try {
+      await this.create(target, object);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+
+  /** Changes an object by what `change` makes of it; undefined leaves it. Tries again when others were faster. */
+  async update(target: LoopbackTarget, namespace: string, name: string, change: (object: KubeObject) => KubeObject | undefined): Promise<void> {
+    const endpoint = this.lookup(target);
+    for (let attempt = 1; ; attempt += 1) {
+      const current = await this.get(target, namespace, name);
+      const next = current && change(current);
+      if (!next) return;
+      const request = writeRequest(endpoint, namespace);
+      try {
+        await endpoint.store.update(request, name, async (existing) => {
+          await request.admit('UPDATE', next, existing);
+          return next;
+        }, { strategy: endpoint.strategy });
+        return;
+      } catch (error) {
+        if (!isConflict(error) || attempt === attempts) throw error;
+      }
+    }
+  }
+
+  /** Deletes an object; one that is gone already is fine. */
+  async delete(target: LoopbackTarget, namespace: string, name: string): Promise<void> {
+    const endpoint = this.lookup(target);
+    try {
+      await endpoint.store.delete(writeRequest(endpoint, namespace), name, {});
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+}
+
+function writeRequest(endpoint: ResourceEndpoint, namespace: string): WriteRequest {
+  return {
+    namespace, user: { name: userNames.apiServer, groups: [groupNames.privileged] }, dryRun: false, now: now(), warn: () => {},
+    admit(_operation, object, old) {
+      object.metadata = endpoint.fieldManager.update(old, object, manager).metadata;
+    },
+    validate: () => {},
+  };
+}

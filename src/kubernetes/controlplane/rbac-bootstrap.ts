@@ -1,0 +1,56 @@
+import type { KubeObject } from '#apimachinery/meta/types';
+import { deepEqual } from '#apimachinery/runtime/equality';
+import { tables } from '#kubernetes/schema/schema';
+import type { LoopbackClient, LoopbackTarget } from './loopback-client.ts';
+
+interface RbacTable {
+  readonly clusterroles: readonly KubeObject[];
+  readonly clusterrolebindings: readonly KubeObject[];
+  readonly roles: readonly KubeObject[];
+  readonly rolebindings: readonly KubeObject[];
+}
+
+const group = 'rbac.authorization.k8s.io';
+const version = 'v1';
+const kinds = { clusterroles: 'ClusterRole', clusterrolebindings: 'ClusterRoleBinding', roles: 'Role', rolebindings: 'RoleBinding' } as const;
+/** Set to `false` by whoever wants to keep an object as it is. */
+const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate';
+
+/**
+ * The default roles and bindings: created where they are missing; rules and subjects that somebody removed are added
+ * again, what was added stays. Upstream: kubernetes/pkg/registry/rbac/rest/storage_rbac.go, component-helpers/auth/rbac/reconciliation.
+ */
+export async function reconcileRbac(client: LoopbackClient): Promise<void> {
+  const table = tables.table<RbacTable>('rbac');
+  await Promise.all((Object.keys(kinds) as (keyof typeof kinds)[]).flatMap((resource) =>
+    table[resource].map((object) => reconcile(client, { group, version, resource }, { ...object, apiVersion: `${group}/${version}`, kind: kinds[resource] }))));
+}
+
+async function reconcile(client: LoopbackClient, target: LoopbackTarget, wanted: KubeObject): Promise<void> {
+  const { namespace = '', name = '' } = wanted.metadata;
+  const present = await client.get(target, namespace, name);
+  if (!present) return client.ensure(target, wanted);
+  if (present.metadata.annotations?.[autoupdate] === 'false') return undefined;
+  if (present['roleRef'] !== undefined && !deepEqual(present['roleRef'], wanted['roleRef'])) {
+    // A binding's role cannot be changed: it is made anew, with the subjects that it had.
+    await client.delete(target, namespace, name);
+    return client.ensure(target, { ...wanted, subjects: union(wanted['subjects'], present['subjects']) });
+  }
+  return client.update(target, namespace, name, (object) => {
+    const rules = wanted['aggregationRule'] === undefined ? union(object['rules'], wanted['rules']) : object['rules'];
+    const subjects = union(object['subjects'], wanted['subjects']);
+    const labels = { ...wanted.metadata.labels, ...object.metadata.labels };
+    const annotations = { ...wanted.metadata.annotations, ...object.metadata.annotations };
+    const next: KubeObject = { ...object, metadata: { ...object.metadata, labels, annotations } };
+    if (rules !== undefined) next['rules'] = rules;
+    if (subjects !== undefined) next['subjects'] = subjects;
+    return deepEqual(next, object) ? undefined : next;
+  });
+}
+
+/** All of the first, and what of the second is not among them. */
+function union(present: unknown, wanted: unknown): unknown[] | undefined {
+  if (!Array.isArray(wanted)) return Array.isArray(present) ? (present as unknown[]) : undefined;
+  const have = Array.isArray(present) ? (present as unknown[]) : [];
+  return [...have, ...(wanted as unknown[]).filter((one) => !have.some((other) => deepEqual(one, other)))];
+}
