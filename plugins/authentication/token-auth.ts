@@ -16,7 +16,7 @@ export function parseTokenFile(text: string): TokenTable {
     if (fields.length < 3) throw new Error(`token file: line ${index + 1} has ${fields.length} columns, but at least token, user name and uid are needed`);
     const [token = '', name = '', uid = '', groups = ''] = fields;
     if (token === '') continue;
-    const key = hash(token);
+    const key = hashToken(token);
     users.set(key, { name, uid, groups: groups.split(',').filter(Boolean) });
   }
   return users;
@@ -43,7 +43,8 @@ function parseCsvLine(line: string): string[] {
   return fields;
 }
 
-function hash(token: string): string {
+/** The form in which tokens are kept: SHA-256, base64. */
+export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('base64');
 }
 
@@ -55,7 +56,7 @@ export class TokenAuth implements Authenticator {
 
   authenticate({ headers }: Credentials): UserInfo | undefined {
     const token = bearerToken(headers.authorization);
-    return token === undefined ? undefined : this.users.get(hash(token));
+    return token === undefined ? undefined : this.users.get(hashToken(token));
   }
 }
 

@@ -7,7 +7,7 @@ import { Buffer } from 'node:buffer';
 import { canonicalQuantity } from '../api/quantity.ts';
 import { decode, isZero } from './codec.ts';
 import { deepCopy } from './copy.ts';
-import { DecodeError, encodeRawJson, parseJson, sortedKeys } from './json.ts';
+import { DecodeError, encodeRawJson, JsonSyntaxError, maxNestingDepth, parseJson, sortedKeys } from './json.ts';
 import {
   enterPart, hasMore, leavePart, readBytes, readDouble, readInt32, readInt64, readString, readVarint, skipValue, Wire, writeDouble, writeInteger, writeRaw,
   writeString, writeVarint, writtenBytes,
@@ -159,7 +159,18 @@ function timeCodec(micro: boolean): ValueCodec {
   };
 }
 
-/** JSON in a message's field 1: RawExtension, FieldsV1, JSON. */
+/** JSON bytes that are part of a message; undefined if there are none. */
+function parseRaw(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  try {
+    return parseJson(bytes).value;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw new DecodeError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** JSON in a message's field 1: RawExtension, JSON. */
 const rawCodec: ValueCodec = {
   wire: Wire.Length,
   write(value) {
@@ -170,20 +181,61 @@ const rawCodec: ValueCodec = {
     let value: unknown;
     readFields((tag) => {
       if (tag !== firstString) return false;
-      const bytes = readBytes();
-      value = bytes.length === 0 ? undefined : parseJson(bytes).value;
+      value = parseRaw(readBytes());
       return true;
     });
     return value;
   },
 };
 
+/** What the engine's own JSON writes otherwise than Go. */
+const escapedByGo = /[<>&\u2028\u2029\ud800-\udfff]/;
+
+/** FieldsV1 is large and has no numbers: the engine's own JSON serves. */
+const fieldsCodec: ValueCodec = {
+  wire: Wire.Length,
+  write(value) {
+    if (value === undefined) return writeVarint(0);
+    writeLengthDelimited(() => { writeString(fieldsText(value)); writeVarint(firstString); });
+  },
+  read() {
+    let value: unknown;
+    readFields((tag) => {
+      if (tag !== firstString) return false;
+      const bytes = readBytes();
+      value = bytes.length > 0 && bytes.length < maxNestingDepth ? parseFields(bytes) : parseRaw(bytes);
+      return true;
+    });
+    return value;
+  },
+};
+
+/** Of text that is too short to be nested too deep. */
+function parseFields(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return parseRaw(bytes);
+  }
+}
+
+function fieldsText(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    // Too deep for the engine.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  return text === undefined || escapedByGo.test(text) ? encodeRawJson(value) : text;
+}
+
 const specialCodecs: Readonly<Record<string, ValueCodec>> = {
   'k8s.io.apimachinery.pkg.api.resource.Quantity': quantityCodec,
   'k8s.io.apimachinery.pkg.util.intstr.IntOrString': intOrStringCodec,
   'k8s.io.apimachinery.pkg.apis.meta.v1.Time': timeCodec(false),
   'k8s.io.apimachinery.pkg.apis.meta.v1.MicroTime': timeCodec(true),
-  'k8s.io.apimachinery.pkg.apis.meta.v1.FieldsV1': rawCodec,
+  'k8s.io.apimachinery.pkg.apis.meta.v1.FieldsV1': fieldsCodec,
   'k8s.io.apimachinery.pkg.runtime.RawExtension': rawCodec,
   'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSON': rawCodec,
 };
@@ -544,7 +596,7 @@ function singleReader({ name, type, ptr, always, omitzero }: Field, codec: Value
     checkWire(wire, codec.wire, name);
     const value = codec.read();
     if (value === undefined || (!keepsZero && (value === '' || value === 0 || value === false || (omitzero && isZero(type, value)) || (Array.isArray(value) && value.length === 0)))) {
-      delete object[name];
+      if (object[name] !== undefined) delete object[name];
     } else {
       object[name] = value;
     }

@@ -58,15 +58,13 @@ export class DiscoveryRegistry {
     this.#documents.clear();
   }
 
-  /** `/api`. `serverAddress` is host:port as clients of any network reach the server. */
+  /** `/api`. `serverAddress` is host:port as clients of any network reach the server. Made anew each time: anyone can name any host. */
   legacyVersions(serverAddress: string): DiscoveryDocument | undefined {
-    return this.#document(`/api ${serverAddress}`, 'meta_v1.APIVersions', () => {
-      const core = this.#groups().get('');
-      return core && {
-        kind: 'APIVersions',
-        versions: core.versions.map(({ version }) => version),
-        serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
-      };
+    const core = this.#groups().get('');
+    return core && documentOf('meta_v1.APIVersions', {
+      kind: 'APIVersions',
+      versions: core.versions.map(({ version }) => version),
+      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
     });
   }
 
@@ -119,9 +117,7 @@ export class DiscoveryRegistry {
       const value = build();
       // What is not there is not kept: anyone can ask for any name.
       if (!value) return undefined;
-      const json = Buffer.from(`${JSON.stringify(value)}\n`);
-      const etag = withETag ? { etag: etagOf(value) } : {};
-      this.#documents.set(key, { value, schema, json, ...etag });
+      this.#documents.set(key, { ...documentOf(schema, value), ...(withETag ? { etag: etagOf(value) } : {}) });
     }
     return this.#documents.get(key);
   }
@@ -148,6 +144,10 @@ export class DiscoveryRegistry {
     this.#merged = new Map(groups.map((group) => [group.group, group]));
     return this.#merged;
   }
+}
+
+function documentOf(schema: string, value: object): DiscoveryDocument {
+  return { value, schema, json: Buffer.from(`${JSON.stringify(value)}\n`) };
 }
 
 /** The hash of the list without its kind, as upstream makes it. */

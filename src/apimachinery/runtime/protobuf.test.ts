@@ -1,0 +1,99 @@
+import { Buffer } from 'node:buffer';
+import { describe, expect, it } from 'vitest';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
+import { DecodeError } from './json.ts';
+import { decodeProtobuf, encodeProtobuf, isProtobuf, protobufKind } from './protobuf.ts';
+import { type StructType, SchemaRegistry } from './schema.ts';
+
+const partial = metaSchema.struct('meta_v1.PartialObjectMetadata');
+const identity = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
+
+/** An envelope around the fields of a message, in hex. */
+function envelope(raw: string): Buffer {
+  const bytes = Buffer.from(raw.replaceAll(' ', ''), 'hex');
+  return Buffer.concat([Buffer.from('k8s\0'), Buffer.from([0x12, bytes.length]), bytes]);
+}
+
+describe('decodeProtobuf', () => {
+  it.each([
+    { name: 'an empty message', raw: '', object: {} },
+    { name: 'an empty struct', raw: '0a00', object: { metadata: {} } },
+    { name: 'empty strings are left out', raw: '0a04 0a00 1200', object: { metadata: {} } },
+    { name: 'a number of ten bytes', raw: '0a0b 38 ffffffffffffffffff01', object: { metadata: { generation: -1 } } },
+    { name: 'a number beyond the safe ones', raw: '0a0a 38 ffffffffffffffff7f', object: { metadata: { generation: 2n ** 63n - 1n } } },
+    { name: 'unknown fields of each wire type', raw: '0a15 f80105 f1010102030405060708 fa010161 fd0101020304', object: { metadata: {} } },
+    { name: 'the zero time', raw: '0a02 4200', object: { metadata: {} } },
+    { name: 'a map entry without a value', raw: '0a05 5a03 0a0161', object: { metadata: { labels: { a: '' } } } },
+    { name: 'the last of two values', raw: '0a06 0a0161 0a0162', object: { metadata: { name: 'b' } } },
+    { name: 'an explicit zero behind a pointer', raw: '0a02 5000', object: { metadata: { deletionGracePeriodSeconds: 0 } } },
+  ])('$name', ({ raw, object }) => {
+    expect(decodeProtobuf(partial, envelope(raw))).toEqual(object);
+  });
+
+  it.each([
+    { name: 'a part that is longer than the message', raw: '0a05', message: 'unexpected EOF' },
+    { name: 'a string that ends early', raw: '0a03 0a0561', message: 'unexpected EOF' },
+    { name: 'an unknown field that ends early', raw: '0a02 f201', message: 'unexpected EOF' },
+    { name: 'a number without an end', raw: '0a0c 38 ffffffffffffffffffffff', message: 'proto: integer overflow' },
+    { name: 'another wire type', raw: '0a02 0801', message: 'proto: wrong wireType = 0 for field Name' },
+    { name: 'a group', raw: '0b', message: 'proto: wrong wireType = 3 for field Metadata' },
+    { name: 'a wire type that there is not', raw: '0a02 fe01', message: 'proto: illegal wireType 6' },
+    { name: 'the number zero', raw: '00', message: 'proto: illegal tag 0 (wire type 0)' },
+    { name: 'a time that no text has', raw: '0a0d 42 0b 08 ffffffffffffffff7f 10', message: 'year outside of range' },
+    { name: 'managed fields that are no JSON', raw: '0a0a 8a0107 3a05 0a03 7b7d7d', message: "invalid character '}' after top-level value" },
+  ])('refuses $name', ({ raw, message }) => {
+    expect(() => decodeProtobuf(partial, envelope(raw))).toThrow(DecodeError);
+    expect(() => decodeProtobuf(partial, envelope(raw))).toThrow(message);
+  });
+
+  it('keeps __proto__ as a key of a map', () => {
+    const object = JSON.parse('{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"labels":{"__proto__":"a","constructor":"b"}}}');
+    const read = decodeProtobuf(partial, encodeProtobuf(partial, object)) as typeof object;
+    expect(Object.entries(read.metadata.labels)).toEqual([['__proto__', 'a'], ['constructor', 'b']]);
+  });
+
+  it('refuses types without a protobuf form', () => {
+    const table = metaSchema.struct('meta_v1.Table');
+    expect(() => decodeProtobuf(table, envelope(''))).toThrow(DecodeError);
+    expect(() => encodeProtobuf(table, {})).toThrow('meta_v1.Table has no message');
+    const custom = new SchemaRegistry(() => ({ Thing: { fields: { a: { type: 'string' } } } })).struct('x_v1.Thing');
+    expect(() => encodeProtobuf(custom, {})).toThrow('x_v1.Thing has no message');
+  });
+});
+
+describe('isProtobuf', () => {
+  it.each([['k8s\0', true], ['k8s\0x', true], ['k8s', false], ['{}', false], ['', false]])('%j: %s', (text, is) => {
+    expect(isProtobuf(Buffer.from(text))).toBe(is);
+  });
+
+  it('the kind of what is no protobuf', () => {
+    expect(() => protobufKind(Buffer.from('{}'))).toThrow('expected prefix [107 56 115 0]');
+  });
+});
+
+describe('encodeProtobuf', () => {
+  it('writes objects that are larger than its room, and small ones after them', () => {
+    const annotations = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key-${i}`, 'ü'.repeat(5000)]));
+    const large = { ...identity, metadata: { name: 'large', annotations } };
+    expect(decodeProtobuf(partial, encodeProtobuf(partial, large))).toEqual(large);
+    const small = { ...identity, metadata: { name: 'small' } };
+    expect(decodeProtobuf(partial, encodeProtobuf(partial, small))).toEqual(small);
+  });
+
+  it('is not disturbed by an encoding that failed', () => {
+    const broken = { ...identity, metadata: { name: 'a', creationTimestamp: 'never' } };
+    expect(() => encodeProtobuf(partial, broken)).toThrow('parsing time');
+    const good = { ...identity, metadata: {} };
+    expect(decodeProtobuf(partial, encodeProtobuf(partial, good))).toEqual(good);
+  });
+
+  it('takes managed fields that are nested deep', () => {
+    let fields: object = {};
+    for (let i = 0; i < 9000; i++) fields = { 'f:a': fields };
+    const bytes = encodeProtobuf(partial, { ...identity, metadata: { managedFields: [{ fieldsV1: fields }] } });
+    let depth = 0;
+    const read = decodeProtobuf(partial as StructType, bytes) as { metadata: { managedFields: [{ fieldsV1: Record<string, object> }] } };
+    for (let at: Record<string, object> | undefined = read.metadata.managedFields[0].fieldsV1; at; at = at['f:a'] as Record<string, object> | undefined) depth++;
+    expect(depth).toBe(9001);
+  });
+});

@@ -1,0 +1,130 @@
+import { Buffer } from 'node:buffer';
+import { EventEmitter } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import { BodyTooLargeError, type Exchange, type FlatHeaders, type Peer, type ResponseStream } from '#apiserver/endpoints/request/exchange';
+
+/** A request without a connection. */
+export interface InProcessRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer | undefined;
+  /** Aborts when the caller leaves. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const peer: Peer = { remoteAddress: '127.0.0.1', certificate: undefined, memo: new Map() };
+const highWaterBytes = 1 << 20;
+
+/** One request inside the process: through the whole chain, without TLS and sockets. The response is a web `Response`. */
+export class InProcessExchange implements Exchange {
+  readonly protocol = 'HTTP/1.1';
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly peer = peer;
+  readonly raw = undefined;
+  readonly response: Promise<Response>;
+  #responded = false;
+  #closed = false;
+  readonly #request: InProcessRequest;
+  readonly #events = new EventEmitter();
+  #resolve!: (response: Response) => void;
+  #reject!: (error: unknown) => void;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+
+  constructor(request: InProcessRequest) {
+    this.method = request.method;
+    this.url = request.url;
+    this.headers = { ...request.headers };
+    this.#request = request;
+    this.response = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    request.signal?.addEventListener('abort', () => this.#leave(), { once: true });
+  }
+
+  get responded(): boolean {
+    return this.#responded;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  readBody(limit: number): Promise<Buffer> {
+    const body = this.#request.body ?? Buffer.alloc(0);
+    return body.length > limit ? Promise.reject(new BodyTooLargeError(`the body has ${body.length} bytes`)) : Promise.resolve(body);
+  }
+
+  send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {
+    this.#answer(status, headers, body?.length && this.method !== 'HEAD' ? new Uint8Array(body) : null);
+    this.#finish();
+  }
+
+  sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
+    this.send(status, headers, Buffer.concat(pieces, totalLength));
+  }
+
+  open(status: number, headers: FlatHeaders): ResponseStream {
+    const events = this.#events;
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => { this.#controller = controller; },
+      pull: () => { events.emit('drain'); },
+      cancel: () => this.#leave(),
+    }, new ByteLengthQueuingStrategy({ highWaterMark: highWaterBytes }));
+    this.#answer(status, headers, stream);
+    const controller = (): ReadableStreamDefaultController<Uint8Array> | undefined => (this.#closed ? undefined : this.#controller);
+    return {
+      write: (bytes) => {
+        controller()?.enqueue(new Uint8Array(bytes));
+        return (controller()?.desiredSize ?? 1) > 0;
+      },
+      end: () => this.endResponse(),
+      get pendingBytes() { return Math.max(0, highWaterBytes - (controller()?.desiredSize ?? highWaterBytes)); },
+      onDrain: (listener) => void events.on('drain', listener),
+      abort: () => {
+        controller()?.error(new Error('the server broke the response off'));
+        this.#finish();
+      },
+    };
+  }
+
+  endResponse(): void {
+    if (this.#closed) return;
+    this.#controller?.close();
+    this.#finish();
+  }
+
+  onClose(listener: () => void): void {
+    if (this.#closed) listener();
+    else this.#events.once('close', listener);
+  }
+
+  closeConnectionAfter(): void {
+    // There is no connection.
+  }
+
+  #answer(status: number, headers: FlatHeaders, body: ConstructorParameters<typeof Response>[0] | null): void {
+    if (this.#responded) return;
+    this.#responded = true;
+    const list = new Headers();
+    for (let at = 0; at < headers.length; at += 2) list.append(headers[at] as string, headers[at + 1] as string);
+    this.#resolve(new Response(status === 204 || status === 304 ? null : body, { status, headers: list }));
+  }
+
+  #leave(): void {
+    if (this.#closed) return;
+    this.#reject(this.#request.signal?.reason ?? new Error('the caller left'));
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#events.emit('close');
+  }
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import { Buffer } from 'node:buffer';
+import type { KubeObject } from '#apimachinery/meta/types';
+import type { UserInfo } from '#apiserver/authentication/authenticator';
+import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
+import { type App, createApp } from '#cmd/app';
+import type { ServerConfig } from '#cmd/server-config';
+import { issueServingCertificate } from './serving-certificate.ts';
+import { hashToken } from '#plugins/authentication/token-auth';
+
+export interface TestUser {
+  readonly name: string;
+  readonly groups?: readonly string[];
+  readonly uid?: string;
+}
+
+export interface TestClusterOptions {
+  /** Where objects are kept: in memory (the default), or in a file of the embedded store. */
+  readonly storage?: { readonly file: string } | undefined;
+  /** Listen on a free port of 127.0.0.1 with a certificate of its own. Without it requests go through `fetch` only, which costs no socket. */
+  readonly listen?: boolean | undefined;
+  /** Created as `admin`, in their order, before the cluster is handed out. */
+  readonly objects?: readonly KubeObject[] | undefined;
+  /** Users besides `admin`, who is in system:masters. */
+  readonly users?: readonly TestUser[] | undefined;
+  /** What differs from the configuration of a test cluster. */
+  readonly config?: Partial<ServerConfig> | undefined;
+}
+
+/** A server of its own for one test: started in process, with real semantics, gone with `await using`. */
+export interface TestCluster extends AsyncDisposable {
+  /** `https://127.0.0.1:PORT`; undefined without a port. */
+  readonly url: string | undefined;
+  /** The PEM of the authority behind the URL's certificate; undefined without a port. */
+  readonly certificateAuthority: string | undefined;
+  /** A kubeconfig (YAML, which is JSON) for a user, `admin` unless named. Throws without a port. */
+  kubeconfig(user?: string): string;
+  /** A configured KubeConfig of @kubernetes/client-node, which the test must have installed. */
+  kubeConfig(user?: string): Promise<import('@kubernetes/client-node').KubeConfig>;
+  /** Like fetch, for paths, as a user (`admin` unless named; undefined is nobody): through the whole handler chain, without a connection. */
+  fetch(path: string, init?: TestRequest): Promise<Response>;
+  /** The token of a user. */
+  token(user: string): string;
+  readonly app: App;
+}
+
+export interface TestRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object is sent as JSON. */
+  readonly body?: string | Buffer | object;
+  /** Who asks; `null` for nobody. */
+  readonly as?: string | null;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Starts an API server inside this process. Ready when it resolves; many may run side by side. Rejects if it cannot start,
+ * or if one of `objects` is refused.
+ */
+export async function startTestCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
+  const tokens = new Map<string, string>();
+  const users = new Map<string, UserInfo>();
+  for (const user of [{ name: 'admin', groups: ['system:masters'] }, ...(options.users ?? [])] satisfies TestUser[]) {
+    const token = randomBytes(16).toString('hex');
+    tokens.set(user.name, token);
+    users.set(hashToken(token), { groups: [], ...user });
+  }
+  const serving = options.listen ? await issueServingCertificate() : undefined;
+  const app = await createApp({ ...testConfig(options, users, serving), ...options.config });
+  const address = await app.start();
+  const cluster = new RunningCluster(app, tokens, address && `https://127.0.0.1:${address.port}`, serving?.certificateAuthority);
+  try {
+    for (const object of options.objects ?? []) await cluster.create(object);
+  } catch (error) {
+    await cluster[Symbol.asyncDispose]();
+    throw error;
+  }
+  return cluster;
+}
+
+function testConfig(options: TestClusterOptions, tokens: ReadonlyMap<string, UserInfo>, serving: Awaited<ReturnType<typeof issueServingCertificate>> | undefined): ServerConfig {
+  return {
+    storage: { file: options.storage?.file },
+    serving: serving && {
+      bindAddress: '127.0.0.1', port: 0, certificate: serving, sniCertificates: [], clientCa: undefined, minVersion: 'TLSv1.2', cipherSuites: [], disableHttp2: false, maxConcurrentStreams: 100,
+    },
+    authentication: { anonymous: true, clientCa: undefined, tokens },
+    authorization: { modes: ['RBAC'] },
+    admission: ['NamespaceLifecycle'],
+    requests: { timeoutMs: 60_000, maxInFlight: 400, maxMutatingInFlight: 200, goawayChance: 0, hstsDirectives: [], corsAllowedOrigins: [] },
+    shutdown: { shutdownDelayMs: 0, sendRetryAfter: false, watchGraceMs: 0, drainMs: 5_000 },
+    verbosity: 0,
+    eventTtlSeconds: 3600,
+    serviceClusterIpRange: '10.0.0.0/24',
+  };
+}
+
+class RunningCluster implements TestCluster {
+  constructor(readonly app: App, readonly tokens: ReadonlyMap<string, string>, readonly url: string | undefined, readonly certificateAuthority: string | undefined) {}
+
+  token(user: string): string {
+    const token = this.tokens.get(user);
+    if (token === undefined) throw new Error(`the test cluster has no user ${JSON.stringify(user)}: name it in \`users\``);
+    return token;
+  }
+
+  kubeconfig(user = 'admin'): string {
+    if (!this.url || !this.certificateAuthority) throw new Error('the test cluster has no port: start it with `listen: true`');
+    return JSON.stringify({
+      apiVersion: 'v1', kind: 'Config', 'current-context': 'test',
+      clusters: [{ name: 'test', cluster: { server: this.url, 'certificate-authority-data': Buffer.from(this.certificateAuthority).toString('base64') } }],
+      users: [{ name: user, user: { token: this.token(user) } }],
+      contexts: [{ name: 'test', context: { cluster: 'test', user } }],
+    });
+  }
+
+  async kubeConfig(user = 'admin'): Promise<import('@kubernetes/client-node').KubeConfig> {
+    const { KubeConfig } = await import('@kubernetes/client-node');
+    const config = new KubeConfig();
+    config.loadFromString(this.kubeconfig(user));
+    return config;
+  }
+
+  fetch(path: string, { method, headers = {}, body, as = 'admin', signal }: TestRequest = {}): Promise<Response> {
+    const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const sent: Record<string, string> = { accept: 'application/json' };
+    if (bytes) sent['content-type'] = 'application/json';
+    if (as !== null) sent['authorization'] = `Bearer ${this.token(as)}`;
+    for (const [name, value] of Object.entries(headers)) sent[name.toLowerCase()] = value;
+    const exchange = new InProcessExchange({ method: method ?? (bytes ? 'POST' : 'GET'), url: path, headers: sent, body: bytes, signal });
+    this.app.server.serve(exchange);
+    return exchange.response;
+  }
+
+  /** Creates an object of any kind that the server has. */
+  async create(object: KubeObject): Promise<void> {
+    const definition = this.app.scheme.groups.flatMap(({ resources }) => resources).find((one) => one.kind === object.kind && (one.group ? `${one.group}/${one.version}` : one.version) === object.apiVersion && one.storagePath !== undefined);
+    if (!definition) throw new Error(`the server has no ${object.kind} of ${object.apiVersion}`);
+    const root = definition.group ? `/apis/${definition.group}/${definition.version}` : `/api/${definition.version}`;
+    const path = definition.namespaced ? `${root}/namespaces/${object.metadata.namespace ?? 'default'}/${definition.resource}` : `${root}/${definition.resource}`;
+    const response = await this.fetch(path, { body: object });
+    if (response.status !== 201) throw new Error(`${object.kind} ${object.metadata.name ?? ''} was not created: ${await response.text()}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.app.stop();
+  }
+}

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+
+describe('objects', () => {
+  let cluster: TestCluster;
+  beforeAll(async () => { cluster = await startTestCluster(); });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+  const configMaps = '/api/v1/namespaces/default/configmaps';
+
+  it('are created, read, updated, patched and deleted', async () => {
+    const created = await cluster.fetch(configMaps, { body: { metadata: { name: 'a' }, data: { k: '1' } } });
+    expect(created.status).toBe(201);
+    const object = (await created.json()) as { metadata: { resourceVersion: string }; data: object };
+    const updated = await cluster.fetch(`${configMaps}/a`, { method: 'PUT', body: { ...object, data: { k: '2' } } });
+    expect(updated.status).toBe(200);
+    const stale = await cluster.fetch(`${configMaps}/a`, { method: 'PUT', body: object });
+    expect(stale.status).toBe(409);
+    const patched = await cluster.fetch(`${configMaps}/a`, { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: { data: { more: '3' } } });
+    expect(((await patched.json()) as { data: object }).data).toEqual({ k: '2', more: '3' });
+    expect((await cluster.fetch(`${configMaps}/a`, { method: 'DELETE' })).status).toBe(200);
+    expect((await cluster.fetch(`${configMaps}/a`)).status).toBe(404);
+  });
+
+  it('are watched', async () => {
+    const leave = new AbortController();
+    const watch = await cluster.fetch(`${configMaps}?watch=1`, { signal: leave.signal });
+    await cluster.fetch(configMaps, { body: { metadata: { name: 'watched' } } });
+    const reader = (watch.body as ReadableStream<Uint8Array>).getReader();
+    let text = '';
+    while (!text.includes('"watched"')) text += Buffer.from((await reader.read()).value ?? new Uint8Array()).toString();
+    expect(JSON.parse(text.trim().split('\n').at(-1) as string)).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'watched' } } });
+    await reader.cancel();
+    leave.abort();
+  });
+
+  it('are nobody else\'s', async () => {
+    expect((await cluster.fetch(configMaps, { as: null })).status).toBe(403);
+  });
+});
