@@ -122,6 +122,15 @@ export function factTables(facts: string): GeneratedFile[] {
   add(drift, 'storage', read(facts, 'storage.json').resources as Table);
   add(kubernetes, 'bootstrap', read(facts, 'bootstrap.json'), 2);
   add(kubernetes, 'rbac', read(facts, 'rbac.json'), 2);
-  add(kubernetes, 'flags', read(facts, 'flags.json'), 2);
+  for (const [name, table] of Object.entries(optionTables(facts))) add('src/cmd/options', name, table);
   return files;
+}
+
+/** What options are checked against: flags, feature gates, and the names of admission plugins in their order. */
+function optionTables(facts: string): Record<'flags' | 'feature-gates' | 'admission', Table> {
+  const { flags, featureGates } = read(facts, 'flags.json') as { flags: Table; featureGates: Record<string, Record<string, Json>> };
+  const gates = Object.entries(featureGates).map(([name, { stage = null, default: value = null, locked = false }]) => {
+    return [name, { stage, default: value, ...(locked === true && { locked }) }] as const;
+  });
+  return { flags, 'feature-gates': Object.fromEntries(gates), admission: read(facts, 'admission.json') };
 }

@@ -1,6 +1,8 @@
 /**
- * Whether two decoded values of one type are equal, where an absent field, an empty list and an empty map are the same: Go
- * cannot tell them apart once they went over the wire. Depth costs no stack. Upstream: apimachinery/pkg/api/equality, Semantic.
+ * Whether two decoded values of one type are equal, where an absent field, an empty list, an empty map, and what holds
+ * nothing but these are the same: once they went over the wire, most of them cannot be told apart. (Upstream tells a pointer
+ * to an empty struct from none; without the type that is not possible.) Depth costs no stack. Upstream:
+ * apimachinery/pkg/api/equality, Semantic.
  */
 export function semanticDeepEqual(left: unknown, right: unknown): boolean {
   const pending: unknown[] = [left, right];
@@ -8,29 +10,28 @@ export function semanticDeepEqual(left: unknown, right: unknown): boolean {
     const b = pending.pop();
     const a = pending.pop();
     if (a === b) continue;
-    if (isEmpty(a)) {
-      if (isEmpty(b)) continue;
-      return false;
-    }
-    if (isEmpty(b) || typeof a !== 'object' || typeof b !== 'object') return false;
-    if (Array.isArray(a)) {
-      if (!Array.isArray(b) || a.length !== b.length) return false;
+    if (isNothing(a) && isNothing(b)) continue;
+    if (Array.isArray(a) || Array.isArray(b)) {
+      if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
       for (let i = 0; i < a.length; i++) pending.push(a[i], b[i]);
       continue;
     }
-    if (Array.isArray(b)) return false;
-    const of = a as Record<string, unknown>;
-    const other = b as Record<string, unknown>;
+    const of = membersOf(a);
+    const other = membersOf(b);
+    if (!of || !other) return false;
     for (const key of Object.keys(of)) pending.push(of[key], Object.hasOwn(other, key) ? other[key] : undefined);
     for (const key of Object.keys(other)) if (!Object.hasOwn(of, key)) pending.push(undefined, other[key]);
   }
   return true;
 }
 
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null) return true;
-  if (typeof value !== 'object') return false;
-  if (Array.isArray(value)) return value.length === 0;
-  for (const key in value) if (Object.hasOwn(value, key)) return false;
-  return true;
+const noMembers: Readonly<Record<string, unknown>> = Object.freeze({});
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (value === undefined || value === null) return noMembers;
+  return typeof value === 'object' ? (value as Record<string, unknown>) : undefined;
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }

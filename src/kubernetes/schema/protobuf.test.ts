@@ -111,19 +111,24 @@ function arbitrary(type: Type, next: () => number, depth: number): unknown {
       if (type.name.endsWith('OrStringArray')) return pick<unknown>(next, [{ type: 'string' }, ['a', 'b']]);
       if (type.name === 'meta_v1.FieldsV1') return { 'f:metadata': { 'k:{"name":"<é>"}': {} } };
       return pick<unknown>(next, [{ b: [1, null], a: 9007199254740993n }, 'text', 0, false]);
-    case 'list': return depth > 6 ? [] : Array.from({ length: Math.floor(next() * 3) }, () => arbitrary(type.items, next, depth + 1)).filter((item) => item !== undefined);
+    case 'list': {
+      // The wire has no empty lists and maps.
+      const list = Array.from({ length: depth > 6 ? 0 : Math.floor(next() * 3) }, () => arbitrary(type.items, next, depth + 1)).filter((item) => item !== undefined);
+      return list.length > 0 ? list : undefined;
+    }
     case 'map': {
       const map: Record<string, unknown> = {};
       for (const key of ['b', 'a', 'é', '__proto__', 'constructor']) {
         const value = next() < 0.3 ? arbitrary(type.values, next, depth + 1) : undefined;
         if (value !== undefined) Object.defineProperty(map, key, { value, enumerable: true, writable: true, configurable: true });
       }
-      return map;
+      return Object.keys(map).length > 0 ? map : undefined;
     }
     case 'struct': {
       const object: Record<string, unknown> = {};
       for (const [name, field] of type.fields) {
-        if (depth > 0 && (name === 'kind' || name === 'apiVersion') && type.fields.has('metadata')) continue;
+        // Kind and apiVersion of an object inside another are lost.
+        if ((name === 'kind' || name === 'apiVersion') && !type.registry?.messages?.messageOf(type.name)?.message.some(([inMessage]) => inMessage === name)) continue;
         if (next() < (depth > 4 ? 0.95 : 0.4)) continue;
         const value = arbitrary(field.type, next, depth + 1);
         if (value !== undefined) object[name] = value;

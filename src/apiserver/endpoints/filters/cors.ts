@@ -5,13 +5,14 @@ import type { Filter } from '#apiserver/endpoints/request/request-context';
 const methods = 'POST, GET, OPTIONS, PUT, DELETE, PATCH';
 const allowedHeaders = 'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since';
 
-/** Checks a pattern of `--cors-allowed-origins`: it must be anchored at both ends of the host (CVE-2022-1996). Throws with upstream's message. */
+/**
+ * Checks and compiles a pattern of `--cors-allowed-origins`: it must say where the host begins (`^` or `//`) and where it ends
+ * (`$` or `:`), by the same marks as upstream (CVE-2022-1996; apiserver/pkg/server/options/server_run_options.go). Throws.
+ */
 export function compileOrigin(pattern: string): RE2JS {
-  const open = pattern.startsWith('^') || pattern.startsWith('//') || pattern.startsWith('\\A');
-  const closed = pattern.endsWith('$') || pattern.endsWith('\\z') || /(:\[0-9\]\+\)\?\$|:\$)$/.test(pattern);
-  if (!open || !closed) {
-    throw new Error(`regular expression does not pin to start and end of host name in the origin, pattern: ${pattern}: it must begin with ^ or // and end with $ or a colon`);
-  }
+  const begins = pattern.includes('^') || pattern.includes('//');
+  const ends = pattern.includes('$') || pattern.includes(':');
+  if (!begins || !ends) throw new Error('regular expression does not pin to start/end of host in the origin header');
   return RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);
 }
 

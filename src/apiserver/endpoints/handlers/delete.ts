@@ -23,7 +23,7 @@ export class DeleteHandler {
     const request = newWriteRequest(context, endpoint, dryRun, { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options });
     const { stored, gone } = await endpoint.store.delete(request, context.info.name, options);
     // The object itself where it was given a grace period only, or where its kind is answered with what was deleted.
-    if (!gone && !stored.object.metadata.finalizers?.length && stored.object.metadata.deletionGracePeriodSeconds === undefined) {
+    if (!gone && stored.object.metadata.deletionTimestamp === undefined) {
       return respondDeletedStatus(context, endpoint, stored.object, negotiated);
     }
     if (!gone || endpoint.definition.strategy.returnsDeletedObject) return respondObject(context, endpoint, 200, stored.bytes, negotiated);

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import type { Credentials } from 'kubenest/sdk';
+import { parseTokenFile, TokenAuth } from './token-auth.ts';
+
+const as = (authorization?: string): Credentials => ({ headers: authorization === undefined ? {} : { authorization }, path: '/', peer: { remoteAddress: '', certificate: undefined, memo: new Map() } });
+
+describe('parseTokenFile', () => {
+  it('reads users, empty uids and quoted groups', () => {
+    const auth = new TokenAuth(parseTokenFile('secret,jane,,"devs,ops"\n\nother,joe,uid-2\n'));
+    expect(auth.authenticate(as('Bearer secret'))).toEqual({ name: 'jane', uid: '', groups: ['devs', 'ops'] });
+    expect(auth.authenticate(as('bearer other'))).toEqual({ name: 'joe', uid: 'uid-2', groups: [] });
+  });
+
+  it('names the line that is wrong', () => {
+    expect(() => parseTokenFile('a,b,c\nd,e\n')).toThrow(/line 2 has 2 columns/);
+  });
+});
+
+describe('TokenAuth', () => {
+  const auth = new TokenAuth(parseTokenFile('secret,jane,uid'));
+  it.each([undefined, 'Basic secret', 'Bearer ', 'Bearer wrong'])('has no opinion of %j', (authorization) => {
+    expect(auth.authenticate(as(authorization))).toBeUndefined();
+  });
+});

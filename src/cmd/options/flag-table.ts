@@ -1,0 +1,55 @@
+import { readTable } from './tables.ts';
+
+/** A flag as the command line knows it; `type` and `default` are written as pflag's help writes them. */
+export interface FlagSpec {
+  readonly section: string;
+  readonly type: string;
+  readonly default: string;
+  /** Its short form, one letter. */
+  readonly short?: string;
+  readonly deprecated?: true;
+  /** Not in --help. */
+  readonly hidden?: true;
+  /** What the flag without a value means; a bool flag without one is true. */
+  readonly noValue?: string;
+}
+
+/** Flags that only this server has. */
+const own: Readonly<Record<string, FlagSpec>> = {
+  config: { section: 'Kubenest', type: 'string', default: '' },
+  'data-dir': { section: 'Kubenest', type: 'string', default: './.kubenest' },
+  ephemeral: { section: 'Kubenest', type: 'bool', default: 'false' },
+};
+
+/** Where the default is ours, which --help shows; upstream's is accepted too, and means what it says. */
+const ownDefaults: Readonly<Record<string, string>> = {
+  'authorization-mode': '[RBAC]',
+  'bind-address': '127.0.0.1',
+  'cert-dir': 'DATA-DIR/pki',
+  'service-cluster-ip-range': '10.0.0.0/24',
+  'storage-backend': 'embedded',
+};
+
+/** Flags of earlier versions that launchers still pass without a value. */
+const removed = ['cloud-config', 'cloud-provider'] as const;
+
+/** Types of the hidden flags, which no help tells. */
+const hiddenTypes: Readonly<Record<string, string>> = { 'audit-webhook-batch-initial-backoff': 'duration' };
+
+type Recorded = Omit<FlagSpec, 'section' | 'type'> & { readonly section: string | null; readonly type: string | null; readonly flagz?: string };
+
+/** Every flag by its name: upstream's, those of earlier versions, and our own. */
+export function flagTable(): ReadonlyMap<string, FlagSpec> {
+  const flags = new Map<string, FlagSpec>();
+  for (const [name, { section, type, ...spec }] of Object.entries(readTable<Record<string, Recorded>>('flags'))) {
+    flags.set(name, { ...spec, section: section ?? 'Hidden', type: type ?? hiddenTypes[name] ?? 'int' });
+  }
+  for (const name of removed) flags.set(name, { section: 'Hidden', type: 'string', default: '', hidden: true, deprecated: true });
+  for (const [name, spec] of Object.entries(own)) flags.set(name, spec);
+  return flags;
+}
+
+/** The default that holds for us, as help shows it. */
+export function shownDefault(name: string, spec: FlagSpec): string {
+  return ownDefaults[name] ?? spec.default;
+}
