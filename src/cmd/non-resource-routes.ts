@@ -1,5 +1,13 @@
 import { Buffer } from 'node:buffer';
 import type { Registry } from 'prom-client';
+import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
+import { tables as apiextensionsTables } from '#apiextensions-apiserver/schema/schema';
+import { groupDocuments, OpenApiRegistry, rootDocuments } from '#apiserver/endpoints/openapi/openapi-registry';
+import { installOpenApi } from '#apiserver/endpoints/openapi/routes';
+import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
+import { tables as aggregatorTables } from '#kube-aggregator/schema/schema';
+import { groups } from '#kubernetes/apis/groups';
+import { tables } from '#kubernetes/schema/schema';
 import { DiscoveryRegistry } from '#apiserver/endpoints/discovery/discovery-registry';
 import { respondBytes, respondCompressible } from '#apiserver/endpoints/handlers/responses';
 import type { Handler } from '#apiserver/endpoints/request/request-context';
@@ -22,6 +30,12 @@ export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, 
   mux.handle('/metrics', async (context) => {
     respondCompressible(context, 200, 'text/plain; version=0.0.4; charset=utf-8', Buffer.from(await registry.metrics()));
   });
+  const openApi = new OpenApiRegistry();
+  openApi.set('root', rootDocuments(tables));
+  openApi.set('kubernetes', groupDocuments(groups, tables));
+  openApi.set('apiextensions', groupDocuments([apiExtensionsGroup], apiextensionsTables));
+  openApi.set('aggregator', groupDocuments([apiRegistrationGroup], aggregatorTables));
+  installOpenApi(mux, openApi);
   const discovery = new DiscoveryRegistry();
   discovery.set('kubernetes', scheme.groups);
   installDiscovery(server.mux, discovery, server.director.notFound);

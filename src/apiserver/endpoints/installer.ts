@@ -6,7 +6,7 @@ import type { StructType } from '#apimachinery/runtime/schema';
 import type { EndpointHandler, KindLookup, ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { resourceRestrictions } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { ApiGroup } from '#apiserver/registry/api-group';
-import type { ParentSubresource, ResourceDefinition, Strategy, Subresource } from '#apiserver/registry/resource-definition';
+import type { Column, ParentSubresource, ResourceDefinition, Strategy, Subresource } from '#apiserver/registry/resource-definition';
 import type { Scheme } from '#apiserver/registry/scheme';
 import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/server/delegation';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
@@ -18,7 +18,9 @@ export type VerbHandlers = Readonly<Record<'get' | 'list' | 'watch' | 'create' |
  * What a subresource with a kind of its own, or a virtual resource, does: by `group/resource/subresource` (a virtual
  * resource ends with the slash) and verb.
  */
-export type SpecialHandlers = ReadonlyMap<string, Readonly<Record<string, EndpointHandler>>>;
+export interface SpecialHandlers {
+  get(key: string): Readonly<Record<string, EndpointHandler>> | undefined;
+}
 
 export interface InstallerOptions {
   readonly scheme: Scheme;
@@ -46,7 +48,7 @@ export class Installer {
 
   *#endpointsOf(definition: ResourceDefinition): Iterable<[string, InstalledEndpoint]> {
     const special = this.options.special.get(`${definition.group}/${definition.resource}/`);
-    const main = this.#endpoint(definition, '', definition, definition.schema, undefined, definition.strategy);
+    const main = this.#endpoint(definition, '', definition, definition.schema, undefined, definition.strategy, definition.columns);
     yield [definition.resource, { endpoint: main, namespaced: definition.namespaced, verbs: this.#verbs(definition.verbs, special, definition.namespaced) }];
     for (const [name, subresource] of Object.entries(definition.subresources)) {
       const installed = this.#subresource(definition, name, subresource);
@@ -59,17 +61,18 @@ export class Installer {
     const special = this.options.special.get(`${definition.group}/${definition.resource}/${name}`);
     if (subresource.kind === undefined) {
       const { strategy, verbs } = subresource as ParentSubresource;
-      const endpoint = this.#endpoint(definition, name, definition, definition.schema, inherit(definition.strategy, strategy), strategy);
+      const endpoint = this.#endpoint(definition, name, definition, definition.schema, inherit(definition.strategy, strategy), strategy, definition.columns);
       return { endpoint, namespaced, verbs: this.#verbs(verbs, special, namespaced) };
     }
     if (!special) return undefined;
     const kind: GroupVersionKind = { group: definition.group, version: definition.version, ...subresource.groupVersion, kind: subresource.kind };
-    const endpoint = this.#endpoint(definition, name, kind, subresource.schema ?? definition.schema, undefined, {});
-    const verbs = new Map(Object.entries(special).map(([verb, handler]) => [verb === 'create' ? 'create-named' : verb, handler] as const));
-    return { endpoint: { ...endpoint, columns: subresource.columns ?? [] } as ResourceEndpoint, namespaced, verbs };
+    const endpoint = this.#endpoint(definition, name, kind, subresource.schema ?? definition.schema, undefined, {}, subresource.columns ?? []);
+    return { endpoint: { ...endpoint, columns: subresource.columns ?? [] } as ResourceEndpoint, namespaced, verbs: new Map(Object.entries(special)) };
   }
 
-  #endpoint(definition: ResourceDefinition, subresource: string, kind: GroupVersionKind, schema: string, strategy: Strategy | undefined, own: Strategy): ResourceEndpoint {
+  #endpoint(
+    definition: ResourceDefinition, subresource: string, kind: GroupVersionKind, schema: string, strategy: Strategy | undefined, own: Strategy, columns: readonly Column[],
+  ): ResourceEndpoint {
     const { scheme, storage } = this.options;
     const schemas = scheme.schemasOf(definition.group);
     const stored = definition.storageVersion;
@@ -77,7 +80,7 @@ export class Installer {
     const { group, version } = kind;
     return {
       definition, store, subresource, type: schemas.struct(schema), kind: { group, version, kind: kind.kind }, kinds: scheme as KindLookup,
-      conversion: stored?.conversion, strategy,
+      conversion: stored?.conversion, strategy, columns,
       fieldManager: newFieldManager({
         type: schemas.struct(definition.schema), groupVersion: groupVersionString(definition), kind: definition.kind, subresource,
         convert: (object, to) => this.#convert(definition, object, to),

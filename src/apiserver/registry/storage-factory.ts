@@ -3,7 +3,7 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { parseJson } from '#apimachinery/runtime/json';
 import type { SchemaRegistry } from '#apimachinery/runtime/schema';
 import type { ResourceDefinition } from './resource-definition.ts';
-import { Store } from './store.ts';
+import { Store, type StoreHooks } from './store.ts';
 import { Cacher } from '#apiserver/storage/cacher/cacher';
 import type { CommitFeed, Storage } from '#apiserver/storage/storage';
 
@@ -11,11 +11,13 @@ import type { CommitFeed, Storage } from '#apiserver/storage/storage';
 export class StorageFactory {
   readonly #cachers = new Map<string, Cacher>();
 
-  constructor(readonly storage: Storage & Partial<CommitFeed>) {}
+  /** `hooks`: by `group/resource`. */
+  constructor(readonly storage: Storage & Partial<CommitFeed>, readonly hooks: ReadonlyMap<string, StoreHooks> = new Map()) {}
 
   /** What reads and writes a resource's objects; of a virtual resource nothing can be read. */
   storeFor(definition: ResourceDefinition, schemas: SchemaRegistry): Store {
-    return new Store(definition, this.storage, definition.storagePath === undefined ? undefined : this.#cacherFor(definition, definition.storagePath), schemas);
+    const cacher = definition.storagePath === undefined ? undefined : this.#cacherFor(definition, definition.storagePath);
+    return new Store(definition, this.storage, cacher, schemas, this.hooks.get(`${definition.group}/${definition.resource}`));
   }
 
   #cacherFor(definition: ResourceDefinition, path: string): Cacher {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { newAlreadyExists, newConflict, newGenerateNameConflict, newInvalid, newNotFound, newTimeoutError } from '#apimachinery/api/errors';
+import { isAlreadyExists, newAlreadyExists, newConflict, newGenerateNameConflict, newInvalid, newNotFound, newTimeoutError } from '#apimachinery/api/errors';
 import type { DeleteOptions, GroupKind, GroupResource, KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/codec';
 import { deepCopy } from '#apimachinery/runtime/copy';
@@ -58,6 +58,22 @@ export interface UpdateOptions {
   readonly uid?: string | undefined;
 }
 
+/** Called once a write is decided: `true` if it is stored, `false` if it failed or was a dry run. */
+export type Finish = (stored: boolean) => void | Promise<void>;
+
+/**
+ * What else happens with a write of a resource: addresses and ports that are taken and given back. The `begin…` hooks may
+ * change the object and refuse the write by throwing. Upstream: BeginCreate, BeginUpdate and AfterDelete of the generic store.
+ */
+export interface StoreHooks {
+  /** Before the strategy prepares and validates a new object. */
+  beginCreate?(object: KubeObject, request: WriteRequest): Finish | undefined | Promise<Finish | undefined>;
+  /** Before the strategy prepares and validates a changed object. */
+  beginUpdate?(object: KubeObject, old: KubeObject, request: WriteRequest): Finish | undefined | Promise<Finish | undefined>;
+  /** After an object is gone. */
+  afterDelete?(object: KubeObject, request: WriteRequest): void | Promise<void>;
+}
+
 /** Makes the new object of the present one (which it must not change); undefined stands for an object that is missing. */
 export type Produce = (existing: KubeObject | undefined, existingBytes: Buffer | undefined) => KubeObject | Promise<KubeObject>;
 
@@ -73,7 +89,7 @@ export class Store {
   readonly #cacher: Cacher | undefined;
 
   /** Without a cacher: of a virtual resource, which has a type and nothing stored. */
-  constructor(readonly definition: ResourceDefinition, readonly storage: Storage, cacher: Cacher | undefined, schemas: SchemaRegistry) {
+  constructor(readonly definition: ResourceDefinition, readonly storage: Storage, cacher: Cacher | undefined, schemas: SchemaRegistry, readonly hooks: StoreHooks = {}) {
     this.#cacher = cacher;
     this.type = schemas.struct(definition.storageVersion?.schema ?? definition.schema);
     this.groupResource = { group: definition.group, resource: definition.resource };
@@ -125,21 +141,27 @@ export class Store {
     if (admitted) await admitted;
     for (let attempt = 1; ; attempt += 1) {
       if (generate && !metadata.name) metadata.name = generateName(metadata.generateName ?? '');
-      if (attempt === 1) this.#prepareCreate(request, object);
-      const validated = request.validate('CREATE', object, undefined);
-      if (validated) await validated;
-      const key = this.key(request.namespace, metadata.name ?? '');
-      if (request.dryRun) {
-        if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
-        return this.#unstored(object, true);
-      }
+      const finish = this.hooks.beginCreate && (await this.hooks.beginCreate(object, request));
+      let stored = false;
       try {
-        return await this.#write((encodeAt) => this.storage.create(key, encodeAt, this.#writeOptions()), object, true);
+        if (attempt === 1) this.#prepareCreate(request, object);
+        const validated = request.validate('CREATE', object, undefined);
+        if (validated) await validated;
+        const key = this.key(request.namespace, metadata.name ?? '');
+        if (request.dryRun) {
+          if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
+          return this.#unstored(object, true);
+        }
+        const written = await this.#write((encodeAt) => this.storage.create(key, encodeAt, this.#writeOptions()), object, true);
+        stored = true;
+        return written;
       } catch (error) {
         if (!(error instanceof KeyExistsError)) throw error;
         if (!generate) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
         if (attempt === generatedNameAttempts) throw newGenerateNameConflict(this.groupResource, metadata.name ?? '', 1);
         delete metadata.name;
+      } finally {
+        if (finish) await finish(stored);
       }
     }
   }
@@ -181,29 +203,43 @@ export class Store {
       if (!record) {
         if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
         if (options.uid) throw this.#uidConflict(key, name, options.uid, '');
-        return this.create(request, await produce(undefined, undefined));
+        try {
+          return await this.create(request, await produce(undefined, undefined));
+        } catch (error) {
+          // Somebody else created it meanwhile: there is something to update now.
+          record = isAlreadyExists(error) ? await this.cacher.get(key, '') : undefined;
+          if (!record) throw error;
+          continue;
+        }
       }
       const { bytes, revision } = record;
       const existing = this.parse(bytes);
       if (options.uid !== undefined && options.uid !== existing.metadata.uid) throw this.#uidConflict(key, name, options.uid, existing.metadata.uid ?? '');
       const object = await produce(existing, bytes);
       this.#checkResourceVersion(object, String(revision), name);
-      this.#prepareUpdate(request, object, existing, strategy);
-      const validated = request.validate('UPDATE', object, existing);
-      if (validated) await validated;
-      object.metadata.resourceVersion = String(revision);
-      const unchanged = this.encode(object);
-      if (unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing)) return { object: existing, bytes, created: false };
-      if (request.dryRun) return { object, bytes: unchanged, created: false };
+      const finish = this.hooks.beginUpdate && (await this.hooks.beginUpdate(object, existing, request));
+      let stored = false;
       try {
+        this.#prepareUpdate(request, object, existing, strategy);
+        const validated = request.validate('UPDATE', object, existing);
+        if (validated) await validated;
+        object.metadata.resourceVersion = String(revision);
+        const unchanged = this.encode(object);
+        if (unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing)) return { object: existing, bytes, created: false };
+        if (request.dryRun) return { object, bytes: unchanged, created: false };
         if (object.metadata.deletionTimestamp && !object.metadata.finalizers?.length && !object.metadata.deletionGracePeriodSeconds && !this.#keepsEmptied(object)) {
           await this.storage.delete(key, revision);
+          await this.hooks.afterDelete?.(object, request);
           return { object, bytes: this.encode(object), created: false };
         }
-        return await this.#write((encodeAt) => this.storage.update(key, revision, encodeAt, this.#writeOptions()), object, false);
+        const written = await this.#write((encodeAt) => this.storage.update(key, revision, encodeAt, this.#writeOptions()), object, false);
+        stored = true;
+        return written;
       } catch (error) {
         if (!(error instanceof ConflictError)) throw error;
         record = error.current && { revision: error.current.revision, bytes: error.current.value };
+      } finally {
+        if (finish) await finish(stored);
       }
     }
     throw newTimeoutError(`${this.definition.resource} ${JSON.stringify(name)}: other writers were faster ${maxAttempts} times`, 1);
@@ -294,6 +330,7 @@ export class Store {
         }
         const deleted = await this.storage.delete(key, Number(object.metadata.resourceVersion));
         object.metadata.resourceVersion = String(deleted.revision);
+        await this.hooks.afterDelete?.(object, request);
         return { stored: { object, bytes: this.encode(object), created: false }, gone: true };
       } catch (error) {
         if (!(error instanceof ConflictError)) throw error;

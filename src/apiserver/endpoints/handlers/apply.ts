@@ -13,22 +13,12 @@ import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './wr
 /** Server-side apply of a YAML body; creates what is missing. Upstream: endpoints/handlers/patch.go (applyPatcher). */
 export async function applyObject(context: RequestContext, endpoint: ResourceEndpoint, body: Buffer, options: WriteQuery): Promise<Stored> {
   const { namespace, name } = context.info;
-  const { kind } = endpoint;
-  const { value, errors } = parseApplied(body);
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw newBadRequest('error decoding YAML: the body is not an object');
-  const sent = value as KubeObject;
-  if (sent.kind !== kind.kind || sent.apiVersion !== groupVersionString(kind)) {
-    throw newBadRequest(`invalid object type: ${sent.apiVersion ?? ''}, Kind=${sent.kind ?? ''}`);
-  }
-  if (errors.length > 0 && options.fieldValidation === 'Strict') throw newBadRequest(`error strict decoding YAML: ${errors.join(', ')}`);
-  if (options.fieldValidation === 'Warn') for (const error of errors) context.warn(error);
+  const readApplied = appliedReader(context, endpoint, body, options);
   const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'PatchOptions', apiVersion: 'meta.k8s.io/v1' });
   return endpoint.store.update(request, name, async (existing) => {
     const live = existing ?? newEmptyObject(endpoint, namespace, name);
-    const { value: fresh } = parseApplied(body);
-    const applied = fresh as KubeObject;
     const liveVersioned = endpoint.conversion && existing ? endpoint.conversion.fromStorage(live) : live;
-    const merged = endpoint.fieldManager.apply(liveVersioned, applied, options.fieldManager, options.force ?? false);
+    const merged = endpoint.fieldManager.apply(liveVersioned, readApplied(), options.fieldManager, options.force ?? false);
     const next = deepCopy(merged ?? liveVersioned);
     if (!existing && next.metadata.uid) {
       throw newConflict(endpoint.store.groupResource, name, `uid mismatch: the provided object specified uid ${next.metadata.uid}, and no existing object was found`);
@@ -40,6 +30,19 @@ export async function applyObject(context: RequestContext, endpoint: ResourceEnd
     if (existing) await request.admit('UPDATE', object, existing);
     return object;
   }, { strategy: endpoint.strategy, forceAllowCreate: endpoint.subresource === '' });
+}
+
+/** Checks an applied configuration once, and gives a fresh copy of it each time: as parsed, not decoded. Throws BadRequest. */
+export function appliedReader(context: RequestContext, { kind }: ResourceEndpoint, body: Buffer, options: WriteQuery): () => KubeObject {
+  const { value, errors } = parseApplied(body);
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw newBadRequest('error decoding YAML: the body is not an object');
+  const sent = value as KubeObject;
+  if (sent.kind !== kind.kind || sent.apiVersion !== groupVersionString(kind)) {
+    throw newBadRequest(`invalid object type: ${sent.apiVersion ?? ''}, Kind=${sent.kind ?? ''}`);
+  }
+  if (errors.length > 0 && options.fieldValidation === 'Strict') throw newBadRequest(`error strict decoding YAML: ${errors.join(', ')}`);
+  if (options.fieldValidation === 'Warn') for (const error of errors) context.warn(error);
+  return () => parseApplied(body).value as KubeObject;
 }
 
 function parseApplied(body: Buffer): { value: unknown; errors: string[] } {

@@ -22,7 +22,8 @@ import { maxRequestBodyBytes } from './responses.ts';
 import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 
 export type PatchType = 'application/json-patch+json' | 'application/merge-patch+json' | 'application/strategic-merge-patch+json' | 'application/apply-patch+yaml';
-const patchTypes: readonly PatchType[] = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml'];
+/** What built-in resources take. */
+export const patchTypes: readonly PatchType[] = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml'];
 /** Custom resources have no merge keys: no strategic merge patch. */
 const customPatchTypes = patchTypes.filter((type) => type !== 'application/strategic-merge-patch+json');
 
@@ -60,7 +61,7 @@ export class PatchHandler {
 }
 
 /** A JSON, merge or strategic merge patch, parsed once, applied as often as the compare-and-swap needs it. */
-class Patch {
+export class Patch {
   readonly #parsed: unknown;
   readonly #strictErrors: readonly string[];
 

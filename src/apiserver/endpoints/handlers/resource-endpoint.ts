@@ -3,7 +3,7 @@ import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import type { StructType } from '#apimachinery/runtime/schema';
 import type { AdmissionTarget } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { ResourceDefinition, Strategy, VersionConversion } from '#apiserver/registry/resource-definition';
+import type { Column, ResourceDefinition, Strategy, VersionConversion } from '#apiserver/registry/resource-definition';
 import type { Store } from '#apiserver/registry/store';
 import type { EndpointRestrictions, MediaType } from './negotiation.ts';
 
@@ -29,6 +29,8 @@ export interface ResourceEndpoint {
   readonly conversion: VersionConversion | undefined;
   /** Of a subresource of the parent's object. */
   readonly strategy: Strategy | undefined;
+  /** Of the Table form; empty: name and age of creation. */
+  readonly columns: readonly Column[];
   readonly fieldManager: FieldManager;
   readonly admission: AdmissionTarget;
   readonly restrictions: EndpointRestrictions;

@@ -5,7 +5,7 @@ import { encode } from '#apimachinery/runtime/codec';
 import { encodeJson, encodeString } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import { defaultColumns } from '#apiserver/registry/default-columns';
+import { defaultColumns } from '#apiserver/registry/table-columns';
 import type { Column } from '#apiserver/registry/resource-definition';
 import { encodePartial } from './object-responses.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
@@ -24,8 +24,8 @@ export function tableOptions(context: RequestContext): TableOptions {
   return { includeObject: value || 'Metadata' };
 }
 
-export function columnsOf({ definition }: ResourceEndpoint): readonly Column[] {
-  return definition.columns.length > 0 ? definition.columns : defaultColumns;
+export function columnsOf({ columns }: ResourceEndpoint): readonly Column[] {
+  return columns.length > 0 ? columns : defaultColumns;
 }
 
 /** A table of objects in the storage version. Upstream: endpoints/handlers/response.go (asTable). */

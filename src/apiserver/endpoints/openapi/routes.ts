@@ -1,0 +1,81 @@
+import { respondBytes, respondCompressible } from '#apiserver/endpoints/handlers/responses';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { PathMux } from '#apiserver/server/path-mux';
+import type { OpenApiAnswer, OpenApiRegistry } from './openapi-registry.ts';
+
+const json = 'application/json';
+/** How the type is sent. Clients ask for it with `@v1.0` or with `.v1.0`. */
+const swaggerProtobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+/** The first of `offered` that the client takes, by its preference; undefined if it takes none. */
+export function acceptedType(accept: string | undefined, offered: readonly string[]): string | undefined {
+  if (!accept) return offered[0];
+  const ranges = accept.split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='));
+    return { type: type.replace('@v', '.v'), quality: quality === undefined ? 1 : Number(quality.slice(2)) };
+  });
+  for (const { type } of ranges.sort((a, b) => b.quality - a.quality)) {
+    const found = offered.find((candidate) => type === candidate || type === '*/*' || (type.endsWith('/*') && candidate.startsWith(type.slice(0, -1))));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Whether the client has this answer; then it was told so. */
+function isKnown(context: RequestContext, etag: string): boolean {
+  context.headers.push('ETag', `"${etag}"`, 'Vary', 'Accept');
+  if (context.header('if-none-match') !== `"${etag}"`) return false;
+  respondBytes(context, 304, undefined, undefined);
+  return true;
+}
+
+function notAcceptable(context: RequestContext): void {
+  context.headers.push('Vary', 'Accept');
+  respondBytes(context, 406, undefined, undefined);
+}
+
+async function serveSwagger(context: RequestContext, openApi: OpenApiRegistry): Promise<void> {
+  const type = acceptedType(context.header('accept'), [json, swaggerProtobuf]);
+  if (type === undefined) return notAcceptable(context);
+  const answer = type === json ? await openApi.swaggerJson() : await openApi.swaggerProtobuf();
+  if (isKnown(context, answer.etag)) return;
+  respondCompressible(context, 200, type, answer.bytes);
+}
+
+async function serveIndex(context: RequestContext, openApi: OpenApiRegistry): Promise<void> {
+  respondBytes(context, 200, 'text/plain; charset=utf-8', (await openApi.index()).bytes);
+}
+
+/** A document under the hash that it has may be kept for ever; under another, the client is sent to the right one. */
+async function serveDocument(context: RequestContext, path: string, openApi: OpenApiRegistry): Promise<void> {
+  const answer: OpenApiAnswer | undefined = await openApi.document(path);
+  if (!answer) return respondBytes(context, 404, undefined, undefined);
+  if (acceptedType(context.header('accept'), [json]) === undefined) return notAcceptable(context);
+  const hash = context.query === '' ? null : context.searchParams.get('hash');
+  if (hash !== null && hash !== answer.etag) {
+    context.headers.push('ETag', `"${answer.etag}"`, 'Vary', 'Accept', 'Location', `/openapi/v3/${path}?hash=${answer.etag}`);
+    return respondBytes(context, 301, json, undefined);
+  }
+  if (isKnown(context, answer.etag)) return;
+  if (hash !== null) {
+    const year = 365 * 24 * 60 * 60 * 1000;
+    setHeader(context.headers, 'Cache-Control', 'public, immutable');
+    context.headers.push('Expires', new Date(Date.now() + year).toUTCString());
+  }
+  respondBytes(context, 200, json, answer.bytes);
+}
+
+/** Replaces a header that a filter has set. The list holds names and values in turn. */
+function setHeader(headers: string[], name: string, value: string): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i]?.toLowerCase() === name.toLowerCase()) headers.splice(i, 2);
+  headers.push(name, value);
+}
+
+/** /openapi/v2 and /openapi/v3 with what is below it. Upstream: kube-openapi/pkg/handler, handler3. */
+export function installOpenApi(mux: PathMux, openApi: OpenApiRegistry): void {
+  mux.handle('/openapi/v2', (context) => serveSwagger(context, openApi));
+  mux.handle('/openapi/v3', (context) => serveIndex(context, openApi));
+  mux.handle('/openapi/v3/', (context) => respondBytes(context, 404, undefined, undefined));
+  mux.handlePrefix('/openapi/v3/', (context) => serveDocument(context, context.path.slice('/openapi/v3/'.length), openApi));
+}

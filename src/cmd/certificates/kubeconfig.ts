@@ -1,0 +1,31 @@
+import { rename, writeFile } from 'node:fs/promises';
+import type { KeyPair } from './issue.ts';
+
+export interface KubeconfigParts {
+  /** The address of the server, `https://…`. */
+  readonly server: string;
+  /** PEM of whom the client trusts. */
+  readonly ca: string;
+  readonly client: KeyPair;
+}
+
+/** A kubeconfig of one cluster and one user, certificates and key inside. JSON, which is YAML too. */
+export function kubeconfig({ server, ca, client }: KubeconfigParts): string {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const name = 'kubenest';
+  return `${JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server, 'certificate-authority-data': base64(ca) } }],
+    users: [{ name: 'admin', user: { 'client-certificate-data': base64(client.cert), 'client-key-data': base64(client.key) } }],
+    contexts: [{ name, context: { cluster: name, user: 'admin' } }],
+    'current-context': name,
+  }, undefined, 2)}\n`;
+}
+
+/** Writes it where only the owner can read it. */
+export async function writeKubeconfig(file: string, parts: KubeconfigParts): Promise<void> {
+  const draft = `${file}-${process.pid}`;
+  await writeFile(draft, kubeconfig(parts), { mode: 0o600 });
+  await rename(draft, file);
+}

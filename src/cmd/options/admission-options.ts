@@ -1,0 +1,49 @@
+import { admissionPlugins } from '#cmd/builtin-plugins';
+import { Check, Flag } from './flag.ts';
+import { nearestName } from './nearest-name.ts';
+import { readTable } from './tables.ts';
+
+interface PluginNames {
+  readonly order: readonly string[];
+  readonly onByDefault: readonly string[];
+  readonly removedUpstream: readonly string[];
+}
+
+/** Which admission plugins are on. Upstream: apiserver/pkg/server/options/admission.go. */
+export class AdmissionOptions {
+  @Flag('enable-admission-plugins')
+  @Check<AdmissionOptions>((names: readonly string[], { disableAdmissionPlugins }) => [
+    ...unknownPlugins('enable-admission-plugins', names),
+    ...names.filter((name) => !admissionPlugins.has(name) && isKnown(name)).map((name) => `--enable-admission-plugins=${name} is not implemented yet`),
+    ...names.filter((name) => disableAdmissionPlugins.includes(name)).map((name) => `${name} in enable-admission-plugins and disable-admission-plugins overlapped`),
+  ])
+  enableAdmissionPlugins: readonly string[] = [];
+
+  @Flag('disable-admission-plugins')
+  @Check<AdmissionOptions>((names: readonly string[]) => unknownPlugins('disable-admission-plugins', names))
+  disableAdmissionPlugins: readonly string[] = [];
+
+  /** The plugins that are on, in the order in which they run: upstream's default ones that are there, and what the flags say. */
+  enabledPlugins(): string[] {
+    const on = new Set([...pluginNames().onByDefault, ...this.enableAdmissionPlugins]);
+    return [...admissionPlugins.keys()].filter((name) => on.has(name) && !this.disableAdmissionPlugins.includes(name));
+  }
+}
+
+let names: PluginNames | undefined;
+
+function pluginNames(): PluginNames {
+  names ??= readTable<PluginNames>('admission');
+  return names;
+}
+
+function isKnown(name: string): boolean {
+  return admissionPlugins.has(name) || pluginNames().order.includes(name) || pluginNames().removedUpstream.includes(name);
+}
+
+function unknownPlugins(flag: string, wanted: readonly string[]): string[] {
+  return wanted.filter((name) => !isKnown(name)).map((name) => {
+    const nearest = nearestName(name, [...pluginNames().order, ...pluginNames().removedUpstream]);
+    return `${flag} plugin ${JSON.stringify(name)} is unknown${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+  });
+}

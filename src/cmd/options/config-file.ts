@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import type { FlagSpec } from './flag-table.ts';
+import { type FlagValue, parseFlagValue } from './flag-value.ts';
+import { flagProperties } from './flag.ts';
+import { nearestName } from './nearest-name.ts';
+import type { ServerOptions } from './server-options.ts';
+
+const apiVersion = 'kubenest.dev/v1alpha1';
+const kind = 'ServerConfiguration';
+
+/**
+ * Sets the options that a file of kind ServerConfiguration has: its members are the concerns, theirs the options in the
+ * names of their properties, with values as the flags take them, or as YAML has them. Returns what is wrong.
+ *
+ *     apiVersion: kubenest.dev/v1alpha1
+ *     kind: ServerConfiguration
+ *     serving: { securePort: 7443 }
+ *     requests: { requestTimeout: 30s, corsAllowedOrigins: ['//localhost(:[0-9]+)?$'] }
+ */
+export async function readConfigFile(file: string, options: ServerOptions, flags: ReadonlyMap<string, FlagSpec>): Promise<string[]> {
+  let document: unknown;
+  try {
+    document = parse(await readFile(file, 'utf8'), { version: '1.1', maxAliasCount: 0 });
+  } catch (error) {
+    return [`--config ${file}: ${(error as Error).message}`];
+  }
+  const at = (place: string): string => `--config ${file}: ${place}`;
+  if (!isObject(document) || document['kind'] !== kind || document['apiVersion'] !== apiVersion) {
+    return [at(`must be of kind ${kind}, apiVersion ${apiVersion}`)];
+  }
+  const concerns = new Map(options.concerns());
+  return Object.entries(document).filter(([name]) => name !== 'kind' && name !== 'apiVersion').flatMap(([name, members]) => {
+    const concern = concerns.get(name);
+    if (!concern) return at(unknown(name, concerns.keys()));
+    if (!isObject(members)) return at(`${name} must be an object`);
+    const names = new Map([...flagProperties(concern)].map(([flag, property]) => [property, flag]));
+    return Object.entries(members).flatMap(([property, value]) => {
+      const flag = names.get(property);
+      if (flag === undefined) return at(`${name}.${unknown(property, names.keys())}`);
+      try {
+        (concern as Record<string, unknown>)[property] = valueOf((flags.get(flag) as FlagSpec).type, value);
+        return [];
+      } catch (error) {
+        return at(`${name}.${property}: ${(error as Error).message}`);
+      }
+    });
+  });
+}
+
+/** YAML's value in the form of a flag of the type; goes by the text that would stand on the command line. */
+function valueOf(type: string, value: unknown): FlagValue {
+  if (Array.isArray(value)) {
+    if (!value.every(isScalar)) throw new Error('must be a list of plain values');
+    const list = value.map(String);
+    if (type !== 'strings' && type !== 'stringArray' && type !== 'namedCertKey' && type !== 'int32Slice') throw new Error('must be one value, not a list');
+    return list;
+  }
+  if (isObject(value)) {
+    if (type !== 'mapStringString' && type !== 'stringToString' && type !== 'colonSeparatedMultimapStringString') throw new Error('must be one value, not an object');
+    return new Map(Object.entries(value).map(([key, item]) => [key, String(item)]));
+  }
+  if (!isScalar(value)) throw new Error('must have a value');
+  return parseFlagValue(type, [String(value)]);
+}
+
+function unknown(name: string, names: Iterable<string>): string {
+  const nearest = nearestName(name, names);
+  return `${name} is unknown${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

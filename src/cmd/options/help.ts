@@ -1,0 +1,36 @@
+import { type FlagSpec, flagTable, shownDefault } from './flag-table.ts';
+import { ServerOptions, targetsOf } from './server-options.ts';
+
+/** What `--help` prints: all flags by section, with types and defaults, and which of them do nothing yet. */
+export function serverHelp(command: string): string {
+  const targets = targetsOf(new ServerOptions());
+  const sections = new Map<string, [name: string, spec: FlagSpec][]>();
+  for (const [name, spec] of flagTable()) {
+    if (spec.hidden || spec.deprecated) continue;
+    const flags = sections.get(spec.section) ?? [];
+    flags.push([name, spec]);
+    sections.set(spec.section, flags);
+  }
+  const order = [...sections.keys()].sort((a, b) => Number(b === 'Kubenest') - Number(a === 'Kubenest') || (a < b ? -1 : 1));
+  const lines = [
+    `Usage: ${command} [flags]`,
+    '',
+    'Serves the Kubernetes API. Without flags: the embedded store in ./.kubenest, certificates made there, https://127.0.0.1:6443.',
+    "Flags are kube-apiserver's. Those marked with * are known and not implemented yet: only their default is accepted.",
+  ];
+  for (const section of order) {
+    lines.push('', `${section} flags:`, '');
+    for (const [name, spec] of (sections.get(section) ?? []).sort(([a], [b]) => (a < b ? -1 : 1))) lines.push(line(name, spec, targets.has(name)));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+const alwaysActing = new Set(['config', 'help', 'version']);
+
+function line(name: string, spec: FlagSpec, acts: boolean): string {
+  const value = spec.type === 'bool' || spec.noValue !== undefined ? '' : ` ${spec.type}`;
+  const shown = shownDefault(name, spec);
+  const plain = shown === '' || shown === '[]' || (spec.type === 'bool' && shown === 'false');
+  const mark = acts || alwaysActing.has(name) ? ' ' : '*';
+  return `   ${mark} ${spec.short === undefined ? '    ' : `-${spec.short}, `}--${name}${value}${plain ? '' : `  (default ${shown})`}`;
+}

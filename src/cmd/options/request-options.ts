@@ -1,0 +1,42 @@
+import { Max, Min } from 'class-validator';
+import { compileOrigin } from '#apiserver/endpoints/filters/cors';
+import { Check, Flag } from './flag.ts';
+
+const goawayMessage = '--goaway-chance can not be less than 0 or greater than 0.02';
+
+/** Limits of requests, and what answers say to browsers. Upstream: apiserver/pkg/server/options/server_run_options.go. */
+export class RequestOptions {
+  @Flag('request-timeout')
+  @Min(0, { message: '--request-timeout can not be negative value' })
+  requestTimeout = 60_000;
+
+  @Flag('max-requests-inflight')
+  @Min(0, { message: '--max-requests-inflight can not be negative value' })
+  maxRequestsInflight = 400;
+
+  @Flag('max-mutating-requests-inflight')
+  @Min(0, { message: '--max-mutating-requests-inflight can not be negative value' })
+  maxMutatingRequestsInflight = 200;
+
+  @Flag('goaway-chance')
+  @Min(0, { message: goawayMessage })
+  @Max(0.02, { message: goawayMessage })
+  goawayChance = 0;
+
+  @Flag('cors-allowed-origins')
+  @Check<RequestOptions>((patterns: readonly string[]) => patterns.flatMap((pattern) => {
+    try {
+      compileOrigin(pattern);
+      return [];
+    } catch (error) {
+      return `--cors-allowed-origins has an invalid regular expression: ${(error as Error).message}`;
+    }
+  }))
+  corsAllowedOrigins: readonly string[] = [];
+
+  @Flag('strict-transport-security-directives')
+  @Check<RequestOptions>((directives: readonly string[]) => directives
+    .filter((directive) => !/^(includeSubDomains|preload|max-age=[^=]*)$/.test(directive))
+    .map((directive) => `--strict-transport-security-directives ${JSON.stringify(directive)} invalid, allowed values: max-age=expireTime, includeSubDomains, preload`))
+  strictTransportSecurityDirectives: readonly string[] = [];
+}

@@ -1,0 +1,115 @@
+import { validateSync } from 'class-validator';
+import { AdmissionOptions } from './admission-options.ts';
+import { AuthenticationOptions } from './authentication-options.ts';
+import { AuthorizationOptions } from './authorization-options.ts';
+import { DataOptions } from './data-options.ts';
+import { EventOptions } from './event-options.ts';
+import { FeatureOptions } from './feature-options.ts';
+import { flagProperties } from './flag.ts';
+import { type FlagSpec, flagTable } from './flag-table.ts';
+import { equalValues, type FlagValue, parseFlagValue } from './flag-value.ts';
+import { LoggingOptions } from './logging-options.ts';
+import { parseArguments } from './parse-arguments.ts';
+import { RequestOptions } from './request-options.ts';
+import { ServiceOptions } from './service-options.ts';
+import { ServingOptions } from './serving-options.ts';
+import { ShutdownOptions } from './shutdown-options.ts';
+import { StorageOptions } from './storage-options.ts';
+
+/** Everything that is wrong with the options, one sentence each. */
+export class OptionsError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'OptionsError';
+  }
+}
+
+/** The options of a server, by concern. A file of kind ServerConfiguration has the same members. */
+export class ServerOptions {
+  readonly data = new DataOptions();
+  readonly serving = new ServingOptions();
+  readonly storage = new StorageOptions();
+  readonly authentication = new AuthenticationOptions();
+  readonly authorization = new AuthorizationOptions();
+  readonly admission = new AdmissionOptions();
+  readonly requests = new RequestOptions();
+  readonly shutdown = new ShutdownOptions();
+  readonly logging = new LoggingOptions();
+  readonly events = new EventOptions();
+  readonly services = new ServiceOptions();
+  readonly features = new FeatureOptions();
+
+  /** The parts with their names. */
+  concerns(): [name: string, options: object][] {
+    return Object.entries(this);
+  }
+}
+
+/** The property that a flag sets. */
+interface Target {
+  readonly options: Record<string, unknown>;
+  readonly property: string;
+}
+
+/** What a command line asks for beside a server. */
+export type ServerCommand = { readonly help: true } | { readonly version: true } | { readonly options: ServerOptions };
+
+/**
+ * The options that a command line makes, on top of those of its `--config` file. Throws an OptionsError with all problems
+ * at once: of the syntax, of flags that do nothing yet and are not at their default, and of the values.
+ */
+export async function readServerOptions(args: readonly string[]): Promise<ServerCommand> {
+  const flags = flagTable();
+  const { texts, errors } = parseArguments(args, flags);
+  const isAsked = (name: string): boolean => texts.has(name) && texts.get(name)?.at(-1) !== 'false';
+  if (isAsked('help')) return { help: true };
+  if (isAsked('version')) return { version: true };
+
+  const options = new ServerOptions();
+  const problems = [...errors];
+  const file = texts.get('config')?.at(-1) ?? '';
+  if (file !== '') {
+    const { readConfigFile } = await import('./config-file.ts');
+    problems.push(...(await readConfigFile(file, options, flags)));
+  }
+  const targets = targetsOf(options);
+  for (const [name, all] of texts) {
+    // What is empty was not set: launchers pass all their flags, those without a value too.
+    const given = all.filter((text) => text !== '');
+    if (given.length === 0 || name === 'config') continue;
+    problems.push(...setFlag(name, flags.get(name) as FlagSpec, given, targets.get(name)));
+  }
+  problems.push(...validate(options));
+  if (problems.length > 0) throw new OptionsError([...new Set(problems)]);
+  return { options };
+}
+
+/** The flags that do something, with what they set. */
+export function targetsOf(options: ServerOptions): ReadonlyMap<string, Target> {
+  const targets = new Map<string, Target>();
+  for (const [, concern] of options.concerns()) {
+    for (const [flag, property] of flagProperties(concern)) targets.set(flag, { options: concern as Record<string, unknown>, property });
+  }
+  return targets;
+}
+
+/** Sets what the flag sets; returns what is wrong. `target` is undefined for a flag that does nothing yet: only its default is right. */
+function setFlag(name: string, spec: FlagSpec, texts: readonly string[], target: Target | undefined): string[] {
+  let value: FlagValue;
+  try {
+    value = parseFlagValue(spec.type, texts);
+  } catch (error) {
+    return [`invalid argument ${JSON.stringify(texts.at(-1))} for --${name}: ${(error as Error).message}`];
+  }
+  if (target) {
+    target.options[target.property] = value;
+    return [];
+  }
+  return equalValues(value, parseFlagValue(spec.type, [spec.default])) ? [] : [`--${name} is not implemented yet`];
+}
+
+function validate(options: ServerOptions): string[] {
+  return options.concerns().flatMap(([, concern]) => {
+    return validateSync(concern).flatMap(({ constraints }) => Object.values(constraints ?? {}).flatMap((message) => message.split('\n')));
+  });
+}

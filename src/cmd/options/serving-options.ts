@@ -1,0 +1,76 @@
+import { Max, Min } from 'class-validator';
+import { goCipherSuites, tls13CipherSuites, unservedCipherSuites } from './cipher-suites.ts';
+import { Check, Flag } from './flag.ts';
+
+const tlsVersions = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'];
+const portMessage = '--secure-port $value must be between 1 and 65535, inclusive. It cannot be turned off with 0';
+const streamsMessage = '--http2-max-streams-per-connection can not be negative value';
+
+/** Where and how HTTPS is served. Upstream: apiserver/pkg/server/options/serving.go. */
+export class ServingOptions {
+  @Flag('bind-address')
+  bindAddress = '127.0.0.1';
+
+  @Flag('secure-port')
+  @Min(1, { message: portMessage })
+  @Max(65_535, { message: portMessage })
+  securePort = 6443;
+
+  /** Empty: the folder `pki` of the data folder. */
+  @Flag('cert-dir')
+  certDir = '';
+
+  @Flag('tls-cert-file')
+  @Check<ServingOptions>((file: string, { tlsPrivateKeyFile }) => (file !== '' && tlsPrivateKeyFile === '' ? '--tls-cert-file needs --tls-private-key-file' : undefined))
+  tlsCertFile = '';
+
+  @Flag('tls-private-key-file')
+  @Check<ServingOptions>((file: string, { tlsCertFile }) => (file !== '' && tlsCertFile === '' ? '--tls-private-key-file needs --tls-cert-file' : undefined))
+  tlsPrivateKeyFile = '';
+
+  /** `certificate,key` or `certificate,key:name,name`. */
+  @Flag('tls-sni-cert-key')
+  @Check<ServingOptions>((values: readonly string[]) => values.filter((value) => !parseNamedCertKey(value)).map((value) => `--tls-sni-cert-key ${JSON.stringify(value)} must be of the form CERTFILE,KEYFILE or CERTFILE,KEYFILE:NAME,NAME`))
+  tlsSniCertKey: readonly string[] = [];
+
+  @Flag('tls-min-version')
+  @Check<ServingOptions>((version: string) => {
+    if (version === '' || version === 'VersionTLS12' || version === 'VersionTLS13') return undefined;
+    if (tlsVersions.includes(version)) return `--tls-min-version ${version} is not implemented: TLS 1.2 is the oldest that is served`;
+    return `--tls-min-version ${JSON.stringify(version)} is unknown, it must be one of ${tlsVersions.join(', ')}`;
+  })
+  tlsMinVersion = '';
+
+  @Flag('tls-cipher-suites')
+  @Check<ServingOptions>((names: readonly string[]) => names.flatMap((name) => {
+    if (goCipherSuites.has(name) || tls13CipherSuites.has(name)) return [];
+    return unservedCipherSuites.has(name) ? `--tls-cipher-suites: ${name} is not implemented` : `--tls-cipher-suites: cipher suite ${name} not supported or doesn't exist`;
+  }))
+  tlsCipherSuites: readonly string[] = [];
+
+  @Flag('disable-http2-serving')
+  disableHttp2Serving = false;
+
+  /** 0: upstream's 100. */
+  @Flag('http2-max-streams-per-connection')
+  @Min(0, { message: streamsMessage })
+  http2MaxStreamsPerConnection = 0;
+}
+
+export interface NamedCertKey {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** Empty: the names that stand in the certificate. */
+  readonly names: readonly string[];
+}
+
+/** A value of `--tls-sni-cert-key`; undefined if it is none. Upstream: component-base/cli/flag/namedcertkey_flag.go. */
+export function parseNamedCertKey(text: string): NamedCertKey | undefined {
+  // The last colon, and not one of a Windows path or of nothing.
+  const colon = text.lastIndexOf(':');
+  const files = (colon < 0 ? text : text.slice(0, colon)).split(',');
+  const names = colon < 0 ? [] : text.slice(colon + 1).split(',').map((name) => name.trim());
+  const [certFile = '', keyFile = ''] = files.map((file) => file.trim());
+  if (files.length !== 2 || certFile === '' || keyFile === '' || names.includes('')) return undefined;
+  return { certFile, keyFile, names };
+}

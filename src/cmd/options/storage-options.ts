@@ -1,0 +1,23 @@
+import { Check, Flag } from './flag.ts';
+
+const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+
+/** Which store holds the objects. Upstream: apiserver/pkg/server/options/etcd.go. */
+export class StorageOptions {
+  @Flag('storage-backend')
+  @Check<StorageOptions>((backend: string) => {
+    if (backend === 'embedded' || backend === 'memory') return undefined;
+    if (backend === 'etcd3' || backend === 'redis') return `--storage-backend=${backend} is not implemented yet; implemented are embedded and memory`;
+    return `--storage-backend ${JSON.stringify(backend)} is unknown, it must be embedded, memory, etcd3 or redis`;
+  })
+  storageBackend = 'embedded';
+
+  /** The embedded store holds JSON. The default of other backends is accepted, too, and is no wish that it be another. */
+  @Flag('storage-media-type')
+  @Check<StorageOptions>((type: string) => {
+    if (type === 'application/json' || type === 'application/vnd.kubernetes.protobuf') return undefined;
+    if (mediaTypes.includes(type)) return `--storage-media-type=${type} is not implemented yet`;
+    return `--storage-media-type ${JSON.stringify(type)} invalid, allowed values: ${mediaTypes.join(', ')}`;
+  })
+  storageMediaType = 'application/vnd.kubernetes.protobuf';
+}

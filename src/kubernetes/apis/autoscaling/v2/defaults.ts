@@ -1,0 +1,31 @@
+import type { HPAScalingRules, HorizontalPodAutoscaler } from '#kubernetes/schema/autoscaling_v2.gen';
+
+const periodSeconds = 15;
+
+/** Upstream: pkg/apis/autoscaling/v2/defaults.go. */
+export function defaultHorizontalPodAutoscaler(autoscaler: HorizontalPodAutoscaler): void {
+  const spec = (autoscaler.spec ??= {});
+  spec.minReplicas ??= 1;
+  if (!spec.metrics?.length) {
+    spec.metrics = [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } }];
+  }
+  const { behavior } = spec;
+  if (behavior === undefined) return;
+  behavior.scaleUp = defaultScaleUpRules(behavior.scaleUp);
+  behavior.scaleDown = defaultScaleDownRules(behavior.scaleDown);
+}
+
+/** Four pods or as many as there are, whichever is more, every 15 seconds. */
+function defaultScaleUpRules(rules: HPAScalingRules = {}): HPAScalingRules {
+  rules.stabilizationWindowSeconds ??= 0;
+  rules.selectPolicy ??= 'Max';
+  rules.policies ??= [{ type: 'Pods', value: 4, periodSeconds }, { type: 'Percent', value: 100, periodSeconds }];
+  return rules;
+}
+
+/** How long the past counts is a flag of the controller: no default here. */
+function defaultScaleDownRules(rules: HPAScalingRules = {}): HPAScalingRules {
+  rules.selectPolicy ??= 'Max';
+  rules.policies ??= [{ type: 'Percent', value: 100, periodSeconds }];
+  return rules;
+}

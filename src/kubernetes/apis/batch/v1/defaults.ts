@@ -1,0 +1,44 @@
+/** What clients may leave out of jobs. Upstream: pkg/apis/batch/v1/defaults.go and zz_generated.defaults.go. */
+import { defaultPodTemplateSpec } from '#kubernetes/apis/core/v1/defaults';
+import type { CronJob, Job, JobSpec } from '#kubernetes/schema/batch_v1.gen';
+
+const maxInt32 = 2 ** 31 - 1;
+
+export function defaultJob(job: Job): void {
+  const spec = (job.spec ??= {});
+  // A number of workers without a number of completions means that any worker's success is that of the job.
+  if (spec.parallelism === undefined) {
+    spec.completions ??= 1;
+    spec.parallelism = 1;
+  }
+  spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : maxInt32;
+  const labels = spec.template?.metadata?.labels;
+  if (labels !== undefined && !hasAny(job.metadata.labels)) job.metadata.labels = { ...labels };
+  spec.completionMode ??= 'NonIndexed';
+  spec.suspend ??= false;
+  spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
+  spec.manualSelector ??= false;
+  defaultJobSpec(spec);
+}
+
+function hasAny(map: Readonly<Record<string, string>> | undefined): boolean {
+  for (const _ in map) return true;
+  return false;
+}
+
+/** What the template of a cron job gets too. */
+function defaultJobSpec(spec: JobSpec): void {
+  for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? []) {
+    for (const pattern of onPodConditions ?? []) if (!pattern.status) pattern.status = 'True';
+  }
+  defaultPodTemplateSpec((spec.template ??= {}));
+}
+
+export function defaultCronJob(cronJob: CronJob): void {
+  const spec = (cronJob.spec ??= {});
+  if (!spec.concurrencyPolicy) spec.concurrencyPolicy = 'Allow';
+  spec.suspend ??= false;
+  spec.successfulJobsHistoryLimit ??= 3;
+  spec.failedJobsHistoryLimit ??= 1;
+  defaultJobSpec(((spec.jobTemplate ??= {}).spec ??= {}));
+}

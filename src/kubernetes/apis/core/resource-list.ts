@@ -1,0 +1,104 @@
+import { Quantity } from '#apimachinery/api/quantity';
+import type { Container, PodSpec } from '#kubernetes/schema/core_v1.gen';
+
+/** Amounts by resource name: `{ cpu: '500m', memory: '1Gi' }`, canonical quantities. */
+export type ResourceList = Record<string, string>;
+
+/** Sets an amount under any name. */
+export function setAmount(list: ResourceList, name: string, amount: string): void {
+  if (name === '__proto__') Object.defineProperty(list, name, { value: amount, enumerable: true, configurable: true, writable: true });
+  else list[name] = amount;
+}
+
+/** Adds the amounts of `from` that `list` does not have; returns the list, a new one if there was none. */
+export function addMissing(list: ResourceList | undefined, from: ResourceList): ResourceList {
+  if (!list) return { ...from };
+  for (const name in from) if (!Object.hasOwn(list, name)) setAmount(list, name, from[name]!);
+  return list;
+}
+
+/** Rounds amounts up to thousandths, as has been done ever since quantities were milli values. Upstream: SetDefaults_ResourceList. */
+export function defaultResourceList(list: ResourceList | undefined): void {
+  if (list === undefined) return;
+  for (const name in list) {
+    const amount = list[name]!;
+    if (mayBeFiner(amount)) {
+      const quantity = Quantity.parse(amount);
+      setAmount(list, name, finerThanMilli(quantity) ? Quantity.fromMilli(quantity.milliValue(), quantity.format).toString() : amount);
+    }
+  }
+}
+
+/** Only such canonical texts can have parts below a thousandth: `5u`, `1n`, `1.0001`, `3e-6`. */
+function mayBeFiner(amount: string): boolean {
+  const last = amount.charCodeAt(amount.length - 1);
+  return last === 0x75 || last === 0x6e || amount.includes('.') || amount.includes('e-');
+}
+
+function finerThanMilli(quantity: Quantity): boolean {
+  return !Quantity.fromMilli(quantity.milliValue()).equals(quantity);
+}
+
+export const hugePagesPrefix = 'hugepages-';
+
+export function isHugePageResourceName(name: string): boolean {
+  return name.startsWith(hugePagesPrefix);
+}
+
+/** Of the kubernetes.io namespace, where names without a prefix are too. */
+export function isNativeResource(name: string): boolean {
+  return !name.includes('/') || name.includes('kubernetes.io/');
+}
+
+/** What a pod as a whole can ask for. */
+export function isSupportedPodLevelResource(name: string): boolean {
+  return name === 'cpu' || name === 'memory' || isHugePageResourceName(name);
+}
+
+type Totals = Map<string, Quantity>;
+
+function add(totals: Totals, list: ResourceList | undefined): void {
+  for (const name in list) {
+    const quantity = Quantity.parse(list[name]!);
+    totals.set(name, totals.get(name)?.add(quantity) ?? quantity);
+  }
+}
+
+/**
+ * What all containers of a pod need at the same time: the sum of containers and sidecars, or what some init container needs
+ * together with the sidecars that were started before it, if that is more. `which` chooses requests or limits.
+ * Upstream: component-helpers/resource, AggregateContainerRequests and AggregateContainerLimits.
+ */
+export function aggregateContainers(spec: PodSpec, which: 'requests' | 'limits'): ReadonlyMap<string, Quantity> {
+  const totals: Totals = new Map();
+  for (const { resources } of spec.containers ?? []) add(totals, resources?.[which]);
+  const sidecars: Totals = new Map();
+  const most: Totals = new Map();
+  for (const container of spec.initContainers ?? []) {
+    let needs: Totals;
+    if (isSidecar(container)) {
+      add(totals, container.resources?.[which]);
+      add(sidecars, container.resources?.[which]);
+      needs = sidecars;
+    } else {
+      needs = new Map();
+      add(needs, container.resources?.[which]);
+      for (const [name, quantity] of sidecars) needs.set(name, needs.get(name)?.add(quantity) ?? quantity);
+    }
+    raise(most, needs);
+  }
+  raise(totals, most);
+  return totals;
+}
+
+function raise(totals: Totals, least: Totals): void {
+  for (const [name, quantity] of least) {
+    const present = totals.get(name);
+    if (!present || quantity.compare(present) > 0) totals.set(name, quantity);
+  }
+}
+
+/** An init container that goes on beside the others. */
+export function isSidecar({ restartPolicy }: Container): boolean {
+  return restartPolicy === 'Always';
+}

@@ -1,0 +1,9 @@
+import type { EndpointSlice } from '#kubernetes/schema/discovery_v1.gen';
+
+/** Upstream: pkg/apis/discovery/v1/defaults.go. */
+export function defaultEndpointSlice({ ports }: EndpointSlice): void {
+  for (const port of ports ?? []) {
+    port.name ??= '';
+    port.protocol ??= 'TCP';
+  }
+}
