@@ -1,11 +1,12 @@
-// Builds dist/: src and plugins bundled into a few files that start fast, and the tables that are read at run time.
+// Builds dist/ (or the folder that is named): src and plugins bundled into a few files that start fast, and the tables that are read at run time.
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const out = join(root, 'dist');
+const out = resolve(process.argv[2] ?? join(root, 'dist'));
+if (basename(out) !== 'dist') throw new Error('build: the folder must be called dist: its files know their places by that name');
 const entries = {
   'src/cmd/main': 'src/cmd/main.ts',
   'src/sdk/index': 'src/sdk/index.ts',
@@ -42,8 +43,12 @@ const bundle = await rolldown({
   cwd: root,
   input: existing,
   platform: 'node',
-  external: optional,
-  resolve: { conditionNames: ['kubenest-source', 'import', 'node', 'default'] },
+  external: (id, importer) => optional.test(id) || (id.startsWith('class-') && importer?.includes('@nestjs') === true),
+  resolve: {
+    conditionNames: ['kubenest-source', 'import', 'node', 'default'],
+    // Its modules, of which we need five, instead of its CommonJS bundle of all.
+    alias: { 'class-validator': join(root, 'node_modules/class-validator/esm2015/index.js') },
+  },
   transform: { decorator: { legacy: true, emitDecoratorMetadata: true }, target: 'node24' },
   plugins: [placeOfSource],
   onLog(level, log, handler) {

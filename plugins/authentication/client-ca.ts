@@ -17,12 +17,19 @@ interface Identity { readonly user: UserInfo | undefined; readonly error: Error 
  */
 export class ClientCA implements Authenticator {
   readonly name = 'ClientCA';
-  readonly #memo = Symbol('ClientCA');
+  /** Under which a connection keeps its identity; another one after a reload. */
+  #memo = Symbol('ClientCA');
   #authorities: readonly X509Certificate[];
 
   /** `bundle`: PEM of the authorities. Throws for a bundle that has none. */
   constructor(bundle: string) {
     this.#authorities = parseBundle(bundle);
+  }
+
+  /** Trusts other authorities from now on, on open connections too. Throws as the constructor does, and keeps the old ones then. */
+  reload(bundle: string): void {
+    this.#authorities = parseBundle(bundle);
+    this.#memo = Symbol('ClientCA');
   }
 
   authenticate({ peer }: Credentials): UserInfo | undefined {

@@ -1,4 +1,4 @@
-import { type AuthorizationResult, type Authorizer } from 'kubenest/sdk';
+import { type AuthorizationResult, type Authorizer, type UserRules } from 'kubenest/sdk';
 
 /** `--authorization-mode=AlwaysAllow`. */
 export class AlwaysAllow implements Authorizer {
@@ -6,6 +6,11 @@ export class AlwaysAllow implements Authorizer {
 
   authorize(): AuthorizationResult {
     return { decision: 'Allow', reason: '' };
+  }
+
+  rulesFor(): UserRules {
+    const all = ['*'];
+    return { resourceRules: [{ verbs: all, apiGroups: all, resources: all }], nonResourceRules: [{ verbs: all, nonResourceURLs: all }], incomplete: false, errors: [] };
   }
 }
 
@@ -15,5 +20,9 @@ export class AlwaysDeny implements Authorizer {
 
   authorize(): AuthorizationResult {
     return { decision: 'NoOpinion', reason: 'Everything is forbidden.' };
+  }
+
+  rulesFor(): UserRules {
+    return { resourceRules: [], nonResourceRules: [], incomplete: false, errors: [] };
   }
 }

@@ -13,11 +13,13 @@ import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
 import { GenericServer } from '#apiserver/server/generic-server';
 import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
+import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
 import { schema as aggregatorSchema } from '#kube-aggregator/schema/schema';
 import { groups } from '#kubernetes/apis/groups';
 import { schema } from '#kubernetes/schema/schema';
+import { ClientCA } from '#plugins/authentication/client-ca';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 import { bridgeExpress } from './express-bridge.ts';
 import { installControlPlane } from './control-plane.ts';
@@ -40,6 +42,8 @@ export interface App {
   readonly scheme: Scheme;
   /** Listens, runs the post-start hooks, and resolves when /readyz would say ok. */
   start(): Promise<AddressInfo | undefined>;
+  /** Serves with other certificates from the next handshake on, and trusts other authorities of clients at once. */
+  reloadCertificates(tls: TlsOptions): void;
   stop(): Promise<void>;
 }
 
@@ -65,9 +69,10 @@ export async function createApp(config: ServerConfig): Promise<App> {
   for (const { builder } of builders) builder.addToScheme(scheme);
 
   const storage = new StorageFactory(await EmbeddedStorage.open({ file: config.storage.file }));
+  const clientCa = config.authentication.clientCa === undefined ? undefined : new ClientCA(config.authentication.clientCa);
   const modules = [
     ServerModule.register(scheme, storage, specialHandlers),
-    AuthenticationModule.register(config.authentication),
+    AuthenticationModule.register(config.authentication, clientCa),
     AuthorizationModule.register(config.authorization.modes),
     AdmissionModule.register(config.admission),
     ...builders.flatMap(({ target, builder }) => builder.groups.map((group) => ApiGroupModule.register(group, target))),
@@ -107,6 +112,10 @@ export async function createApp(config: ServerConfig): Promise<App> {
     async start() {
       await storage.whenReady();
       return server.start();
+    },
+    reloadCertificates(tls) {
+      if (tls.clientCa !== undefined) clientCa?.reload(tls.clientCa);
+      server.reloadCertificates(tls);
     },
     stop: () => server.shutDown(),
   };

@@ -1,5 +1,5 @@
 import { enableCompileCache } from 'node:module';
 
 enableCompileCache();
-const { run } = await import('./run.ts');
-await run(process.argv.slice(2));
+const { runCommand } = await import('./commands.ts');
+process.exitCode = await runCommand(process.argv.slice(2));

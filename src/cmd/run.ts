@@ -1,24 +1,60 @@
-import { readFileSync } from 'node:fs';
-import { parseTokenFile } from '#plugins/authentication/token-auth';
-import { createApp } from './app.ts';
+import { writeKubeconfig } from './certificates/kubeconfig.ts';
+import { watchFiles } from './certificates/watch-files.ts';
+import { type App, createApp } from './app.ts';
+import { type CompletedOptions, completeOptions } from './options/complete.ts';
+import type { ServerOptions } from './options/server-options.ts';
 
-export async function run(args: readonly string[]): Promise<void> {
-  const [dir = '/tmp/ref-main', port = '6443', file] = args;
-  const read = (name: string): string => readFileSync(`${dir}/${name}`, 'utf8');
-  const app = await createApp({
-    storage: { file },
-    serving: {
-      bindAddress: '127.0.0.1', port: Number(port), certificate: { cert: read('server.crt'), key: read('server.key') }, sniCertificates: [], clientCa: read('ca.crt'),
-      minVersion: 'TLSv1.2', cipherSuites: [], disableHttp2: false, maxConcurrentStreams: 100,
-    },
-    authentication: { anonymous: true, clientCa: read('ca.crt'), tokens: parseTokenFile(read('tokens.csv')) },
-    authorization: { modes: ['RBAC'] },
-    admission: ['NamespaceLifecycle'],
-    requests: { timeoutMs: 60_000, maxInFlight: 400, maxMutatingInFlight: 200, goawayChance: 0, hstsDirectives: [], corsAllowedOrigins: [] },
-    shutdown: { shutdownDelayMs: 0, sendRetryAfter: false, watchGraceMs: 0, drainMs: 60_000 },
-    verbosity: 0, eventTtlSeconds: 3600, serviceClusterIpRange: '10.0.0.0/24',
+/**
+ * Runs a server until SIGTERM or SIGINT has ended it; the second of them ends the process at once. Rejects if it cannot be
+ * started, and has nothing open then.
+ */
+export async function runServer(options: ServerOptions): Promise<void> {
+  const completed = await completeOptions(options);
+  const { config, admin, url } = completed;
+  let app: App | undefined;
+  try {
+    app = await createApp(config);
+    const ended = endOnSignal(app);
+    await app.start();
+    if (admin) await writeKubeconfig(admin.kubeconfig, { server: url, ca: admin.ca, client: admin.client });
+    using _watch = watchFiles(completed.tlsFiles, () => void reloadCertificates(app as App, completed));
+    console.log(started(completed));
+    await ended;
+  } catch (error) {
+    await app?.stop();
+    throw error;
+  } finally {
+    await completed.dispose();
+    app?.log.flush();
+  }
+}
+
+function endOnSignal(app: App): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let signals = 0;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      signals += 1;
+      if (signals > 1) process.exit(1);
+      app.log.info({ signal }, 'shutting down');
+      app.stop().then(resolve, reject);
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
   });
-  await app.start();
-  console.log('ready', Math.round(process.uptime() * 1000), 'ms, rss', Math.round(process.memoryUsage().rss / 1e6));
-  process.once('SIGTERM', () => { void app.stop().then(() => process.exit(0)); });
+}
+
+/** What is wrong for a moment, such as a certificate whose key comes a moment later, is told, and what was right stays. */
+async function reloadCertificates(app: App, { readTls, tlsFiles }: CompletedOptions): Promise<void> {
+  try {
+    app.reloadCertificates(await readTls());
+    app.log.info({ files: tlsFiles }, 'certificates read again');
+  } catch (error) {
+    app.log.error({ reason: (error as Error).message }, 'certificates have changed and cannot be used; the old ones stay');
+  }
+}
+
+function started({ url, admin }: CompletedOptions): string {
+  const lines = [`kubenest serves the Kubernetes API on ${url}`];
+  if (admin) lines.push(`export KUBECONFIG=${admin.kubeconfig}`, 'kubectl get namespaces');
+  return lines.join('\n');
 }

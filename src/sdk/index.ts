@@ -7,7 +7,7 @@ export { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
 export type { AdmissionHandler, AdmissionMatch, AdmissionPluginOptions, Attributes, Operation } from '#apiserver/admission/attributes';
 export { forbidden } from '#apiserver/admission/forbidden';
 export { type Authenticator, type Credentials, groupNames, type UserInfo, userNames } from '#apiserver/authentication/authenticator';
-export type { AuthorizationAttributes, AuthorizationResult, Authorizer, Decision } from '#apiserver/authorization/authorizer';
+export type { AuthorizationAttributes, AuthorizationResult, Authorizer, Decision, NonResourceRule, ResourceRule, UserRules } from '#apiserver/authorization/authorizer';
 export type { Peer } from '#apiserver/endpoints/request/exchange';
 export { type Informer, Informers } from '#apiserver/registry/informers';
 export {

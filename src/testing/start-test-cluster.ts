@@ -4,6 +4,7 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
+import { defaultAdmissionPlugins } from '#cmd/builtin-plugins';
 import type { ServerConfig } from '#cmd/server-config';
 import { issueServingCertificate } from './serving-certificate.ts';
 import { hashToken } from '#plugins/authentication/token-auth';
@@ -87,7 +88,8 @@ function testConfig(options: TestClusterOptions, tokens: ReadonlyMap<string, Use
     },
     authentication: { anonymous: true, clientCa: undefined, tokens },
     authorization: { modes: ['RBAC'] },
-    admission: ['NamespaceLifecycle'],
+    // No controller makes the service accounts that this plugin asks for (envtest switches it off, too).
+    admission: defaultAdmissionPlugins.filter((name) => name !== 'ServiceAccount'),
     requests: { timeoutMs: 60_000, maxInFlight: 400, maxMutatingInFlight: 200, goawayChance: 0, hstsDirectives: [], corsAllowedOrigins: [] },
     shutdown: { shutdownDelayMs: 0, sendRetryAfter: false, watchGraceMs: 0, drainMs: 5_000 },
     verbosity: 0,

@@ -1,4 +1,4 @@
-import { type AuthorizationAttributes, type AuthorizationResult, type Authorizer, type Informer, type Informers, type KubeObject } from 'kubenest/sdk';
+import { type AuthorizationAttributes, type AuthorizationResult, type Authorizer, type Informer, type Informers, type KubeObject, type NonResourceRule, type ResourceRule, type UserInfo, type UserRules } from 'kubenest/sdk';
 import { type PolicyRule, ruleAllows } from './rules.ts';
 
 interface Subject { readonly kind: string; readonly name: string; readonly namespace?: string }
@@ -50,12 +50,31 @@ export class RBAC implements Authorizer {
     return missing.length === 0 ? noOpinion : { decision: 'NoOpinion', reason: `RBAC: ${missing.length === 1 ? missing[0] : `[${missing.join(', ')}]`}` };
   }
 
+  rulesFor(user: UserInfo, namespace: string): UserRules {
+    const resourceRules: ResourceRule[] = [];
+    const nonResourceRules: NonResourceRule[] = [];
+    const errors: string[] = [];
+    const collect = (index: ReadonlyMap<string, readonly Grant[]>, scope: string): void => {
+      for (const { roleRef } of bindingsOf(index, user)) {
+        const rules = this.#rulesOf(roleRef, scope);
+        if (!rules) errors.push(missingRole(roleRef));
+        for (const { verbs = [], apiGroups, resources, resourceNames, nonResourceURLs } of rules ?? []) {
+          if (resources?.length) resourceRules.push({ verbs, apiGroups, resources, resourceNames });
+          if (nonResourceURLs?.length) nonResourceRules.push({ verbs, nonResourceURLs });
+        }
+      }
+    };
+    collect(this.#clusterGrants(), '');
+    if (namespace) collect(this.#namespaceGrants(namespace), namespace);
+    return { resourceRules, nonResourceRules, incomplete: false, errors };
+  }
+
   #find(attributes: AuthorizationAttributes, index: ReadonlyMap<string, readonly Grant[]>, namespace: string, missing: string[]): AuthorizationResult | undefined {
     for (const key of subjectKeysOf(attributes.user)) {
       for (const { binding, subject } of index.get(key) ?? []) {
         const rules = this.#rulesOf(binding.roleRef, namespace);
         if (!rules) {
-          missing.push(`${binding.roleRef.kind.toLowerCase()}.${group} ${JSON.stringify(binding.roleRef.name)} not found`);
+          missing.push(missingRole(binding.roleRef));
           continue;
         }
         if (rules.some((rule) => ruleAllows(rule, attributes))) return { decision: 'Allow', reason: reasonOf(binding, subject, namespace) };
@@ -85,6 +104,17 @@ export class RBAC implements Authorizer {
   [Symbol.dispose](): void {
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
   }
+}
+
+function missingRole({ kind, name }: RoleRef): string {
+  return `${kind.toLowerCase()}.${group} ${JSON.stringify(name)} not found`;
+}
+
+/** Each binding once, though several of its subjects may be the user. */
+function bindingsOf(index: ReadonlyMap<string, readonly Grant[]>, user: UserInfo): Set<Binding> {
+  const bindings = new Set<Binding>();
+  for (const key of subjectKeysOf(user)) for (const { binding } of index.get(key) ?? []) bindings.add(binding);
+  return bindings;
 }
 
 function* subjectKeysOf(user: AuthorizationAttributes['user']): Iterable<string> {

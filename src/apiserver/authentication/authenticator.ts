@@ -7,6 +7,8 @@ export interface UserInfo {
   readonly uid?: string | undefined;
   readonly groups: readonly string[];
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** What the credentials are good for, of authenticators that know it; without it, the server's own audiences. */
+  readonly audiences?: readonly string[] | undefined;
 }
 
 /** What an authenticator may look at. Credentials are gone from `headers` once one of them succeeded. */
@@ -15,6 +17,8 @@ export interface Credentials {
   readonly peer: Peer;
   /** The decoded path. */
   readonly path: string;
+  /** For whom the credentials must be good; undefined: for this server. */
+  readonly audiences?: readonly string[] | undefined;
 }
 
 /**

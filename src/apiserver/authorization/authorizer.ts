@@ -21,8 +21,30 @@ export interface AuthorizationResult {
   readonly reason: string;
 }
 
+/** What a user may do in a namespace, as far as an authorizer can list it. Upstream: SubjectRulesReviewStatus. */
+export interface UserRules {
+  readonly resourceRules: readonly ResourceRule[];
+  readonly nonResourceRules: readonly NonResourceRule[];
+  /** There may be more. */
+  readonly incomplete: boolean;
+  /** What went wrong meanwhile. */
+  readonly errors: readonly string[];
+}
+export interface ResourceRule {
+  readonly verbs: readonly string[];
+  readonly apiGroups?: readonly string[] | undefined;
+  readonly resources?: readonly string[] | undefined;
+  readonly resourceNames?: readonly string[] | undefined;
+}
+export interface NonResourceRule {
+  readonly verbs: readonly string[];
+  readonly nonResourceURLs?: readonly string[] | undefined;
+}
+
 /** Decides whether a user may do something. Throwing counts as no opinion with an error, which the answer tells if nobody allows. */
 export interface Authorizer {
   readonly name: string;
   authorize(attributes: AuthorizationAttributes): AuthorizationResult | Promise<AuthorizationResult>;
+  /** Of authorizers whose decisions follow from rules. */
+  rulesFor?(user: UserInfo, namespace: string): UserRules | Promise<UserRules>;
 }

@@ -1,4 +1,5 @@
-import type { AuthorizationAttributes, AuthorizationResult, Authorizer } from './authorizer.ts';
+import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { AuthorizationAttributes, AuthorizationResult, Authorizer, UserRules } from './authorizer.ts';
 
 /**
  * Asks one authorizer after the other; the first that has an opinion decides, errors and reasons of the others are kept.
@@ -18,6 +19,18 @@ export class UnionAuthorizer implements Authorizer {
 
   authorize(attributes: AuthorizationAttributes): AuthorizationResult | Promise<AuthorizationResult> {
     return this.#ask(0, attributes, []);
+  }
+
+  /** The rules of all that have some, one after the other. */
+  async rulesFor(user: UserInfo, namespace: string): Promise<UserRules> {
+    const all = await Promise.all(this.authorizers.map((authorizer) => authorizer.rulesFor?.(user, namespace)));
+    const rules = all.filter((one) => one !== undefined);
+    return {
+      resourceRules: rules.flatMap(({ resourceRules }) => resourceRules),
+      nonResourceRules: rules.flatMap(({ nonResourceRules }) => nonResourceRules),
+      incomplete: rules.some(({ incomplete }) => incomplete),
+      errors: rules.flatMap(({ errors }) => errors),
+    };
   }
 
   #ask(from: number, attributes: AuthorizationAttributes, reasons: string[]): AuthorizationResult | Promise<AuthorizationResult> {

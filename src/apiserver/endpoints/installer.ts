@@ -67,7 +67,8 @@ export class Installer {
     if (!special) return undefined;
     const kind: GroupVersionKind = { group: definition.group, version: definition.version, ...subresource.groupVersion, kind: subresource.kind };
     const endpoint = this.#endpoint(definition, name, kind, subresource.schema ?? definition.schema, undefined, {}, subresource.columns ?? []);
-    return { endpoint: { ...endpoint, columns: subresource.columns ?? [] } as ResourceEndpoint, namespaced, verbs: new Map(Object.entries(special)) };
+    const fieldManager = newFieldManager({ type: endpoint.type, groupVersion: groupVersionString(kind), kind: kind.kind, subresource: name });
+    return { endpoint: { ...endpoint, fieldManager, conversion: undefined }, namespaced, verbs: new Map(Object.entries(special)) };
   }
 
   #endpoint(

@@ -12,7 +12,8 @@ import { WatchHandler } from './handlers/watch.ts';
 import type { VerbHandlers } from './installer.ts';
 import type { RequestContext } from './request/request-context.ts';
 
-interface VerbHandler {
+/** A class whose method serves a verb of an endpoint. */
+export interface VerbHandler {
   handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void>;
 }
 

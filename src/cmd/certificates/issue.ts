@@ -27,7 +27,7 @@ const usageIds = { server: x509.ExtendedKeyUsage.serverAuth, client: x509.Extend
 
 /** A certificate authority that can sign: ECDSA P-256, ten years. */
 export class Authority {
-  private constructor(readonly pair: KeyPair, private readonly certificate: x509.X509Certificate, private readonly key: CryptoKey) {}
+  private constructor(readonly pair: KeyPair, private readonly certificate: x509.X509Certificate, private readonly key: webcrypto.CryptoKey) {}
 
   /** A new one of that name. */
   static async create(commonName: string): Promise<Authority> {
@@ -85,7 +85,7 @@ export async function newSigningKey(): Promise<{ readonly privateKey: string; re
   return { privateKey: await privatePem(keys.privateKey), publicKey: `${x509.PemConverter.encode(spki, 'PUBLIC KEY')}\n` };
 }
 
-function newKeys(): Promise<CryptoKeyPair> {
+function newKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 }
 
@@ -106,6 +106,6 @@ function pem(certificate: x509.X509Certificate): string {
   return `${certificate.toString('pem')}\n`;
 }
 
-async function privatePem(key: CryptoKey): Promise<string> {
+async function privatePem(key: webcrypto.CryptoKey): Promise<string> {
   return `${x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY')}\n`;
 }

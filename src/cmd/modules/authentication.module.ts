@@ -3,26 +3,27 @@ import { AuthenticationGuard } from '#apiserver/authentication/authentication.gu
 import type { Authenticator } from '#apiserver/authentication/authenticator';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
 import { Anonymous } from '#plugins/authentication/anonymous';
-import { ClientCA } from '#plugins/authentication/client-ca';
+import type { ClientCA } from '#plugins/authentication/client-ca';
 import { TokenAuth, UnknownToken } from '#plugins/authentication/token-auth';
 import type { ServerConfig } from '#cmd/server-config';
 
 /** The union of the authenticators that are on, in upstream's order, and its guard. Upstream: kubernetes/pkg/kubeapiserver/authenticator/config.go. */
 @Module({})
 export class AuthenticationModule {
-  static register(config: ServerConfig['authentication']): DynamicModule {
+  /** `clientCa`: the authenticator of client certificates, if there is one. */
+  static register(config: ServerConfig['authentication'], clientCa: ClientCA | undefined): DynamicModule {
     return {
       module: AuthenticationModule,
       global: true,
-      providers: [{ provide: UnionAuthenticator, useFactory: () => authenticatorOf(config) }, AuthenticationGuard],
+      providers: [{ provide: UnionAuthenticator, useFactory: () => authenticatorOf(config, clientCa) }, AuthenticationGuard],
       exports: [UnionAuthenticator, AuthenticationGuard],
     };
   }
 }
 
-function authenticatorOf({ clientCa, tokens, anonymous }: ServerConfig['authentication']): UnionAuthenticator {
+function authenticatorOf({ tokens, anonymous }: ServerConfig['authentication'], clientCa: ClientCA | undefined): UnionAuthenticator {
   const authenticators: Authenticator[] = [];
-  if (clientCa !== undefined) authenticators.push(new ClientCA(clientCa));
+  if (clientCa) authenticators.push(clientCa);
   if (tokens) authenticators.push(new TokenAuth(tokens));
   authenticators.push(new UnknownToken());
   const known = new UnionAuthenticator(authenticators);

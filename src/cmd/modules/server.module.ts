@@ -1,15 +1,21 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import type { EndpointHandler } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { Installer, type SpecialHandlers } from '#apiserver/endpoints/installer';
-import { VerbCompiler, verbProviders } from '#apiserver/endpoints/verb-compiler';
+import { VerbCompiler, type VerbHandler, verbProviders } from '#apiserver/endpoints/verb-compiler';
 import type { KubeObject, GroupResource } from '#apimachinery/meta/types';
 import { CacherInformer, type Informer, Informers } from '#apiserver/registry/informers';
 import { Scheme } from '#apiserver/registry/scheme';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
+import { Stores } from '#apiserver/registry/stores';
+
+/** Handler classes by endpoint (`group/resource/subresource`) and verb; each is a provider of the server module. */
+export type SpecialHandlerClasses = Readonly<Record<string, Readonly<Record<string, Type<VerbHandler>>>>>;
 
 /** The scheme, the storage, what reads it in process, and what makes endpoints of them. */
 @Module({})
 export class ServerModule {
-  static register(scheme: Scheme, storage: StorageFactory, special: SpecialHandlers): DynamicModule {
+  static register(scheme: Scheme, storage: StorageFactory, special: SpecialHandlerClasses): DynamicModule {
     return {
       module: ServerModule,
       global: true,
@@ -17,13 +23,38 @@ export class ServerModule {
         { provide: Scheme, useValue: scheme },
         { provide: StorageFactory, useValue: storage },
         { provide: Informers, useValue: informersOf(scheme, storage) },
+        { provide: Stores, useValue: new Stores(scheme, storage) },
         ...verbProviders,
+        ...new Set(Object.values(special).flatMap((verbs) => Object.values(verbs))),
         VerbCompiler,
-        { provide: Installer, useFactory: (compiler: VerbCompiler) => new Installer({ scheme, storage, verbs: compiler, special }), inject: [VerbCompiler] },
+        {
+          provide: Installer,
+          useFactory: (compiler: VerbCompiler, module: ModuleRef) => new Installer({ scheme, storage, verbs: compiler, special: compiled(special, compiler, module) }),
+          inject: [VerbCompiler, ModuleRef],
+        },
       ],
-      exports: [Scheme, StorageFactory, Informers, Installer],
+      exports: [Scheme, StorageFactory, Stores, Informers, Installer],
     };
   }
+}
+
+/** The handlers as functions. Like the verbs, they are compiled when they are first asked for: interceptors are looked up as instances. */
+function compiled(special: SpecialHandlerClasses, compiler: VerbCompiler, module: ModuleRef): SpecialHandlers {
+  const handlers = new Map<Type<VerbHandler>, EndpointHandler>();
+  const handlerOf = (type: Type<VerbHandler>): EndpointHandler => {
+    let handler = handlers.get(type);
+    if (!handler) {
+      handler = compiler.compile(module.get(type));
+      handlers.set(type, handler);
+    }
+    return handler;
+  };
+  return {
+    get(key) {
+      const classes = Object.hasOwn(special, key) ? special[key] : undefined;
+      return classes && Object.fromEntries(Object.entries(classes).map(([verb, type]) => [verb, handlerOf(type)]));
+    },
+  };
 }
 
 function informersOf(scheme: Scheme, storage: StorageFactory): Informers {

@@ -10,7 +10,8 @@ const allowedHeaders = 'Content-Type, Content-Length, Accept-Encoding, X-CSRF-To
  * (`$` or `:`), by the same marks as upstream (CVE-2022-1996; apiserver/pkg/server/options/server_run_options.go). Throws.
  */
 export function compileOrigin(pattern: string): RE2JS {
-  const begins = pattern.includes('^') || pattern.includes('//');
+  // The only slashes of an origin are the two before the host: one at the start of a pattern marks it, too.
+  const begins = pattern.includes('^') || pattern.includes('//') || pattern.startsWith('/');
   const ends = pattern.includes('$') || pattern.includes(':');
   if (!begins || !ends) throw new Error('regular expression does not pin to start/end of host in the origin header');
   return RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);

@@ -24,6 +24,9 @@ export interface SecureServerOptions {
   readonly maxConcurrentStreams: number;
 }
 
+/** What may change while the server runs. */
+export type TlsOptions = Pick<SecureServerOptions, 'certificate' | 'sniCertificates' | 'clientCa' | 'minVersion' | 'cipherSuites'>;
+
 /** What the server hands each request to. Must not throw. */
 export type Serve = (exchange: Exchange) => void;
 /** What gets the requests that ask for another protocol (`Connection: Upgrade`). */
@@ -115,7 +118,7 @@ export class SecureServer {
       (socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1).emit('connection', socket);
     });
     this.#tls.on('tlsClientError', () => {});
-    for (const sni of options.sniCertificates) for (const name of sni.names) this.#tls.addContext(name, sni.certificate);
+    this.#addServerNames(options);
   }
 
   listen(port: number, host: string): Promise<AddressInfo> {
@@ -131,8 +134,17 @@ export class SecureServer {
   }
 
   /** Serves with other certificates from the next handshake on. */
-  reload(options: Pick<SecureServerOptions, 'certificate' | 'clientCa' | 'minVersion' | 'cipherSuites'>): void {
+  reload(options: TlsOptions): void {
     this.#tls.setSecureContext(secureContextOptions(options));
+    this.#addServerNames(options);
+  }
+
+  /** The context that was added last for a name is the one that counts. */
+  #addServerNames(options: TlsOptions): void {
+    for (const { names, certificate } of options.sniCertificates) {
+      const context = tls.createSecureContext(secureContextOptions({ ...options, certificate }));
+      for (const name of names) this.#tls.addContext(name, context);
+    }
   }
 
   /** New connections are refused; HTTP/2 clients get a GOAWAY, idle HTTP/1.1 connections are closed, what is under way goes on. */
@@ -154,7 +166,7 @@ export class SecureServer {
   }
 }
 
-function secureContextOptions(options: Pick<SecureServerOptions, 'certificate' | 'clientCa' | 'minVersion' | 'cipherSuites'>): tls.SecureContextOptions {
+function secureContextOptions(options: Omit<TlsOptions, 'sniCertificates'>): tls.SecureContextOptions {
   return {
     cert: options.certificate.cert,
     key: options.certificate.key,

@@ -1,6 +1,7 @@
 import type { CustomResourceDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { defaultColumns } from '#apiserver/registry/table-columns';
+import { defaultCustomResourceDefinition } from './defaults.ts';
 
 /** Every version that ever was the storage version: objects may still be stored in it. */
 function addStoredVersion({ spec, status }: CustomResourceDefinition): void {
@@ -21,6 +22,7 @@ export default defineResource<CustomResourceDefinition>({
   storageVersionHash: 'jfWCUB31mvA=',
   schema: 'apiextensions_v1.CustomResourceDefinition',
   storagePath: 'apiextensions.k8s.io/customresourcedefinitions',
+  defaults: defaultCustomResourceDefinition,
   strategy: {
     resetFields: [['status']],
     allowUnconditionalUpdate: false,

@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn, TableColumn } from '#apiserver/registry/table-columns';
 import type { APIService } from '#kube-aggregator/schema/apiregistration_v1.gen';
 import { validatePathSegmentName } from '#apimachinery/validation/names';
+import { defaultApiService } from './defaults.ts';
 
 function availableText({ status }: APIService): string {
   const condition = status?.conditions?.find(({ type }) => type === 'Available');
@@ -20,6 +21,7 @@ export default defineResource<APIService>({
   storageVersionHash: 'InPBPD7+PqM=',
   schema: 'apiregistration_v1.APIService',
   storagePath: 'apiregistration.k8s.io/apiservices',
+  defaults: defaultApiService,
   strategy: {
     resetFields: [['status']],
     allowUnconditionalUpdate: false,

@@ -4,6 +4,7 @@ import { v1beta1Storage } from '#kubernetes/apis/admissionregistration/conversio
 import { paramKindText } from '#kubernetes/apis/admissionregistration/params';
 import { integerColumn, stringColumn } from '#kubernetes/apis/columns';
 import type { MutatingAdmissionPolicy } from '#kubernetes/schema/admissionregistration_v1.gen';
+import { defaultAdmissionPolicy } from './defaults.ts';
 
 export default defineResource<MutatingAdmissionPolicy>({
   group: 'admissionregistration.k8s.io',
@@ -16,6 +17,7 @@ export default defineResource<MutatingAdmissionPolicy>({
   schema: 'admissionregistration_v1.MutatingAdmissionPolicy',
   storagePath: 'mutatingadmissionpolicies',
   storageVersion: { version: { group: 'admissionregistration.k8s.io', version: 'v1beta1' }, schema: 'admissionregistration_v1beta1.MutatingAdmissionPolicy', conversion: v1beta1Storage },
+  defaults: defaultAdmissionPolicy,
   strategy: { allowUnconditionalUpdate: false, generation: 'spec' },
   columns: [
     nameColumn,

@@ -4,6 +4,7 @@ import { v1beta1Storage } from '#kubernetes/apis/admissionregistration/conversio
 import { paramRefText } from '#kubernetes/apis/admissionregistration/params';
 import { stringColumn } from '#kubernetes/apis/columns';
 import type { MutatingAdmissionPolicyBinding } from '#kubernetes/schema/admissionregistration_v1.gen';
+import { defaultAdmissionPolicyBinding } from './defaults.ts';
 
 export default defineResource<MutatingAdmissionPolicyBinding>({
   group: 'admissionregistration.k8s.io',
@@ -16,6 +17,7 @@ export default defineResource<MutatingAdmissionPolicyBinding>({
   schema: 'admissionregistration_v1.MutatingAdmissionPolicyBinding',
   storagePath: 'mutatingadmissionpolicybindings',
   storageVersion: { version: { group: 'admissionregistration.k8s.io', version: 'v1beta1' }, schema: 'admissionregistration_v1beta1.MutatingAdmissionPolicyBinding', conversion: v1beta1Storage },
+  defaults: defaultAdmissionPolicyBinding,
   strategy: { allowUnconditionalUpdate: false, generation: 'spec' },
   columns: [
     nameColumn,

@@ -3,6 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { integerColumn } from '#kubernetes/apis/columns';
 import { bumpGeneration } from '#kubernetes/apis/strategy';
 import type { MutatingWebhookConfiguration } from '#kubernetes/schema/admissionregistration_v1.gen';
+import { defaultMutatingWebhookConfiguration } from './defaults.ts';
 
 export default defineResource<MutatingWebhookConfiguration>({
   group: 'admissionregistration.k8s.io',
@@ -14,6 +15,7 @@ export default defineResource<MutatingWebhookConfiguration>({
   storageVersionHash: 'Sqi0GUgDaX0=',
   schema: 'admissionregistration_v1.MutatingWebhookConfiguration',
   storagePath: 'mutatingwebhookconfigurations',
+  defaults: defaultMutatingWebhookConfiguration,
   strategy: {
     allowUnconditionalUpdate: false,
     prepareForCreate(configuration) {

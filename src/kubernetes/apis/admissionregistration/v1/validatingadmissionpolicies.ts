@@ -4,6 +4,7 @@ import { paramKindText } from '#kubernetes/apis/admissionregistration/params';
 import { integerColumn, stringColumn } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { ValidatingAdmissionPolicy } from '#kubernetes/schema/admissionregistration_v1.gen';
+import { defaultAdmissionPolicy } from './defaults.ts';
 
 export default defineResource<ValidatingAdmissionPolicy>({
   group: 'admissionregistration.k8s.io',
@@ -15,6 +16,7 @@ export default defineResource<ValidatingAdmissionPolicy>({
   storageVersionHash: '6OxvlMmQ6is=',
   schema: 'admissionregistration_v1.ValidatingAdmissionPolicy',
   storagePath: 'validatingadmissionpolicies',
+  defaults: defaultAdmissionPolicy,
   strategy: specAndStatus({ allowUnconditionalUpdate: false }),
   columns: [
     nameColumn,

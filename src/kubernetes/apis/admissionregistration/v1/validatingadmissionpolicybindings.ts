@@ -3,6 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { paramRefText } from '#kubernetes/apis/admissionregistration/params';
 import { stringColumn } from '#kubernetes/apis/columns';
 import type { ValidatingAdmissionPolicyBinding } from '#kubernetes/schema/admissionregistration_v1.gen';
+import { defaultAdmissionPolicyBinding } from './defaults.ts';
 
 export default defineResource<ValidatingAdmissionPolicyBinding>({
   group: 'admissionregistration.k8s.io',
@@ -14,6 +15,7 @@ export default defineResource<ValidatingAdmissionPolicyBinding>({
   storageVersionHash: 'v9715VZqakg=',
   schema: 'admissionregistration_v1.ValidatingAdmissionPolicyBinding',
   storagePath: 'validatingadmissionpolicybindings',
+  defaults: defaultAdmissionPolicyBinding,
   strategy: { allowUnconditionalUpdate: false, generation: 'spec' },
   columns: [
     nameColumn,

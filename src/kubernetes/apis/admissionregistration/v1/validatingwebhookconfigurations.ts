@@ -3,6 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { integerColumn } from '#kubernetes/apis/columns';
 import { bumpGeneration } from '#kubernetes/apis/strategy';
 import type { ValidatingWebhookConfiguration } from '#kubernetes/schema/admissionregistration_v1.gen';
+import { defaultValidatingWebhookConfiguration } from './defaults.ts';
 
 export default defineResource<ValidatingWebhookConfiguration>({
   group: 'admissionregistration.k8s.io',
@@ -14,6 +15,7 @@ export default defineResource<ValidatingWebhookConfiguration>({
   storageVersionHash: 'B0wHjQmsGNk=',
   schema: 'admissionregistration_v1.ValidatingWebhookConfiguration',
   storagePath: 'validatingwebhookconfigurations',
+  defaults: defaultValidatingWebhookConfiguration,
   strategy: {
     allowUnconditionalUpdate: false,
     prepareForCreate(configuration) {

@@ -3,6 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { containerColumns, describe, formatLabels, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { DaemonSet } from '#kubernetes/schema/apps_v1.gen';
+import { defaultDaemonSet } from './defaults.ts';
 
 export default defineResource<DaemonSet>({
   group: 'apps',
@@ -14,6 +15,7 @@ export default defineResource<DaemonSet>({
   storageVersionHash: 'dd7pWHUlMKQ=',
   schema: 'apps_v1.DaemonSet',
   storagePath: 'daemonsets',
+  defaults: defaultDaemonSet,
   strategy: specAndStatus(),
   columns: [
     nameColumn,

@@ -6,6 +6,7 @@ import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, labelSelectorText, stringColumn, wide } from '#kubernetes/apis/columns';
 import { keepMeta, statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { Deployment } from '#kubernetes/schema/apps_v1.gen';
+import { defaultDeployment } from './defaults.ts';
 
 /** Unlike other kinds, nothing stands for an empty selector. */
 function deploymentSelectorText(selector: LabelSelector | undefined): string {
@@ -23,6 +24,7 @@ export default defineResource<Deployment>({
   storageVersionHash: '8aSe+NMegvE=',
   schema: 'apps_v1.Deployment',
   storagePath: 'deployments',
+  defaults: defaultDeployment,
   strategy: withoutStatus({
     prepareForCreate(deployment) {
       deployment.metadata.generation = 1;

@@ -4,6 +4,7 @@ import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { ReplicaSet } from '#kubernetes/schema/apps_v1.gen';
+import { defaultReplicaSet } from './defaults.ts';
 
 export default defineResource<ReplicaSet>({
   group: 'apps',
@@ -15,6 +16,7 @@ export default defineResource<ReplicaSet>({
   storageVersionHash: 'P1RzHs8/mWQ=',
   schema: 'apps_v1.ReplicaSet',
   storagePath: 'replicasets',
+  defaults: defaultReplicaSet,
   strategy: specAndStatus(),
   columns: [
     nameColumn,

@@ -5,6 +5,7 @@ import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, stringColumn } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { StatefulSet } from '#kubernetes/schema/apps_v1.gen';
+import { defaultStatefulSet } from './defaults.ts';
 
 export default defineResource<StatefulSet>({
   group: 'apps',
@@ -16,6 +17,7 @@ export default defineResource<StatefulSet>({
   storageVersionHash: 'H+vl74LkKdo=',
   schema: 'apps_v1.StatefulSet',
   storagePath: 'statefulsets',
+  defaults: defaultStatefulSet,
   strategy: specAndStatus({ validateName: nameIsDNSLabel }),
   columns: [
     nameColumn,

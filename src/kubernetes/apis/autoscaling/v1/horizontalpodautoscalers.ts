@@ -3,6 +3,7 @@ import { horizontalPodAutoscalerConversion } from '#kubernetes/apis/autoscaling/
 import { horizontalPodAutoscalerColumns, horizontalPodAutoscalerStrategy } from '#kubernetes/apis/autoscaling/horizontalpodautoscaler';
 import { statusSubresource } from '#kubernetes/apis/strategy';
 import type { HorizontalPodAutoscaler } from '#kubernetes/schema/autoscaling_v2.gen';
+import { defaultHorizontalPodAutoscaler } from './defaults.ts';
 
 /** Stored as autoscaling/v2: strategy and columns see that version. */
 export default defineResource<HorizontalPodAutoscaler>({
@@ -16,6 +17,7 @@ export default defineResource<HorizontalPodAutoscaler>({
   schema: 'autoscaling_v1.HorizontalPodAutoscaler',
   storagePath: 'horizontalpodautoscalers',
   storageVersion: { version: { group: 'autoscaling', version: 'v2' }, schema: 'autoscaling_v2.HorizontalPodAutoscaler', conversion: horizontalPodAutoscalerConversion },
+  defaults: defaultHorizontalPodAutoscaler,
   columns: horizontalPodAutoscalerColumns,
   strategy: horizontalPodAutoscalerStrategy,
   subresources: {

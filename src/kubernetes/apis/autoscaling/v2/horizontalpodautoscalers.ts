@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { horizontalPodAutoscalerColumns, horizontalPodAutoscalerStrategy } from '#kubernetes/apis/autoscaling/horizontalpodautoscaler';
 import { statusSubresource } from '#kubernetes/apis/strategy';
 import type { HorizontalPodAutoscaler } from '#kubernetes/schema/autoscaling_v2.gen';
+import { defaultHorizontalPodAutoscaler } from './defaults.ts';
 
 export default defineResource<HorizontalPodAutoscaler>({
   group: 'autoscaling',
@@ -13,6 +14,7 @@ export default defineResource<HorizontalPodAutoscaler>({
   storageVersionHash: 'qwQve8ut294=',
   schema: 'autoscaling_v2.HorizontalPodAutoscaler',
   storagePath: 'horizontalpodautoscalers',
+  defaults: defaultHorizontalPodAutoscaler,
   columns: horizontalPodAutoscalerColumns,
   strategy: horizontalPodAutoscalerStrategy,
   subresources: {

@@ -3,6 +3,7 @@ import { ageColumn, nameColumn, translateTimestampSince } from '#apiserver/regis
 import { booleanColumn, boolText, containerColumns, describe, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { CronJob } from '#kubernetes/schema/batch_v1.gen';
+import { defaultCronJob } from './defaults.ts';
 
 export default defineResource<CronJob>({
   group: 'batch',
@@ -14,6 +15,7 @@ export default defineResource<CronJob>({
   storageVersionHash: 'sd5LIXh4Fjs=',
   schema: 'batch_v1.CronJob',
   storagePath: 'cronjobs',
+  defaults: defaultCronJob,
   strategy: specAndStatus(),
   columns: [
     nameColumn,

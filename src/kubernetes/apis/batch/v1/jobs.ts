@@ -4,6 +4,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { containerColumns, describe, formatLabelSelector, stringColumn, wide } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { Job } from '#kubernetes/schema/batch_v1.gen';
+import { defaultJob } from './defaults.ts';
 
 function statusText({ metadata, status }: Job): string {
   const holds = (type: string) => status?.conditions?.find((condition) => condition.type === type)?.status === 'True';
@@ -43,6 +44,7 @@ export default defineResource<Job>({
   storageVersionHash: 'mudhfqk/qZY=',
   schema: 'batch_v1.Job',
   storagePath: 'jobs',
+  defaults: defaultJob,
   strategy: specAndStatus({
     defaultGarbageCollectionPolicy: 'orphan',
     prepareForCreate(job) {

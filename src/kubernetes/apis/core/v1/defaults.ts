@@ -12,6 +12,7 @@ import type {
   Node, PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeSpec, Pod, PodSpec, PodTemplate, PodTemplateSpec, Probe,
   ReplicationController, ResourceQuota, ResourceRequirements, Secret, Service, Volume,
 } from '#kubernetes/schema/core_v1.gen';
+import { convertPodSpec, dropInitContainerAnnotations } from './conversion.ts';
 
 /** 0644 */
 const fileMode = 420;
@@ -90,6 +91,7 @@ function defaultContainerStatuses(statuses: readonly ContainerStatus[] | undefin
 /** A template without a spec gets one, as its type has no way to be without. */
 export function defaultPodTemplateSpec(template: PodTemplateSpec): void {
   defaultPodSpec((template.spec ??= {}));
+  if (template.metadata?.annotations !== undefined) dropInitContainerAnnotations(template.metadata.annotations);
 }
 
 /** The spec of a pod or of a template, with all that is in it. */
@@ -99,6 +101,7 @@ export function defaultPodSpec(spec: PodSpec): void {
   spec.securityContext ??= {};
   spec.terminationGracePeriodSeconds ??= 30;
   if (!spec.schedulerName) spec.schedulerName = 'default-scheduler';
+  convertPodSpec(spec);
   const { volumes, initContainers, containers, ephemeralContainers } = spec;
   if (volumes !== undefined) for (const volume of volumes) defaultVolume(volume);
   if (initContainers !== undefined) for (const container of initContainers) defaultContainer(container);

@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import type { Endpoints } from '#kubernetes/schema/core_v1.gen';
+import { defaultEndpoints } from './defaults.ts';
 
 /** The first three `ip:port` (or `ip` where there are no ports), and how many more there are. */
 function endpointsText({ subsets }: Endpoints): string {
@@ -25,6 +26,7 @@ export default defineResource<Endpoints>({
   storageVersionHash: 'fWeeMqaN/OA=',
   schema: 'core_v1.Endpoints',
   storagePath: 'services/endpoints',
+  defaults: defaultEndpoints,
   strategy: { allowCreateOnUpdate: true },
   columns: [
     nameColumn,

@@ -1,7 +1,9 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { defaultColumns } from '#apiserver/registry/table-columns';
+import type { LimitRange } from '#kubernetes/schema/core_v1.gen';
+import { defaultLimitRange } from './defaults.ts';
 
-export default defineResource({
+export default defineResource<LimitRange>({
   group: '',
   version: 'v1',
   kind: 'LimitRange',
@@ -10,6 +12,7 @@ export default defineResource({
   storageVersionHash: 'EBKMFVe6cwo=',
   schema: 'core_v1.LimitRange',
   storagePath: 'limitranges',
+  defaults: defaultLimitRange,
   strategy: {
     allowCreateOnUpdate: true,
     prepareForCreate({ metadata }) {

@@ -6,6 +6,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn } from '#kubernetes/apis/columns';
 import { keepField, statusSubresource } from '#kubernetes/apis/strategy';
 import type { Namespace } from '#kubernetes/schema/core_v1.gen';
+import { defaultNamespace } from './defaults.ts';
 
 /** Selectors can find a namespace by its name. */
 function labelWithName(metadata: ObjectMeta, name: string): void {
@@ -46,9 +47,7 @@ export default defineResource<Namespace>({
   strategy: namespaceStrategy,
   selectableFields: { 'status.phase': ({ status }) => status?.phase ?? '' },
   unsupportedField: (label) => `field label not supported: ${label}`,
-  defaults({ metadata }) {
-    if (metadata.name) labelWithName(metadata, metadata.name);
-  },
+  defaults: defaultNamespace,
   columns: [
     nameColumn,
     stringColumn('Status', 'The status of the namespace', ({ status }) => status?.phase ?? ''),

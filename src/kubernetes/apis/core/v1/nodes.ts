@@ -3,6 +3,8 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { compareBytes, describe, stringColumn, wide } from '#kubernetes/apis/columns';
 import { keepField, statusSubresource } from '#kubernetes/apis/strategy';
 import type { Node } from '#kubernetes/schema/core_v1.gen';
+import { convertNodeSpec } from './conversion.ts';
+import { defaultNode } from './defaults.ts';
 
 function statusText({ spec, status }: Node): string {
   const ready = status?.conditions?.findLast((condition) => condition.type === 'Ready');
@@ -43,6 +45,10 @@ export default defineResource<Node>({
   storageVersionHash: 'XwShjMxG9Fs=',
   schema: 'core_v1.Node',
   storagePath: 'minions',
+  defaults(node) {
+    defaultNode(node);
+    if (node.spec !== undefined) convertNodeSpec(node.spec);
+  },
   strategy: {
     resetFields: [['status']],
     prepareForCreate({ spec, status }) {

@@ -4,6 +4,7 @@ import { describe, stringColumn, wide } from '#kubernetes/apis/columns';
 import { accessModesText, betaStorageClass } from '#kubernetes/apis/core/volumes';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '#kubernetes/schema/core_v1.gen';
+import { defaultPersistentVolumeClaim } from './defaults.ts';
 
 const noSource = {};
 
@@ -33,6 +34,7 @@ export default defineResource<PersistentVolumeClaim>({
   storageVersionHash: 'QWTyNDq0dC4=',
   schema: 'core_v1.PersistentVolumeClaim',
   storagePath: 'persistentvolumeclaims',
+  defaults: defaultPersistentVolumeClaim,
   strategy: withoutStatus({
     returnsDeletedObject: true,
     prepareForCreate({ spec }) {

@@ -4,6 +4,7 @@ import { describe, stringColumn, wide } from '#kubernetes/apis/columns';
 import { accessModesText, betaStorageClass } from '#kubernetes/apis/core/volumes';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { PersistentVolume } from '#kubernetes/schema/core_v1.gen';
+import { defaultPersistentVolume } from './defaults.ts';
 
 export default defineResource<PersistentVolume>({
   group: '',
@@ -15,6 +16,7 @@ export default defineResource<PersistentVolume>({
   storageVersionHash: 'HN/zwEC+JgM=',
   schema: 'core_v1.PersistentVolume',
   storagePath: 'persistentvolumes',
+  defaults: defaultPersistentVolume,
   strategy: withoutStatus({
     returnsDeletedObject: true,
     prepareForCreate(volume, { now }) {

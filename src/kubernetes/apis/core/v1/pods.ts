@@ -2,6 +2,8 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { podColumns, podRowConditions } from '#kubernetes/apis/core/pod-columns';
 import { ephemeralContainersStrategy, podStatusStrategy, podStrategy, resizeStrategy } from '#kubernetes/apis/core/pod-strategy';
 import type { Pod } from '#kubernetes/schema/core_v1.gen';
+import { convertPod } from './conversion.ts';
+import { defaultPod } from './defaults.ts';
 
 export default defineResource<Pod>({
   group: '',
@@ -13,6 +15,10 @@ export default defineResource<Pod>({
   storageVersionHash: 'xPOwRZ+Yhw8=',
   schema: 'core_v1.Pod',
   storagePath: 'pods',
+  defaults(pod) {
+    defaultPod(pod);
+    convertPod(pod);
+  },
   strategy: podStrategy,
   selectableFields: {
     'spec.nodeName': ({ spec }) => spec?.nodeName ?? '',

@@ -3,6 +3,7 @@ import { nameColumn } from '#apiserver/registry/table-columns';
 import { containerColumns, formatLabels, stringColumn } from '#kubernetes/apis/columns';
 import { bumpGeneration } from '#kubernetes/apis/strategy';
 import type { PodTemplate } from '#kubernetes/schema/core_v1.gen';
+import { defaultPodTemplate } from './defaults.ts';
 
 export default defineResource<PodTemplate>({
   group: '',
@@ -12,6 +13,7 @@ export default defineResource<PodTemplate>({
   storageVersionHash: 'LIXB2x4IFpk=',
   schema: 'core_v1.PodTemplate',
   storagePath: 'podtemplates',
+  defaults: defaultPodTemplate,
   strategy: {
     returnsDeletedObject: true,
     prepareForCreate(podTemplate) {

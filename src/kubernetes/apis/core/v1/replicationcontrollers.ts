@@ -4,6 +4,7 @@ import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, formatLabels, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { ReplicationController } from '#kubernetes/schema/core_v1.gen';
+import { defaultReplicationController } from './defaults.ts';
 
 export default defineResource<ReplicationController>({
   group: '',
@@ -15,6 +16,7 @@ export default defineResource<ReplicationController>({
   storageVersionHash: 'Jond2If31h0=',
   schema: 'core_v1.ReplicationController',
   storagePath: 'controllers',
+  defaults: defaultReplicationController,
   strategy: specAndStatus({ defaultGarbageCollectionPolicy: 'orphan' }),
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
   unsupportedField: (label) => `field label not supported: ${label}`,

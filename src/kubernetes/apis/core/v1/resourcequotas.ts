@@ -3,6 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { compareBytes, stringColumn } from '#kubernetes/apis/columns';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { ResourceQuota } from '#kubernetes/schema/core_v1.gen';
+import { defaultResourceQuota } from './defaults.ts';
 
 /** `cpu: 1/2, memory: 1Gi/4Gi` of the resources that are limits (`limits.cpu`), or of those that are not. */
 function usageText({ status }: ResourceQuota, limits: boolean): string {
@@ -22,6 +23,7 @@ export default defineResource<ResourceQuota>({
   storageVersionHash: '8uhSgffRX6w=',
   schema: 'core_v1.ResourceQuota',
   storagePath: 'resourcequotas',
+  defaults: defaultResourceQuota,
   strategy: withoutStatus({ returnsDeletedObject: true }),
   columns: [
     nameColumn,

@@ -4,6 +4,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import { validateImmutable } from '#kubernetes/apis/core/immutable';
 import type { Secret } from '#kubernetes/schema/core_v1.gen';
+import { defaultSecret } from './defaults.ts';
 
 /** What `stringData` brings as text becomes `data`, which is what is stored. */
 function mergeStringData(secret: Secret): void {
@@ -26,7 +27,7 @@ export default defineResource<Secret>({
   storagePath: 'secrets',
   defaults(secret) {
     mergeStringData(secret);
-    secret.type ||= 'Opaque';
+    defaultSecret(secret);
   },
   strategy: {
     prepareForUpdate(secret, old) {

@@ -4,6 +4,7 @@ import { describe, formatLabels, stringColumn, wide } from '#kubernetes/apis/col
 import { externalIpText, portsText, serviceStrategy } from '#kubernetes/apis/core/service';
 import { statusSubresource } from '#kubernetes/apis/strategy';
 import type { Service } from '#kubernetes/schema/core_v1.gen';
+import { defaultService } from './defaults.ts';
 
 export default defineResource<Service>({
   group: '',
@@ -15,6 +16,7 @@ export default defineResource<Service>({
   storageVersionHash: '0/CO1lhkEBI=',
   schema: 'core_v1.Service',
   storagePath: 'services/specs',
+  defaults: defaultService,
   strategy: serviceStrategy,
   selectableFields: { 'spec.clusterIP': ({ spec }) => spec?.clusterIP ?? '', 'spec.type': ({ spec }) => spec?.type ?? '' },
   unsupportedField: (label) => `field label not supported: ${label}`,

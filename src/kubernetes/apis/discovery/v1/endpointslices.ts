@@ -3,6 +3,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, listWithMore, stringColumn } from '#kubernetes/apis/columns';
 import type { Endpoint, EndpointSlice } from '#kubernetes/schema/discovery_v1.gen';
+import { defaultEndpointSlice } from './defaults.ts';
 
 /** The topology of v1beta1 is not for clients of v1; a host name that stood there before becomes the node name. */
 function dropTopology(slice: EndpointSlice, old: EndpointSlice): void {
@@ -26,6 +27,7 @@ export default defineResource<EndpointSlice>({
   storageVersionHash: 'qgS0xkrxYAI=',
   schema: 'discovery_v1.EndpointSlice',
   storagePath: 'endpointslices',
+  defaults: defaultEndpointSlice,
   strategy: {
     prepareForCreate(slice) {
       slice.metadata.generation = 1;

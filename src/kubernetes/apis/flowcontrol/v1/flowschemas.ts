@@ -3,6 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { compareBytes, describe, stringColumn } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { FlowSchema } from '#kubernetes/schema/flowcontrol_v1.gen';
+import { defaultFlowSchema } from './defaults.ts';
 
 export default defineResource<FlowSchema>({
   group: 'flowcontrol.apiserver.k8s.io',
@@ -13,6 +14,7 @@ export default defineResource<FlowSchema>({
   storageVersionHash: 'GJVAJZSZBIw=',
   schema: 'flowcontrol_v1.FlowSchema',
   storagePath: 'flowschemas',
+  defaults: defaultFlowSchema,
   strategy: specAndStatus(),
   compareRows: (a, b) => (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0) || compareBytes(a.metadata.name ?? '', b.metadata.name ?? ''),
   columns: [

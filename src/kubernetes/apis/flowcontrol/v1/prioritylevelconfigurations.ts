@@ -3,6 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { PriorityLevelConfiguration, PriorityLevelConfigurationSpec } from '#kubernetes/schema/flowcontrol_v1.gen';
+import { defaultPriorityLevelConfiguration } from './defaults.ts';
 
 function queuing(spec: PriorityLevelConfigurationSpec | undefined, field: 'queues' | 'handSize' | 'queueLengthLimit'): number | string {
   const queuing = spec?.limited?.limitResponse?.queuing;
@@ -18,6 +19,7 @@ export default defineResource<PriorityLevelConfiguration>({
   storageVersionHash: 'Kir5PVfvNeI=',
   schema: 'flowcontrol_v1.PriorityLevelConfiguration',
   storagePath: 'prioritylevelconfigurations',
+  defaults: defaultPriorityLevelConfiguration,
   strategy: specAndStatus(),
   columns: [
     nameColumn,

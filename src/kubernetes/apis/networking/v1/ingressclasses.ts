@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, describeMeta } from '#apiserver/registry/table-columns';
 import { stringColumn } from '#kubernetes/apis/columns';
 import type { IngressClass } from '#kubernetes/schema/networking_v1.gen';
+import { defaultIngressClass } from './defaults.ts';
 
 export default defineResource<IngressClass>({
   group: 'networking.k8s.io',
@@ -12,6 +13,7 @@ export default defineResource<IngressClass>({
   storageVersionHash: 'l/iqIbDgFyQ=',
   schema: 'networking_v1.IngressClass',
   storagePath: 'ingressclasses',
+  defaults: defaultIngressClass,
   strategy: { generation: 'spec' },
   columns: [
     stringColumn('Name', describeMeta('name'), ({ metadata }) => {

@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, formatLabelSelector, stringColumn } from '#kubernetes/apis/columns';
 import type { NetworkPolicy } from '#kubernetes/schema/networking_v1.gen';
+import { defaultNetworkPolicy } from './defaults.ts';
 
 export default defineResource<NetworkPolicy>({
   group: 'networking.k8s.io',
@@ -12,6 +13,7 @@ export default defineResource<NetworkPolicy>({
   storageVersionHash: 'YpfwF18m1G8=',
   schema: 'networking_v1.NetworkPolicy',
   storagePath: 'networkpolicies',
+  defaults: defaultNetworkPolicy,
   strategy: { generation: 'spec' },
   columns: [
     nameColumn,

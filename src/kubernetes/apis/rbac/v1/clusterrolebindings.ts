@@ -4,6 +4,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn, wide } from '#kubernetes/apis/columns';
 import { describeRoleRef, subjectsText } from '#kubernetes/apis/rbac/subjects';
 import type { ClusterRoleBinding } from '#kubernetes/schema/rbac_v1.gen';
+import { defaultRoleBinding } from './defaults.ts';
 
 export default defineResource<ClusterRoleBinding>({
   group: 'rbac.authorization.k8s.io',
@@ -14,6 +15,7 @@ export default defineResource<ClusterRoleBinding>({
   storageVersionHash: '48tpQ8gZHFc=',
   schema: 'rbac_v1.ClusterRoleBinding',
   storagePath: 'clusterrolebindings',
+  defaults: defaultRoleBinding,
   strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName },
   columns: [
     nameColumn,

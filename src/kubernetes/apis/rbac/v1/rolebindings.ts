@@ -4,6 +4,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn, wide } from '#kubernetes/apis/columns';
 import { describeRoleRef, subjectsText } from '#kubernetes/apis/rbac/subjects';
 import type { RoleBinding } from '#kubernetes/schema/rbac_v1.gen';
+import { defaultRoleBinding } from './defaults.ts';
 
 export default defineResource<RoleBinding>({
   group: 'rbac.authorization.k8s.io',
@@ -13,6 +14,7 @@ export default defineResource<RoleBinding>({
   storageVersionHash: 'eGsCzGH6b1g=',
   schema: 'rbac_v1.RoleBinding',
   storagePath: 'rolebindings',
+  defaults: defaultRoleBinding,
   strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName },
   columns: [
     nameColumn,

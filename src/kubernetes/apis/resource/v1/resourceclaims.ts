@@ -3,6 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn } from '#kubernetes/apis/columns';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { AllocatedDeviceStatus, ResourceClaim } from '#kubernetes/schema/resource_v1.gen';
+import { defaultResourceClaim } from './defaults.ts';
 
 /** A device that is no longer allocated takes its status along. */
 function dropDeallocatedDevices(claim: ResourceClaim, old: ResourceClaim): void {
@@ -22,6 +23,7 @@ export default defineResource<ResourceClaim>({
   storageVersionHash: 'wgAZaHcZxUg=',
   schema: 'resource_v1.ResourceClaim',
   storagePath: 'resourceclaims',
+  defaults: defaultResourceClaim,
   strategy: withoutStatus({ returnsDeletedObject: true }),
   columns: [
     nameColumn,

@@ -1,5 +1,6 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { defaultResourceClaimTemplate } from './defaults.ts';
 
 export default defineResource({
   group: 'resource.k8s.io',
@@ -9,6 +10,7 @@ export default defineResource({
   storageVersionHash: 'TuzjC49aUfM=',
   schema: 'resource_v1.ResourceClaimTemplate',
   storagePath: 'resourceclaimtemplates',
+  defaults: defaultResourceClaimTemplate,
   strategy: { returnsDeletedObject: true },
   columns: [
     nameColumn,

@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import type { ResourceSlice } from '#kubernetes/schema/resource_v1.gen';
+import { defaultResourceSlice } from './defaults.ts';
 
 export default defineResource<ResourceSlice>({
   group: 'resource.k8s.io',
@@ -12,6 +13,7 @@ export default defineResource<ResourceSlice>({
   storageVersionHash: 'KsC072WgaEY=',
   schema: 'resource_v1.ResourceSlice',
   storagePath: 'resourceslices',
+  defaults: defaultResourceSlice,
   strategy: { returnsDeletedObject: true, generation: 'spec' },
   selectableFields: { 'spec.driver': ({ spec }) => spec?.driver ?? '', 'spec.nodeName': ({ spec }) => spec?.nodeName ?? '' },
   unsupportedField: (label) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${label}`,

@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { booleanColumn, describe, integerColumn, stringColumn } from '#kubernetes/apis/columns';
 import type { PriorityClass } from '#kubernetes/schema/scheduling_v1.gen';
+import { defaultPriorityClass } from './defaults.ts';
 
 export default defineResource<PriorityClass>({
   group: 'scheduling.k8s.io',
@@ -13,6 +14,7 @@ export default defineResource<PriorityClass>({
   storageVersionHash: '1QwjyaZjj3Y=',
   schema: 'scheduling_v1.PriorityClass',
   storagePath: 'priorityclasses',
+  defaults: defaultPriorityClass,
   strategy: {
     prepareForCreate(priorityClass) {
       priorityClass.metadata.generation = 1;

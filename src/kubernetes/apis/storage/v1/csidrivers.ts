@@ -3,6 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { booleanColumn, describe, stringColumn } from '#kubernetes/apis/columns';
 import { bumpGeneration } from '#kubernetes/apis/strategy';
 import type { CSIDriver } from '#kubernetes/schema/storage_v1.gen';
+import { defaultCsiDriver } from './defaults.ts';
 
 export default defineResource<CSIDriver>({
   group: 'storage.k8s.io',
@@ -13,6 +14,7 @@ export default defineResource<CSIDriver>({
   storageVersionHash: 'hL6j/rwBV5w=',
   schema: 'storage_v1.CSIDriver',
   storagePath: 'csidrivers',
+  defaults: defaultCsiDriver,
   strategy: {
     returnsDeletedObject: true,
     allowUnconditionalUpdate: false,

@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, describeMeta } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import type { StorageClass } from '#kubernetes/schema/storage_v1.gen';
+import { defaultStorageClass } from './defaults.ts';
 
 const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'];
 
@@ -15,6 +16,7 @@ export default defineResource<StorageClass>({
   storageVersionHash: 'K+m6uJwbjGY=',
   schema: 'storage_v1.StorageClass',
   storagePath: 'storageclasses',
+  defaults: defaultStorageClass,
   strategy: { returnsDeletedObject: true },
   columns: [
     stringColumn('Name', describeMeta('name'), ({ metadata }) => {

@@ -3,6 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { booleanColumn, describe, stringColumn } from '#kubernetes/apis/columns';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { VolumeAttachment } from '#kubernetes/schema/storage_v1.gen';
+import { defaultVolumeAttachment } from './defaults.ts';
 
 export default defineResource<VolumeAttachment>({
   group: 'storage.k8s.io',
@@ -13,6 +14,7 @@ export default defineResource<VolumeAttachment>({
   storageVersionHash: 'tJx/ezt6UDU=',
   schema: 'storage_v1.VolumeAttachment',
   storagePath: 'volumeattachments',
+  defaults: defaultVolumeAttachment,
   strategy: withoutStatus({ returnsDeletedObject: true, allowUnconditionalUpdate: false }),
   columns: [
     nameColumn,

@@ -1,0 +1,24 @@
+import { AdmissionPlugin, type Attributes, type Informer, type Informers, type KubeObject } from 'kubenest/sdk';
+import { defaultClassOf } from './default-class.ts';
+
+interface Ingress extends KubeObject { spec?: { ingressClassName?: string } }
+
+const classAnnotation = 'kubernetes.io/ingress.class';
+const defaultAnnotations = ['ingressclass.kubernetes.io/is-default-class'];
+
+/** Ingresses that ask for no class get the default one, if there is one. Upstream: kubernetes/plugin/pkg/admission/network/defaultingressclass/admission.go. */
+@AdmissionPlugin({ name: 'DefaultIngressClass', match: [{ groups: ['networking.k8s.io'], resources: ['ingresses'], operations: ['CREATE'] }] })
+export class DefaultIngressClass {
+  readonly #classes: Informer;
+
+  constructor(informers: Informers) {
+    this.#classes = informers.for({ group: 'networking.k8s.io', resource: 'ingressclasses' });
+  }
+
+  admit(request: Attributes): void {
+    const ingress = request.object as Ingress;
+    if (ingress.spec?.ingressClassName !== undefined || ingress.metadata.annotations?.[classAnnotation] !== undefined) return;
+    const name = defaultClassOf(this.#classes, defaultAnnotations)?.metadata.name;
+    if (name !== undefined) ingress.spec = { ...ingress.spec, ingressClassName: name };
+  }
+}

@@ -1,0 +1,25 @@
+import { AdmissionPlugin, type Attributes, type Informer, type Informers, type KubeObject } from 'kubenest/sdk';
+import { defaultClassOf } from './default-class.ts';
+
+interface PersistentVolumeClaim extends KubeObject { spec?: { storageClassName?: string } }
+
+const betaClassAnnotation = 'volume.beta.kubernetes.io/storage-class';
+const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'];
+
+/** Claims that ask for no class get the default one, if there is one. Upstream: kubernetes/plugin/pkg/admission/storage/storageclass/setdefault/admission.go. */
+@AdmissionPlugin({ name: 'DefaultStorageClass', match: [{ groups: [''], resources: ['persistentvolumeclaims'], operations: ['CREATE'] }] })
+export class DefaultStorageClass {
+  readonly #classes: Informer;
+
+  constructor(informers: Informers) {
+    this.#classes = informers.for({ group: 'storage.k8s.io', resource: 'storageclasses' });
+  }
+
+  admit(request: Attributes): void {
+    const claim = request.object as PersistentVolumeClaim;
+    // An empty name says "no class" and counts as asked for.
+    if (claim.spec?.storageClassName !== undefined || claim.metadata.annotations?.[betaClassAnnotation] !== undefined) return;
+    const name = defaultClassOf(this.#classes, defaultAnnotations)?.metadata.name;
+    if (name !== undefined) claim.spec = { ...claim.spec, storageClassName: name };
+  }
+}

@@ -1,0 +1,56 @@
+import type { KubeObject } from 'kubenest/sdk';
+
+export interface SecretKeySelector { readonly name?: string }
+export interface EnvVar { readonly name: string; readonly valueFrom?: { readonly secretKeyRef?: SecretKeySelector } }
+export interface EnvFromSource { readonly secretRef?: { readonly name?: string } }
+export interface VolumeMount { name: string; readOnly?: boolean; mountPath: string }
+export interface Container {
+  name: string;
+  image?: string;
+  imagePullPolicy?: string;
+  env?: EnvVar[];
+  envFrom?: EnvFromSource[];
+  volumeMounts?: VolumeMount[];
+}
+export interface Volume {
+  name: string;
+  secret?: { readonly secretName?: string };
+  projected?: { readonly sources?: readonly { readonly serviceAccountToken?: object; readonly secret?: { readonly name?: string } }[] };
+  [source: string]: unknown;
+}
+export interface PodSpec {
+  serviceAccountName?: string;
+  serviceAccount?: string;
+  automountServiceAccountToken?: boolean;
+  containers?: Container[];
+  initContainers?: Container[];
+  ephemeralContainers?: Container[];
+  volumes?: Volume[];
+  imagePullSecrets?: { name?: string }[];
+  tolerations?: Toleration[];
+  priorityClassName?: string;
+  priority?: number;
+  preemptionPolicy?: string;
+  [field: string]: unknown;
+}
+export interface Toleration { key?: string; operator?: string; value?: string; effect?: string; tolerationSeconds?: number }
+export interface Pod extends KubeObject { spec: PodSpec }
+
+export type ContainerSort = 'container' | 'init container' | 'ephemeral container';
+
+/** Containers of every sort, in upstream's order: a plugin that forgets a sort lets it through (CVE-2023-2727, CVE-2023-2728, CVE-2024-3177). */
+export function* containersOf(spec: PodSpec): Iterable<{ readonly sort: ContainerSort; readonly container: Container }> {
+  for (const container of spec.initContainers ?? []) yield { sort: 'init container', container };
+  for (const container of spec.containers ?? []) yield { sort: 'container', container };
+  for (const container of spec.ephemeralContainers ?? []) yield { sort: 'ephemeral container', container };
+}
+
+/** Whether a pod refers to any secret: by volumes, by the environment of any container, by pull secrets. */
+export function refersToSecrets(spec: PodSpec): boolean {
+  if (spec.imagePullSecrets?.length) return true;
+  if (spec.volumes?.some((volume) => volume.secret || volume.projected?.sources?.some(({ secret }) => secret))) return true;
+  for (const { container } of containersOf(spec)) {
+    if (container.env?.some(({ valueFrom }) => valueFrom?.secretKeyRef) || container.envFrom?.some(({ secretRef }) => secretRef)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,71 @@
+import { AdmissionPlugin, type Attributes, forbidden, type Informer, type Informers, type KubeObject } from 'kubenest/sdk';
+import type { Pod } from './pod-walker.ts';
+
+interface PriorityClass extends KubeObject {
+  readonly value?: number;
+  readonly globalDefault?: boolean;
+  readonly preemptionPolicy?: string;
+}
+
+const defaultPreemptionPolicy = 'PreemptLowerPriority';
+
+/**
+ * Gives pods the priority of their class, or of the class that is everybody's default, and keeps that default the only one.
+ * Upstream: kubernetes/plugin/pkg/admission/priority/admission.go.
+ */
+@AdmissionPlugin({
+  name: 'Priority',
+  match: [
+    { groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] },
+    { groups: ['scheduling.k8s.io'], resources: ['priorityclasses'], operations: ['CREATE', 'UPDATE'] },
+  ],
+})
+export class Priority {
+  readonly #classes: Informer<PriorityClass>;
+
+  constructor(informers: Informers) {
+    this.#classes = informers.for({ group: 'scheduling.k8s.io', resource: 'priorityclasses' });
+  }
+
+  admit(request: Attributes): void {
+    if (request.resource.resource !== 'pods') return;
+    const { spec } = request.object as Pod;
+    if (request.operation === 'UPDATE') {
+      const old = (request.oldObject as Pod).spec;
+      if (spec.priority === undefined && old.priority !== undefined) spec.priority = old.priority;
+      if (spec.preemptionPolicy === undefined && old.preemptionPolicy !== undefined) spec.preemptionPolicy = old.preemptionPolicy;
+      return;
+    }
+    const chosen = spec.priorityClassName ? this.#named(request, spec.priorityClassName) : this.#default();
+    if (chosen) spec.priorityClassName = chosen.metadata.name ?? '';
+    const priority = chosen?.value ?? 0;
+    const preemptionPolicy = chosen?.preemptionPolicy ?? defaultPreemptionPolicy;
+    if (spec.priority !== undefined && spec.priority !== priority) {
+      throw forbidden(request, `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`);
+    }
+    if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== preemptionPolicy) {
+      throw forbidden(request, `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`);
+    }
+    spec.priority = priority;
+    spec.preemptionPolicy = preemptionPolicy;
+  }
+
+  validate(request: Attributes): void {
+    if (request.resource.resource !== 'priorityclasses' || !(request.object as PriorityClass).globalDefault) return;
+    const present = this.#default();
+    if (present && (request.operation === 'CREATE' || present.metadata.name !== request.object.metadata.name)) {
+      throw forbidden(request, `PriorityClass ${present.metadata.name} is already marked as default. Only one default can exist`);
+    }
+  }
+
+  #named(request: Attributes, name: string): PriorityClass {
+    const found = this.#classes.get('', name);
+    if (!found) throw forbidden(request, `no PriorityClass with name ${name} was found`);
+    return found;
+  }
+
+  /** Of several defaults, which only a race can make, the lowest counts. */
+  #default(): PriorityClass | undefined {
+    return this.#classes.list().filter(({ globalDefault }) => globalDefault).sort((a, b) => (a.value ?? 0) - (b.value ?? 0))[0];
+  }
+}

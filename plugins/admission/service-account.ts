@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { AdmissionPlugin, type Attributes, forbidden, type Informer, type Informers, type KubeObject } from 'kubenest/sdk';
+import { type Container, type ContainerSort, containersOf, type Pod, type PodSpec, refersToSecrets, type Volume } from './pod-walker.ts';
+
+interface ServiceAccount extends KubeObject {
+  readonly secrets?: readonly { readonly name?: string }[];
+  readonly imagePullSecrets?: readonly { readonly name?: string }[];
+  readonly automountServiceAccountToken?: boolean;
+}
+
+const defaultName = 'default';
+const volumePrefix = 'kube-api-access-';
+const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
+const tokenSeconds = 3607;
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+const mountableAnnotation = 'kubernetes.io/enforce-mountable-secrets';
+/** The `default` account is made by a controller a moment after its namespace: it is waited for. */
+const patience = { attempts: 10, waitMs: 150 };
+
+/**
+ * Gives pods their service account, its token volume and its pull secrets, and keeps them to the account's secrets where it
+ * asks for that. Upstream: kubernetes/plugin/pkg/admission/serviceaccount/admission.go.
+ */
+@AdmissionPlugin({
+  name: 'ServiceAccount',
+  match: [
+    { groups: [''], resources: ['pods'], operations: ['CREATE'] },
+    { groups: [''], resources: ['pods'], subresources: ['ephemeralcontainers'], operations: ['UPDATE'] },
+  ],
+})
+export class ServiceAccountAdmission {
+  readonly #accounts: Informer<ServiceAccount>;
+
+  constructor(informers: Informers) {
+    this.#accounts = informers.for({ group: '', resource: 'serviceaccounts' });
+  }
+
+  admit(request: Attributes): void | Promise<void> {
+    if (request.operation !== 'CREATE') return;
+    const { metadata, spec } = request.object as Pod;
+    if (metadata.annotations?.[mirrorAnnotation] !== undefined) return;
+    spec.serviceAccountName ||= defaultName;
+    const account = this.#accounts.get(request.namespace, spec.serviceAccountName);
+    if (account) return this.#furnish(spec, account);
+    return this.#find(request, spec.serviceAccountName).then((found) => this.#furnish(spec, found));
+  }
+
+  #furnish(spec: PodSpec, account: ServiceAccount): void {
+    spec.serviceAccount = spec.serviceAccountName as string;
+    if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec);
+    if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length) spec.imagePullSecrets = account.imagePullSecrets.map(({ name = '' }) => ({ name }));
+  }
+
+  validate(request: Attributes): void | Promise<void> {
+    const { metadata, spec } = request.object as Pod;
+    if (request.operation === 'CREATE' && metadata.annotations?.[mirrorAnnotation] !== undefined) return checkMirror(request, spec);
+    if (!spec.serviceAccountName) throw forbidden(request, `no service account specified for pod ${request.namespace}/${request.name}`);
+    const check = (account: ServiceAccount): void => {
+      if (!/^(1|t|T|true|TRUE|True)$/.test(account.metadata.annotations?.[mountableAnnotation] ?? '')) return;
+      const problem = request.operation === 'CREATE' ? wrongReference(spec, account) : wrongEnvironment(spec, account, (sort) => sort === 'ephemeral container');
+      if (problem) throw forbidden(request, problem);
+    };
+    const account = this.#accounts.get(request.namespace, spec.serviceAccountName);
+    return account ? check(account) : this.#find(request, spec.serviceAccountName).then(check);
+  }
+
+  async #find(request: Attributes, name: string): Promise<ServiceAccount> {
+    const attempts = name === defaultName ? patience.attempts : 1;
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const account = this.#accounts.get(request.namespace, name);
+      if (account) return account;
+      if (attempt + 1 < attempts) await new Promise((resolve) => setTimeout(resolve, patience.waitMs));
+    }
+    throw forbidden(request, `error looking up service account ${request.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`);
+  }
+}
+
+function mountToken(spec: PodSpec): void {
+  const present = spec.volumes?.find(({ name }) => name.startsWith(volumePrefix))?.name;
+  const name = present ?? volumePrefix + randomSuffix();
+  let isNeeded = false;
+  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
+    if (container.volumeMounts?.some((mount) => mount.mountPath === mountPath)) continue;
+    (container.volumeMounts ??= []).push({ name, readOnly: true, mountPath });
+    isNeeded = true;
+  }
+  if (present === undefined && isNeeded) (spec.volumes ??= []).push(tokenVolume(name));
+}
+
+/** The token, the cluster's authority and the namespace, in one projected volume. */
+function tokenVolume(name: string): Volume {
+  return {
+    name,
+    projected: {
+      sources: [
+        { serviceAccountToken: { expirationSeconds: tokenSeconds, path: 'token' } },
+        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+        { downwardAPI: { items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }] } },
+      ] as never,
+      defaultMode: 420,
+    } as never,
+  };
+}
+
+const letters = 'bcdfghjklmnpqrstvwxz2456789';
+
+function randomSuffix(): string {
+  const random = randomUUID();
+  return Array.from({ length: 5 }, (_, at) => letters[Number.parseInt(random.slice(at, at + 3).replace('-', '7'), 16) % letters.length]).join('');
+}
+
+function checkMirror(request: Attributes, spec: PodSpec): void {
+  if (spec.serviceAccountName) throw forbidden(request, 'a mirror pod may not reference service accounts');
+  if (refersToSecrets(spec)) throw forbidden(request, 'a mirror pod may not reference secrets');
+  if (spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken))) {
+    throw forbidden(request, 'a mirror pod may not use ServiceAccountToken volume projections');
+  }
+}
+
+/** What of a pod refers to a secret that its account does not list; undefined if nothing. */
+function wrongReference(spec: PodSpec, account: ServiceAccount): string | undefined {
+  const allowed = new Set(account.secrets?.map(({ name }) => name));
+  for (const { secret } of spec.volumes ?? []) {
+    if (secret && !allowed.has(secret.secretName)) {
+      return `volume with secret.secretName="${secret.secretName ?? ''}" is not allowed because service account ${account.metadata.name} does not reference that secret`;
+    }
+  }
+  const inContainers = wrongEnvironment(spec, account, (sort) => sort !== 'ephemeral container');
+  if (inContainers) return inContainers;
+  const pull = new Set(account.imagePullSecrets?.map(({ name }) => name));
+  const index = spec.imagePullSecrets?.findIndex(({ name }) => !pull.has(name)) ?? -1;
+  if (index < 0) return undefined;
+  return `imagePullSecrets[${index}].name="${spec.imagePullSecrets?.[index]?.name ?? ''}" is not allowed because service account ${account.metadata.name} does not reference that imagePullSecret`;
+}
+
+function wrongEnvironment(spec: PodSpec, account: ServiceAccount, concerns: (sort: ContainerSort) => boolean): string | undefined {
+  const allowed = new Set(account.secrets?.map(({ name }) => name));
+  for (const { sort, container } of containersOf(spec)) {
+    const problem = concerns(sort) ? wrongSecret(sort, container, allowed) : undefined;
+    if (problem) return `${problem} is not allowed because service account ${account.metadata.name} does not reference that secret`;
+  }
+  return undefined;
+}
+
+function wrongSecret(sort: ContainerSort, { name, env, envFrom }: Container, allowed: ReadonlySet<string | undefined>): string | undefined {
+  const variable = env?.find(({ valueFrom }) => valueFrom?.secretKeyRef && !allowed.has(valueFrom.secretKeyRef.name));
+  if (variable) return `${sort} ${name} with envVar ${variable.name} referencing secret.secretName="${variable.valueFrom?.secretKeyRef?.name ?? ''}"`;
+  const source = envFrom?.find(({ secretRef }) => secretRef && !allowed.has(secretRef.name));
+  return source && `${sort} ${name} with envFrom referencing secret.secretName="${source.secretRef?.name ?? ''}"`;
+}

@@ -1,0 +1,64 @@
+import { Buffer } from 'node:buffer';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
+import type { GroupVersionKind, KubeObject, Status } from '#apimachinery/meta/types';
+import { encode } from '#apimachinery/runtime/codec';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { WriteRequest } from '#apiserver/registry/store';
+import { type Negotiated, negotiate } from './negotiation.ts';
+import { respondObject } from './object-responses.ts';
+import { parseWriteOptions, type WriteQuery } from './query-options.ts';
+import { applyFieldValidation, decodeBody, inputMediaType } from './request-body.ts';
+import type { ResourceEndpoint } from './resource-endpoint.ts';
+import { maxRequestBodyBytes, respondJson } from './responses.ts';
+import { ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
+
+/** A POST whose object is not simply stored: what it asks for, decoded. */
+export interface CreateRequest<T extends KubeObject> {
+  readonly object: T;
+  readonly negotiated: Negotiated;
+  readonly options: WriteQuery;
+  readonly request: WriteRequest;
+}
+
+export interface CreateRequestOptions<T extends KubeObject> {
+  /** Other group versions in which the kind may be sent. */
+  readonly alsoAccepts?: (kind: GroupVersionKind) => boolean;
+  /** uid and the like are preconditions: they stay. */
+  readonly keepsSystemFields?: boolean;
+  readonly defaults?: (object: T) => void;
+}
+
+/**
+ * Reads a POST up to the point where upstream calls the storage: negotiated, decoded, defaulted, with managedFields, and
+ * through mutating admission. Validating admission is the caller's (`request.validate`).
+ */
+export async function readCreate<T extends KubeObject>(context: RequestContext, endpoint: ResourceEndpoint, how: CreateRequestOptions<T> = {}): Promise<CreateRequest<T>> {
+  const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
+  const mediaType = inputMediaType(context);
+  const body = await context.exchange.readBody(maxRequestBodyBytes);
+  const options = parseWriteOptions(context.query, 'CreateOptions');
+  const { object: decoded, strictErrors } = decodeBody(body, mediaType, { ...endpoint, alsoAccepts: how.alsoAccepts });
+  const object = decoded as T;
+  applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
+  how.defaults?.(object);
+  if (!how.keepsSystemFields) {
+    const { uid: _, creationTimestamp: __, deletionTimestamp: ___, deletionGracePeriodSeconds: ____, selfLink: _____, ...metadata } = object.metadata;
+    object.metadata = metadata;
+  }
+  ensureNamespaceMatches(endpoint, context.info.namespace, object);
+  const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' }, options.fieldManager);
+  await request.admit('CREATE', object, undefined);
+  return { object, negotiated, options, request };
+}
+
+/** Answers an object that is not stored. */
+export function respondValue(context: RequestContext, endpoint: ResourceEndpoint, status: number, object: KubeObject, negotiated: Negotiated): void {
+  respondObject(context, endpoint, status, Buffer.from(`${encode(endpoint.type, object)}\n`), negotiated);
+}
+
+/** Answers that a creation was done where there is no object to show. */
+export function respondCreated(context: RequestContext, negotiated: Negotiated): void {
+  const status: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+  const type = metaSchema.struct('meta_v1.Status');
+  respondJson(context, 201, Buffer.from(`${encode(type, status)}\n`), negotiated, type);
+}

@@ -1,0 +1,52 @@
+import { Command } from 'commander';
+import { OptionsError, readServerOptions } from './options/server-options.ts';
+import { gitVersion } from './version.ts';
+
+/** Runs a command line, without the names of Node and the script; resolves to the exit code. */
+export async function runCommand(args: readonly string[]): Promise<number> {
+  let code = 0;
+  const program = new Command('kubenest').description('A Kubernetes API server.').exitOverride().version(gitVersion, '--version', 'print the version');
+  program.helpCommand('help [command]', 'tell what a command does');
+  program.command('version').description('print the version').action(() => console.log(gitVersion));
+  // The flags are pflag's, whose syntax is not commander's: what follows the verb is read by the options.
+  for (const [verb, name] of [['serve', 'kubenest serve'], ['kube-apiserver', 'kube-apiserver']] as const) {
+    program.command(verb, { hidden: verb !== 'serve' }).description('serve the API (--help lists the flags)')
+      .argument('[flags...]').helpOption(false).allowUnknownOption()
+      .action(async () => { code = await serve(name, args.slice(1)); });
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    const { exitCode, code: reason } = error as { exitCode?: number; code?: string };
+    if (typeof reason !== 'string' || !reason.startsWith('commander.')) throw error;
+    return exitCode ?? 1;
+  }
+  return code;
+}
+
+async function serve(name: string, args: readonly string[]): Promise<number> {
+  try {
+    const command = await readServerOptions(args);
+    if ('help' in command) {
+      const { serverHelp } = await import('./options/help.ts');
+      process.stdout.write(serverHelp(name));
+    } else if ('version' in command) {
+      console.log(`Kubernetes ${gitVersion}`);
+    } else {
+      const { runServer } = await import('./run.ts');
+      await runServer(command.options);
+    }
+    return 0;
+  } catch (error) {
+    for (const problem of problemsOf(error)) console.error(`${name}: ${problem}`);
+    return 1;
+  }
+}
+
+/** What a user can mend is told in a sentence; the rest with its stack, since it is ours to mend. */
+function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof OptionsError) return error.problems;
+  const { code, name, message, stack } = error as NodeJS.ErrnoException;
+  const isExpected = name === 'LockedStoreError' || name === 'CorruptStoreError' || code !== undefined;
+  return [isExpected ? message : (stack ?? message)];
+}

@@ -1,0 +1,175 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { compileOrigin } from '#apiserver/endpoints/filters/cors';
+import type { TlsOptions } from '#apiserver/server/serving/secure-server';
+import type { KeyPair } from '#cmd/certificates/issue';
+import { certificateNames, lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
+import { type OwnCertificates, ownCertificates, servingCertificateOf } from '#cmd/certificates/own-certificates';
+import type { ServerConfig } from '#cmd/server-config';
+import { parseBundle } from '#plugins/authentication/client-ca';
+import { parseTokenFile } from '#plugins/authentication/token-auth';
+import { goCipherSuites } from './cipher-suites.ts';
+import { OptionsError, type ServerOptions } from './server-options.ts';
+import { parseNamedCertKey, type ServingOptions } from './serving-options.ts';
+
+/** The default of upstream's `--http2-max-streams-per-connection`. */
+const defaultHttp2Streams = 100;
+const drainMs = 60_000;
+
+/** What a server is made of, and what its owner has to do for it. */
+export interface CompletedOptions {
+  readonly config: ServerConfig;
+  /** How to reach the server from this machine. */
+  readonly url: string;
+  /** How the administrator gets in, if the server makes its own client certificates. */
+  readonly admin: { readonly kubeconfig: string; readonly ca: string; readonly client: KeyPair } | undefined;
+  /** Files that are read again when they change, by `readTls`. */
+  readonly tlsFiles: readonly string[];
+  /** Reads them as they are now. Rejects if they are wrong. */
+  readTls(): Promise<TlsOptions>;
+  /** Removes what was made for this process alone. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Reads the files that the options name, and makes certificates where none are named. Rejects with an OptionsError that has
+ * all that is wrong with them.
+ */
+export async function completeOptions(options: ServerOptions): Promise<CompletedOptions> {
+  const { serving, data, authentication, requests, shutdown } = options;
+  const inMemory = data.ephemeral || options.storage.storageBackend === 'memory';
+  const folder = await dataFolder(options, inMemory);
+  const names = servingNames(options);
+  const problems: string[] = [];
+  const collect = async <T>(what: string, work: Promise<T>): Promise<T | undefined> => work.catch((error: unknown) => {
+    problems.push(`${what}: ${(error as Error).message}`);
+    return undefined;
+  });
+
+  const ownFolder = join(folder.path, 'pki');
+  const needsOwn = authentication.clientCaFile === '' || (serving.tlsCertFile === '' && serving.certDir === '');
+  const own = needsOwn ? await collect(`certificates of the server in ${ownFolder}`, ownCertificates(ownFolder, names)) : undefined;
+  if (serving.certDir !== '' && serving.tlsCertFile === '') await collect('--cert-dir', servingCertificateOf(serving.certDir, names));
+  const files = tlsFilesOf(options, ownFolder);
+  const tls = own || !needsOwn ? await collect('serving certificates', readTls(serving, files)) : undefined;
+  const tokens = authentication.tokenAuthFile === '' ? undefined
+    : await collect('--token-auth-file', readFile(authentication.tokenAuthFile, 'utf8').then(parseTokenFile));
+  if (!tls || problems.length > 0) {
+    await folder.dispose();
+    throw new OptionsError(problems);
+  }
+
+  return {
+    config: {
+      storage: { file: inMemory ? undefined : join(folder.path, 'kubenest.db') },
+      serving: {
+        ...tls,
+        bindAddress: serving.bindAddress,
+        port: serving.securePort,
+        disableHttp2: serving.disableHttp2Serving,
+        maxConcurrentStreams: serving.http2MaxStreamsPerConnection || defaultHttp2Streams,
+      },
+      authentication: { anonymous: authentication.anonymousAuth, clientCa: tls.clientCa, tokens },
+      authorization: { modes: options.authorization.authorizationMode },
+      admission: options.admission.enabledPlugins(),
+      requests: {
+        timeoutMs: requests.requestTimeout,
+        maxInFlight: requests.maxRequestsInflight,
+        maxMutatingInFlight: requests.maxMutatingRequestsInflight,
+        goawayChance: requests.goawayChance,
+        hstsDirectives: requests.strictTransportSecurityDirectives,
+        corsAllowedOrigins: requests.corsAllowedOrigins.map(compileOrigin),
+      },
+      shutdown: {
+        shutdownDelayMs: shutdown.shutdownDelayDuration,
+        sendRetryAfter: shutdown.shutdownSendRetryAfter,
+        watchGraceMs: shutdown.shutdownWatchTerminationGracePeriod,
+        drainMs,
+      },
+      verbosity: options.logging.v,
+      eventTtlSeconds: Math.round(options.events.eventTtl / 1_000),
+      serviceClusterIpRange: options.services.serviceClusterIpRange,
+    },
+    url: urlOf(serving),
+    admin: own && authentication.clientCaFile === ''
+      ? { kubeconfig: join(folder.path, 'kubeconfig'), ca: lastCertificate(String(tls.certificate.cert)), client: own.admin } : undefined,
+    tlsFiles: [files.cert, files.key, files.clientCa, ...files.sni.flatMap(({ certFile, keyFile }) => [certFile, keyFile])],
+    readTls: () => readTls(serving, files),
+    dispose: folder.dispose,
+  };
+}
+
+/** `path` is absolute. What `--ephemeral` makes for itself goes when the process goes. */
+async function dataFolder({ data }: ServerOptions, inMemory: boolean): Promise<{ readonly path: string; dispose(): Promise<void> }> {
+  if (inMemory && data.dataDir === './.kubenest') {
+    const path = await mkdtemp(join(tmpdir(), 'kubenest-'));
+    return { path, dispose: () => rm(path, { recursive: true, force: true }) };
+  }
+  const path = resolve(data.dataDir);
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new OptionsError([`--data-dir ${path}: ${(error as Error).message}`]);
+  }
+  return { path, dispose: async () => {} };
+}
+
+interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+  readonly clientCa: string;
+  readonly sni: readonly { readonly certFile: string; readonly keyFile: string; readonly names: readonly string[] }[];
+}
+
+function tlsFilesOf({ serving, authentication }: ServerOptions, ownFolder: string): TlsFiles {
+  const folder = serving.certDir === '' ? ownFolder : serving.certDir;
+  return {
+    cert: serving.tlsCertFile === '' ? join(folder, 'apiserver.crt') : serving.tlsCertFile,
+    key: serving.tlsPrivateKeyFile === '' ? join(folder, 'apiserver.key') : serving.tlsPrivateKeyFile,
+    clientCa: authentication.clientCaFile === '' ? join(ownFolder, 'ca.crt') : authentication.clientCaFile,
+    sni: serving.tlsSniCertKey.flatMap((text) => parseNamedCertKey(text) ?? []),
+  };
+}
+
+async function readTls(serving: ServingOptions, files: TlsFiles): Promise<TlsOptions> {
+  const [certificate, clientCa, sniCertificates] = await Promise.all([
+    readKeyPair(files.cert, files.key),
+    readFile(files.clientCa, 'utf8'),
+    Promise.all(files.sni.map(async ({ certFile, keyFile, names }) => {
+      const pair = await readKeyPair(certFile, keyFile);
+      return { names: names.length > 0 ? names : certificateNames(pair.cert), certificate: pair };
+    })),
+  ]);
+  try {
+    parseBundle(clientCa);
+  } catch (error) {
+    throw new Error(`${files.clientCa}: ${(error as Error).message}`, { cause: error });
+  }
+  return {
+    certificate,
+    clientCa,
+    sniCertificates,
+    minVersion: serving.tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
+    cipherSuites: serving.tlsCipherSuites.flatMap((name) => goCipherSuites.get(name) ?? []),
+  };
+}
+
+/** All that clients may call the server by. */
+function servingNames({ serving, services }: ServerOptions): string[] {
+  const names = [
+    'localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local',
+    '127.0.0.1', '::1', services.firstServiceIp(),
+  ];
+  if (!isUnspecified(serving.bindAddress) && !names.includes(serving.bindAddress)) names.push(serving.bindAddress);
+  return names;
+}
+
+function urlOf({ bindAddress, securePort }: ServingOptions): string {
+  const host = isUnspecified(bindAddress) ? '127.0.0.1' : bindAddress;
+  return `https://${host.includes(':') ? `[${host}]` : host}:${securePort}`;
+}
+
+function isUnspecified(address: string): boolean {
+  return address === '0.0.0.0' || address === '::';
+}

@@ -1,0 +1,70 @@
+import { Inject, Injectable, Optional, UseInterceptors } from '@nestjs/common';
+import { newBadRequest } from '#apimachinery/api/errors';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
+import { TokenIssuer } from '#apiserver/authentication/token-issuer';
+import type { Credentials, UserInfo } from '#apiserver/authentication/authenticator';
+import { UnionAuthenticator, withAuthenticatedGroup } from '#apiserver/authentication/union';
+import { readCreate, respondValue } from '#apiserver/endpoints/handlers/create-request';
+import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { TokenReview, UserInfo as ShownUser } from '#kubernetes/schema/authentication_v1.gen';
+
+function shownUser({ name, uid, groups, extra }: UserInfo): ShownUser {
+  return {
+    username: name, ...(uid && { uid }), ...(groups.length > 0 && { groups: [...groups] }),
+    ...(extra && Object.keys(extra).length > 0 && { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) }),
+  };
+}
+
+/** Who the user is. Upstream: kubernetes/pkg/registry/authentication/selfsubjectreview. */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class SelfSubjectReviewHandler {
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    const { object, request, negotiated } = await readCreate(context, endpoint);
+    await request.validate('CREATE', object, undefined);
+    const answer: KubeObject = {
+      kind: object.kind, apiVersion: object.apiVersion, metadata: { creationTimestamp: request.now }, status: { userInfo: shownUser(context.authenticatedUser) },
+    };
+    respondValue(context, endpoint, 201, answer, negotiated);
+  }
+}
+
+/** Whose a bearer token is. Upstream: kubernetes/pkg/registry/authentication/tokenreview. */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class TokenReviewHandler {
+  readonly #audiences: readonly string[];
+
+  constructor(@Inject(UnionAuthenticator) private readonly authenticator: UnionAuthenticator, @Optional() @Inject(TokenIssuer) issuer?: TokenIssuer) {
+    this.#audiences = issuer?.apiAudiences ?? [];
+  }
+
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    const { object, request, negotiated } = await readCreate<TokenReview>(context, endpoint);
+    const { token = '', audiences: asked = [] } = object.spec ?? {};
+    if (!token) throw newBadRequest('token is required for TokenReview in authentication');
+    await request.validate('CREATE', object, undefined);
+    object.status = await this.#review(token, asked.length > 0 ? asked : this.#audiences);
+    respondValue(context, endpoint, 201, object, negotiated);
+  }
+
+  async #review(token: string, wanted: readonly string[]): Promise<NonNullable<TokenReview['status']>> {
+    try {
+      const user = await this.authenticator.authenticate(credentialsOf(token, wanted));
+      if (!user) return { user: {} };
+      // Authenticators that know of no audiences stand for the server's own.
+      const audiences = wanted.filter((audience) => (user.audiences ?? this.#audiences).includes(audience));
+      if (wanted.length > 0 && audiences.length === 0) return { user: {}, error: 'invalid bearer token' };
+      return { authenticated: true, user: shownUser(withAuthenticatedGroup(user)), ...(audiences.length > 0 && { audiences }) };
+    } catch (error) {
+      return { user: {}, error: (error as Error).message };
+    }
+  }
+}
+
+/** A request that carries the token and nothing else. */
+function credentialsOf(token: string, audiences: readonly string[]): Credentials {
+  return { headers: { authorization: `Bearer ${token}` }, path: '', peer: { remoteAddress: '', certificate: undefined, memo: new Map() }, ...(audiences.length > 0 && { audiences }) };
+}

@@ -1,0 +1,108 @@
+import { Inject, Injectable, UseInterceptors } from '@nestjs/common';
+import { newBadRequest, newInvalid } from '#apimachinery/api/errors';
+import type { KubeObject } from '#apimachinery/meta/types';
+import type { FieldError } from '#apimachinery/validation/field';
+import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
+import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { AuthorizationAttributes } from '#apiserver/authorization/authorizer';
+import { UnionAuthorizer } from '#apiserver/authorization/union';
+import { readCreate, respondValue } from '#apiserver/endpoints/handlers/create-request';
+import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type {
+  LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview, SelfSubjectRulesReview, SubjectAccessReview, SubjectAccessReviewSpec,
+  SubjectAccessReviewStatus,
+} from '#kubernetes/schema/authorization_v1.gen';
+import { validateLocalSubjectAccessReview, validateSelfSubjectAccessReview, validateSubjectAccessReview } from './review-validation.ts';
+
+const group = 'authorization.k8s.io';
+
+interface Asked { readonly resourceAttributes?: ResourceAttributes; readonly nonResourceAttributes?: NonResourceAttributes }
+type AccessReview = KubeObject & { spec?: Asked; status?: SubjectAccessReviewStatus };
+
+/** Answers a review with what the authorizer says of it. */
+async function review<T extends AccessReview>(
+  context: RequestContext, endpoint: ResourceEndpoint, authorizer: UnionAuthorizer, validate: (review: T) => FieldError[], userOf: (review: T) => UserInfo,
+): Promise<void> {
+  const { object, request, negotiated } = await readCreate<T>(context, endpoint);
+  const errors = validate(object);
+  // As upstream: the kind of a decoded internal object is empty.
+  if (errors.length > 0) throw newInvalid({ group, kind: '' }, '', errors);
+  await request.validate('CREATE', object, undefined);
+  const { decision, reason } = await authorizer.authorize(attributesOf(userOf(object), object.spec ?? {}));
+  object.status = { allowed: decision === 'Allow', ...(decision === 'Deny' && { denied: true }), ...(reason && { reason }) };
+  respondValue(context, endpoint, 201, object, negotiated);
+}
+
+/** Upstream: kubernetes/pkg/registry/authorization/util/helpers.go. */
+function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttributes }: Asked): AuthorizationAttributes {
+  const { verb = '', group: apiGroup = '', version = '', resource = '', subresource = '', namespace = '', name = '' } = resourceAttributes ?? {};
+  if (resourceAttributes) {
+    return { user, verb, isResourceRequest: true, apiGroup, apiVersion: version || '*', resource, subresource, namespace, name, path: '' };
+  }
+  const { path = '', verb: method = '' } = nonResourceAttributes ?? {};
+  return { user, verb: method, isResourceRequest: false, apiGroup: '', apiVersion: '', resource: '', subresource: '', namespace: '', name: '', path };
+}
+
+function userOfSpec({ spec = {} }: { spec?: SubjectAccessReviewSpec }): UserInfo {
+  return { name: spec.user ?? '', uid: spec.uid, groups: spec.groups ?? [], extra: spec.extra };
+}
+
+/** Upstream: kubernetes/pkg/registry/authorization/subjectaccessreview. */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class SubjectAccessReviewHandler {
+  constructor(@Inject(UnionAuthorizer) private readonly authorizer: UnionAuthorizer) {}
+
+  handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    return review<SubjectAccessReview>(context, endpoint, this.authorizer, validateSubjectAccessReview, userOfSpec);
+  }
+}
+
+/** Upstream: kubernetes/pkg/registry/authorization/localsubjectaccessreview. */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class LocalSubjectAccessReviewHandler {
+  constructor(@Inject(UnionAuthorizer) private readonly authorizer: UnionAuthorizer) {}
+
+  handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    return review<LocalSubjectAccessReview>(context, endpoint, this.authorizer, validateLocalSubjectAccessReview, userOfSpec);
+  }
+}
+
+/** Upstream: kubernetes/pkg/registry/authorization/selfsubjectaccessreview. */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class SelfSubjectAccessReviewHandler {
+  constructor(@Inject(UnionAuthorizer) private readonly authorizer: UnionAuthorizer) {}
+
+  handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    return review<SelfSubjectAccessReview>(context, endpoint, this.authorizer, validateSelfSubjectAccessReview, () => context.authenticatedUser);
+  }
+}
+
+/** What the user may do in a namespace. Upstream: kubernetes/pkg/registry/authorization/selfsubjectrulesreview. */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class SelfSubjectRulesReviewHandler {
+  constructor(@Inject(UnionAuthorizer) private readonly authorizer: UnionAuthorizer) {}
+
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    const { object, request, negotiated } = await readCreate<SelfSubjectRulesReview>(context, endpoint);
+    const namespace = object.spec?.namespace ?? '';
+    if (!namespace) throw newBadRequest('no namespace on request');
+    await request.validate('CREATE', object, undefined);
+    const { resourceRules, nonResourceRules, incomplete, errors } = await this.authorizer.rulesFor(context.authenticatedUser, namespace);
+    const answer: KubeObject = {
+      kind: object.kind, apiVersion: object.apiVersion, metadata: {},
+      status: { resourceRules, nonResourceRules, incomplete, ...(errors.length > 0 && { evaluationError: aggregate(errors) }) },
+    };
+    respondValue(context, endpoint, 201, answer, negotiated);
+  }
+}
+
+/** As Go prints an aggregate of errors: each text once. */
+function aggregate(errors: readonly string[]): string {
+  const distinct = [...new Set(errors)];
+  return distinct.length === 1 ? (distinct[0] as string) : `[${distinct.join(', ')}]`;
+}

@@ -1,0 +1,184 @@
+#!/usr/bin/env node
+// Plays the recorded rejections (validation.json) and defaults (defaults.json) of ../shared/facts against a running server and
+// prints what differs, by kind. Everything is sent with dryRun=All in the namespace "facts"; what an update needs is created
+// for it and deleted again.
+//
+//   node test/conformance/validation-facts.mjs --server https://127.0.0.1:6443 [--token T] [--only 'Pod|Service'] [--part validation|defaults] [--brief]
+//
+// --only is matched against kinds, --brief prints the counts only. Exit status 1 if anything differs; where ../shared/facts is
+// absent there is nothing to play: 0.
+import { existsSync, readFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+
+const facts = fileURLToPath(new URL('../../../shared/facts/', import.meta.url));
+if (!existsSync(facts)) {
+  console.log('no ../shared/facts: skipped');
+  process.exit(0);
+}
+const { values: options } = parseArgs({
+  options: {
+    server: { type: 'string', default: 'https://127.0.0.1:6443' }, token: { type: 'string', default: 'admin-token' }, only: { type: 'string', default: '' },
+    part: { type: 'string', default: '' }, brief: { type: 'boolean', default: false },
+  },
+});
+const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
+const only = new RegExp(`^(?:${options.only || '.*'})$`);
+const read = (name) => JSON.parse(readFileSync(facts + name, 'utf8'));
+const served = read('resources.json').served;
+const defaultsCases = read('defaults.json');
+const minimal = new Map(defaultsCases.map(({ id, gv, kind, sent }) => [id, { gv, kind, sent }]));
+const immutable = (kind, value) => ({ gv: 'v1', kind, sent: { apiVersion: 'v1', kind, metadata: { name: 'x', namespace: 'facts' }, immutable: true, data: { a: value } } });
+minimal.set('ConfigMap/imm', immutable('ConfigMap', 'b'));
+minimal.set('Secret/imm', immutable('Secret', 'QQ=='));
+
+function send(method, path, body) {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${options.token}`, ...(body && { 'content-type': 'application/json' }) };
+    const call = request(new URL(path, options.server), { method, agent, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => (text += chunk)).on('end', () => {
+        let answer = text;
+        try { answer = JSON.parse(text); } catch { /* no JSON */ }
+        resolve({ code: response.statusCode, answer });
+      });
+    });
+    call.on('error', reject).end(body && JSON.stringify(body));
+  });
+}
+
+function pathOf(gv, kind, name) {
+  const [resource, { namespaced }] = Object.entries(served[gv] ?? {}).find(([, entry]) => entry.kind === kind) ?? [];
+  if (!resource) throw new Error(`no resource of ${gv} ${kind}`);
+  return `/${gv.includes('/') ? 'apis' : 'api'}/${gv}${namespaced ? '/namespaces/facts' : ''}/${resource}${name ? `/${name}` : ''}`;
+}
+
+/** `{a*3}` stands for aaa, in keys and values. */
+function expand(value) {
+  if (typeof value === 'string') return value.replace(/\{(.)\*(\d+)\}/gu, (_, letter, count) => letter.repeat(Number(count)));
+  if (Array.isArray(value)) return value.map(expand);
+  if (value && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([key, item]) => [expand(key), expand(item)]));
+  return value;
+}
+
+function applyPatch(object, patch) {
+  const result = structuredClone(object);
+  for (const { op, path, value } of patch) {
+    const steps = path.split('/').slice(1).map((step) => expand(step.replaceAll('~1', '/').replaceAll('~0', '~')));
+    const last = steps.pop();
+    let at = result;
+    for (const step of steps) at = at[step] ??= {};
+    if (op === 'remove') {
+      if (Array.isArray(at)) at.splice(Number(last), 1);
+      else delete at[last];
+    } else if (Array.isArray(at) && last === '-') at.push(expand(value));
+    else if (Array.isArray(at) && op === 'add') at.splice(Number(last), 0, expand(value));
+    else at[last] = expand(value);
+  }
+  return result;
+}
+
+const tally = new Map();
+function count(kind, differences, what) {
+  const entry = tally.get(kind) ?? { passed: 0, failed: 0 };
+  tally.set(kind, entry);
+  if (differences.length === 0) entry.passed += 1;
+  else {
+    entry.failed += 1;
+    if (!options.brief) console.log(`${what}\n${differences.map((line) => `    ${line}`).join('\n')}`);
+  }
+}
+
+const causeText = (cause) => cause.join(' | ');
+
+function compareAnswer(expected, { code, answer }) {
+  const differences = [];
+  if (code !== expected.code) differences.push(`code: expected ${expected.code}, got ${code}${answer?.message ? ` (${answer.message.slice(0, 300)})` : ''}`);
+  if (expected.code < 400) return differences;
+  if (code >= 400 && expected.reason && answer.reason !== expected.reason) differences.push(`reason: expected ${expected.reason}, got ${answer.reason}`);
+  const message = expected.message && expand(expected.message);
+  if (message && code === expected.code && !matches(message, answer.message)) differences.push(`message: expected ${message}`, `              got ${answer.message}`);
+  if (expected.causes) {
+    const want = expected.causes.map((cause) => causeText(cause.map(expand)));
+    const got = (answer.details?.causes ?? []).map(({ reason, field, message: text }) => causeText([reason, field, text]));
+    const missing = [...want];
+    const extra = [];
+    for (const cause of got) {
+      const index = missing.indexOf(cause);
+      if (index >= 0) missing.splice(index, 1);
+      else extra.push(cause);
+    }
+    for (const cause of missing) differences.push(`missing: ${cause.slice(0, 1500)}`);
+    for (const cause of extra) differences.push(`  extra: ${cause.slice(0, 1500)}`);
+    if (missing.length === 0 && extra.length === 0 && !isDeepStrictEqual(want, got)) differences.push(`order: expected ${want.join(' ; ')}`, `            got ${got.join(' ; ')}`);
+  }
+  return differences;
+}
+
+/** `<rv>` and the like stand for anything. */
+function matches(expected, text) {
+  const pattern = expected.split(/<[\w. ]+>/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*');
+  return new RegExp(`^${pattern}$`, 's').test(text ?? '');
+}
+
+const volatile = new Set(['/metadata/managedFields', '/metadata/uid', '/metadata/creationTimestamp', '/metadata/resourceVersion']);
+
+function compareObjects(expected, got, path = '', differences = []) {
+  if (volatile.has(path)) return differences;
+  if (typeof expected === 'string' && /^<[^>]+>/.test(expected)) {
+    if (got === undefined) differences.push(`${path}: expected ${expected}, got nothing`);
+    return differences;
+  }
+  const both = expected && got && typeof expected === 'object' && typeof got === 'object' && Array.isArray(expected) === Array.isArray(got);
+  if (!both) {
+    if (!isDeepStrictEqual(expected, got)) differences.push(`${path}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(got)}`);
+    return differences;
+  }
+  for (const key of new Set([...Object.keys(expected), ...Object.keys(got)])) compareObjects(expected[key], got[key], `${path}/${key}`, differences);
+  return differences;
+}
+
+async function play(expected) {
+  const { id, gv, kind, verb, patch } = expected;
+  const { sent } = minimal.get(id);
+  const [action, query = ''] = verb.split(/\?(.*)/s);
+  const parameters = expand(query);
+  if (action === 'list') return send('GET', `${pathOf(gv, kind)}?${parameters}`);
+  if (action === 'create') return send('POST', `${pathOf(gv, kind)}?${/dryRun=/.test(parameters) ? '' : 'dryRun=All&'}${parameters}`, applyPatch(sent, patch));
+  const created = await send('POST', pathOf(gv, kind), sent);
+  if (created.code >= 300 && created.code !== 409) return { code: created.code, answer: { ...created.answer, message: `creating it: ${created.answer.message}` } };
+  const path = pathOf(gv, kind, sent.metadata.name);
+  const stored = await send('GET', path);
+  const updated = await send('PUT', `${path}?dryRun=All`, applyPatch(stored.answer, patch));
+  await send('DELETE', `${path}?gracePeriodSeconds=0`);
+  return updated;
+}
+
+await send('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'facts' } });
+await send('POST', '/api/v1/namespaces/facts/serviceaccounts', { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } });
+
+if (options.part !== 'defaults') {
+  for (const expected of read('validation.json')) {
+    if (!only.test(expected.kind)) continue;
+    if (!minimal.has(expected.id)) throw new Error(`no minimal object ${expected.id}`);
+    count(expected.kind, compareAnswer(expected, await play(expected)), `${expected.id} ${expected.verb} ${JSON.stringify(expected.patch).slice(0, 400)}`);
+  }
+}
+if (options.part !== 'validation') {
+  for (const { id, kind, gv, code, sent, returned } of defaultsCases) {
+    if (!only.test(kind)) continue;
+    const got = await send('POST', `${pathOf(gv, kind)}?dryRun=All`, sent);
+    const differences = got.code === code ? compareObjects(returned, got.answer) : [`code: expected ${code}, got ${got.code} (${got.answer.message})`];
+    count(`${kind} (defaults)`, differences, `${id} defaults`);
+  }
+}
+agent.destroy();
+let failed = 0;
+for (const [kind, entry] of [...tally].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  failed += entry.failed;
+  if (entry.failed > 0) console.log(`${kind}: ${entry.passed} equal, ${entry.failed} different`);
+}
+const passed = [...tally.values()].reduce((sum, entry) => sum + entry.passed, 0);
+console.log(`${passed} equal, ${failed} different`);
+process.exitCode = failed > 0 ? 1 : 0;
