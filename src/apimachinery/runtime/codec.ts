@@ -391,7 +391,8 @@ function isInteger(code: Code, value: number | bigint, decoding: Decoding, field
 /** What stands for null in a list or map: Go's zero value of the items. */
 function zeroItem(plan: ValuePlan): unknown {
   switch (plan.code) {
-    case Code.String: return '';
+    // Of bytes, Go has null at first, but nothing that was stored as protobuf.
+    case Code.String: case Code.Bytes: return '';
     case Code.Boolean: return false;
     case Code.Int32: case Code.Int64: case Code.Float64: case Code.IntOrString: return 0;
     case Code.Quantity: return '0';

@@ -1,9 +1,21 @@
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { containerColumns, describe, formatLabels, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { DaemonSet } from '#kubernetes/schema/apps_v1.gen';
 import { defaultDaemonSet } from './defaults.ts';
+
+/** A field of extensions/v1beta1 that counted the changes of the template; it lives on as an annotation. */
+const templateGenerationAnnotation = 'deprecated.daemonset.template.generation';
+
+function templateGeneration({ metadata }: DaemonSet): number {
+  return Number(metadata.annotations?.[templateGenerationAnnotation] ?? 0);
+}
+
+function setTemplateGeneration({ metadata }: DaemonSet, generation: number): void {
+  (metadata.annotations ??= {})[templateGenerationAnnotation] = String(generation);
+}
 
 export default defineResource<DaemonSet>({
   group: 'apps',
@@ -16,7 +28,15 @@ export default defineResource<DaemonSet>({
   schema: 'apps_v1.DaemonSet',
   storagePath: 'daemonsets',
   defaults: defaultDaemonSet,
-  strategy: specAndStatus(),
+  strategy: specAndStatus({
+    prepareForCreate(daemonSet) {
+      setTemplateGeneration(daemonSet, Math.max(templateGeneration(daemonSet), 1));
+    },
+    prepareForUpdate(daemonSet, old) {
+      const same = semanticDeepEqual(daemonSet.spec?.template, old.spec?.template);
+      setTemplateGeneration(daemonSet, templateGeneration(old) + (same ? 0 : 1));
+    },
+  }),
   columns: [
     nameColumn,
     integerColumn('Desired', describe('apps_v1.DaemonSetStatus', 'desiredNumberScheduled'), ({ status }) => status?.desiredNumberScheduled ?? 0),
@@ -30,6 +50,12 @@ export default defineResource<DaemonSet>({
     stringColumn('Selector', describe('apps_v1.DaemonSetSpec', 'selector'), ({ spec }) => formatLabelSelector(spec?.selector), wide),
   ],
   subresources: {
-    status: statusSubresource(),
+    status: statusSubresource({
+      strategy: {
+        prepareForUpdate(daemonSet, old) {
+          setTemplateGeneration(daemonSet, templateGeneration(old));
+        },
+      },
+    }),
   },
 });

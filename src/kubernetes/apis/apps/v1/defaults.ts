@@ -46,7 +46,11 @@ export function defaultStatefulSet(statefulSet: StatefulSet): void {
   spec.replicas ??= 1;
   spec.revisionHistoryLimit ??= 10;
   defaultPodTemplateSpec((spec.template ??= {}));
-  for (const claim of spec.volumeClaimTemplates ?? []) defaultPersistentVolumeClaim(claim);
+  for (const claim of spec.volumeClaimTemplates ?? []) {
+    claim.apiVersion = 'v1';
+    claim.kind = 'PersistentVolumeClaim';
+    defaultPersistentVolumeClaim(claim);
+  }
 }
 
 export function defaultReplicaSet(replicaSet: ReplicaSet): void {

@@ -13,7 +13,8 @@ export function defaultJob(job: Job): void {
   }
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : maxInt32;
   const labels = spec.template?.metadata?.labels;
-  if (labels !== undefined && !hasAny(job.metadata.labels)) job.metadata.labels = { ...labels };
+  // One object in both places, as upstream: what the strategy adds to the template's labels, the job gets too.
+  if (labels !== undefined && !hasAny(job.metadata.labels)) job.metadata.labels = labels;
   spec.completionMode ??= 'NonIndexed';
   spec.suspend ??= false;
   spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';

@@ -33,6 +33,7 @@ function generateSelector(job: Job): void {
   for (const label of ['job-name', 'batch.kubernetes.io/job-name']) labels[label] ??= name;
   for (const label of ['controller-uid', 'batch.kubernetes.io/controller-uid']) labels[label] ??= uid;
   ((job.spec.selector ??= {}).matchLabels ??= {})['batch.kubernetes.io/controller-uid'] ??= uid;
+  if (job.metadata.labels === undefined || job.metadata.labels === labels) job.metadata.labels = { ...labels };
 }
 
 export default defineResource<Job>({

@@ -37,7 +37,9 @@ export default defineResource<PersistentVolumeClaim>({
   defaults: defaultPersistentVolumeClaim,
   strategy: withoutStatus({
     returnsDeletedObject: true,
-    prepareForCreate({ spec }) {
+    prepareForCreate(claim) {
+      claim.status = { phase: 'Pending' };
+      const { spec } = claim;
       if (!spec) return;
       enforceDataSourceBackwardsCompatibility(spec);
       normalizeDataSources(spec);

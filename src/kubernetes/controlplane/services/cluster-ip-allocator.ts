@@ -1,0 +1,130 @@
+import { isAlreadyExists } from '#apimachinery/api/errors';
+import type { LoopbackClient, LoopbackTarget } from '#kubernetes/controlplane/loopback-client';
+import type { IPAddress, ServiceCIDR } from '#kubernetes/schema/networking_v1.gen';
+import { AddressRange, formatAddress, type IPFamily, parseAddress } from './address-range.ts';
+import { AllocationError } from './allocation-error.ts';
+
+export const ipAddresses: LoopbackTarget = { group: 'networking.k8s.io', version: 'v1', resource: 'ipaddresses' };
+export const serviceCIDRs: LoopbackTarget = { group: 'networking.k8s.io', version: 'v1', resource: 'servicecidrs' };
+
+const managedByLabel = 'ipaddress.kubernetes.io/managed-by';
+const familyLabel = 'ipaddress.kubernetes.io/ip-family';
+const controllerName = 'ipallocator.k8s.io';
+
+/** The service that an address is for. */
+export interface AddressOwner {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * Gives cluster IPs of the ServiceCIDRs to services. Who holds an address is an IPAddress object of its name, and creating
+ * it is what takes the address: of several servers on one store only one can. Nothing else is remembered here.
+ * Upstream: core/service/ipallocator/{cidrallocator,ipallocator}.go (MetaAllocator, Allocator).
+ */
+export class ClusterIPAllocator {
+  /** Ranges by the object that they were read of; caches share objects until they change. */
+  readonly #ranges = new WeakMap<object, readonly AddressRange[]>();
+
+  constructor(readonly client: LoopbackClient) {}
+
+  /** Takes an address that was asked for. Rejects with AllocationError. */
+  async allocate(ip: string, owner: AddressOwner): Promise<void> {
+    const parsed = parseAddress(ip);
+    if (!parsed || !this.#readyRanges().some((range) => range.contains(parsed.family, parsed.address))) {
+      throw new AllocationError('mismatchedNetwork', 'the provided network does not match the current range');
+    }
+    if (!(await this.#take(parsed.family, formatAddress(parsed.family, parsed.address), owner))) throw newAllocated();
+  }
+
+  /** Takes any free address. Rejects with AllocationError `full`. */
+  async allocateNext(family: IPFamily, owner: AddressOwner): Promise<string> {
+    for (const range of this.#readyRanges()) {
+      if (range.family !== family) continue;
+      for (const address of range.candidates()) {
+        const ip = range.format(address);
+        if (!this.client.peek(ipAddresses, '', ip) && (await this.#take(family, ip, owner))) return ip;
+      }
+    }
+    throw new AllocationError('full', 'range is full');
+  }
+
+  /** What a dry run says: nothing is looked up or taken. Throws AllocationError. */
+  dryRun(family: IPFamily, ip: string): string {
+    const ranges = this.#readyRanges().filter((one) => one.family === family);
+    const [range] = ranges;
+    if (!range) throw new AllocationError('notReady', 'allocator not ready');
+    if (ip === '') return range.format(range.network);
+    const parsed = parseAddress(ip);
+    if (!parsed || !ranges.some((one) => one.contains(parsed.family, parsed.address))) {
+      throw new AllocationError('notInRange', `the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${range.cidr}`);
+    }
+    return ip;
+  }
+
+  /** Gives an address back; one that is free is fine. */
+  async release(ip: string): Promise<void> {
+    const parsed = parseAddress(ip);
+    if (parsed) await this.client.delete(ipAddresses, '', formatAddress(parsed.family, parsed.address));
+  }
+
+  /** Whether any ServiceCIDR has the address, ready or not. */
+  covers(ip: string): boolean {
+    const parsed = parseAddress(ip);
+    return parsed !== undefined && this.client.list(serviceCIDRs).some((cidr) => this.#rangesOf(cidr as ServiceCIDR).some((range) => range.contains(parsed.family, parsed.address)));
+  }
+
+  /** false if somebody has it. */
+  async #take(family: IPFamily, ip: string, owner: AddressOwner): Promise<boolean> {
+    try {
+      await this.client.create(ipAddresses, newIPAddress(family, ip, owner));
+      return true;
+    } catch (error) {
+      if (isAlreadyExists(error)) return false;
+      throw error;
+    }
+  }
+
+  #readyRanges(): AddressRange[] {
+    return this.client.list(serviceCIDRs).flatMap((cidr) => (isReady(cidr as ServiceCIDR) ? this.#rangesOf(cidr as ServiceCIDR) : []));
+  }
+
+  #rangesOf(cidr: ServiceCIDR): readonly AddressRange[] {
+    let ranges = this.#ranges.get(cidr);
+    if (!ranges) {
+      ranges = (cidr.spec?.cidrs ?? []).flatMap((text) => AddressRange.parse(text) ?? []);
+      this.#ranges.set(cidr, ranges);
+    }
+    return ranges;
+  }
+}
+
+export function newIPAddress(family: IPFamily, ip: string, { namespace, name }: AddressOwner): IPAddress {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'IPAddress',
+    metadata: { name: ip, labels: { [familyLabel]: family, [managedByLabel]: controllerName } },
+    spec: { parentRef: { resource: 'services', namespace, name } },
+  };
+}
+
+/** Whether this server's allocator made it. */
+export function isManaged(address: IPAddress): boolean {
+  return address.metadata.labels?.[managedByLabel] === controllerName;
+}
+
+/** The labels that the allocator gives. */
+export function hasAllocatorLabels(address: IPAddress, family: IPFamily): boolean {
+  return isManaged(address) && address.metadata.labels?.[familyLabel] === family;
+}
+
+/** A ServiceCIDR that nobody has judged yet is taken for ready. */
+function isReady(cidr: ServiceCIDR): boolean {
+  if (cidr.metadata.deletionTimestamp) return false;
+  const condition = cidr.status?.conditions?.find(({ type }) => type === 'Ready');
+  return condition === undefined || condition.status === 'True';
+}
+
+function newAllocated(): AllocationError {
+  return new AllocationError('allocated', 'provided IP is already allocated');
+}
