@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
-import { type DynamicModule, type INestApplication, Module } from '@nestjs/common';
+import { type DynamicModule, type INestApplication, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Registry } from 'prom-client';
@@ -28,6 +28,7 @@ import { AdmissionModule } from './modules/admission.module.ts';
 import { ApiGroupModule } from './modules/api-group.module.ts';
 import { AuthenticationModule } from './modules/authentication.module.ts';
 import { AuthorizationModule } from './modules/authorization.module.ts';
+import { PagesModule } from './modules/pages.module.ts';
 import { ServerModule } from './modules/server.module.ts';
 import { installNonResourceRoutes } from './non-resource-routes.ts';
 import type { ServerConfig } from './server-config.ts';
@@ -75,6 +76,7 @@ export async function createApp(config: ServerConfig): Promise<App> {
     AuthenticationModule.register(config.authentication, clientCa),
     AuthorizationModule.register(config.authorization.modes),
     AdmissionModule.register(config.admission),
+    PagesModule,
     ...builders.flatMap(({ target, builder }) => builder.groups.map((group) => ApiGroupModule.register(group, target))),
   ];
   const nest = await NestFactory.create(rootModule(modules), new ExpressAdapter(), { logger: false, abortOnError: false });
@@ -121,7 +123,7 @@ export async function createApp(config: ServerConfig): Promise<App> {
   };
 }
 
-function rootModule(imports: DynamicModule[]): DynamicModule {
+function rootModule(imports: (DynamicModule | Type)[]): DynamicModule {
   @Module({})
   class AppModule {}
   return { module: AppModule, imports };

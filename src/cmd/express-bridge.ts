@@ -11,7 +11,7 @@ import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
 type Route = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 interface ExpressLike {
   (request: http.IncomingMessage, response: http.ServerResponse, next: () => void): void;
-  readonly router: { readonly stack: readonly { readonly route?: unknown; match?(path: string): boolean }[] };
+  readonly router: { readonly stack: readonly { readonly route?: unknown; match?(path: string): unknown }[] };
 }
 
 /**
@@ -20,10 +20,12 @@ interface ExpressLike {
  */
 export function bridgeExpress(server: GenericServer, nest: INestApplication): void {
   const express = nest.getHttpAdapter().getInstance() as ExpressLike;
-  const pages = (context: RequestContext): boolean => express.router.stack.some((layer) => layer.route !== undefined && layer.match?.(context.path) === true);
+  const pages = (context: RequestContext): boolean => express.router.stack.some((layer) => layer.route !== undefined && Boolean(layer.match?.(context.path)));
   const contexts = new Map<string, RequestContext>();
   const run = (request: http.IncomingMessage, response: http.ServerResponse, context: RequestContext): void => {
     Object.defineProperty(request, requestContextKey, { value: context });
+    for (let at = 0; at < context.headers.length; at += 2) response.setHeader(context.headers[at] as string, context.headers[at + 1] as string);
+    response.once('finish', () => { context.status = response.statusCode; });
     express(request, response, () => { response.writeHead(404); response.end(); });
   };
   const inner = http.createServer(((request, response) => {

@@ -3,6 +3,9 @@ import {
   LocalSubjectAccessReviewHandler, SelfSubjectAccessReviewHandler, SelfSubjectRulesReviewHandler, SubjectAccessReviewHandler,
 } from '#kubernetes/apis/authorization/review-rest';
 import { ScaleGetHandler, ScalePatchHandler, ScaleUpdateHandler } from '#kubernetes/apis/autoscaling/scale-rest';
+import { BindingHandler } from '#kubernetes/apis/core/binding-rest';
+import { TokenRequestHandler } from '#kubernetes/apis/core/token-request-rest';
+import { EvictionHandler } from '#kubernetes/apis/policy/eviction-rest';
 import type { SpecialHandlerClasses } from './modules/server.module.ts';
 
 const scale = { get: ScaleGetHandler, update: ScaleUpdateHandler, patch: ScalePatchHandler };
@@ -15,7 +18,11 @@ export const specialHandlers: SpecialHandlerClasses = {
   'authorization.k8s.io/selfsubjectaccessreviews/': { create: SelfSubjectAccessReviewHandler },
   'authorization.k8s.io/selfsubjectrulesreviews/': { create: SelfSubjectRulesReviewHandler },
   'authorization.k8s.io/subjectaccessreviews/': { create: SubjectAccessReviewHandler },
+  '/bindings/': { create: BindingHandler },
+  '/pods/binding': { create: BindingHandler },
+  '/pods/eviction': { create: EvictionHandler },
   '/replicationcontrollers/scale': scale,
+  '/serviceaccounts/token': { create: TokenRequestHandler },
   'apps/deployments/scale': scale,
   'apps/replicasets/scale': scale,
   'apps/statefulsets/scale': scale,

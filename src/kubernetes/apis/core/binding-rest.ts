@@ -1,0 +1,79 @@
+import { Injectable, UseInterceptors } from '@nestjs/common';
+import { newBadRequest, newConflict, newNotFound, newStatus, StatusError } from '#apimachinery/api/errors';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { type FieldError, fieldPath, aggregate, notSupported, required } from '#apimachinery/validation/field';
+import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
+import { Inject } from '@nestjs/common';
+import { readCreate, respondCreated } from '#apiserver/endpoints/handlers/create-request';
+import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Store, WriteRequest } from '#apiserver/registry/store';
+import { Stores } from '#apiserver/registry/stores';
+import type { Binding, Pod } from '#kubernetes/schema/core_v1.gen';
+import { updatePodCondition } from './pod-condition.ts';
+
+/** Binds a pod to a node: `pods/binding`, which schedulers write, and the older `bindings`. Upstream: kubernetes/pkg/registry/core/pod/storage (BindingREST). */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class BindingHandler {
+  constructor(@Inject(Stores) private readonly stores: Stores) {}
+
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    const isSubresource = endpoint.subresource !== '';
+    const { object: binding, request, negotiated } = await readCreate<Binding>(context, endpoint, { keepsSystemFields: isSubresource });
+    const name = binding.metadata.name ?? '';
+    if (isSubresource && name !== context.info.name) throw newBadRequest('name in URL does not match name in Binding object');
+    const errors = validateBinding(binding);
+    if (errors.length > 0) throw new StatusError(newStatus(500, '', aggregate(errors)));
+    await request.validate('CREATE', binding, undefined);
+    await assignPod(this.stores.of({ group: '', resource: 'pods' }), request, binding, name);
+    respondCreated(context, negotiated);
+  }
+}
+
+/** Upstream: kubernetes/pkg/apis/core/validation (ValidatePodBinding). */
+function validateBinding({ target }: Binding): FieldError[] {
+  const errors: FieldError[] = [];
+  if (target?.kind && target.kind !== 'Node') errors.push(notSupported(fieldPath('target', 'kind'), target.kind, ['Node', '<empty>']));
+  if (!target?.name) errors.push(required(fieldPath('target', 'name'), ''));
+  return errors;
+}
+
+async function assignPod(store: Store, request: WriteRequest, { metadata, target }: Binding, name: string): Promise<void> {
+  // What the pod is written with is the server's: the binding alone went through admission.
+  const own: WriteRequest = { ...request, admit: () => {}, validate: () => {} };
+  await store.update(own, name, (existing) => {
+    if (!existing) throw newNotFound(store.groupResource, name);
+    checkPreconditions(store, request, existing as Pod, metadata);
+    const pod = deepCopy(existing) as Pod;
+    const problem = whyUnassignable(pod);
+    if (problem) throw newConflict({ group: '', resource: 'pods/binding' }, name, problem);
+    pod.spec = { ...pod.spec, nodeName: target?.name ?? '' };
+    if (pod.status) delete pod.status.nominatedNodeName;
+    pod.metadata.annotations = merged(pod.metadata.annotations, metadata.annotations);
+    if (metadata.labels) pod.metadata.labels = merged(pod.metadata.labels, metadata.labels);
+    updatePodCondition(pod, { type: 'PodScheduled', status: 'True' });
+    return pod;
+  }, { strategy: {} });
+}
+
+function checkPreconditions(store: Store, { namespace }: WriteRequest, { metadata: pod }: Pod, { uid, resourceVersion }: Binding['metadata']): void {
+  const fail = (what: string, wanted: string, found = ''): never => {
+    const detail = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
+    const name = pod.name ?? '';
+    throw newConflict(store.groupResource, name, `StorageError: invalid object, Code: 4, Key: /registry${store.key(namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`);
+  };
+  if (uid && uid !== pod.uid) fail('UID', uid, pod.uid);
+  if (resourceVersion && resourceVersion !== pod.resourceVersion) fail('ResourceVersion', resourceVersion, pod.resourceVersion);
+}
+
+function whyUnassignable({ metadata, spec }: Pod): string | undefined {
+  if (metadata.deletionTimestamp) return `pod ${metadata.name} is being deleted, cannot be assigned to a host`;
+  if (spec?.nodeName) return `pod ${metadata.name} is already assigned to node ${JSON.stringify(spec.nodeName)}`;
+  if (spec?.schedulingGates?.length) return `pod ${metadata.name} has non-empty .spec.schedulingGates`;
+  return undefined;
+}
+
+function merged(old: Record<string, string> = {}, more: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries([...Object.entries(old), ...Object.entries(more)]);
+}
