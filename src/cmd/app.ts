@@ -30,6 +30,7 @@ import { AuthenticationModule } from './modules/authentication.module.ts';
 import { AuthorizationModule } from './modules/authorization.module.ts';
 import { PagesModule } from './modules/pages.module.ts';
 import { ServerModule } from './modules/server.module.ts';
+import { ServiceAccountsModule } from './modules/service-accounts.module.ts';
 import { installNonResourceRoutes } from './non-resource-routes.ts';
 import type { ServerConfig } from './server-config.ts';
 import { specialHandlers } from './special-handlers.ts';
@@ -75,6 +76,7 @@ export async function createApp(config: ServerConfig): Promise<App> {
     ServerModule.register(scheme, storage, specialHandlers),
     AuthenticationModule.register(config.authentication, clientCa),
     AuthorizationModule.register(config.authorization.modes),
+    ServiceAccountsModule.register(config.serviceAccounts),
     AdmissionModule.register(config.admission),
     PagesModule,
     ...builders.flatMap(({ target, builder }) => builder.groups.map((group) => ApiGroupModule.register(group, target))),

@@ -1,6 +1,7 @@
 import type { GracefulShutdownOptions } from '#apiserver/server/lifecycle/graceful-shutdown';
 import type { SecureServerOptions } from '#apiserver/server/serving/secure-server';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 
 export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'RBAC';
 
@@ -17,6 +18,8 @@ export interface ServerConfig {
     /** Static users by their tokens (SHA-256, base64). */
     readonly tokens: ReadonlyMap<string, UserInfo> | undefined;
   };
+  /** How tokens of service accounts are signed; undefined: the server issues none. */
+  readonly serviceAccounts?: JwtTokenIssuerOptions | undefined;
   readonly authorization: { readonly modes: readonly AuthorizationMode[] };
   /** Names of the admission plugins that are on, in their order. */
   readonly admission: readonly string[];

@@ -11,13 +11,19 @@ import type { CommitFeed, Storage } from '#apiserver/storage/storage';
 export class StorageFactory {
   readonly #cachers = new Map<string, Cacher>();
 
-  /** `hooks`: by `group/resource`. */
-  constructor(readonly storage: Storage & Partial<CommitFeed>, readonly hooks: ReadonlyMap<string, StoreHooks> = new Map()) {}
+  /** `hooks`: by `group/resource`. `ttlSeconds`: of those kinds whose objects vanish, where it is another than the definition's. */
+  constructor(
+    readonly storage: Storage & Partial<CommitFeed>,
+    readonly hooks: ReadonlyMap<string, StoreHooks> = new Map(),
+    readonly ttlSeconds: number | undefined = undefined,
+  ) {}
 
   /** What reads and writes a resource's objects; of a virtual resource nothing can be read. */
   storeFor(definition: ResourceDefinition, schemas: SchemaRegistry): Store {
+    const lasting = definition.ttlSeconds === undefined || this.ttlSeconds === undefined;
+    const stored = lasting ? definition : { ...definition, ttlSeconds: this.ttlSeconds };
     const cacher = definition.storagePath === undefined ? undefined : this.#cacherFor(definition, definition.storagePath);
-    return new Store(definition, this.storage, cacher, schemas, this.hooks.get(`${definition.group}/${definition.resource}`));
+    return new Store(stored, this.storage, cacher, schemas, this.hooks.get(`${definition.group}/${definition.resource}`));
   }
 
   #cacherFor(definition: ResourceDefinition, path: string): Cacher {

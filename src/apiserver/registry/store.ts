@@ -68,7 +68,7 @@ export type Finish = (stored: boolean) => void | Promise<void>;
 export interface StoreHooks {
   /** Before the strategy prepares and validates a new object. */
   beginCreate?(object: KubeObject, request: WriteRequest): Finish | undefined | Promise<Finish | undefined>;
-  /** Before the strategy prepares and validates a changed object. */
+  /** Before the strategy prepares and validates a changed object; not for writes of subresources, which leave the spec alone. */
   beginUpdate?(object: KubeObject, old: KubeObject, request: WriteRequest): Finish | undefined | Promise<Finish | undefined>;
   /** After an object is gone. */
   afterDelete?(object: KubeObject, request: WriteRequest): void | Promise<void>;
@@ -217,7 +217,7 @@ export class Store {
       if (options.uid !== undefined && options.uid !== existing.metadata.uid) throw this.#uidConflict(key, name, options.uid, existing.metadata.uid ?? '');
       const object = await produce(existing, bytes);
       this.#checkResourceVersion(object, String(revision), name);
-      const finish = this.hooks.beginUpdate && (await this.hooks.beginUpdate(object, existing, request));
+      const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
       let stored = false;
       try {
         this.#prepareUpdate(request, object, existing, strategy);

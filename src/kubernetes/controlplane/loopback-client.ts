@@ -1,15 +1,16 @@
 import type { KubeObject } from '#apimachinery/meta/types';
-import { isAlreadyExists, isConflict, isNotFound } from '#apimachinery/api/errors';
+import { isAlreadyExists, isConflict, isNotFound, newNotFound } from '#apimachinery/api/errors';
 import { decode } from '#apimachinery/runtime/codec';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { now } from '#apimachinery/runtime/time';
 import { groupNames, userNames } from '#apiserver/authentication/authenticator';
+import { groupVersionString } from '#apimachinery/meta/types';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
+import { CacherInformer, type Informer } from '#apiserver/registry/informers';
 import type { WriteRequest } from '#apiserver/registry/store';
 
-/** The field manager of what the server writes itself. */
-const manager = 'kube-apiserver';
 const attempts = 8;
+const apiServer = { name: userNames.apiServer, groups: [groupNames.privileged] };
 
 export interface LoopbackTarget {
   readonly group: string;
@@ -27,7 +28,25 @@ export type EndpointLookup = (target: LoopbackTarget) => ResourceEndpoint;
  * system:apiserver, without a connection and without admission.
  */
 export class LoopbackClient {
-  constructor(readonly lookup: EndpointLookup) {}
+  /** `manager`: the field manager of what it writes. */
+  constructor(readonly lookup: EndpointLookup, readonly manager = 'kube-apiserver') {}
+
+  /** The same client, writing under another field manager. */
+  as(manager: string): LoopbackClient {
+    return new LoopbackClient(this.lookup, manager);
+  }
+
+  /** What the cache has of it, shared: it must not be changed. undefined also while the cache is not ready. */
+  peek(target: LoopbackTarget, namespace: string, name: string): KubeObject | undefined {
+    const { store } = this.lookup(target);
+    const found = store.cacher.get(store.key(namespace, name), '0');
+    return found instanceof Promise ? undefined : found?.object;
+  }
+
+  informer<T extends KubeObject>(target: LoopbackTarget): Informer<T> {
+    const { store } = this.lookup(target);
+    return new CacherInformer<T>(store.cacher, (namespace, name) => store.key(namespace, name), (namespace) => store.prefix(namespace));
+  }
 
   /** undefined if there is none. */
   async get(target: LoopbackTarget, namespace: string, name: string): Promise<KubeObject | undefined> {
@@ -40,6 +59,7 @@ export class LoopbackClient {
     }
   }
 
+  /** What the cache has, shared: it must not be changed. */
   list(target: LoopbackTarget, namespace = ''): KubeObject[] {
     const { store } = this.lookup(target);
     const list = store.cacher.list({ scope: store.prefix(namespace), resourceVersion: '0' });
@@ -52,7 +72,7 @@ export class LoopbackClient {
     const endpoint = this.lookup(target);
     const { object: decoded } = decode<KubeObject>(endpoint.type, deepCopy(object));
     endpoint.definition.defaults?.(decoded);
-    const stored = await endpoint.store.create(writeRequest(endpoint, object.metadata.namespace ?? ''), decoded);
+    const stored = await endpoint.store.create(this.#request(endpoint, object.metadata.namespace ?? ''), decoded);
     return stored.object;
   }
 
@@ -74,7 +94,7 @@ export class LoopbackClient {
       const current = await this.get(target, namespace, name);
       const next = current && change(current);
       if (!next) return;
-      const request = writeRequest(endpoint, namespace);
+      const request = this.#request(endpoint, namespace);
       try {
         await endpoint.store.update(request, name, async (existing) => {
           await request.admit('UPDATE', next, existing);
@@ -87,23 +107,37 @@ export class LoopbackClient {
     }
   }
 
+  /** Server-side apply of an object that is there, forced: what others own is taken over. */
+  async apply(target: LoopbackTarget, applied: KubeObject): Promise<void> {
+    const endpoint = this.lookup(target);
+    const { namespace = '', name = '' } = applied.metadata;
+    const request = this.#request(endpoint, namespace);
+    await endpoint.store.update(request, name, (existing) => {
+      if (!existing) throw newNotFound(endpoint.store.groupResource, name);
+      const configuration = { ...deepCopy(applied), kind: endpoint.kind.kind, apiVersion: groupVersionString(endpoint.kind) };
+      const merged = endpoint.fieldManager.apply(existing, configuration, this.manager, true);
+      const next = deepCopy(merged ?? existing);
+      endpoint.definition.defaults?.(next);
+      return next;
+    }, { strategy: endpoint.strategy });
+  }
+
   /** Deletes an object; one that is gone already is fine. */
   async delete(target: LoopbackTarget, namespace: string, name: string): Promise<void> {
     const endpoint = this.lookup(target);
     try {
-      await endpoint.store.delete(writeRequest(endpoint, namespace), name, {});
+      await endpoint.store.delete(this.#request(endpoint, namespace), name, {});
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
   }
-}
-
-function writeRequest(endpoint: ResourceEndpoint, namespace: string): WriteRequest {
-  return {
-    namespace, user: { name: userNames.apiServer, groups: [groupNames.privileged] }, dryRun: false, now: now(), warn: () => {},
-    admit(_operation, object, old) {
-      object.metadata = endpoint.fieldManager.update(old, object, manager).metadata;
-    },
-    validate: () => {},
-  };
+  #request(endpoint: ResourceEndpoint, namespace: string): WriteRequest {
+    return {
+      namespace, user: apiServer, dryRun: false, now: now(), warn: () => {},
+      admit: (_operation, object, old) => {
+        object.metadata = endpoint.fieldManager.update(old, object, this.manager).metadata;
+      },
+      validate: () => {},
+    };
+  }
 }

@@ -6,7 +6,13 @@ export function withWaitGroup(requests: WaitGroup): Filter {
   return (next) => (context) => {
     if (context.longRunning) return next(context);
     const leave = requests.enter();
-    const result = next(context);
+    let result: void | Promise<void>;
+    try {
+      result = next(context);
+    } catch (error) {
+      leave();
+      throw error;
+    }
     if (result === undefined) leave();
     else return result.finally(leave);
   };

@@ -27,6 +27,13 @@ export interface ShutdownParts {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const retryAfterLingerMs = 2_000;
 
+/** Waits for the work, so long at most; leaves no timer behind. */
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}
+
 /**
  * From SIGTERM to the end:
  *
@@ -50,12 +57,12 @@ export async function shutDownGracefully(parts: ShutdownParts, options: Graceful
     signals.httpServerStoppedListening.fire();
   }
   await Promise.all([
-    Promise.race([parts.requests.empty(), sleep(options.drainMs)]),
+    atMost(options.drainMs, parts.requests.empty()),
     drainWatches(parts, options.watchGraceMs),
   ]);
   signals.inFlightRequestsDrained.fire();
   if (options.sendRetryAfter) {
-    await Promise.race([sleep(retryAfterLingerMs), parts.requests.empty().then(() => sleep(100))]);
+    await atMost(retryAfterLingerMs, parts.requests.empty().then(() => sleep(100)));
     parts.stopListening();
     signals.httpServerStoppedListening.fire();
   }
@@ -68,7 +75,7 @@ async function drainWatches(parts: ShutdownParts, graceMs: number): Promise<void
   const steps = 20;
   for (let step = 0; graceMs > 0 && step < steps && parts.watches.size > 0; step += 1) {
     parts.terminateWatches(1 / (steps - step));
-    await Promise.race([parts.watches.empty(), sleep(graceMs / steps)]);
+    await atMost(graceMs / steps, parts.watches.empty());
   }
   parts.terminateWatches(1);
 }

@@ -1,0 +1,183 @@
+import { Buffer } from 'node:buffer';
+import http from 'node:http';
+import https from 'node:https';
+import { isIP } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { ConnectionOptions } from 'node:tls';
+import { newBadRequest, newServiceUnavailable, newStatus, StatusError } from '#apimachinery/api/errors';
+import type { Exchange, FlatHeaders } from '#apiserver/endpoints/request/exchange';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { Http1Exchange } from '#apiserver/server/serving/http1-exchange';
+import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
+import { UpgradeExchange } from '#apiserver/server/serving/upgrade-exchange';
+import { dialErrorText } from './dial-error.ts';
+import { respondBytes, startHeaders } from './responses.ts';
+
+/** Where a request goes on to. */
+export interface ProxyLocation {
+  readonly secure: boolean;
+  /** A name or an address without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Escaped; may be empty. */
+  readonly path: string;
+  /** Of upgraded requests, without the question mark; other requests keep their own query. */
+  readonly query: string;
+  /** What is dialled, where the name was resolved and checked already. */
+  readonly address?: string | undefined;
+  /** Certificates of this connection. */
+  readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'> | undefined;
+}
+
+/** Never forwarded: they are about one connection, or about who is trusted on it. */
+const hopByHop = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings']);
+const identity = /^(authorization|x-remote-|impersonate-)/;
+
+type OutgoingHeaders = Record<string, string | string[]>;
+
+function forwardedHeaders({ exchange }: RequestContext): OutgoingHeaders {
+  const { headers } = exchange;
+  const named = new Set(String(headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
+  const forwarded: OutgoingHeaders = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || name.startsWith(':') || hopByHop.has(name) || named.has(name) || identity.test(name)) continue;
+    forwarded[name] = value;
+  }
+  const host = headers[':authority'] ?? headers.host;
+  if (typeof host === 'string') forwarded['host'] = host;
+  const before = headers['x-forwarded-for'];
+  forwarded['x-forwarded-for'] = before ? `${String(before)}, ${exchange.peer.remoteAddress}` : exchange.peer.remoteAddress;
+  return forwarded;
+}
+
+export function isUpgrade({ exchange }: RequestContext): boolean {
+  return /(^|,)\s*upgrade\s*(,|$)/i.test(String(exchange.headers.connection ?? '')) && exchange.headers.upgrade !== undefined;
+}
+
+function outgoing(location: ProxyLocation, method: string, target: string, headers: OutgoingHeaders): http.ClientRequest {
+  const { secure, host, port, address, tls } = location;
+  const common = { host: address ?? host, port, method, path: target, headers, setHost: false };
+  if (!secure) return http.request(common);
+  return https.request({ ...common, ...tls, ...(isIP(host) === 0 && { servername: host }) });
+}
+
+/**
+ * Sends a request on and its answer back, an upgraded connection byte by byte. With `upgradeOnly`, others are refused. Rejects
+ * with a StatusError as long as nothing was answered. Upstream: apimachinery/pkg/util/proxy (UpgradeAwareHandler).
+ */
+export async function proxyRequest(context: RequestContext, location: ProxyLocation, upgradeOnly: boolean): Promise<void> {
+  const { exchange } = context;
+  if (isUpgrade(context) && exchange instanceof UpgradeExchange) return proxyUpgrade(context, exchange, location);
+  if (upgradeOnly) throw newBadRequest('Upgrade request required');
+  let { path } = location;
+  if (!path.endsWith('/') && context.path.endsWith('/')) path += '/';
+  const query = context.query && `?${context.query}`;
+  // Relative links of a page need its slash.
+  if (path === '' && (context.method === 'GET' || context.method === 'HEAD')) {
+    context.headers.push('Location', `${exchange.url.split('?', 1)[0]}/${query}`);
+    return respondBytes(context, 301, undefined, undefined);
+  }
+  await exchangeWith(context, location, path, query);
+}
+
+async function exchangeWith(context: RequestContext, location: ProxyLocation, path: string, query: string): Promise<void> {
+  const { exchange } = context;
+  const own = exchange.url.split('?', 1)[0] as string;
+  const prefix = own.endsWith(path) ? own.slice(0, own.length - path.length) : own;
+  const headers = { ...forwardedHeaders(context), 'x-forwarded-uri': own };
+  const request = outgoing(location, context.method, `${path || '/'}${query}`, headers);
+  exchange.onClose(() => request.destroy());
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve);
+    request.once('error', (error) => reject(newServiceUnavailable(`error trying to reach service: ${dialErrorText(error)}`)));
+    bodyOf(exchange).then((body) => (body ? body.pipe(request) : request.end()), reject);
+  });
+  relay(context, response, answerHeaders(context, response, prefix, location));
+}
+
+/** The request's body as it comes in; undefined where there is none to come. */
+async function bodyOf(exchange: Exchange): Promise<Readable | undefined> {
+  if (exchange instanceof Http1Exchange) return exchange.raw.request;
+  if (exchange instanceof Http2Exchange) return exchange.raw;
+  return undefined;
+}
+
+/** The answer's headers behind the server's own; a redirect to the same host stays behind the proxy. */
+function answerHeaders(context: RequestContext, response: http.IncomingMessage, prefix: string, { host, port }: ProxyLocation): FlatHeaders {
+  const { rawHeaders } = response;
+  const sent = new Set<string>();
+  for (let i = 0; i < rawHeaders.length; i += 2) sent.add((rawHeaders[i] as string).toLowerCase());
+  const own = startHeaders(context, response.statusCode ?? 500, undefined);
+  const headers: FlatHeaders = [];
+  for (let i = 0; i < own.length; i += 2) if (!sent.has((own[i] as string).toLowerCase())) headers.push(own[i] as string, own[i + 1] as string);
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    const value = rawHeaders[i + 1] as string;
+    if (hopByHop.has(name.toLowerCase())) continue;
+    headers.push(name, name.toLowerCase() === 'location' ? behindProxy(value, prefix, [`${host}:${port}`, host, String(context.header('host') ?? '')]) : value);
+  }
+  return headers;
+}
+
+function behindProxy(target: string, prefix: string, hosts: readonly string[]): string {
+  const absolute = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)(.*)$/i.exec(target);
+  if (absolute && !hosts.includes(absolute[1] as string)) return target;
+  const path = absolute ? (absolute[2] as string) || '/' : target;
+  if (!path.startsWith('/') || path.startsWith('//') || path.startsWith(prefix)) return target;
+  return `${prefix}${path}`;
+}
+
+/** Sends an answer on as fast as the client takes it. */
+function relay({ exchange, method }: RequestContext, response: http.IncomingMessage, headers: FlatHeaders): void {
+  const stream = exchange.open(response.statusCode ?? 500, headers);
+  if (method === 'HEAD') {
+    response.resume();
+    return stream.end();
+  }
+  stream.onDrain(() => response.resume());
+  response.on('data', (bytes: Buffer) => { if (!stream.write(bytes)) response.pause(); });
+  response.once('end', () => stream.end());
+  response.once('aborted', () => stream.abort());
+  response.once('error', () => stream.abort());
+}
+
+/** Answers that are not 101 are sent on as they are, and the connection ends: nothing may follow on it (CVE-2018-1002105). */
+async function proxyUpgrade(context: RequestContext, exchange: UpgradeExchange, location: ProxyLocation): Promise<void> {
+  const headers: OutgoingHeaders = { ...forwardedHeaders(context), connection: 'Upgrade', upgrade: String(exchange.headers.upgrade) };
+  const request = outgoing(location, context.method, `${location.path || '/'}${location.query && `?${location.query}`}`, headers);
+  exchange.onClose(() => request.destroy());
+  const answer = await new Promise<{ response: http.IncomingMessage; backend?: Upgraded }>((resolve, reject) => {
+    request.once('upgrade', (response, socket, head) => resolve({ response, backend: { socket, head } }));
+    request.once('response', (response) => resolve({ response }));
+    request.once('error', (error) => reject(new StatusError(newStatus(500, '', `error dialing backend: ${dialErrorText(error)}`))));
+    request.end();
+  });
+  const { response, backend } = answer;
+  const status = response.statusCode ?? 500;
+  if (backend) return splice(context, exchange, response, backend);
+  if (status < 400) {
+    response.destroy();
+    throw new StatusError(newStatus(500, '', `invalid upgrade response: status code ${status}`));
+  }
+  relay(context, response, answerHeaders(context, response, '', location));
+}
+
+interface Upgraded { readonly socket: import('node:stream').Duplex; readonly head: Buffer }
+
+function splice(context: RequestContext, exchange: UpgradeExchange, response: http.IncomingMessage, { socket: backend, head }: Upgraded): void {
+  context.status = 101;
+  const client = exchange.takeOver();
+  const lines = [`HTTP/1.1 101 ${response.statusMessage || 'Switching Protocols'}`];
+  for (let i = 0; i < response.rawHeaders.length; i += 2) lines.push(`${response.rawHeaders[i]}: ${response.rawHeaders[i + 1]}`);
+  client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+  if (head.length > 0) client.write(head);
+  if (exchange.head.length > 0) backend.write(exchange.head);
+  const end = (): void => { client.destroy(); backend.destroy(); };
+  for (const socket of [client, backend]) {
+    if ('setTimeout' in socket) (socket as import('node:net').Socket).setTimeout(0);
+    socket.once('error', end);
+    socket.once('close', end);
+  }
+  client.pipe(backend);
+  backend.pipe(client);
+}

@@ -1,0 +1,117 @@
+import { Inject, Injectable, UseInterceptors } from '@nestjs/common';
+import { newBadRequest, newServiceUnavailable } from '#apimachinery/api/errors';
+import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
+import { proxyRequest, type ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
+import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Store } from '#apiserver/registry/store';
+import { Stores } from '#apiserver/registry/stores';
+import type { EndpointAddress, Endpoints, Pod, Service } from '#kubernetes/schema/core_v1.gen';
+import { admitConnect } from './connect.ts';
+import { KubeletConnections } from './kubelet-connection.ts';
+import { isGlobalUnicast, proxyableAddress } from './proxyable-address.ts';
+
+/** `name`, `name:port` or `scheme:name:port`. */
+interface Target { readonly secure: boolean; readonly name: string; readonly port: string }
+
+/** Throws BadRequest. `what` is told: pod, service or node. Upstream: apimachinery/pkg/util/net/port_split.go. */
+function splitTarget(id: string, what: string): Target {
+  const parts = id.split(':');
+  const [scheme, name, port] = parts.length === 3 ? parts : ['', parts[0], parts[1] ?? ''];
+  if (parts.length > 3 || !name || !['', 'http', 'https'].includes(scheme as string)) throw newBadRequest(`invalid ${what} request ${JSON.stringify(id)}`);
+  return { secure: scheme === 'https', name, port: port as string };
+}
+
+/** The path behind `/proxy`, as the client escaped it. */
+function pathBehind({ exchange, info }: RequestContext): string {
+  const path = exchange.url.split('?', 1)[0] as string;
+  // The resource's own segments, and those before them.
+  const behind = info.parts.length - 3;
+  const segments = path.replace(/\/+$/, '').split('/');
+  if (behind <= 0) return path.endsWith('/') ? '/' : '';
+  return `/${segments.slice(segments.length - behind).join('/')}${path.endsWith('/') ? '/' : ''}`;
+}
+
+function portOf({ port, secure }: Target): number {
+  return port === '' ? (secure ? 443 : 80) : Number(port);
+}
+
+/** Any method to a pod. Upstream: kubernetes/pkg/registry/core/pod/strategy.go (ResourceLocation). */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class PodProxyHandler {
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    const { namespace } = context.info;
+    const path = pathBehind(context);
+    await admitConnect(context, endpoint, { path });
+    const target = splitTarget(context.info.name, 'pod');
+    const pod = (await endpoint.store.get(namespace, target.name, '')).object as Pod;
+    const ip = pod.status?.podIPs?.[0]?.ip ?? '';
+    if (!isGlobalUnicast(ip)) throw newBadRequest('address not allowed');
+    const first = pod.spec?.containers?.find(({ ports }) => ports?.length)?.ports?.[0]?.containerPort;
+    const port = target.port === '' && first !== undefined ? first : portOf(target);
+    await proxyRequest(context, { secure: target.secure, host: ip, port, path, query: '' }, false);
+  }
+}
+
+/** Any method to a node's kubelet, or to another port of the node. Upstream: kubernetes/pkg/registry/core/node/strategy.go (ResourceLocation). */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class NodeProxyHandler {
+  constructor(@Inject(KubeletConnections) private readonly kubelets: KubeletConnections) {}
+
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    const path = pathBehind(context);
+    await admitConnect(context, endpoint, { path });
+    const target = splitTarget(context.info.name, 'node');
+    const kubelet = await this.kubelets.locate(target.name, 'nodes');
+    const address = await proxyableAddress(kubelet.host);
+    const isKubelet = target.port === '' || target.port === String(kubelet.port);
+    const location: ProxyLocation = isKubelet
+      ? { ...kubelet, address, path, query: '' }
+      : { secure: target.secure, host: kubelet.host, address, port: portOf(target), path, query: '', tls: { rejectUnauthorized: false } };
+    await proxyRequest(context, location, false);
+  }
+}
+
+/** Any method to a pod behind a service. Upstream: kubernetes/pkg/registry/core/service/storage (ResourceLocation). */
+@Injectable()
+@UseInterceptors(AdmissionInterceptor)
+export class ServiceProxyHandler {
+  constructor(@Inject(Stores) private readonly stores: Stores) {}
+
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    const { namespace, name: id } = context.info;
+    const path = pathBehind(context);
+    await admitConnect(context, endpoint, { path });
+    const target = splitTarget(id, 'service');
+    const portName = /^[+-]?\d+$/.test(target.port) ? await declaredPort(endpoint.store, namespace, target) : target.port;
+    const address = await this.#addressOf(namespace, target.name, portName);
+    if (!address) throw newServiceUnavailable(`no endpoints available for service ${JSON.stringify(id)}`);
+    await proxyRequest(context, { secure: target.secure, host: address.ip, port: address.port, path, query: '', tls: { rejectUnauthorized: false } }, false);
+  }
+
+  /** A random address that is a pod's, of a subset with the port. */
+  async #addressOf(namespace: string, name: string, portName: string): Promise<{ ip: string; port: number } | undefined> {
+    const key = `/services/endpoints/${namespace}/${name}`;
+    const store = this.stores.of({ group: '', resource: 'endpoints' });
+    const found = await store.cacher.get(key, '');
+    if (!found) await store.get(namespace, name, '').catch(() => { throw newNotFoundService(name); });
+    const { subsets = [] } = (found?.object ?? {}) as Endpoints;
+    if (subsets.length === 0) throw newServiceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`);
+    for (const { addresses = [], ports = [] } of shuffled(subsets)) {
+      for (const port of ports.filter((one) => (one.name ?? '') === portName)) {
+        for (const address of shuffled(addresses)) if (await this.#isPods(namespace, address)) return { ip: address.ip ?? '', port: port.port ?? 0 };
+      }
+    }
+    return undefined;
+  }
+
+  /** Only pods are proxied to: whoever writes Endpoints could name any address else. */
+  async #isPods(namespace: string, { ip, targetRef }: EndpointAddress): Promise<boolean> {
+    if (!targetRef?.name || targetRef.namespace !== namespace) return false;
+    const store = this.stores.of({ group: '', resource: 'pods' });
+    const found = await store.cacher.get(store.key(namespace, targetRef.name), '');
+    return ((found?.object as Pod | undefined)?.status?.podIPs ?? []).some((podIp) => podIp.ip === ip);
+  }
+}

@@ -1,0 +1,67 @@
+import { X509Certificate } from 'node:crypto';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { deepEqual } from '#apimachinery/runtime/equality';
+import type { RequestHeaderInfo } from './control-plane-options.ts';
+import type { LoopbackClient, LoopbackTarget } from './loopback-client.ts';
+
+const configMaps: LoopbackTarget = { group: '', version: 'v1', resource: 'configmaps' };
+const namespace = 'kube-system';
+const name = 'extension-apiserver-authentication';
+/** Clocks differ. */
+const expirySlackMs = 5 * 60_000;
+
+export interface ClusterAuthenticationInfo {
+  /** PEM of the authorities of client certificates. */
+  readonly clientCa: string | undefined;
+  readonly requestHeader: RequestHeaderInfo | undefined;
+}
+
+type Data = Readonly<Record<string, string>>;
+
+/**
+ * Publishes in kube-system how extension API servers can tell who asks. What other servers of the cluster published stays;
+ * certificates that ran out go. Upstream: controlplane/controller/clusterauthenticationtrust.
+ */
+export async function publishClusterAuthenticationInfo(client: LoopbackClient, info: ClusterAuthenticationInfo, now: number): Promise<void> {
+  if (!client.peek(configMaps, namespace, name)) {
+    await client.ensure(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: mergeAuthenticationInfo({}, info, now) });
+    return;
+  }
+  await client.update(configMaps, namespace, name, (object) => {
+    const present = (object['data'] ?? {}) as Data;
+    const data = mergeAuthenticationInfo(present, info, now);
+    return deepEqual(data, present) ? undefined : ({ ...object, data } as KubeObject);
+  });
+}
+
+/** Throws for a present list that is none. */
+export function mergeAuthenticationInfo(present: Data, { clientCa, requestHeader }: ClusterAuthenticationInfo, now: number): Data {
+  const data: Record<string, string> = {};
+  const authorities = mergeCertificates(present['client-ca-file'], clientCa, now);
+  if (authorities) data['client-ca-file'] = authorities;
+  const proxies = mergeCertificates(present['requestheader-client-ca-file'], requestHeader?.clientCa, now);
+  if (!proxies) return data;
+  const lists = {
+    'requestheader-username-headers': requestHeader?.usernameHeaders,
+    'requestheader-uid-headers': requestHeader?.uidHeaders,
+    'requestheader-group-headers': requestHeader?.groupHeaders,
+    'requestheader-extra-headers-prefix': requestHeader?.extraHeaderPrefixes,
+    'requestheader-allowed-names': requestHeader?.allowedNames,
+  };
+  for (const [key, own = []] of Object.entries(lists)) {
+    const merged = [...new Set([...(JSON.parse(present[key] || '[]') as string[]), ...own])];
+    if (merged.length > 0 || key !== 'requestheader-uid-headers') data[key] = JSON.stringify(merged);
+  }
+  data['requestheader-client-ca-file'] = proxies;
+  return data;
+}
+
+/** The certificates of both that are still good, each once; empty if there is none. */
+function mergeCertificates(present: string | undefined, own: string | undefined, now: number): string {
+  const certificates = new Map<string, string>();
+  for (const [pem] of `${present ?? ''}\n${own ?? ''}`.matchAll(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)) {
+    const certificate = new X509Certificate(pem);
+    if (Date.parse(certificate.validTo) > now - expirySlackMs) certificates.set(certificate.fingerprint256, certificate.toString());
+  }
+  return [...certificates.values()].map((pem) => `${pem.trim()}\n`).join('');
+}

@@ -1,0 +1,34 @@
+import type { PortRange } from './services/port-bitmap.ts';
+
+/** What extension API servers are told of requests that come through this one: the `--requestheader-…` flags. */
+export interface RequestHeaderInfo {
+  /** PEM of the authority of proxies' client certificates. */
+  readonly clientCa: string;
+  readonly usernameHeaders: readonly string[];
+  readonly uidHeaders: readonly string[];
+  readonly groupHeaders: readonly string[];
+  readonly extraHeaderPrefixes: readonly string[];
+  readonly allowedNames: readonly string[];
+}
+
+export interface ControlPlaneOptions {
+  /** `--service-node-port-range` */
+  readonly serviceNodePortRange: PortRange;
+  /** `--advertise-address`; undefined: found out by the bind address and this machine's networks. */
+  readonly advertiseAddress: string | undefined;
+  /** `--kubernetes-service-node-port`; 0: the service is of type ClusterIP. */
+  readonly kubernetesServiceNodePort: number;
+  /** `--endpoint-reconciler-type`; `none` leaves the endpoints of the kubernetes service to others. */
+  readonly endpointReconcilerType: 'lease' | 'none';
+  /** undefined: nobody may speak for others. */
+  readonly requestHeader: RequestHeaderInfo | undefined;
+}
+
+/** Upstream's defaults. */
+export const defaultControlPlaneOptions: ControlPlaneOptions = {
+  serviceNodePortRange: { base: 30_000, size: 2_768 },
+  advertiseAddress: undefined,
+  kubernetesServiceNodePort: 0,
+  endpointReconcilerType: 'lease',
+  requestHeader: undefined,
+};

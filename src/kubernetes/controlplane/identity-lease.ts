@@ -1,0 +1,82 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { nowMicro } from '#apimachinery/runtime/time';
+import type { Lease } from '#kubernetes/schema/coordination_v1.gen';
+import type { LoopbackClient, LoopbackTarget } from './loopback-client.ts';
+
+const leases: LoopbackTarget = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
+const namespace = 'kube-system';
+const identity = 'kube-apiserver';
+const identityLabel = 'apiserver.kubernetes.io/identity';
+const hostnameLabel = 'kubernetes.io/hostname';
+const addressAnnotation = 'kubernetes.io/peer-advertise-address';
+const durationSeconds = 3600;
+const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** The identity of the server on a machine: the same after each start. Upstream: apiserver/pkg/server/config.go (APIServerID). */
+export function apiServerId(host: string): string {
+  const hash = createHash('sha256');
+  for (const text of [host, identity]) {
+    const bytes = Buffer.from(text);
+    hash.update(Buffer.from([bytes.length >> 8, bytes.length & 0xff])).update(bytes);
+  }
+  let bits = 0n;
+  for (const byte of hash.digest().subarray(0, 16)) bits = (bits << 8n) | BigInt(byte);
+  // 128 bits in letters of 5: two zero bits fill the last one.
+  bits <<= 2n;
+  let text = '';
+  for (let at = 125n; at >= 0n; at -= 5n) text += base32[Number((bits >> at) & 31n)];
+  return `apiserver-${text}`;
+}
+
+/**
+ * The Lease in kube-system by which the servers of a cluster know each other. Upstream: controlplane/apiserver/server.go,
+ * component-helpers/apimachinery/lease.
+ */
+export class IdentityLease {
+  readonly #name: string;
+  readonly #holder: string;
+  #stopped = false;
+
+  /** `address`: host:port under which other servers reach this one. */
+  constructor(readonly client: LoopbackClient, readonly address: string | undefined, readonly host: string = hostname()) {
+    this.#name = apiServerId(host);
+    this.#holder = `${this.#name}_${randomUUID()}`;
+  }
+
+  /** Takes the lease, or renews it. */
+  async renew(): Promise<void> {
+    if (this.#stopped) return;
+    const spec = { holderIdentity: this.#holder, leaseDurationSeconds: durationSeconds, renewTime: nowMicro() };
+    const labels = { [identityLabel]: identity, [hostnameLabel]: this.host };
+    const annotations = this.address === undefined ? {} : { [addressAnnotation]: this.address };
+    if (!this.client.peek(leases, namespace, this.#name)) {
+      await this.client.ensure(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: this.#name, namespace, labels, annotations }, spec });
+      return;
+    }
+    await this.client.update(leases, namespace, this.#name, (lease) => ({
+      ...lease,
+      metadata: { ...lease.metadata, labels: { ...lease.metadata.labels, ...labels }, annotations: { ...lease.metadata.annotations, ...annotations } },
+      spec: { ...(lease['spec'] as object), ...spec },
+    }));
+  }
+
+  /** Gives the lease up. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const lease = this.client.peek(leases, namespace, this.#name) as Lease | undefined;
+    if (lease?.spec?.holderIdentity === this.#holder) await this.client.delete(leases, namespace, this.#name);
+  }
+}
+
+/** Deletes the identity leases of servers that are gone. Upstream: controlplane/controller/apiserverleasegc. */
+export async function collectExpiredLeases(client: LoopbackClient, now: number): Promise<void> {
+  const expired = client.list(leases, namespace).filter((lease) => lease.metadata.labels?.[identityLabel] === identity && isExpired(lease, now));
+  await Promise.all(expired.map((lease) => client.delete(leases, namespace, lease.metadata.name ?? '')));
+}
+
+function isExpired(lease: KubeObject, now: number): boolean {
+  const { renewTime, leaseDurationSeconds } = (lease as Lease).spec ?? {};
+  return renewTime === undefined || leaseDurationSeconds === undefined || Date.parse(renewTime) + leaseDurationSeconds * 1000 < now;
+}

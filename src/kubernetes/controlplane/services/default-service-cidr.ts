@@ -1,0 +1,51 @@
+import { deepEqual } from '#apimachinery/runtime/equality';
+import { now } from '#apimachinery/runtime/time';
+import type { LoopbackClient } from '#kubernetes/controlplane/loopback-client';
+import type { ServiceCIDR } from '#kubernetes/schema/networking_v1.gen';
+import { serviceCIDRs } from './cluster-ip-allocator.ts';
+
+const name = 'kubernetes';
+const controllerName = 'kubernetes-service-cidr-controller';
+
+/**
+ * Keeps the ServiceCIDR `kubernetes`, made of `--service-cluster-ip-range`. One that says something else stays: other
+ * servers may have other flags. Upstream: controlplane/controller/defaultservicecidr.
+ */
+export class DefaultServiceCIDR {
+  #first: Promise<void> | undefined;
+
+  /** `cidrs`: the default family first. `warn` is told once of a ServiceCIDR that differs from them. */
+  constructor(readonly client: LoopbackClient, readonly cidrs: readonly string[], readonly warn: (message: string) => void) {}
+
+  /** Resolves when addresses can be given. */
+  whenPresent(): Promise<void> {
+    this.#first ??= this.ensure();
+    return this.#first;
+  }
+
+  async ensure(): Promise<void> {
+    const present = (await this.client.get(serviceCIDRs, '', name)) as ServiceCIDR | undefined;
+    const cidrs = present?.spec?.cidrs ?? [];
+    if (!present) {
+      await this.client.ensure(serviceCIDRs, { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { name }, spec: { cidrs: [...this.cidrs] } });
+    } else if (this.cidrs.length === 2 && cidrs.length === 1 && cidrs[0] === this.cidrs[0]) {
+      await this.client.update(serviceCIDRs, '', name, (object) => ({ ...object, spec: { cidrs: [...this.cidrs] } }));
+    }
+  }
+
+  /** Says that it is ready, unless somebody has an opinion of it. */
+  async ensureStatus(): Promise<void> {
+    const present = (await this.client.get(serviceCIDRs, '', name)) as ServiceCIDR | undefined;
+    if (!present || present.metadata.deletionTimestamp) return;
+    if (!deepEqual(present.spec?.cidrs, this.cidrs)) {
+      this.warn(`the default ServiceCIDR ${JSON.stringify(present.spec?.cidrs)} does not match the flag ${JSON.stringify(this.cidrs)}`);
+      return;
+    }
+    const condition = present.status?.conditions?.find(({ type }) => type === 'Ready');
+    if (condition && condition.status !== 'Unknown') return;
+    await this.client.as(controllerName).apply({ ...serviceCIDRs, subresource: 'status' }, {
+      apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { name },
+      status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: now(), message: 'Kubernetes default Service CIDR is ready' }] },
+    });
+  }
+}

@@ -1,0 +1,112 @@
+import type { LoopbackClient, LoopbackTarget } from '#kubernetes/controlplane/loopback-client';
+import type { Service } from '#kubernetes/schema/core_v1.gen';
+import type { IPAddress } from '#kubernetes/schema/networking_v1.gen';
+import { familyOf, formatAddress, type IPFamily, parseAddress } from './address-range.ts';
+import { type ClusterIPAllocator, hasAllocatorLabels, ipAddresses, isManaged, newIPAddress } from './cluster-ip-allocator.ts';
+import { headless, needsClusterIP } from './cluster-ip-fields.ts';
+import type { NodePortAllocator } from './node-port-allocator.ts';
+import { heldNodePorts } from './service-allocation.ts';
+
+const services: LoopbackTarget = { group: '', version: 'v1', resource: 'services' };
+/** A create that was cut off is over after so long: the longest that a request takes. */
+const creationGraceMs = 60_000;
+/** A port that nobody has is given back when it has been found so often: its service may be on its way. */
+const leakSightings = 3;
+
+export interface ServiceRepairOptions {
+  readonly client: LoopbackClient;
+  readonly clusterIPs: ClusterIPAllocator;
+  readonly nodePorts: NodePortAllocator;
+  warn(message: string): void;
+  readonly now?: () => number;
+}
+
+/**
+ * Brings what is allocated in line with what services have, after crashes and changes by hand.
+ * Upstream: core/service/ipallocator/controller/repairip.go, core/service/portallocator/controller/repair.go.
+ */
+export class ServiceRepair {
+  readonly #leaks = new Map<number, number>();
+  /** Told already: a service that is wrong is told of once. */
+  readonly #told = new Set<string>();
+
+  constructor(readonly options: ServiceRepairOptions) {}
+
+  async run(): Promise<void> {
+    const all = this.options.client.list(services) as Service[];
+    await Promise.all([this.#repairAddresses(all), this.#repairNodePorts(all)]);
+  }
+
+  async #repairAddresses(all: readonly Service[]): Promise<void> {
+    for (const service of all) await this.#repairService(service);
+    for (const address of this.options.client.list(ipAddresses) as IPAddress[]) if (isManaged(address)) await this.#releaseLeaked(address);
+  }
+
+  /** Each cluster IP has its IPAddress, which names the service. */
+  async #repairService(service: Service): Promise<void> {
+    const { client, clusterIPs } = this.options;
+    const { metadata, spec = {} } = service;
+    if (!needsClusterIP(spec) || !spec.clusterIP || spec.clusterIP === headless) return;
+    const owner = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
+    for (const text of spec.clusterIPs ?? []) {
+      const parsed = parseAddress(text);
+      const ip = parsed && formatAddress(parsed.family, parsed.address);
+      if (!ip || !clusterIPs.covers(ip)) {
+        this.#tell(`the cluster IP ${text} of service ${owner.namespace}/${owner.name} is not within any service CIDR; please recreate it`);
+        continue;
+      }
+      const family = familyOf(ip) as IPFamily;
+      const present = client.peek(ipAddresses, '', ip) as IPAddress | undefined;
+      const parent = present?.spec?.parentRef;
+      const isService = parent?.resource === 'services' && !parent.group;
+      if (present && isService && (parent.namespace !== owner.namespace || parent.name !== owner.name)) {
+        const other = client.peek(services, parent.namespace ?? '', parent.name ?? '') as Service | undefined;
+        if (other?.spec?.clusterIPs?.includes(ip)) {
+          this.#tell(`the cluster IP ${ip} of service ${owner.namespace}/${owner.name} is that of service ${parent.namespace}/${parent.name}, too; please recreate it`);
+          continue;
+        }
+        if (other) continue;
+      } else if (present && isService && hasAllocatorLabels(present, family)) continue;
+      this.options.warn(`the cluster IP ${ip} of service ${owner.namespace}/${owner.name} is not allocated to it; repairing`);
+      if (present) await client.delete(ipAddresses, '', ip);
+      await client.ensure(ipAddresses, newIPAddress(family, ip, owner));
+    }
+  }
+
+  /** What the allocator took for a service that does not have it goes. */
+  async #releaseLeaked(address: IPAddress): Promise<void> {
+    const { client, now = Date.now } = this.options;
+    const parent = address.spec?.parentRef;
+    const ip = address.metadata.name ?? '';
+    if (parent?.resource === 'services' && !parent.group) {
+      const owner = client.peek(services, parent.namespace ?? '', parent.name ?? '') as Service | undefined;
+      if (owner?.spec?.clusterIPs?.some((text) => text === ip)) return;
+      if (now() - Date.parse(address.metadata.creationTimestamp ?? '') < creationGraceMs) return;
+    }
+    this.options.warn(`IPAddress ${ip} appears to have leaked; cleaning up`);
+    await client.delete(ipAddresses, '', ip);
+  }
+
+  async #repairNodePorts(all: readonly Service[]): Promise<void> {
+    const { nodePorts } = this.options;
+    const used = new Set(all.flatMap(heldNodePorts));
+    const leaked: number[] = [];
+    const stored = await nodePorts.snapshot();
+    for (const port of used) if (!stored.contains(port)) this.#tell(`node port ${port} of a service is not within the range; please recreate it`);
+    for (const port of stored) {
+      if (used.has(port)) continue;
+      const seen = (this.#leaks.get(port) ?? 0) + 1;
+      this.#leaks.set(port, seen);
+      if (seen > leakSightings) leaked.push(port);
+    }
+    for (const port of this.#leaks.keys()) if (used.has(port) || leaked.includes(port) || !stored.has(port)) this.#leaks.delete(port);
+    if (leaked.length > 0) this.options.warn(`node ports ${leaked.join(', ')} appear to have leaked; cleaning up`);
+    await nodePorts.repair(used, leaked);
+  }
+
+  #tell(message: string): void {
+    if (this.#told.has(message)) return;
+    this.#told.add(message);
+    this.options.warn(message);
+  }
+}
