@@ -22,7 +22,7 @@ import { schema } from '#kubernetes/schema/schema';
 import { ClientCA } from '#plugins/authentication/client-ca';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 import { bridgeExpress } from './express-bridge.ts';
-import { installControlPlane } from './control-plane.ts';
+import { ControlPlane } from './control-plane.ts';
 import { type Log, newLog } from './log.ts';
 import { AdmissionModule } from './modules/admission.module.ts';
 import { ApiGroupModule } from './modules/api-group.module.ts';
@@ -70,7 +70,10 @@ export async function createApp(config: ServerConfig): Promise<App> {
   ];
   for (const { builder } of builders) builder.addToScheme(scheme);
 
-  const storage = new StorageFactory(await EmbeddedStorage.open({ file: config.storage.file }));
+  const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions];
+  const backend = await EmbeddedStorage.open({ file: config.storage.file });
+  const controlPlane = new ControlPlane({ config, chain, storage: backend, log, groups: () => scheme.groups });
+  const storage = new StorageFactory(backend, controlPlane.storeHooks, config.eventTtlSeconds);
   const clientCa = config.authentication.clientCa === undefined ? undefined : new ClientCA(config.authentication.clientCa);
   const modules = [
     ServerModule.register(scheme, storage, specialHandlers),
@@ -102,14 +105,13 @@ export async function createApp(config: ServerConfig): Promise<App> {
       await storage.close();
     },
   });
-  const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions];
   server.delegate(chain);
   server.addHealthCheck({ name: 'etcd', check: () => storage.storage.healthy() });
   server.addReadyCheck({ name: 'etcd-readiness', check: () => storage.storage.healthy() });
   server.addReadyCheck({ name: 'informer-sync', check: () => storage.whenReady() });
-  installNonResourceRoutes(server, scheme, registry);
+  installNonResourceRoutes(server, scheme, registry, storage);
   bridgeExpress(server, nest);
-  installControlPlane({ server, chain, config });
+  controlPlane.install(server);
 
   return {
     server, nest, log, storage, scheme,

@@ -1,38 +1,243 @@
-import type { GenericServer } from '#apiserver/server/generic-server';
+import type { ApiGroup } from '#apiserver/registry/api-group';
+import type { StoreHooks } from '#apiserver/registry/store';
+import { formatCIDR, parseCIDRSloppy } from '#apimachinery/validation/ip';
 import type { DelegationTarget } from '#apiserver/server/delegation';
-import { ensureFlowControl, ensurePriorityClasses, ensureSystemNamespaces } from '#kubernetes/controlplane/bootstrap';
+import type { GenericServer } from '#apiserver/server/generic-server';
+import type { Storage } from '#apiserver/storage/storage';
+import { resolveAdvertiseAddress } from '#kubernetes/controlplane/advertise-address';
+import { Autoregistration } from '#kubernetes/controlplane/autoregistration';
+import { ensurePriorityClasses, ensureSystemNamespaces } from '#kubernetes/controlplane/bootstrap';
+import { publishClusterAuthenticationInfo } from '#kubernetes/controlplane/cluster-authentication-info';
+import { type ControlPlaneOptions, defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
+import { ensureFlowControl, updateFlowSchemaStatus, watchFlowSchemas } from '#kubernetes/controlplane/flow-control';
+import { collectExpiredLeases, IdentityLease } from '#kubernetes/controlplane/identity-lease';
+import { KubernetesService } from '#kubernetes/controlplane/kubernetes-service';
+import { ensureLegacyTokenTracking } from '#kubernetes/controlplane/legacy-token-tracking';
 import { LoopbackClient } from '#kubernetes/controlplane/loopback-client';
+import { periodically } from '#kubernetes/controlplane/periodic';
 import { reconcileRbac } from '#kubernetes/controlplane/rbac-bootstrap';
+import { AddressRange } from '#kubernetes/controlplane/services/address-range';
+import { ClusterIPAllocator } from '#kubernetes/controlplane/services/cluster-ip-allocator';
+import { DefaultServiceCIDR } from '#kubernetes/controlplane/services/default-service-cidr';
+import { NodePortAllocator } from '#kubernetes/controlplane/services/node-port-allocator';
+import { ServiceAllocation } from '#kubernetes/controlplane/services/service-allocation';
+import { ServiceRepair } from '#kubernetes/controlplane/services/service-repair';
+import type { Log } from './log.ts';
 import type { ServerConfig } from './server-config.ts';
 
 export interface ControlPlaneParts {
-  readonly server: GenericServer;
-  readonly chain: readonly DelegationTarget[];
   readonly config: ServerConfig;
+  readonly chain: readonly DelegationTarget[];
+  readonly storage: Storage;
+  readonly log: Pick<Log, 'info' | 'error'>;
+  /** The groups that the server serves by itself. */
+  readonly groups: () => readonly ApiGroup[];
 }
 
 const namespaceIntervalMs = 60_000;
+const endpointIntervalMs = 10_000;
+const leaseIntervalMs = 10_000;
+const leaseCollectionMs = 3_600_000;
+const repairIntervalMs = 180_000;
+const serviceCIDRIntervalMs = 10_000;
+const authenticationInfoIntervalMs = 60_000;
+const flowControlIntervalMs = 60_000;
+const autoregistrationIntervalMs = 60_000;
+/** Of a server without a port. */
+const defaultPort = 6443;
 
-/** The duties that the server has in its own cluster, as hooks under upstream's names. */
-export function installControlPlane({ server, chain }: ControlPlaneParts): void {
-  const client = new LoopbackClient(({ group, version, resource, subresource }) => {
-    const path = subresource ? `${resource}/${subresource}` : resource;
-    for (const target of chain) {
-      const installed = target.endpoints.get(`${group}/${version}`)?.get(path);
-      if (installed) return installed.endpoint;
-    }
-    throw new Error(`loopback: ${path} of ${group}/${version} is not served`);
-  });
-  const { hooks } = server;
-  hooks.addPostStart({
-    name: 'start-system-namespaces-controller',
-    async run(signal) {
-      await ensureSystemNamespaces(client);
-      const timer = setInterval(() => void ensureSystemNamespaces(client).catch(() => {}), namespaceIntervalMs).unref();
-      signal.addEventListener('abort', () => clearInterval(timer), { once: true });
-    },
-  });
-  hooks.addPostStart({ name: 'rbac/bootstrap-roles', run: () => reconcileRbac(client) });
-  hooks.addPostStart({ name: 'scheduling/bootstrap-system-priority-classes', run: () => ensurePriorityClasses(client) });
-  hooks.addPostStart({ name: 'priority-and-fairness-config-producer', run: () => ensureFlowControl(client) });
+/** The duties that the server has in its own cluster. Upstream: kubernetes/pkg/controlplane. */
+export class ControlPlane {
+  readonly client: LoopbackClient;
+  readonly #options: ControlPlaneOptions;
+  readonly #cidrs: readonly AddressRange[];
+  readonly #clusterIPs: ClusterIPAllocator;
+  readonly #nodePorts: NodePortAllocator;
+  readonly #services: ServiceAllocation;
+
+  constructor(readonly parts: ControlPlaneParts) {
+    const { config, chain, storage } = parts;
+    this.#options = { ...defaultControlPlaneOptions, ...config.controlPlane };
+    this.client = new LoopbackClient(({ group, version, resource, subresource }) => {
+      const path = subresource ? `${resource}/${subresource}` : resource;
+      for (const target of chain) {
+        const installed = target.endpoints.get(`${group}/${version}`)?.get(path);
+        if (installed) return installed.endpoint;
+      }
+      throw new Error(`loopback: ${path} of ${group}/${version} is not served`);
+    });
+    this.#cidrs = config.serviceClusterIpRange.split(',').map(parseRange);
+    this.#clusterIPs = new ClusterIPAllocator(this.client);
+    this.#nodePorts = new NodePortAllocator(storage, this.#options.serviceNodePortRange);
+    this.#services = new ServiceAllocation({
+      client: this.client, clusterIPs: this.#clusterIPs, nodePorts: this.#nodePorts, families: this.#cidrs.map(({ family }) => family),
+      onError: (error, message) => this.#tell(message)(error),
+    });
+  }
+
+  /** What happens with writes of resources, by `group/resource`: for the StorageFactory. */
+  get storeHooks(): ReadonlyMap<string, StoreHooks> {
+    return new Map<string, StoreHooks>([['/services', this.#services]]);
+  }
+
+  /** Adds the duties as hooks under upstream's names. They begin at the same time and write at the same time. */
+  install(server: GenericServer): void {
+    this.#installBootstrap(server);
+    this.#installIdentity(server);
+    this.#installServices(server);
+    this.#installFlowControl(server);
+    this.#installRegistration(server);
+  }
+
+  #installBootstrap({ hooks }: GenericServer): void {
+    const { client } = this;
+    const { config } = this.parts;
+    hooks.addPostStart({ name: 'start-system-namespaces-controller', run: (signal) => this.#keep(signal, namespaceIntervalMs, 'system namespaces', () => ensureSystemNamespaces(client)) });
+    hooks.addPostStart({
+      name: 'start-cluster-authentication-info-controller',
+      run: (signal) => this.#keep(signal, authenticationInfoIntervalMs, 'cluster authentication info',
+        () => publishClusterAuthenticationInfo(client, { clientCa: config.authentication.clientCa, requestHeader: this.#options.requestHeader }, Date.now())),
+    });
+    hooks.addPostStart({ name: 'start-legacy-token-tracking-controller', run: () => ensureLegacyTokenTracking(client, new Date()) });
+    hooks.addPostStart({ name: 'rbac/bootstrap-roles', run: () => reconcileRbac(client) });
+    hooks.addPostStart({ name: 'scheduling/bootstrap-system-priority-classes', run: () => ensurePriorityClasses(client) });
+  }
+
+  #installIdentity(server: GenericServer): void {
+    const { client } = this;
+    let lease: IdentityLease | undefined;
+    server.hooks.addPostStart({
+      name: 'start-kube-apiserver-identity-lease-controller',
+      run: (signal) => {
+        const address = this.#advertised(server);
+        const identity = new IdentityLease(client, address && hostAndPort(address.ip, address.port));
+        lease = identity;
+        return this.#keep(signal, leaseIntervalMs, 'identity lease', () => identity.renew());
+      },
+    });
+    server.hooks.addPostStart({
+      name: 'start-kube-apiserver-identity-lease-garbage-collector',
+      run: (signal) => this.#keep(signal, leaseCollectionMs, 'identity lease collection', () => collectExpiredLeases(client, Date.now())),
+    });
+    server.hooks.addPreShutdown({ name: 'stop-kube-apiserver-identity-lease-controller', run: () => lease?.stop() });
+  }
+
+  #installServices(server: GenericServer): void {
+    const { client } = this;
+    const { hooks } = server;
+    const warn = (message: string): void => this.parts.log.error({}, message);
+    const told = new Set<string>();
+    const defaultCIDR = new DefaultServiceCIDR(client, this.#cidrs.map(({ cidr }) => cidr), (message) => {
+      if (!told.has(message)) warn(message);
+      told.add(message);
+    });
+    const repair = new ServiceRepair({ client, clusterIPs: this.#clusterIPs, nodePorts: this.#nodePorts, warn });
+    hooks.addPostStart({
+      name: 'start-service-ip-repair-controllers',
+      run: async (signal) => {
+        await defaultCIDR.whenPresent();
+        await this.#keep(signal, repairIntervalMs, 'service repair', () => repair.run());
+      },
+    });
+
+    let kubernetesService: KubernetesService | undefined;
+    hooks.addPostStart({
+      name: 'bootstrap-controller',
+      run: async (signal) => {
+        const [range] = this.#cidrs as [AddressRange];
+        const address = this.#options.endpointReconcilerType === 'none' ? undefined : this.#advertised(server);
+        const service = new KubernetesService({
+          client, storage: this.parts.storage, clusterIP: range.format(range.first), nodePort: this.#options.kubernetesServiceNodePort,
+          port: server.address?.port ?? defaultPort, address: address?.ip,
+        });
+        kubernetesService = service;
+        const sync = async (): Promise<void> => {
+          await defaultCIDR.whenPresent();
+          await Promise.all([service.ensureService(), service.reconcileEndpoints()]);
+        };
+        // As upstream: a cluster whose service cannot be made (its address is taken, say) is served all the same.
+        await sync().catch(this.#tell('the kubernetes service could not be written'));
+        periodically(endpointIntervalMs, signal, sync, this.#tell('the kubernetes service could not be written'));
+      },
+    });
+    hooks.addPreShutdown({ name: 'bootstrap-controller', run: () => kubernetesService?.stop() });
+    hooks.addPostStart({
+      name: 'start-kubernetes-service-cidr-controller',
+      run: async (signal) => {
+        await defaultCIDR.whenPresent();
+        await defaultCIDR.ensureStatus();
+        periodically(serviceCIDRIntervalMs, signal, async () => {
+          await defaultCIDR.ensure();
+          await defaultCIDR.ensureStatus();
+        }, this.#tell('the default ServiceCIDR could not be written'));
+      },
+    });
+  }
+
+  #installFlowControl({ hooks }: GenericServer): void {
+    const { client } = this;
+    const produced = Promise.withResolvers<void>();
+    hooks.addPostStart({
+      name: 'priority-and-fairness-config-consumer',
+      run: async (signal) => {
+        await produced.promise;
+        await updateFlowSchemaStatus(client);
+        const watch = watchFlowSchemas(client, this.#tell('the status of flow schemas could not be written'));
+        signal.addEventListener('abort', () => watch[Symbol.dispose](), { once: true });
+      },
+    });
+    hooks.addPostStart({
+      name: 'priority-and-fairness-config-producer',
+      run: async (signal) => {
+        try {
+          await this.#keep(signal, flowControlIntervalMs, 'flow control', () => ensureFlowControl(client));
+        } finally {
+          produced.resolve();
+        }
+      },
+    });
+  }
+
+  #installRegistration(server: GenericServer): void {
+    const registration = new Autoregistration(this.client, this.parts.groups());
+    let completed = false;
+    server.hooks.addPostStart({
+      name: 'kube-apiserver-autoregistration',
+      run: async (signal) => {
+        await registration.syncAll();
+        completed = true;
+        const onError = this.#tell('an APIService could not be written');
+        const watch = registration.watch(onError);
+        signal.addEventListener('abort', () => watch[Symbol.dispose](), { once: true });
+        periodically(autoregistrationIntervalMs, signal, () => registration.syncCustom(), onError);
+      },
+    });
+    server.addHealthCheck({ name: 'autoregister-completion', check: () => { if (!completed) throw new Error('APIServices are not registered yet'); } });
+  }
+
+  /** Does it now, and again and again until the server shuts down. */
+  async #keep(signal: AbortSignal, intervalMs: number, what: string, work: () => Promise<void>): Promise<void> {
+    await work();
+    periodically(intervalMs, signal, work, this.#tell(`${what}: the last attempt failed`));
+  }
+
+  #tell(message: string): (error: unknown) => void {
+    return (error) => this.parts.log.error({ reason: error instanceof Error ? error.message : String(error) }, message);
+  }
+
+  /** How others reach this server; undefined if nobody does. */
+  #advertised({ address }: GenericServer): { readonly ip: string; readonly port: number } | undefined {
+    if (!address) return undefined;
+    const ip = this.#options.advertiseAddress ?? resolveAdvertiseAddress(address.address);
+    return ip === undefined ? undefined : { ip, port: address.port };
+  }
 }
+
+function parseRange(text: string): AddressRange {
+  const cidr = parseCIDRSloppy(text.trim());
+  const range = cidr && AddressRange.parse(formatCIDR(cidr));
+  if (!range) throw new Error(`the service cluster IP range ${JSON.stringify(text)} is no CIDR that services can have`);
+  return range;
+}
+
+const hostAndPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);

@@ -1,3 +1,4 @@
+import type { ControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { GracefulShutdownOptions } from '#apiserver/server/lifecycle/graceful-shutdown';
 import type { SecureServerOptions } from '#apiserver/server/serving/secure-server';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
@@ -36,6 +37,8 @@ export interface ServerConfig {
   /** `--v`: 0 tells what matters, 3 each request. */
   readonly verbosity: number;
   readonly eventTtlSeconds: number;
-  /** The first address of it is the kubernetes Service's. */
+  /** One CIDR, or two of both families with a comma. The first address of the first is the kubernetes Service's. */
   readonly serviceClusterIpRange: string;
+  /** What differs from `defaultControlPlaneOptions`. */
+  readonly controlPlane?: Partial<ControlPlaneOptions> | undefined;
 }

@@ -4,6 +4,9 @@ import {
 } from '#kubernetes/apis/authorization/review-rest';
 import { ScaleGetHandler, ScalePatchHandler, ScaleUpdateHandler } from '#kubernetes/apis/autoscaling/scale-rest';
 import { BindingHandler } from '#kubernetes/apis/core/binding-rest';
+import { ComponentStatusGetHandler, ComponentStatusListHandler } from '#kubernetes/apis/core/component-status-rest';
+import { PodAttachHandler, PodExecHandler, PodLogHandler, PodPortForwardHandler } from '#kubernetes/apis/core/pod-connect-rest';
+import { NodeProxyHandler, PodProxyHandler, ServiceProxyHandler } from '#kubernetes/apis/core/proxy-rest';
 import { TokenRequestHandler } from '#kubernetes/apis/core/token-request-rest';
 import { EvictionHandler } from '#kubernetes/apis/policy/eviction-rest';
 import type { SpecialHandlerClasses } from './modules/server.module.ts';
@@ -19,9 +22,17 @@ export const specialHandlers: SpecialHandlerClasses = {
   'authorization.k8s.io/selfsubjectrulesreviews/': { create: SelfSubjectRulesReviewHandler },
   'authorization.k8s.io/subjectaccessreviews/': { create: SubjectAccessReviewHandler },
   '/bindings/': { create: BindingHandler },
+  '/componentstatuses/': { get: ComponentStatusGetHandler, list: ComponentStatusListHandler },
+  '/nodes/proxy': { connect: NodeProxyHandler },
+  '/pods/attach': { get: PodAttachHandler, create: PodAttachHandler },
   '/pods/binding': { create: BindingHandler },
   '/pods/eviction': { create: EvictionHandler },
+  '/pods/exec': { get: PodExecHandler, create: PodExecHandler },
+  '/pods/log': { get: PodLogHandler },
+  '/pods/portforward': { get: PodPortForwardHandler, create: PodPortForwardHandler },
+  '/pods/proxy': { connect: PodProxyHandler },
   '/replicationcontrollers/scale': scale,
+  '/services/proxy': { connect: ServiceProxyHandler },
   '/serviceaccounts/token': { create: TokenRequestHandler },
   'apps/deployments/scale': scale,
   'apps/replicasets/scale': scale,

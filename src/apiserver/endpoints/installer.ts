@@ -66,7 +66,9 @@ export class Installer {
     }
     if (!special) return undefined;
     const kind: GroupVersionKind = { group: definition.group, version: definition.version, ...subresource.groupVersion, kind: subresource.kind };
-    const endpoint = this.#endpoint(definition, name, kind, subresource.schema ?? definition.schema, undefined, {}, subresource.columns ?? []);
+    // What is connected is not decoded: its options come by the query, and no table describes them.
+    const schema = subresource.connect ? definition.schema : (subresource.schema ?? definition.schema);
+    const endpoint = this.#endpoint(definition, name, kind, schema, undefined, {}, subresource.columns ?? []);
     const fieldManager = newFieldManager({ type: endpoint.type, groupVersion: groupVersionString(kind), kind: kind.kind, subresource: name });
     return { endpoint: { ...endpoint, fieldManager, conversion: undefined }, namespaced, verbs: new Map(Object.entries(special)) };
   }

@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { KubeObject } from '#apimachinery/meta/types';
+import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import { parseJson } from '#apimachinery/runtime/json';
 import type { SchemaRegistry } from '#apimachinery/runtime/schema';
 import type { ResourceDefinition } from './resource-definition.ts';
@@ -9,7 +9,8 @@ import type { CommitFeed, Storage } from '#apiserver/storage/storage';
 
 /** One storage for all resources, and one watch cache for each place where objects are stored: versions and groups of a kind share it. */
 export class StorageFactory {
-  readonly #cachers = new Map<string, Cacher>();
+  /** By the place where objects are stored. */
+  readonly #resources = new Map<string, GroupResource & { readonly cacher: Cacher }>();
 
   /** `hooks`: by `group/resource`. `ttlSeconds`: of those kinds whose objects vanish, where it is another than the definition's. */
   constructor(
@@ -27,28 +28,32 @@ export class StorageFactory {
   }
 
   #cacherFor(definition: ResourceDefinition, path: string): Cacher {
-    let cacher = this.#cachers.get(path);
-    if (!cacher) {
-      cacher = new Cacher({
+    let found = this.#resources.get(path);
+    if (!found) {
+      const { group, resource } = definition;
+      const cacher = new Cacher({
         storage: this.storage, prefix: `/${path}/`, parse: (bytes: Buffer) => parseJson(bytes).value as KubeObject, fields: fieldsOf(definition),
+        resource: { group, resource },
         indexed: Object.keys(definition.selectableFields).filter((field) => field === 'spec.nodeName'),
       });
-      this.#cachers.set(path, cacher);
+      found = { group, resource, cacher };
+      this.#resources.set(path, found);
     }
-    return cacher;
+    return found.cacher;
   }
 
-  get cachers(): Iterable<Cacher> {
-    return this.#cachers.values();
+  /** What is stored, each once. */
+  get resources(): Iterable<GroupResource & { readonly cacher: Cacher }> {
+    return this.#resources.values();
   }
 
   /** Resolves when every cache has read what is stored. */
   async whenReady(): Promise<void> {
-    await Promise.all([...this.#cachers.values()].map((cacher) => cacher.whenReady()));
+    await Promise.all([...this.#resources.values()].map(({ cacher }) => cacher.whenReady()));
   }
 
   async close(): Promise<void> {
-    for (const cacher of this.#cachers.values()) cacher.close();
+    for (const { cacher } of this.#resources.values()) cacher.close();
     await this.storage.close();
   }
 }

@@ -16,6 +16,7 @@ import { WaitGroup } from './lifecycle/wait-group.ts';
 import type { RequestMetrics } from './metrics/request-metrics.ts';
 import { PathMux } from './path-mux.ts';
 import { SecureServer, type SecureServerOptions, type ServeUpgrade } from './serving/secure-server.ts';
+import { UpgradeExchange } from './serving/upgrade-exchange.ts';
 
 export interface GenericServerOptions {
   readonly authentication: AuthenticationGuard;
@@ -53,7 +54,8 @@ export class GenericServer {
   readonly #openWatches = new Set<Exchange>();
   readonly #hookAbort = new AbortController();
   #secure: SecureServer | undefined;
-  #serveUpgrade: ServeUpgrade = (_request, socket) => void socket.destroy();
+  #address: AddressInfo | undefined;
+  #serveUpgrade: ServeUpgrade = (request, socket, head, peer) => this.serve(new UpgradeExchange(request, socket, head, peer));
   #shutdown: Promise<void> | undefined;
 
   constructor(readonly options: GenericServerOptions) {
@@ -115,13 +117,17 @@ export class GenericServer {
   async start(): Promise<AddressInfo | undefined> {
     const { serving } = this.options;
     this.signals.muxAndDiscoveryComplete.fire();
-    let address: AddressInfo | undefined;
     if (serving) {
       this.#secure = new SecureServer(serving, this.serve, (...args) => this.#serveUpgrade(...args));
-      address = await this.#secure.listen(serving.port, serving.bindAddress);
+      this.#address = await this.#secure.listen(serving.port, serving.bindAddress);
     }
     await this.hooks.runPostStart(this.#hookAbort.signal);
-    return address;
+    return this.#address;
+  }
+
+  /** Where it listens; undefined before it does, and without a port. */
+  get address(): AddressInfo | undefined {
+    return this.#address;
   }
 
   reloadCertificates(options: Parameters<SecureServer['reload']>[0]): void {

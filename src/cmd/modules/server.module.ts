@@ -8,6 +8,7 @@ import { CacherInformer, type Informer, Informers } from '#apiserver/registry/in
 import { Scheme } from '#apiserver/registry/scheme';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { Stores } from '#apiserver/registry/stores';
+import { KubeletConnections } from '#kubernetes/apis/core/kubelet-connection';
 
 /** Handler classes by endpoint (`group/resource/subresource`) and verb; each is a provider of the server module. */
 export type SpecialHandlerClasses = Readonly<Record<string, Readonly<Record<string, Type<VerbHandler>>>>>;
@@ -24,6 +25,7 @@ export class ServerModule {
         { provide: StorageFactory, useValue: storage },
         { provide: Informers, useValue: informersOf(scheme, storage) },
         { provide: Stores, useValue: new Stores(scheme, storage) },
+        KubeletConnections,
         ...verbProviders,
         ...new Set(Object.values(special).flatMap((verbs) => Object.values(verbs))),
         VerbCompiler,

@@ -15,7 +15,8 @@ type Managed = 'onstart' | 'true';
 
 interface Wanted {
   readonly managed: Managed;
-  readonly spec: { readonly group: string; readonly version: string; readonly groupPriorityMinimum: number; readonly versionPriority: number };
+  /** Without `group`: the core group. */
+  readonly spec: { readonly group?: string; readonly version: string; readonly groupPriorityMinimum: number; readonly versionPriority: number };
 }
 
 interface CustomResourceDefinition extends KubeObject {
@@ -86,7 +87,7 @@ export class Autoregistration {
 
   #builtIn(): Map<string, Wanted> {
     return new Map(this.groups.filter(({ group }) => group !== ownGroup).flatMap(({ group, groupPriorityMinimum, versions }) =>
-      versions.map(({ version, versionPriority }) => [`${version}.${group}`, { managed: 'onstart', spec: { group, version, groupPriorityMinimum, versionPriority } }] as const)));
+      versions.map(({ version, versionPriority }) => [`${version}.${group}`, { managed: 'onstart', spec: { ...(group && { group }), version, groupPriorityMinimum, versionPriority } }] as const)));
   }
 
   #custom(): Map<string, Wanted> {

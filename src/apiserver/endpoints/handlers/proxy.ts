@@ -2,7 +2,6 @@ import { Buffer } from 'node:buffer';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
-import type { Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { newBadRequest, newServiceUnavailable, newStatus, StatusError } from '#apimachinery/api/errors';
 import type { Exchange, FlatHeaders } from '#apiserver/endpoints/request/exchange';
@@ -11,7 +10,7 @@ import { Http1Exchange } from '#apiserver/server/serving/http1-exchange';
 import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
 import { UpgradeExchange } from '#apiserver/server/serving/upgrade-exchange';
 import { dialErrorText } from './dial-error.ts';
-import { respondBytes, startHeaders } from './responses.ts';
+import { maxRequestBodyBytes, respondBytes, startHeaders } from './responses.ts';
 
 /** Where a request goes on to. */
 export interface ProxyLocation {
@@ -90,16 +89,16 @@ async function exchangeWith(context: RequestContext, location: ProxyLocation, pa
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     request.once('response', resolve);
     request.once('error', (error) => reject(newServiceUnavailable(`error trying to reach service: ${dialErrorText(error)}`)));
-    bodyOf(exchange).then((body) => (body ? body.pipe(request) : request.end()), reject);
+    sendBody(exchange, request).catch(reject);
   });
   relay(context, response, answerHeaders(context, response, prefix, location));
 }
 
-/** The request's body as it comes in; undefined where there is none to come. */
-async function bodyOf(exchange: Exchange): Promise<Readable | undefined> {
-  if (exchange instanceof Http1Exchange) return exchange.raw.request;
-  if (exchange instanceof Http2Exchange) return exchange.raw;
-  return undefined;
+/** Sends the request's body on as it comes in; that of the in-process transport is there already. */
+async function sendBody(exchange: Exchange, request: http.ClientRequest): Promise<void> {
+  if (exchange instanceof Http1Exchange) exchange.raw.request.pipe(request);
+  else if (exchange instanceof Http2Exchange) exchange.raw.pipe(request);
+  else request.end(await exchange.readBody(maxRequestBodyBytes));
 }
 
 /** The answer's headers behind the server's own; a redirect to the same host stays behind the proxy. */

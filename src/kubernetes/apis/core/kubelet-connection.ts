@@ -36,7 +36,8 @@ export class KubeletConnections {
    * kubelet's certificate is not checked.
    */
   async locate(node: string, asked: string, unchecked = false): Promise<KubeletLocation> {
-    const found = await this.stores.of({ group: '', resource: 'nodes' }).cacher.get(`/minions/${node}`, '');
+    const store = this.stores.of({ group: '', resource: 'nodes' });
+    const found = await store.cacher.get(store.key('', node), '');
     if (!found) throw newNotFound({ group: '', resource: asked }, node);
     const { status = {} } = found.object as Node;
     const { ca, certificate, port, preferredAddressTypes } = this.#config;

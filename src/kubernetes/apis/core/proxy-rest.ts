@@ -1,5 +1,5 @@
 import { Inject, Injectable, UseInterceptors } from '@nestjs/common';
-import { newBadRequest, newServiceUnavailable } from '#apimachinery/api/errors';
+import { newBadRequest, newNotFound, newServiceUnavailable } from '#apimachinery/api/errors';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { proxyRequest, type ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
@@ -93,11 +93,11 @@ export class ServiceProxyHandler {
 
   /** A random address that is a pod's, of a subset with the port. */
   async #addressOf(namespace: string, name: string, portName: string): Promise<{ ip: string; port: number } | undefined> {
-    const key = `/services/endpoints/${namespace}/${name}`;
     const store = this.stores.of({ group: '', resource: 'endpoints' });
-    const found = await store.cacher.get(key, '');
-    if (!found) await store.get(namespace, name, '').catch(() => { throw newNotFoundService(name); });
-    const { subsets = [] } = (found?.object ?? {}) as Endpoints;
+    const found = await store.cacher.get(store.key(namespace, name), '');
+    // Upstream tells it of the service, too.
+    if (!found) throw newNotFound({ group: '', resource: 'services' }, name);
+    const { subsets = [] } = found.object as Endpoints;
     if (subsets.length === 0) throw newServiceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`);
     for (const { addresses = [], ports = [] } of shuffled(subsets)) {
       for (const port of ports.filter((one) => (one.name ?? '') === portName)) {
@@ -107,11 +107,25 @@ export class ServiceProxyHandler {
     return undefined;
   }
 
-  /** Only pods are proxied to: whoever writes Endpoints could name any address else. */
+  /** Only pods are proxied to: whoever writes Endpoints could name any other address. */
   async #isPods(namespace: string, { ip, targetRef }: EndpointAddress): Promise<boolean> {
     if (!targetRef?.name || targetRef.namespace !== namespace) return false;
     const store = this.stores.of({ group: '', resource: 'pods' });
     const found = await store.cacher.get(store.key(namespace, targetRef.name), '');
     return ((found?.object as Pod | undefined)?.status?.podIPs ?? []).some((podIp) => podIp.ip === ip);
   }
+}
+
+/** The name of a port that is told by its number. */
+async function declaredPort(services: Store, namespace: string, { name, port }: Target): Promise<string> {
+  const { spec } = (await services.get(namespace, name, '')).object as Service;
+  const declared = spec?.ports?.find((one) => one.port === Number(port));
+  if (!declared) throw newServiceUnavailable(`no service port ${Number(port)} found for service ${JSON.stringify(name)}`);
+  return declared.name ?? '';
+}
+
+/** The same items, beginning at a random one. */
+function shuffled<T>(items: readonly T[]): readonly T[] {
+  const start = Math.floor(Math.random() * items.length);
+  return [...items.slice(start), ...items.slice(0, start)];
 }

@@ -70,4 +70,8 @@ export const serviceStrategy: Strategy<Service> = withoutStatus({
     service.status = { loadBalancer: {} };
   },
   prepareForUpdate: dropTypeDependentFields,
+  /** Upstream stores it and hides it on every read (storage.go, defaultOnReadInternalTrafficPolicy). */
+  canonicalize({ spec }) {
+    if (spec?.type === 'ExternalName') delete spec.internalTrafficPolicy;
+  },
 });

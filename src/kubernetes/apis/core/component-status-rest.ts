@@ -1,0 +1,100 @@
+import { Buffer } from 'node:buffer';
+import https from 'node:https';
+import { Inject, Injectable } from '@nestjs/common';
+import { newNotFound } from '#apimachinery/api/errors';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
+import { encode } from '#apimachinery/runtime/codec';
+import { respondValue } from '#apiserver/endpoints/handlers/create-request';
+import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
+import { negotiate } from '#apiserver/endpoints/handlers/negotiation';
+import { parseListOptions } from '#apiserver/endpoints/handlers/query-options';
+import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
+import { respondJson } from '#apiserver/endpoints/handlers/responses';
+import { selectionOf } from '#apiserver/endpoints/handlers/selection';
+import { encodeTable, tableOptions } from '#apiserver/endpoints/handlers/table';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { StorageFactory } from '#apiserver/registry/storage-factory';
+import { CachedObject } from '#apiserver/storage/cacher/cached-object';
+import type { ComponentCondition, ComponentStatus } from '#kubernetes/schema/core_v1.gen';
+
+const deprecation = 'v1 ComponentStatus is deprecated in v1.19+';
+const probeTimeoutMs = 20_000;
+
+type Health = Pick<ComponentCondition, 'status' | 'message' | 'error'>;
+
+/** The scheduler and the controller manager are asked on this machine's ports. Upstream: kubernetes/pkg/registry/core/rest/storage_core.go. */
+const components: Readonly<Record<string, (storage: StorageFactory) => Promise<Health>>> = {
+  scheduler: () => probe('https://127.0.0.1:10259/healthz'),
+  'controller-manager': () => probe('https://127.0.0.1:10257/healthz'),
+  'etcd-0': async ({ storage }) => {
+    try {
+      await storage.healthy();
+      return { status: 'True', message: 'ok' };
+    } catch (error) {
+      return { status: 'False', error: (error as Error).message };
+    }
+  },
+};
+
+function probe(url: string): Promise<Health> {
+  return new Promise((resolve) => {
+    const request = https.get(url, { rejectUnauthorized: false, timeout: probeTimeoutMs, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const code = response.statusCode ?? 0;
+        const healthy = code >= 200 && code < 400;
+        resolve(healthy ? { status: 'True', message: Buffer.concat(chunks).toString('utf8') } : { status: 'False', message: `HTTP probe failed with statuscode: ${code}` });
+      });
+    });
+    request.on('timeout', () => request.destroy(new Error('context deadline exceeded (Client.Timeout exceeded while awaiting headers)')));
+    request.on('error', (error) => resolve({ status: 'False', message: `Get ${JSON.stringify(url)}: ${dialErrorText(error)}` }));
+  });
+}
+
+async function statusOf(name: string, storage: StorageFactory): Promise<ComponentStatus | undefined> {
+  const check = Object.hasOwn(components, name) ? components[name] : undefined;
+  if (!check) return undefined;
+  return { kind: 'ComponentStatus', apiVersion: 'v1', metadata: { name }, conditions: [{ type: 'Healthy', ...(await check(storage)) }] } as ComponentStatus;
+}
+
+@Injectable()
+export class ComponentStatusGetHandler {
+  constructor(@Inject(StorageFactory) private readonly storage: StorageFactory) {}
+
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    context.warn(deprecation);
+    const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
+    const status = await statusOf(context.info.name, this.storage);
+    if (!status) throw newNotFound({ group: '', resource: 'componentstatus' }, context.info.name);
+    respondValue(context, endpoint, 200, status, negotiated);
+  }
+}
+
+@Injectable()
+export class ComponentStatusListHandler {
+  constructor(@Inject(StorageFactory) private readonly storage: StorageFactory) {}
+
+  async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
+    context.warn(deprecation);
+    const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
+    const predicate = selectionOf(endpoint.definition, parseListOptions(context.query), '');
+    const all = await Promise.all(Object.keys(components).map((name) => statusOf(name, this.storage)));
+    const selected = all.filter((status): status is ComponentStatus => status !== undefined && predicate.matches(asCached(endpoint, status)));
+    if (negotiated.convert?.kind === 'Table') {
+      const table = encodeTable(endpoint, selected, { resourceVersion: '' }, tableOptions(context), negotiated.convert.version);
+      return respondJson(context, 200, Buffer.from(`${table}\n`), negotiated, metaSchema.struct('meta_v1.Table'));
+    }
+    const list = endpoint.type.registry?.struct('core_v1.ComponentStatusList');
+    if (!list) throw new Error('componentstatuses: no type of their list');
+    const items = selected.map(({ kind: _, apiVersion: __, ...item }) => item);
+    const json = encode(list, { kind: 'ComponentStatusList', apiVersion: 'v1', metadata: {}, items });
+    respondJson(context, 200, Buffer.from(`${json}\n`), negotiated, list);
+  }
+}
+
+/** As selectors see it. */
+function asCached(endpoint: ResourceEndpoint, status: ComponentStatus): CachedObject {
+  const name = status.metadata.name ?? '';
+  return new CachedObject(name, 0, 0, Buffer.from(`${encode(endpoint.type, status)}\n`), { parse: () => status, fields: () => ({ 'metadata.name': name }) });
+}

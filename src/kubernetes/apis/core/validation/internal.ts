@@ -1,0 +1,111 @@
+/**
+ * Values as upstream's messages print them. Upstream validates its internal types, which have no JSON names: a struct comes
+ * out with Go's field names, and with all of its fields (`{"Type":"RuntimeDefault","LocalhostProfile":null}`).
+ */
+import { JsonText } from '#apimachinery/validation/field';
+import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
+import { compareUtf8 } from '#apimachinery/runtime/json';
+import type { PodSpec } from '#kubernetes/schema/core_v1.gen';
+import { internalTypes } from './internal-types.ts';
+import { unifiedDiff } from './unified-diff.ts';
+
+interface InternalField {
+  readonly goName: string;
+  readonly name: string;
+  readonly type: string;
+  readonly embedded: boolean;
+}
+
+type Value = Readonly<Record<string, unknown>>;
+
+const parsed = new Map<string, readonly InternalField[]>();
+
+function fieldsOf(type: string): readonly InternalField[] {
+  let fields = parsed.get(type);
+  if (!fields) {
+    const text = internalTypes[type];
+    if (text === undefined) throw new Error(`internal type ${type} is unknown`);
+    fields = text.split(', ').map((field) => {
+      if (field.startsWith('+')) return { goName: '', name: '', type: field.slice(1), embedded: true };
+      const [names = '', fieldType = ''] = field.split(' ');
+      const [goName = '', name] = names.split('=');
+      return { goName, name: name ?? goName.charAt(0).toLowerCase() + goName.slice(1), type: fieldType, embedded: false };
+    });
+    parsed.set(type, fields);
+  }
+  return fields;
+}
+
+function toInternal(type: string, value: unknown): unknown {
+  if (value === undefined || value === null) return zeroOf(type);
+  if (type.startsWith('*')) return toInternal(type.slice(1), value);
+  if (type.startsWith('[]')) return (value as readonly unknown[]).map((item) => toInternal(type.slice(2), item));
+  switch (type) {
+    case 'string': case 'bool': case 'int': case 'Quantity': case 'IntOrString': case 'Time': return value;
+    case 'map': return sortedMap(value as Value);
+    case 'LabelSelector': return labelSelector(value as LabelSelector);
+    default: return structOf(type, value as Value);
+  }
+}
+
+function zeroOf(type: string): unknown {
+  switch (type) {
+    case 'string': return '';
+    case 'bool': return false;
+    case 'int': case 'IntOrString': return 0;
+    case 'Quantity': return '0';
+    default: return type.startsWith('*') || type.startsWith('[]') || type === 'map' || type === 'Time' ? null : structOf(type, {});
+  }
+}
+
+function structOf(type: string, value: Value): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const field of fieldsOf(type)) {
+    if (!field.embedded) result[field.goName] = toInternal(field.type, field.type === '*PodSecurityContext' ? podSecurityContext(value) : value[field.name]);
+    else if (field.type === 'ObjectMeta') Object.assign(result, metadata(value['metadata'] as Value | undefined));
+    else Object.assign(result, structOf(field.type, value));
+  }
+  return result;
+}
+
+/** Fields that v1 has beside the security context are in it. */
+function podSecurityContext({ securityContext, hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers }: PodSpec): Value {
+  return { ...securityContext, hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers };
+}
+
+/** Of a template's metadata what may be set; this type does have JSON names. */
+function metadata({ labels, annotations }: { labels?: unknown; annotations?: unknown } = {}): Value {
+  return { ...(labels ? { labels: sortedMap(labels as Value) } : {}), ...(annotations ? { annotations: sortedMap(annotations as Value) } : {}) };
+}
+
+function sortedMap(map: Value): Value {
+  return Object.fromEntries(Object.keys(map).sort(compareUtf8).map((key) => [key, map[key]]));
+}
+
+/** A type of metav1: with JSON names, and without what is empty. */
+function labelSelector({ matchLabels, matchExpressions }: LabelSelector): Value {
+  return {
+    ...(matchLabels ? { matchLabels: sortedMap(matchLabels) } : {}),
+    ...(matchExpressions ? { matchExpressions: matchExpressions.map(({ key = '', operator = '', values }) => ({ key, operator, ...(values ? { values } : {}) })) } : {}),
+  };
+}
+
+function escaped(json: string): string {
+  return json.replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** A bad value of an internal type (`'SecurityContext'`, `'[]PodIP'`), given in its v1 form. */
+export function internalValue(type: string, value: unknown): JsonText {
+  return new JsonText(escaped(JSON.stringify(toInternal(type, value))));
+}
+
+/** How a value of an internal type has changed, both given in their v1 form. */
+export function internalDiff(type: string, before: unknown, after: unknown): string {
+  const [a, b] = [before, after].map((value) => escaped(JSON.stringify(toInternal(type, value), undefined, 1)));
+  return unifiedDiff(a!, b!);
+}
+
+/** A bad value that is a metav1.LabelSelector. */
+export function labelSelectorValue(selector: LabelSelector): JsonText {
+  return new JsonText(escaped(JSON.stringify(labelSelector(selector))));
+}

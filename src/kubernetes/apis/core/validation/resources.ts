@@ -1,0 +1,201 @@
+/** Names and amounts of resources. Upstream: pkg/apis/core/validation and pkg/apis/core/helper. */
+import { type Quantity, QuantityParseError } from '#apimachinery/api/quantity';
+import { quote } from '#apimachinery/runtime/quote';
+import { FieldError, type Path, duplicate, forbidden, invalid, notFound, notSupported, required } from '#apimachinery/validation/field';
+import { isQualifiedName } from '#apimachinery/validation/names';
+import { hugePagesPrefix, isHugePageResourceName, isNativeResource, isSupportedPodLevelResource, type ResourceList } from '#kubernetes/apis/core/resource-list';
+import type { ResourceClaim, ResourceRequirements } from '#kubernetes/schema/core_v1.gen';
+import { check, isNegative, isNotInteger, quantityOf, validateDNS1123Label } from './checks.ts';
+import type { PodOptions } from './pod-options.ts';
+
+const containerResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
+/** Objects that quotas count. */
+const countedResources = [
+  'pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps', 'persistentvolumeclaims', 'services.nodeports', 'services.loadbalancers',
+];
+const quotaResources: ReadonlySet<string> = new Set([
+  'cpu', 'memory', 'ephemeral-storage', 'requests.cpu', 'requests.memory', 'requests.storage', 'requests.ephemeral-storage', 'limits.cpu', 'limits.memory',
+  'limits.ephemeral-storage', ...countedResources,
+]);
+const standardResources: ReadonlySet<string> = new Set([...quotaResources, 'storage']);
+const integerResources: ReadonlySet<string> = new Set(countedResources);
+
+const isQuotaHugePages = (name: string) => isHugePageResourceName(name) || name.startsWith(`requests.${hugePagesPrefix}`);
+
+export function isStandardQuotaResourceName(name: string): boolean {
+  return quotaResources.has(name) || isQuotaHugePages(name);
+}
+
+/** Only of such resources a limit may be larger than the request. */
+export function isOvercommitAllowed(name: string): boolean {
+  return isNativeResource(name) && !isHugePageResourceName(name);
+}
+
+/** `example.com/gpu`: of a foreign domain, and with room for the prefix that quotas give it. */
+export function isExtendedResourceName(name: string): boolean {
+  return !isNativeResource(name) && !name.startsWith('requests.') && isQualifiedName(`requests.${name}`).length === 0;
+}
+
+type NameRule = (errors: FieldError[], name: string, path: () => Path) => void;
+
+/** Any resource. Returns whether the name is right. */
+export function validateResourceName(errors: FieldError[], name: string, path: () => Path): boolean {
+  if (standardResources.has(name)) return true;
+  const wrong = isQualifiedName(name);
+  if (wrong.length > 0) {
+    check(errors, wrong, name, path());
+    return false;
+  }
+  if (name.includes('/') || isQuotaHugePages(name)) return true;
+  errors.push(invalid(path(), name, 'must be a standard resource type or fully qualified'));
+  return false;
+}
+
+export const validateContainerResourceName: NameRule = (errors, name, path) => {
+  if (containerResources.has(name)) return;
+  validateResourceName(errors, name, path);
+  if (!name.includes('/')) {
+    if (!isHugePageResourceName(name)) errors.push(invalid(path(), name, 'must be a standard resource for containers'));
+  } else if (!isNativeResource(name) && name.split('/').length > 1 && !isExtendedResourceName(name)) {
+    errors.push(invalid(path(), name, "doesn't follow extended resource name standard"));
+  }
+};
+
+const validatePodResourceName: NameRule = (errors, name, path) => {
+  if (!validateResourceName(errors, name, path) || isSupportedPodLevelResource(name)) return;
+  errors.push(notSupported(path(), name, ['cpu', 'hugepages-', 'memory']));
+};
+
+export function validateResourceQuotaResourceName(errors: FieldError[], name: string, path: () => Path): void {
+  validateResourceName(errors, name, path);
+  if (!name.includes('/') && !isStandardQuotaResourceName(name)) errors.push(invalid(path(), name, 'must be a standard resource for quota'));
+}
+
+/** An amount: not negative, and whole where the resource comes in pieces. */
+export function validateResourceQuantityValue(errors: FieldError[], name: string, amount: string, path: () => Path): void {
+  const quantity = quantityOf(amount);
+  if (quantity.sign < 0) errors.push(invalid(path(), quantity.toString(), isNegative));
+  if (!containerResources.has(name) && (integerResources.has(name) || isExtendedResourceName(name)) && quantity.milliValue() % 1000n !== 0n) {
+    errors.push(invalid(path(), quantity.toString(), isNotInteger));
+  }
+}
+
+/** All names and amounts of a list, as quotas and nodes have them. */
+export function validateResourceList(errors: FieldError[], list: ResourceList | undefined, rule: NameRule, path: Path): void {
+  for (const name in list) {
+    const at = (): Path => path.key(name);
+    rule(errors, name, at);
+    validateResourceQuantityValue(errors, name, list[name]!, at);
+  }
+}
+
+export function validatePodResourceRequirements(errors: FieldError[], requirements: ResourceRequirements, claims: ReadonlySet<string>, path: Path, options: PodOptions): void {
+  validateRequirements(errors, requirements, validatePodResourceName, claims, path, options);
+}
+
+export function validateContainerResourceRequirements(errors: FieldError[], requirements: ResourceRequirements, claims: ReadonlySet<string>, path: Path, options: PodOptions): void {
+  validateRequirements(errors, requirements, validateContainerResourceName, claims, path, options);
+}
+
+function validateRequirements(
+  errors: FieldError[], requirements: ResourceRequirements, rule: NameRule, podClaims: ReadonlySet<string>, path: Path, options: PodOptions,
+): void {
+  const { limits, requests, claims } = requirements;
+  let cpuOrMemory = false;
+  let hugePages = false;
+  for (const name in limits) {
+    const at = (): Path => path.child('limits').key(name);
+    const amount = limits[name]!;
+    rule(errors, name, at);
+    validateResourceQuantityValue(errors, name, amount, at);
+    if (name === 'cpu' || name === 'memory') cpuOrMemory = true;
+    else if (isHugePageResourceName(name)) {
+      hugePages = true;
+      validateHugePages(errors, name, quantityOf(amount), at, options);
+    }
+  }
+  for (const name in requests) {
+    const at = (): Path => path.child('requests').key(name);
+    const quantity = quantityOf(requests[name]!);
+    rule(errors, name, at);
+    validateResourceQuantityValue(errors, name, requests[name]!, at);
+    if (limits !== undefined && Object.hasOwn(limits, name)) {
+      const compared = requests[name] === limits[name] ? 0 : quantity.compare(quantityOf(limits[name]!));
+      if (compared !== 0 && !isOvercommitAllowed(name)) {
+        errors.push(invalid(path.child('requests'), quantity.toString(), `must be equal to ${name} limit of ${limits[name]}`));
+      } else if (compared > 0) {
+        errors.push(invalid(path.child('requests'), quantity.toString(), `must be less than or equal to ${name} limit of ${limits[name]}`));
+      }
+    } else if (!isOvercommitAllowed(name)) {
+      errors.push(required(path.child('limits'), 'Limit must be set for non overcommitable resources'));
+    }
+    if (name === 'cpu' || name === 'memory') cpuOrMemory = true;
+    else if (isHugePageResourceName(name)) {
+      hugePages = true;
+      validateHugePages(errors, name, quantity, at, options);
+    }
+  }
+  if (hugePages && !cpuOrMemory) errors.push(forbidden(path, 'HugePages require cpu or memory'));
+  if (claims) validateResourceClaimNames(errors, claims, podClaims, path.child('claims'));
+}
+
+function validateHugePages(errors: FieldError[], name: string, quantity: Quantity, path: () => Path, options: PodOptions): void {
+  if (isHugePageValueDivisible(name, quantity) || options.allowIndivisibleHugePages) return;
+  errors.push(invalid(path(), quantity.toString(), `${quantity.toString()} is not positive integer multiple of ${name}`));
+}
+
+/** Whether an amount is made of whole pages of the size that the name says. */
+export function isHugePageValueDivisible(name: string, quantity: Quantity): boolean {
+  try {
+    const pageSize = quantityOf(name.slice(hugePagesPrefix.length));
+    return pageSize.sign > 0 && pageSize.isInteger() && quantity.value() % pageSize.value() === 0n;
+  } catch (error) {
+    if (error instanceof QuantityParseError) return false;
+    throw error;
+  }
+}
+
+/** The claims of a pod that a container uses: each once, as a whole or by requests. */
+function validateResourceClaimNames(errors: FieldError[], claims: readonly ResourceClaim[], podClaims: ReadonlySet<string>, path: Path): void {
+  const names = new Set<string>();
+  for (const [i, { name, request }] of claims.entries()) {
+    if (!name) {
+      errors.push(required(path.index(i)));
+      continue;
+    }
+    if (names.has(name)) {
+      errors.push(duplicate(path.index(i), name));
+    } else {
+      if (request) validateDNS1123Label(errors, request, path.index(i), 'request');
+      const key = request ? `${name}/${request}` : name;
+      if (names.has(key)) errors.push(duplicate(path.index(i), key));
+      else if (!request) for (const other of names) if (other.startsWith(`${name}/`)) errors.push(duplicate(path.index(i), name));
+      names.add(key);
+    }
+    if (!podClaims.has(name)) {
+      const detail = podClaims.size === 0 ? ' which is empty' : `: ${[...podClaims].sort().join(', ')}`;
+      errors.push(withDetail(notFound(path.index(i), name), `must be one of the names in pod.spec.resourceClaims${detail}`));
+    }
+  }
+}
+
+/** An error of a kind that has no detail of its own. */
+export function withDetail({ type, field, badValue }: FieldError, detail: string): FieldError {
+  return new FieldError(type, field, badValue, detail);
+}
+
+/** An amount that only must not be negative; the message shows it as a number. */
+export function validateBasicResource(errors: FieldError[], amount: string, path: () => Path): boolean {
+  const value = quantityOf(amount).value();
+  if (value >= 0n) return true;
+  errors.push(invalid(path(), value, 'must be a valid resource quantity'));
+  return false;
+}
+
+/** A warning for bytes that are not whole. */
+export function warnFractionalBytes(warnings: string[], list: ResourceList | undefined, name: string, path: () => Path): void {
+  const amount = list?.[name];
+  if (amount === undefined) return;
+  const quantity = quantityOf(amount);
+  if (quantity.milliValue() % 1000n !== 0n) warnings.push(`${path().key(name).toString()}: fractional byte value ${quote(quantity.toString())} is invalid, must be an integer`);
+}
