@@ -1,5 +1,6 @@
 import { newConflict, newInvalid } from '#apimachinery/api/errors';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
+import { validateDryRun } from '#apimachinery/validation/object-meta';
 import { type FieldError, fieldPath, forbidden, invalid, notSupported } from '#apimachinery/validation/field';
 import type { ResourceDefinition, Strategy } from './resource-definition.ts';
 
@@ -16,15 +17,11 @@ export function validateDeleteOptions(options: DeleteOptions): FieldError[] {
   if (options.propagationPolicy !== undefined && !policies.includes(options.propagationPolicy)) {
     errors.push(notSupported(fieldPath('propagationPolicy'), options.propagationPolicy, [...policies, 'nil']));
   }
-  errors.push(...validateDryRun(options.dryRun ?? []));
+  errors.push(...validateDryRun(fieldPath('dryRun'), options.dryRun ?? []));
   if (options.ignoreStoreReadErrorWithClusterBreakingPotential && (options.dryRun?.length ?? 0) > 0) {
     errors.push(forbidden(fieldPath('ignoreStoreReadErrorWithClusterBreakingPotential'), 'cannot be set together with .dryRun'));
   }
   return errors;
-}
-
-export function validateDryRun(dryRun: readonly string[]): FieldError[] {
-  return dryRun.every((value) => value === 'All') ? [] : [notSupported(fieldPath('dryRun'), dryRun, ['All'])];
 }
 
 /** `immediate`: nothing to wait for; `graceful`: the object was given its deletion time; `pending`: its deletion is on its way already. */

@@ -55,7 +55,8 @@ export function isUpgrade({ exchange }: RequestContext): boolean {
 
 function outgoing(location: ProxyLocation, method: string, target: string, headers: OutgoingHeaders): http.ClientRequest {
   const { secure, host, port, address, tls } = location;
-  const common = { host: address ?? host, port, method, path: target, headers, setHost: false };
+  const name = host.includes(':') ? `[${host}]` : host;
+  const common = { host: address ?? host, port, method, path: target, headers: { host: `${name}:${port}`, ...headers }, setHost: false };
   if (!secure) return http.request(common);
   return https.request({ ...common, ...tls, ...(isIP(host) === 0 && { servername: host }) });
 }

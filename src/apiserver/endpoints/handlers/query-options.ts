@@ -1,7 +1,7 @@
 import { newBadRequest, newInvalid } from '#apimachinery/api/errors';
-import { type FieldError, fieldPath, forbidden, invalid, notSupported, required, tooLongMaxLength } from '#apimachinery/validation/field';
+import { type FieldError, fieldPath, forbidden, notSupported, required } from '#apimachinery/validation/field';
+import { validateDryRun, validateFieldManager, validateFieldValidation } from '#apimachinery/validation/object-meta';
 import { quote } from '#apimachinery/runtime/quote';
-import { validateDryRun } from '#apiserver/registry/deletion';
 
 /** metav1.ListOptions of a query. Upstream: apimachinery/pkg/apis/meta/internalversion. */
 export interface ListQuery {
@@ -92,8 +92,6 @@ export interface WriteQuery {
 }
 
 const plainWrite: WriteQuery = { dryRun: false, fieldManager: '', fieldValidation: 'Warn', force: undefined };
-const maxFieldManager = 128;
-const validations = ['', 'Ignore', 'Strict', 'Warn'];
 
 /** `kind` is CreateOptions, UpdateOptions or PatchOptions; `isApply` changes what a patch may and must say. Throws Invalid or BadRequest. */
 export function parseWriteOptions(query: string, kind: string, isApply = false): WriteQuery {
@@ -111,22 +109,15 @@ export function parseWriteOptions(query: string, kind: string, isApply = false):
       errors.push(forbidden(fieldPath('force'), 'may not be specified for non-apply patch'));
     }
   }
-  errors.push(...validateFieldManager(fieldManager), ...validateDryRun(dryRun));
-  if (!validations.includes(fieldValidation)) errors.push(notSupported(fieldPath('fieldValidation'), fieldValidation, validations));
+  errors.push(
+    ...validateFieldManager(fieldManager, fieldPath('fieldManager')), ...validateDryRun(fieldPath('dryRun'), dryRun),
+    ...validateFieldValidation(fieldPath('fieldValidation'), fieldValidation),
+  );
   if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind }, '', errors);
   return { dryRun: dryRun.length > 0, fieldManager, fieldValidation: (fieldValidation || 'Warn') as WriteQuery['fieldValidation'], force };
 }
 
 
-
-function validateFieldManager(manager: string): FieldError[] {
-  const path = fieldPath('fieldManager');
-  if (manager.length > maxFieldManager) return [tooLongMaxLength(path, manager, maxFieldManager)];
-  for (const character of manager) {
-    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) return [invalid(path, manager, 'should only contain printable characters')];
-  }
-  return [];
-}
 
 /** As Go converts query values: anything but `false` and `0` is true, the bare name too. */
 export function parseBoolean(value: string | null): boolean | undefined {

@@ -24,12 +24,10 @@ function splitTarget(id: string, what: string): Target {
 
 /** The path behind `/proxy`, as the client escaped it. */
 function pathBehind({ exchange, info }: RequestContext): string {
-  const path = exchange.url.split('?', 1)[0] as string;
-  // The resource's own segments, and those before them.
-  const behind = info.parts.length - 3;
-  const segments = path.replace(/\/+$/, '').split('/');
-  if (behind <= 0) return path.endsWith('/') ? '/' : '';
-  return `/${segments.slice(segments.length - behind).join('/')}${path.endsWith('/') ? '/' : ''}`;
+  const path = (exchange.url.split('?', 1)[0] as string).replace(/^\/+/, '');
+  // `api/v1`, the namespace if there is one, resource, name and `proxy`.
+  const before = 2 + (info.namespace ? 2 : 0) + 3;
+  return path.split('/').slice(before).map((segment) => `/${segment}`).join('');
 }
 
 function portOf({ port, secure }: Target): number {

@@ -1,4 +1,6 @@
 import { isAlreadyExists } from '#apimachinery/api/errors';
+import type { ManagedFieldsEntry } from '#apimachinery/meta/types';
+import { now } from '#apimachinery/runtime/time';
 import type { LoopbackClient, LoopbackTarget } from '#kubernetes/controlplane/loopback-client';
 import type { IPAddress, ServiceCIDR } from '#kubernetes/schema/networking_v1.gen';
 import { AddressRange, formatAddress, type IPFamily, parseAddress } from './address-range.ts';
@@ -25,6 +27,7 @@ export interface AddressOwner {
 export class ClusterIPAllocator {
   /** Ranges by the object that they were read of; caches share objects until they change. */
   readonly #ranges = new WeakMap<object, readonly AddressRange[]>();
+  #managedFields: readonly ManagedFieldsEntry[] | undefined;
 
   constructor(readonly client: LoopbackClient) {}
 
@@ -77,12 +80,23 @@ export class ClusterIPAllocator {
   /** false if somebody has it. */
   async #take(family: IPFamily, ip: string, owner: AddressOwner): Promise<boolean> {
     try {
-      await this.client.create(ipAddresses, newIPAddress(family, ip, owner));
+      await this.#create(newIPAddress(family, ip, owner));
       return true;
     } catch (error) {
       if (isAlreadyExists(error)) return false;
       throw error;
     }
+  }
+
+  /** All have the same fields, so all have the managedFields of the first, but for the time. */
+  async #create(address: IPAddress): Promise<void> {
+    if (!this.#managedFields) {
+      this.#managedFields = (await this.client.create(ipAddresses, address)).metadata.managedFields;
+      return;
+    }
+    const time = now();
+    address.metadata.managedFields = this.#managedFields.map((entry) => ({ ...entry, time }));
+    await this.client.createPrepared(ipAddresses, address);
   }
 
   #readyRanges(): AddressRange[] {

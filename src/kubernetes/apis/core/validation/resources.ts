@@ -56,7 +56,7 @@ export const validateContainerResourceName: NameRule = (errors, name, path) => {
   validateResourceName(errors, name, path);
   if (!name.includes('/')) {
     if (!isHugePageResourceName(name)) errors.push(invalid(path(), name, 'must be a standard resource for containers'));
-  } else if (!isNativeResource(name) && name.split('/').length > 1 && !isExtendedResourceName(name)) {
+  } else if (!isNativeResource(name) && !isExtendedResourceName(name)) {
     errors.push(invalid(path(), name, "doesn't follow extended resource name standard"));
   }
 };
