@@ -1,12 +1,14 @@
 // Builds dist/ (or the folder that is named): src and plugins bundled into a few files that start fast, and the tables that are read at run time.
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const out = resolve(process.argv[2] ?? join(root, 'dist'));
-if (basename(out) !== 'dist') throw new Error('build: the folder must be called dist: its files know their places by that name');
+const started = new Date();
+/** Written beside the old one, and put in its place whole. */
+const draft = join(root, `.build-${process.pid}`);
+const out = join(draft, 'dist');
 const entries = {
   'src/cmd/main': 'src/cmd/main.ts',
   'src/sdk/index': 'src/sdk/index.ts',
@@ -37,34 +39,42 @@ function copyTables(folder) {
   }
 }
 
-rmSync(out, { recursive: true, force: true });
-const existing = Object.fromEntries(Object.entries(entries).filter(([, file]) => { return existsSync(join(root, file)); }));
-const bundle = await rolldown({
-  cwd: root,
-  input: existing,
-  platform: 'node',
-  external: (id, importer) => optional.test(id) || (id.startsWith('class-') && importer?.includes('@nestjs') === true),
-  resolve: {
-    conditionNames: ['kubenest-source', 'import', 'node', 'default'],
-    // Its modules, of which we need five, instead of its CommonJS bundle of all.
-    alias: { 'class-validator': join(root, 'node_modules/class-validator/esm2015/index.js') },
-  },
-  transform: { decorator: { legacy: true, emitDecoratorMetadata: true }, target: 'node24' },
-  plugins: [placeOfSource],
-  onLog(level, log, handler) {
-    if (level === 'warn') return;
-    handler(level, log);
-  },
-});
-await bundle.write({
-  dir: out,
-  format: 'esm',
-  entryFileNames: '[name].js',
-  chunkFileNames: 'chunks/[name]-[hash].js',
-  keepNames: true,
-  sourcemap: process.env['KUBENEST_SOURCEMAP'] === '1',
-  intro: `globalThis.__kubenestDist ??= import.meta.url.replace(/\\/dist\\/.*$/, '/dist/');`,
-});
-await bundle.close();
-copyTables('src');
-writeFileSync(join(out, 'package.json'), '{"type":"module"}\n');
+try {
+  const existing = Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(join(root, file))));
+  const bundle = await rolldown({
+    cwd: root,
+    input: existing,
+    platform: 'node',
+    external: (id, importer) => optional.test(id) || (id.startsWith('class-') && importer?.includes('@nestjs') === true),
+    resolve: {
+      conditionNames: ['kubenest-source', 'import', 'node', 'default'],
+      // Its modules, of which we need five, instead of its CommonJS bundle of all.
+      alias: { 'class-validator': join(root, 'node_modules/class-validator/esm2015/index.js') },
+    },
+    transform: { decorator: { legacy: true, emitDecoratorMetadata: true }, target: 'node24' },
+    plugins: [placeOfSource],
+    onLog(level, log, handler) {
+      if (level === 'warn') return;
+      handler(level, log);
+    },
+  });
+  await bundle.write({
+    dir: out,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    keepNames: true,
+    sourcemap: process.env['KUBENEST_SOURCEMAP'] === '1',
+    intro: `globalThis.__kubenestDist ??= import.meta.url.replace(/\\/dist\\/.*$/, '/dist/');`,
+  });
+  await bundle.close();
+  copyTables('src');
+  writeFileSync(join(out, 'package.json'), '{"type":"module"}\n');
+  // Its time says what the build has seen: what was changed meanwhile is newer.
+  utimesSync(join(out, 'package.json'), started, started);
+  const place = join(root, 'dist');
+  if (existsSync(place)) renameSync(place, join(draft, 'old'));
+  renameSync(out, place);
+} finally {
+  rmSync(draft, { recursive: true, force: true });
+}

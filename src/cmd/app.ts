@@ -21,6 +21,7 @@ import { groups } from '#kubernetes/apis/groups';
 import { schema } from '#kubernetes/schema/schema';
 import { ClientCA } from '#plugins/authentication/client-ca';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
+import type { AdmissionPluginClass } from './builtin-plugins.ts';
 import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
 import { type Log, newLog } from './log.ts';
@@ -49,11 +50,17 @@ export interface App {
   stop(): Promise<void>;
 }
 
+/** What is added to a server besides its configuration. */
+export interface AppExtensions {
+  /** Admission plugins that run after the built-in ones. */
+  readonly plugins?: readonly AdmissionPluginClass[] | undefined;
+}
+
 /**
  * The composition root: storage, the three servers on one generic server, and the Nest application around them.
  * Rejects if anything cannot be put together; nothing is left open then.
  */
-export async function createApp(config: ServerConfig): Promise<App> {
+export async function createApp(config: ServerConfig, { plugins = [] }: AppExtensions = {}): Promise<App> {
   const log = newLog(config.verbosity);
   const registry = new Registry();
   const metrics = new RequestMetrics(registry);
@@ -80,7 +87,7 @@ export async function createApp(config: ServerConfig): Promise<App> {
     AuthenticationModule.register(config.authentication, clientCa),
     AuthorizationModule.register(config.authorization.modes),
     ServiceAccountsModule.register(config.serviceAccounts),
-    AdmissionModule.register(config.admission),
+    AdmissionModule.register(config.admission, plugins),
     PagesModule,
     ...builders.flatMap(({ target, builder }) => builder.groups.map((group) => ApiGroupModule.register(group, target))),
   ];

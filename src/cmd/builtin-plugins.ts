@@ -15,8 +15,10 @@ import { AlwaysAllow, AlwaysDeny } from '#plugins/authorization/always';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
 import type { AuthorizationMode } from './server-config.ts';
 
+export type AdmissionPluginClass = new (informers: Informers) => AdmissionHandler;
+
 /** Admission plugins by name, in the order in which they run. Upstream: kubernetes/pkg/kubeapiserver/options/plugins.go. */
-export const admissionPlugins: ReadonlyMap<string, new (informers: Informers) => AdmissionHandler> = new Map<string, new (informers: Informers) => AdmissionHandler>([
+export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new Map<string, AdmissionPluginClass>([
   ['AlwaysAdmit', AlwaysAdmit],
   ['NamespaceLifecycle', NamespaceLifecycle],
   ['ServiceAccount', ServiceAccountAdmission],

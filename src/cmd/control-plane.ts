@@ -80,70 +80,71 @@ export class ControlPlane {
     return new Map<string, StoreHooks>([['/services', this.#services]]);
   }
 
-  /** Adds the duties as hooks under upstream's names. They begin at the same time and write at the same time. */
+  /** Adds the duties as hooks under upstream's names, in its order. They begin at the same time and write at the same time. */
   install(server: GenericServer): void {
-    this.#installBootstrap(server);
-    this.#installIdentity(server);
-    this.#installServices(server);
-    this.#installFlowControl(server);
-    this.#installRegistration(server);
-  }
-
-  #installBootstrap({ hooks }: GenericServer): void {
     const { client } = this;
-    const { config } = this.parts;
+    const { hooks } = server;
+    const services = this.#serviceControllers(server);
+    const flowControl = this.#flowControl();
+    const identity = this.#identity(server);
+    hooks.addPostStart({ name: 'priority-and-fairness-config-consumer', run: flowControl.consume });
     hooks.addPostStart({ name: 'start-system-namespaces-controller', run: (signal) => this.#keep(signal, namespaceIntervalMs, 'system namespaces', () => ensureSystemNamespaces(client)) });
+    hooks.addPostStart({ name: 'start-cluster-authentication-info-controller', run: (signal) => this.#keep(signal, authenticationInfoIntervalMs, 'cluster authentication info', this.#publishAuthenticationInfo) });
+    hooks.addPostStart({ name: 'start-kube-apiserver-identity-lease-controller', run: identity.start });
+    hooks.addPreShutdown({ name: 'stop-kube-apiserver-identity-lease-controller', run: identity.stop });
     hooks.addPostStart({
-      name: 'start-cluster-authentication-info-controller',
-      run: (signal) => this.#keep(signal, authenticationInfoIntervalMs, 'cluster authentication info',
-        () => publishClusterAuthenticationInfo(client, { clientCa: config.authentication.clientCa, requestHeader: this.#options.requestHeader }, Date.now())),
-    });
-    hooks.addPostStart({ name: 'start-legacy-token-tracking-controller', run: () => ensureLegacyTokenTracking(client, new Date()) });
-    hooks.addPostStart({ name: 'rbac/bootstrap-roles', run: () => reconcileRbac(client) });
-    hooks.addPostStart({ name: 'scheduling/bootstrap-system-priority-classes', run: () => ensurePriorityClasses(client) });
-  }
-
-  #installIdentity(server: GenericServer): void {
-    const { client } = this;
-    let lease: IdentityLease | undefined;
-    server.hooks.addPostStart({
-      name: 'start-kube-apiserver-identity-lease-controller',
-      run: (signal) => {
-        const address = this.#advertised(server);
-        const identity = new IdentityLease(client, address && hostAndPort(address.ip, address.port));
-        lease = identity;
-        return this.#keep(signal, leaseIntervalMs, 'identity lease', () => identity.renew());
-      },
-    });
-    server.hooks.addPostStart({
       name: 'start-kube-apiserver-identity-lease-garbage-collector',
       run: (signal) => this.#keep(signal, leaseCollectionMs, 'identity lease collection', () => collectExpiredLeases(client, Date.now())),
     });
-    server.hooks.addPreShutdown({ name: 'stop-kube-apiserver-identity-lease-controller', run: () => lease?.stop() });
+    hooks.addPostStart({ name: 'start-legacy-token-tracking-controller', run: () => ensureLegacyTokenTracking(client, new Date()) });
+    hooks.addPostStart({ name: 'start-service-ip-repair-controllers', run: services.startRepair });
+    hooks.addPostStart({ name: 'rbac/bootstrap-roles', run: () => reconcileRbac(client) });
+    hooks.addPostStart({ name: 'scheduling/bootstrap-system-priority-classes', run: () => ensurePriorityClasses(client) });
+    hooks.addPostStart({ name: 'priority-and-fairness-config-producer', run: flowControl.produce });
+    hooks.addPostStart({ name: 'bootstrap-controller', run: services.startKubernetesService });
+    hooks.addPreShutdown({ name: 'bootstrap-controller', run: services.stopKubernetesService });
+    hooks.addPostStart({ name: 'start-kubernetes-service-cidr-controller', run: services.startServiceCIDR });
+    this.#installRegistration(server);
   }
 
-  #installServices(server: GenericServer): void {
+  readonly #publishAuthenticationInfo = (): Promise<void> => publishClusterAuthenticationInfo(this.client, {
+    clientCa: this.parts.config.authentication.clientCa, requestHeader: this.#options.requestHeader,
+  }, Date.now());
+
+  #identity(server: GenericServer): { start(signal: AbortSignal): Promise<void>; stop(): Promise<void> | undefined } {
+    let lease: IdentityLease | undefined;
+    return {
+      start: (signal) => {
+        const address = this.#advertised(server);
+        const identity = new IdentityLease(this.client, address && hostAndPort(address.ip, address.port));
+        lease = identity;
+        return this.#keep(signal, leaseIntervalMs, 'identity lease', () => identity.renew());
+      },
+      stop: () => lease?.stop(),
+    };
+  }
+
+  #serviceControllers(server: GenericServer): {
+    startRepair(signal: AbortSignal): Promise<void>;
+    startKubernetesService(signal: AbortSignal): Promise<void>;
+    stopKubernetesService(): Promise<void> | undefined;
+    startServiceCIDR(signal: AbortSignal): Promise<void>;
+  } {
     const { client } = this;
-    const { hooks } = server;
-    const warn = (message: string): void => this.parts.log.error({}, message);
     const told = new Set<string>();
-    const defaultCIDR = new DefaultServiceCIDR(client, this.#cidrs.map(({ cidr }) => cidr), (message) => {
-      if (!told.has(message)) warn(message);
+    const warn = (message: string): void => {
+      if (!told.has(message)) this.parts.log.error({}, message);
       told.add(message);
-    });
+    };
+    const defaultCIDR = new DefaultServiceCIDR(client, this.#cidrs.map(({ cidr }) => cidr), warn);
     const repair = new ServiceRepair({ client, clusterIPs: this.#clusterIPs, nodePorts: this.#nodePorts, warn });
-    hooks.addPostStart({
-      name: 'start-service-ip-repair-controllers',
-      run: async (signal) => {
+    let kubernetesService: KubernetesService | undefined;
+    return {
+      startRepair: async (signal) => {
         await defaultCIDR.whenPresent();
         await this.#keep(signal, repairIntervalMs, 'service repair', () => repair.run());
       },
-    });
-
-    let kubernetesService: KubernetesService | undefined;
-    hooks.addPostStart({
-      name: 'bootstrap-controller',
-      run: async (signal) => {
+      startKubernetesService: async (signal) => {
         const [range] = this.#cidrs as [AddressRange];
         const address = this.#options.endpointReconcilerType === 'none' ? undefined : this.#advertised(server);
         const service = new KubernetesService({
@@ -155,15 +156,13 @@ export class ControlPlane {
           await defaultCIDR.whenPresent();
           await Promise.all([service.ensureService(), service.reconcileEndpoints()]);
         };
+        const onError = this.#tell('the kubernetes service could not be written');
         // As upstream: a cluster whose service cannot be made (its address is taken, say) is served all the same.
-        await sync().catch(this.#tell('the kubernetes service could not be written'));
-        periodically(endpointIntervalMs, signal, sync, this.#tell('the kubernetes service could not be written'));
+        await sync().catch(onError);
+        periodically(endpointIntervalMs, signal, sync, onError);
       },
-    });
-    hooks.addPreShutdown({ name: 'bootstrap-controller', run: () => kubernetesService?.stop() });
-    hooks.addPostStart({
-      name: 'start-kubernetes-service-cidr-controller',
-      run: async (signal) => {
+      stopKubernetesService: () => kubernetesService?.stop(),
+      startServiceCIDR: async (signal) => {
         await defaultCIDR.whenPresent();
         await defaultCIDR.ensureStatus();
         periodically(serviceCIDRIntervalMs, signal, async () => {
@@ -171,31 +170,27 @@ export class ControlPlane {
           await defaultCIDR.ensureStatus();
         }, this.#tell('the default ServiceCIDR could not be written'));
       },
-    });
+    };
   }
 
-  #installFlowControl({ hooks }: GenericServer): void {
+  #flowControl(): { consume(signal: AbortSignal): Promise<void>; produce(signal: AbortSignal): Promise<void> } {
     const { client } = this;
     const produced = Promise.withResolvers<void>();
-    hooks.addPostStart({
-      name: 'priority-and-fairness-config-consumer',
-      run: async (signal) => {
+    return {
+      consume: async (signal) => {
         await produced.promise;
         await updateFlowSchemaStatus(client);
         const watch = watchFlowSchemas(client, this.#tell('the status of flow schemas could not be written'));
         signal.addEventListener('abort', () => watch[Symbol.dispose](), { once: true });
       },
-    });
-    hooks.addPostStart({
-      name: 'priority-and-fairness-config-producer',
-      run: async (signal) => {
+      produce: async (signal) => {
         try {
           await this.#keep(signal, flowControlIntervalMs, 'flow control', () => ensureFlowControl(client));
         } finally {
           produced.resolve();
         }
       },
-    });
+    };
   }
 
   #installRegistration(server: GenericServer): void {

@@ -4,7 +4,9 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
-import { defaultAdmissionPlugins } from '#cmd/builtin-plugins';
+import { type AdmissionPluginClass, defaultAdmissionPlugins } from '#cmd/builtin-plugins';
+import { completeOptions } from '#cmd/options/complete';
+import { readServerOptions } from '#cmd/options/server-options';
 import type { ServerConfig } from '#cmd/server-config';
 import { issueServingCertificate } from './serving-certificate.ts';
 import { hashToken } from '#plugins/authentication/token-auth';
@@ -24,7 +26,11 @@ export interface TestClusterOptions {
   readonly objects?: readonly KubeObject[] | undefined;
   /** Users besides `admin`, who is in system:masters. */
   readonly users?: readonly TestUser[] | undefined;
-  /** What differs from the configuration of a test cluster. */
+  /** Admission plugins, such as the one under test; they run after the built-in ones. */
+  readonly plugins?: readonly AdmissionPluginClass[] | undefined;
+  /** Flags as on the command line (`--enable-admission-plugins=ServiceAccount`). Rejects for those that are wrong, with all problems. */
+  readonly flags?: readonly string[] | undefined;
+  /** Parts of the configuration as they are, such as keys that flags would name files for. */
   readonly config?: Partial<ServerConfig> | undefined;
 }
 
@@ -68,7 +74,9 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     users.set(hashToken(token), { groups: [], ...user });
   }
   const serving = options.listen ? await issueServingCertificate() : undefined;
-  const app = await createApp({ ...testConfig(options, users, serving), ...options.config });
+  const config = testConfig(options, users, serving);
+  const flagged = options.flags?.length ? await withFlags(config, options.flags) : config;
+  const app = await createApp({ ...flagged, ...options.config }, { plugins: options.plugins });
   const address = await app.start();
   const cluster = new RunningCluster(app, tokens, address && `https://127.0.0.1:${address.port}`, serving?.certificateAuthority);
   try {
@@ -96,6 +104,16 @@ function testConfig(options: TestClusterOptions, tokens: ReadonlyMap<string, Use
     eventTtlSeconds: 3600,
     serviceClusterIpRange: '10.0.0.0/24',
   };
+}
+
+/** What the flags say, with the test cluster's own storage, port and users. */
+async function withFlags(own: ServerConfig, flags: readonly string[]): Promise<ServerConfig> {
+  const command = await readServerOptions(['--ephemeral', ...flags]);
+  if (!('options' in command)) throw new Error(`the flags of a test cluster cannot ask for ${Object.keys(command).join()}`);
+  const completed = await completeOptions(command.options);
+  await completed.dispose();
+  const { storage, serving, authentication } = own;
+  return { ...completed.config, storage, serving, authentication: { ...authentication, anonymous: completed.config.authentication.anonymous } };
 }
 
 class RunningCluster implements TestCluster {

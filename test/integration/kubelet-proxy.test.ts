@@ -118,11 +118,11 @@ describe('logs', () => {
 });
 
 /** The answer to a request that asks for an upgrade, and its connection. */
-async function askUpgrade(path: string, user: string, method = 'GET'): Promise<{ head: string; socket: tls.TLSSocket }> {
+async function askUpgrade(path: string, user: string, method = 'GET', body = ''): Promise<{ head: string; socket: tls.TLSSocket }> {
   const { hostname, port } = new URL(cluster.url as string);
   const socket = tls.connect({ host: hostname, port: Number(port), ca: cluster.certificateAuthority, servername: 'localhost', ALPNProtocols: ['http/1.1'] });
   await once(socket, 'secureConnect');
-  socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${cluster.token(user)}\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\nX-Remote-User: root\r\n\r\n`);
+  socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${cluster.token(user)}\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\nX-Remote-User: root\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
   const [bytes] = (await once(socket, 'data')) as [Buffer];
   return { head: bytes.toString(), socket };
 }
@@ -164,6 +164,13 @@ describe('exec and the like', () => {
   it('an upgrade of what cannot be upgraded is answered', async () => {
     const { head, socket } = await askUpgrade('/api/v1/namespaces/default', 'admin');
     expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    socket.destroy();
+  });
+
+  it('so is one with a body', async () => {
+    const body = JSON.stringify({ metadata: { name: 'upgraded' } });
+    const { head, socket } = await askUpgrade('/api/v1/namespaces', 'admin', 'POST', body);
+    expect(head).toMatch(/^HTTP\/1\.1 201 Created\r\n/);
     socket.destroy();
   });
 

@@ -4,13 +4,13 @@ import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler } from '#apiserver/admission/attributes';
 import { Informers } from '#apiserver/registry/informers';
-import { admissionPlugins } from '#cmd/builtin-plugins';
+import { type AdmissionPluginClass, admissionPlugins } from '#cmd/builtin-plugins';
 
 /** The admission chain of the plugins that are on. */
 @Module({})
 export class AdmissionModule {
-  /** `enabled`: names, in their order. Throws for a name that no plugin has. */
-  static register(enabled: readonly string[]): DynamicModule {
+  /** `enabled`: names, in their order; `more`: plugins that run after them. Throws for a name that no plugin has. */
+  static register(enabled: readonly string[], more: readonly AdmissionPluginClass[] = []): DynamicModule {
     const unknown = enabled.filter((name) => !admissionPlugins.has(name));
     if (unknown.length > 0) throw new Error(`no admission plugin is named ${unknown.map((name) => JSON.stringify(name)).join(', ')}`);
     return {
@@ -19,7 +19,7 @@ export class AdmissionModule {
       providers: [
         {
           provide: AdmissionChain,
-          useFactory: (informers: Informers) => new AdmissionChain(enabled.map((name) => newPlugin(name, informers))),
+          useFactory: (informers: Informers) => new AdmissionChain([...enabled.map((name) => newPlugin(name, informers)), ...more.map((Plugin) => new Plugin(informers))]),
           inject: [Informers],
         },
         AdmissionInterceptor,

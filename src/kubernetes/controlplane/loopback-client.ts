@@ -88,7 +88,7 @@ export class LoopbackClient {
   /** Creates what is missing; what is there stays as it is. */
   async ensure(target: LoopbackTarget, object: KubeObject): Promise<void> {
     const { namespace = '', name = '' } = object.metadata;
-    if (await this.get(target, namespace, name)) return;
+    if (this.peek(target, namespace, name)) return;
     try {
       await this.create(target, object);
     } catch (error) {

@@ -28,7 +28,7 @@ export async function reconcileRbac(client: LoopbackClient): Promise<void> {
 
 async function reconcile(client: LoopbackClient, target: LoopbackTarget, wanted: KubeObject): Promise<void> {
   const { namespace = '', name = '' } = wanted.metadata;
-  const present = await client.get(target, namespace, name);
+  const present = client.peek(target, namespace, name);
   if (!present) return client.ensure(target, wanted);
   if (present.metadata.annotations?.[autoupdate] === 'false') return undefined;
   if (present['roleRef'] !== undefined && !deepEqual(present['roleRef'], wanted['roleRef'])) {
@@ -36,16 +36,20 @@ async function reconcile(client: LoopbackClient, target: LoopbackTarget, wanted:
     await client.delete(target, namespace, name);
     return client.ensure(target, { ...wanted, subjects: union(wanted['subjects'], present['subjects']) });
   }
-  return client.update(target, namespace, name, (object) => {
-    const rules = wanted['aggregationRule'] === undefined ? union(object['rules'], wanted['rules']) : object['rules'];
-    const subjects = union(object['subjects'], wanted['subjects']);
-    const labels = { ...wanted.metadata.labels, ...object.metadata.labels };
-    const annotations = { ...wanted.metadata.annotations, ...object.metadata.annotations };
-    const next: KubeObject = { ...object, metadata: { ...object.metadata, labels, annotations } };
-    if (rules !== undefined) next['rules'] = rules;
-    if (subjects !== undefined) next['subjects'] = subjects;
-    return deepEqual(next, object) ? undefined : next;
-  });
+  if (!completed(present, wanted)) return undefined;
+  return client.update(target, namespace, name, (object) => completed(object, wanted));
+}
+
+/** The object with what it lacks; undefined if it lacks nothing. */
+function completed(object: KubeObject, wanted: KubeObject): KubeObject | undefined {
+  const rules = wanted['aggregationRule'] === undefined ? union(object['rules'], wanted['rules']) : object['rules'];
+  const subjects = union(object['subjects'], wanted['subjects']);
+  const labels = { ...wanted.metadata.labels, ...object.metadata.labels };
+  const annotations = { ...wanted.metadata.annotations, ...object.metadata.annotations };
+  const next: KubeObject = { ...object, metadata: { ...object.metadata, labels, annotations } };
+  if (rules !== undefined) next['rules'] = rules;
+  if (subjects !== undefined) next['subjects'] = subjects;
+  return deepEqual(next, object) ? undefined : next;
 }
 
 /** All of the first, and what of the second is not among them. */

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Peer } from '#apiserver/endpoints/request/exchange';
+import { BodyTooLargeError, ClientGoneError, type Peer } from '#apiserver/endpoints/request/exchange';
 import { Http1Exchange } from './http1-exchange.ts';
 
 /**
@@ -31,6 +31,28 @@ export class UpgradeExchange extends Http1Exchange {
 
   override onClose(listener: () => void): void {
     this.socket.once('close', listener);
+  }
+
+  /** What stands behind such a request is not parsed as its body: it is read here, by its length. */
+  override readBody(limit: number): Promise<Buffer> {
+    const length = Number(this.headers['content-length'] ?? 0);
+    if (length > limit) return Promise.reject(new BodyTooLargeError(`the body has ${length} bytes`));
+    return new Promise((resolve, reject) => {
+      const { socket } = this;
+      let body = this.head;
+      const check = (): void => {
+        if (body.length < length) return;
+        socket.off('data', onData).off('close', onClose).pause();
+        resolve(body.subarray(0, length));
+      };
+      const onData = (chunk: Buffer): void => {
+        body = Buffer.concat([body, chunk]);
+        check();
+      };
+      const onClose = (): void => reject(new ClientGoneError('the client closed the connection'));
+      socket.on('data', onData).on('close', onClose);
+      check();
+    });
   }
 
   /** The bare connection: nothing of HTTP is written to it any more. */

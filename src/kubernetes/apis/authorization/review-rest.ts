@@ -1,7 +1,7 @@
 import { Inject, Injectable, UseInterceptors } from '@nestjs/common';
 import { newBadRequest, newInvalid } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
-import type { FieldError } from '#apimachinery/validation/field';
+import { aggregateMessages, type FieldError } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { AuthorizationAttributes } from '#apiserver/authorization/authorizer';
@@ -95,14 +95,8 @@ export class SelfSubjectRulesReviewHandler {
     const { resourceRules, nonResourceRules, incomplete, errors } = await this.authorizer.rulesFor(context.authenticatedUser, namespace);
     const answer: KubeObject = {
       kind: object.kind, apiVersion: object.apiVersion, metadata: {},
-      status: { resourceRules, nonResourceRules, incomplete, ...(errors.length > 0 && { evaluationError: aggregate(errors) }) },
+      status: { resourceRules, nonResourceRules, incomplete, ...(errors.length > 0 && { evaluationError: aggregateMessages(errors) }) },
     };
     respondValue(context, endpoint, 201, answer, negotiated);
   }
-}
-
-/** As Go prints an aggregate of errors: each text once. */
-function aggregate(errors: readonly string[]): string {
-  const distinct = [...new Set(errors)];
-  return distinct.length === 1 ? (distinct[0] as string) : `[${distinct.join(', ')}]`;
 }

@@ -17,6 +17,7 @@ export interface ServiceRepairOptions {
   readonly client: LoopbackClient;
   readonly clusterIPs: ClusterIPAllocator;
   readonly nodePorts: NodePortAllocator;
+  /** May be told the same again and again. */
   warn(message: string): void;
   readonly now?: () => number;
 }
@@ -27,8 +28,6 @@ export interface ServiceRepairOptions {
  */
 export class ServiceRepair {
   readonly #leaks = new Map<number, number>();
-  /** Told already: a service that is wrong is told of once. */
-  readonly #told = new Set<string>();
 
   constructor(readonly options: ServiceRepairOptions) {}
 
@@ -52,7 +51,7 @@ export class ServiceRepair {
       const parsed = parseAddress(text);
       const ip = parsed && formatAddress(parsed.family, parsed.address);
       if (!ip || !clusterIPs.covers(ip)) {
-        this.#tell(`the cluster IP ${text} of service ${owner.namespace}/${owner.name} is not within any service CIDR; please recreate it`);
+        this.options.warn(`the cluster IP ${text} of service ${owner.namespace}/${owner.name} is not within any service CIDR; please recreate it`);
         continue;
       }
       const family = familyOf(ip) as IPFamily;
@@ -62,7 +61,7 @@ export class ServiceRepair {
       if (present && isService && (parent.namespace !== owner.namespace || parent.name !== owner.name)) {
         const other = client.peek(services, parent.namespace ?? '', parent.name ?? '') as Service | undefined;
         if (other?.spec?.clusterIPs?.includes(ip)) {
-          this.#tell(`the cluster IP ${ip} of service ${owner.namespace}/${owner.name} is that of service ${parent.namespace}/${parent.name}, too; please recreate it`);
+          this.options.warn(`the cluster IP ${ip} of service ${owner.namespace}/${owner.name} is that of service ${parent.namespace}/${parent.name}, too; please recreate it`);
           continue;
         }
         if (other) continue;
@@ -92,7 +91,7 @@ export class ServiceRepair {
     const used = new Set(all.flatMap(heldNodePorts));
     const leaked: number[] = [];
     const stored = await nodePorts.snapshot();
-    for (const port of used) if (!stored.contains(port)) this.#tell(`node port ${port} of a service is not within the range; please recreate it`);
+    for (const port of used) if (!stored.contains(port)) this.options.warn(`node port ${port} of a service is not within the range; please recreate it`);
     for (const port of stored) {
       if (used.has(port)) continue;
       const seen = (this.#leaks.get(port) ?? 0) + 1;
@@ -102,11 +101,5 @@ export class ServiceRepair {
     for (const port of this.#leaks.keys()) if (used.has(port) || leaked.includes(port) || !stored.has(port)) this.#leaks.delete(port);
     if (leaked.length > 0) this.options.warn(`node ports ${leaked.join(', ')} appear to have leaked; cleaning up`);
     await nodePorts.repair(used, leaked);
-  }
-
-  #tell(message: string): void {
-    if (this.#told.has(message)) return;
-    this.#told.add(message);
-    this.options.warn(message);
-  }
+}
 }

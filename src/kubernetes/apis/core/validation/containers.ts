@@ -69,7 +69,8 @@ export function validateInitContainers(errors: FieldError[], pod: PodContext, pa
     const { name = '', lifecycle, livenessProbe, readinessProbe, startupProbe } = container;
     const at = path.index(i);
     validateContainerCommon(errors, container, pod, at);
-    validateRestartPolicy(errors, container.restartPolicy, container.restartPolicyRules, at);
+    if (container.restartPolicy !== undefined) validateRestartPolicy(errors, container.restartPolicy, container.restartPolicyRules, at);
+    else if (container.restartPolicyRules) errors.push(required(at.child('restartPolicy'), rulesNeedPolicy));
     if (names.has(name)) errors.push(duplicate(at.child('name'), name));
     else if (name !== '') names.add(name);
     checkHostPortConflicts(errors, [container], path);
@@ -263,11 +264,13 @@ function validateResizePolicy(errors: FieldError[], policies: readonly Container
   }
 }
 
+const rulesNeedPolicy = 'must specify restartPolicy when restart rules are used';
+
 /** A container's own restart policy, and its rules by exit code, which need one. */
 function validateRestartPolicy(errors: FieldError[], policy: string | undefined, rules: readonly ContainerRestartRule[] | undefined, path: Path): void {
   if (policy === undefined) {
     if (!rules) return;
-    errors.push(required(path.child('restartPolicy'), 'must specify restartPolicy when restart rules are used'));
+    errors.push(required(path.child('restartPolicy'), rulesNeedPolicy));
   } else {
     validateEnum(errors, policy, ['Always', 'Never', 'OnFailure'], path, 'restartPolicy');
   }

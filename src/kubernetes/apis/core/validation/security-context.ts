@@ -1,6 +1,7 @@
 /** Security contexts of pods and containers. Upstream: pkg/apis/core/validation. */
 import { type FieldError, type Path, duplicate, forbidden, invalid, notSupported, required, tooLong } from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, isValidGroupID, isValidUserID } from '#apimachinery/validation/names';
+import { capabilities } from '#kubernetes/apis/core/capabilities';
 import type {
   AppArmorProfile, PodSecurityContext, PodSpec, SeccompProfile, SecurityContext, WindowsSecurityContextOptions,
 } from '#kubernetes/schema/core_v1.gen';
@@ -13,6 +14,7 @@ import type { PodOptions } from './pod-options.ts';
 export function validateSecurityContext(errors: FieldError[], context: SecurityContext | undefined, path: Path, hostUsers: boolean): void {
   if (!context) return;
   const { runAsUser, runAsGroup, procMount, privileged } = context;
+  if (privileged && !capabilities().allowPrivileged) errors.push(forbidden(path.child('privileged'), 'disallowed by cluster policy'));
   if (runAsUser !== undefined) check(errors, isValidUserID(runAsUser), runAsUser, path, 'runAsUser');
   if (runAsGroup !== undefined) check(errors, isValidGroupID(runAsGroup), runAsGroup, path, 'runAsGroup');
   if (procMount !== undefined) {

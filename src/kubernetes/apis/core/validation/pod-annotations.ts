@@ -1,0 +1,125 @@
+/** Annotations of pods that have a meaning, most of them older than the fields that replaced them. Upstream: pkg/apis/core/validation. */
+import type { ObjectMeta } from '#apimachinery/meta/types';
+import { quote } from '#apimachinery/runtime/quote';
+import { type FieldError, type Path, forbidden, invalid } from '#apimachinery/validation/field';
+import type { AppArmorProfile, Container, Pod, PodSpec, SeccompProfile, Toleration } from '#kubernetes/schema/core_v1.gen';
+import { validateTolerations } from './affinity.ts';
+import { validateLocalDescendingPath } from './paths.ts';
+import { allContainers, type PodOptions } from './pod-options.ts';
+import { eachContainer } from './visit-containers.ts';
+
+type Annotations = Readonly<Record<string, string>>;
+
+export const mirrorPod = 'kubernetes.io/config.mirror';
+const tolerationsKey = 'scheduler.alpha.kubernetes.io/tolerations';
+const podDeletionCost = 'controller.kubernetes.io/pod-deletion-cost';
+export const seccompPod = 'seccomp.security.alpha.kubernetes.io/pod';
+export const seccompContainerPrefix = 'container.seccomp.security.alpha.kubernetes.io/';
+export const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/';
+
+/** What is wrong with the annotation that says how dear a pod's deletion is: a 32 bit integer. */
+export function podDeletionCostError(annotations: Annotations | undefined): string | undefined {
+  const value = annotations?.[podDeletionCost];
+  if (value === undefined) return undefined;
+  const isNumber = /^(?:0|-\d+|[1-9]\d*)$/.test(value) && value.length < 12 && (Number(value) | 0) === Number(value);
+  return isNumber ? undefined : 'must be a 32bit integer';
+}
+
+export function validatePodSpecificAnnotations(errors: FieldError[], annotations: Annotations | undefined, spec: PodSpec, path: Path, options: PodOptions): void {
+  if (annotations === undefined) return;
+  const mirror = annotations[mirrorPod];
+  if (mirror !== undefined && !spec.nodeName) errors.push(invalid(path.key(mirrorPod), mirror, 'must set spec.nodeName if mirror pod annotation is set'));
+  if (annotations[tolerationsKey]) validateTolerationsAnnotation(errors, annotations[tolerationsKey], path, options);
+  const cost = podDeletionCostError(annotations);
+  if (cost !== undefined && !options.allowInvalidPodDeletionCost) errors.push(invalid(path.key(podDeletionCost), annotations[podDeletionCost], cost));
+  const seccomp = annotations[seccompPod];
+  if (seccomp !== undefined) validateSeccompAnnotation(errors, seccomp, path.child(seccompPod));
+  for (const key in annotations) {
+    if (!key.startsWith('container.')) continue;
+    if (key.startsWith(seccompContainerPrefix)) validateSeccompAnnotation(errors, annotations[key]!, path.child(key));
+    else if (key.startsWith(appArmorPrefix)) validateAppArmorAnnotation(errors, key, annotations[key]!, spec, path);
+  }
+}
+
+function validateTolerationsAnnotation(errors: FieldError[], text: string, path: Path, options: PodOptions): void {
+  let tolerations: unknown;
+  try {
+    tolerations = JSON.parse(text);
+  } catch (error) {
+    errors.push(invalid(path, tolerationsKey, (error as Error).message));
+    return;
+  }
+  if (!Array.isArray(tolerations) || !tolerations.every((item) => typeof item === 'object' && item !== null)) {
+    errors.push(invalid(path, tolerationsKey, 'json: cannot unmarshal value into Go value of type []core.Toleration'));
+    return;
+  }
+  validateTolerations(errors, tolerations as Toleration[], path.child(tolerationsKey), options);
+}
+
+function validateSeccompAnnotation(errors: FieldError[], profile: string, path: Path): void {
+  if (profile === 'runtime/default' || profile === 'docker/default' || profile === 'unconfined') return;
+  if (profile.startsWith('localhost/')) validateLocalDescendingPath(errors, profile.slice('localhost/'.length), path);
+  else errors.push(invalid(path, profile, 'must be a valid seccomp profile'));
+}
+
+function validateAppArmorAnnotation(errors: FieldError[], key: string, profile: string, spec: PodSpec, path: Path): void {
+  const container = key.slice(appArmorPrefix.length);
+  if (!allContainers(spec).some(({ name = '' }) => name === container)) errors.push(invalid(path.key(key), container, 'container not found'));
+  const isValid = profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith('localhost/');
+  if (!isValid) errors.push(invalid(path.key(key), profile, `invalid AppArmor profile name: ${quote(profile)}`));
+}
+
+/** Some annotations are as they were when the pod was made. */
+export function validatePodSpecificAnnotationUpdates(errors: FieldError[], pod: Pod, old: Pod, path: Path, options: PodOptions): void {
+  const { annotations } = pod.metadata;
+  const before = old.metadata.annotations;
+  for (const key in before) {
+    if (annotations?.[key] === before[key]) continue;
+    if (key.startsWith(appArmorPrefix)) errors.push(forbidden(path.key(key), 'may not remove or update AppArmor annotations'));
+    if (key === mirrorPod) errors.push(forbidden(path.key(key), 'may not remove or update mirror pod annotation'));
+  }
+  for (const key in annotations) {
+    if (before !== undefined && Object.hasOwn(before, key)) continue;
+    if (key.startsWith(appArmorPrefix)) errors.push(forbidden(path.key(key), 'may not add AppArmor annotations'));
+    if (key === mirrorPod) errors.push(forbidden(path.key(key), 'may not add mirror pod annotation'));
+  }
+  validatePodSpecificAnnotations(errors, annotations, pod.spec ?? {}, path, options);
+}
+
+/** Where a profile is given as annotation and as field, both say the same. `path` is that of the spec. */
+export function validateProfilesMatchAnnotations(errors: FieldError[], { annotations }: ObjectMeta, spec: PodSpec, path: Path): void {
+  if (annotations === undefined) return;
+  const podSeccomp = spec.securityContext?.seccompProfile;
+  if (podSeccomp && annotations[seccompPod] !== undefined) {
+    validateMatch(errors, seccompKind, annotations[seccompPod], podSeccomp, path.child('securityContext', 'seccompProfile'));
+  }
+  eachContainer(spec, path, ({ name = '', securityContext }, at) => {
+    const annotation = annotations[seccompContainerPrefix + name];
+    if (annotation !== undefined && securityContext?.seccompProfile) {
+      validateMatch(errors, seccompKind, annotation, securityContext.seccompProfile, at().child('securityContext', 'seccompProfile'));
+    }
+  });
+  if (spec.os?.name === 'windows') return;
+  eachContainer(spec, path, ({ name = '', securityContext }: Container, at) => {
+    const annotation = annotations[appArmorPrefix + name];
+    const profile = securityContext?.appArmorProfile ?? spec.securityContext?.appArmorProfile;
+    if (annotation !== undefined && profile) validateMatch(errors, appArmorKind, annotation, profile, at().child('securityContext', 'appArmorProfile'));
+  });
+}
+
+interface ProfileKind {
+  readonly name: string;
+  readonly runtimeDefault: readonly string[];
+}
+const seccompKind: ProfileKind = { name: 'seccomp', runtimeDefault: ['runtime/default', 'docker/default'] };
+const appArmorKind: ProfileKind = { name: 'apparmor', runtimeDefault: ['runtime/default'] };
+
+function validateMatch(errors: FieldError[], { name, runtimeDefault }: ProfileKind, annotation: string, { type, localhostProfile }: SeccompProfile | AppArmorProfile, path: Path): void {
+  const matches = type === 'Unconfined' ? annotation === 'unconfined'
+    : type === 'RuntimeDefault' ? runtimeDefault.includes(annotation)
+      : type === 'Localhost' ? annotation.startsWith('localhost/') : true;
+  if (!matches) errors.push(forbidden(path.child('type'), `${name} type in annotation and field must match`));
+  else if (type === 'Localhost' && annotation.slice('localhost/'.length) !== localhostProfile) {
+    errors.push(forbidden(path.child('localhostProfile'), `${name} profile in annotation and field must match`));
+  }
+}

@@ -1,0 +1,133 @@
+import { fieldPath } from '#apimachinery/validation/field';
+import { isValidLabelValue } from '#apimachinery/validation/names';
+import { validateLabelSelector } from '#apimachinery/validation/object-meta';
+import type { ObjectMeta } from '#apimachinery/meta/types';
+import { isHugePageResourceName } from '#kubernetes/apis/core/resource-list';
+import type { Container, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm } from '#kubernetes/schema/core_v1.gen';
+import { quantityOf } from './checks.ts';
+import { podDeletionCostError } from './pod-annotations.ts';
+import { isHugePageValueDivisible } from './resources.ts';
+import { hostSysctlError } from './security-context.ts';
+
+/**
+ * What the validation of a pod lets pass since the stored pod has it already, or since feature gates say so.
+ * Upstream: GetValidationOptionsFromPodSpecAndMeta in pkg/api/pod/util.go.
+ */
+export interface PodOptions {
+  /** Not a template. */
+  readonly resourceIsPod: boolean;
+  readonly allowInvalidPodDeletionCost: boolean;
+  readonly allowIndivisibleHugePages: boolean;
+  readonly allowInvalidLabelValueInSelector: boolean;
+  readonly allowInvalidLabelValueInRequiredNodeAffinity: boolean;
+  readonly allowInvalidTopologySpreadLabelSelector: boolean;
+  readonly oldPodViolatesMatchLabelKeys: boolean;
+  readonly allowNonLocalProjectedTokenPath: boolean;
+  readonly allowNamespacedSysctls: boolean;
+  readonly allowOnlyRecursiveSELinuxChangePolicy: boolean;
+  /** Feature gate TaintTolerationComparisonOperators. */
+  readonly allowTolerationComparison: boolean;
+  /** Feature gate UserNamespacesHostNetworkSupport. */
+  readonly allowUserNamespacesHostNetwork: boolean;
+  readonly allowUserNamespacesWithVolumeDevices: boolean;
+  readonly allowRestartContainerForInitContainers: boolean;
+}
+
+const nothingAllowed: PodOptions = {
+  resourceIsPod: false, allowInvalidPodDeletionCost: false, allowIndivisibleHugePages: false, allowInvalidLabelValueInSelector: false,
+  allowInvalidLabelValueInRequiredNodeAffinity: false, allowInvalidTopologySpreadLabelSelector: false, oldPodViolatesMatchLabelKeys: false,
+  allowNonLocalProjectedTokenPath: false, allowNamespacedSysctls: false, allowOnlyRecursiveSELinuxChangePolicy: true, allowTolerationComparison: false,
+  allowUserNamespacesHostNetwork: false, allowUserNamespacesWithVolumeDevices: false, allowRestartContainerForInitContainers: false,
+};
+
+export const newPodOptions: PodOptions = { ...nothingAllowed, resourceIsPod: true };
+export const newTemplateOptions: PodOptions = nothingAllowed;
+
+/** Of an update: each answer is looked up in the old spec when something asks for it, which valid pods do not. */
+export class UpdateOptions implements PodOptions {
+  constructor(readonly resourceIsPod: boolean, readonly old: PodSpec, readonly oldMeta: ObjectMeta | undefined) {}
+
+  get allowInvalidPodDeletionCost(): boolean {
+    return podDeletionCostError(this.oldMeta?.annotations) !== undefined;
+  }
+
+  get allowIndivisibleHugePages(): boolean {
+    return allContainers(this.old).some(({ resources }) => [resources?.limits, resources?.requests].some((list) =>
+      Object.entries(list ?? {}).some(([name, amount]) => isHugePageResourceName(name) && !isHugePageValueDivisible(name, quantityOf(amount)))));
+  }
+
+  get allowInvalidLabelValueInSelector(): boolean {
+    return affinityTerms(this.old).some(({ labelSelector, namespaceSelector }) => [labelSelector, namespaceSelector].some((selector) =>
+      selector?.matchExpressions?.some(({ values }) => values?.some(isInvalidValue))));
+  }
+
+  get allowInvalidLabelValueInRequiredNodeAffinity(): boolean {
+    const terms = this.old.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+    return terms.some(({ matchExpressions }) => matchExpressions?.some(({ values }) => values?.some(isInvalidValue)));
+  }
+
+  get allowInvalidTopologySpreadLabelSelector(): boolean {
+    return (this.old.topologySpreadConstraints ?? []).some(({ labelSelector }) =>
+      validateLabelSelector(labelSelector as Parameters<typeof validateLabelSelector>[0], {}, fieldPath('labelSelector')).length > 0);
+  }
+
+  /** Pods of servers that did not yet merge the keys into the selector have them only beside it, or in conflict with it. */
+  get oldPodViolatesMatchLabelKeys(): boolean {
+    return (this.old.topologySpreadConstraints ?? []).some(({ labelSelector, matchLabelKeys = [] }) => {
+      const seen = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
+      return (labelSelector?.matchExpressions ?? []).some(({ key = '' }) => {
+        const repeated = matchLabelKeys.includes(key) && seen.has(key);
+        seen.add(key);
+        return repeated;
+      });
+    });
+  }
+
+  get allowNonLocalProjectedTokenPath(): boolean {
+    return (this.old.volumes ?? []).some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) =>
+      serviceAccountToken?.path !== undefined && (serviceAccountToken.path.startsWith('/') || serviceAccountToken.path.split('/').includes('..') || serviceAccountToken.path.startsWith('..'))));
+  }
+
+  get allowNamespacedSysctls(): boolean {
+    return (this.old.securityContext?.sysctls ?? []).some(({ name = '' }) => hostSysctlError(name, this.old) !== undefined);
+  }
+
+  get allowOnlyRecursiveSELinuxChangePolicy(): boolean {
+    return this.old.securityContext?.seLinuxChangePolicy === undefined;
+  }
+
+  get allowTolerationComparison(): boolean {
+    return (this.old.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt');
+  }
+
+  get allowUserNamespacesHostNetwork(): boolean {
+    return this.old.hostUsers === false && this.old.hostNetwork === true;
+  }
+
+  get allowUserNamespacesWithVolumeDevices(): boolean {
+    return this.old.hostUsers === false && allContainers(this.old).some(({ volumeDevices }) => (volumeDevices?.length ?? 0) > 0);
+  }
+
+  get allowRestartContainerForInitContainers(): boolean {
+    return (this.old.initContainers ?? []).some(({ restartPolicy, resizePolicy }) =>
+      restartPolicy !== 'Always' && resizePolicy?.some((policy) => policy.restartPolicy === 'RestartContainer'));
+  }
+}
+
+const isInvalidValue = (value: string) => isValidLabelValue(value).length > 0;
+
+export function allContainers({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): readonly Container[] {
+  return [...initContainers, ...containers, ...ephemeralContainers];
+}
+
+function affinityTerms({ affinity }: PodSpec): readonly PodAffinityTerm[] {
+  return [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((rules) => [
+    ...(rules?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(rules?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm = {} }: WeightedPodAffinityTerm) => podAffinityTerm),
+  ]);
+}
+
+/** The options for a template; `old` is that of the stored object. */
+export function templateOptions(old: { metadata?: ObjectMeta; spec?: PodSpec } | undefined): PodOptions {
+  return old?.spec ? new UpdateOptions(false, old.spec, old.metadata) : newTemplateOptions;
+}

@@ -1,0 +1,61 @@
+// Starts bin/kubenest serve on empty data folders: the time from the start of the process until /readyz says ok, and the
+// resident memory then. Prints the median of both; with --check, exits with 1 if one is beyond its limit.
+//   node test/bench/startup.mjs [--runs 9] [--check]
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { freePort } from '../../scripts/free-port.mjs';
+
+const limits = { milliseconds: 700, megabytes: 160 };
+const root = resolve(fileURLToPath(import.meta.url), '../../..');
+const { values } = parseArgs({ options: { runs: { type: 'string', default: '9' }, check: { type: 'boolean', default: false } } });
+
+async function measure() {
+  const folder = mkdtempSync(join(tmpdir(), 'kubenest-bench-'));
+  const port = await freePort();
+  const began = performance.now();
+  const server = spawn(join(root, 'bin/kubenest'), ['serve', `--data-dir=${folder}/data`, `--secure-port=${port}`], {
+    stdio: ['ignore', 'ignore', 'ignore'],
+  });
+  try {
+    while (!(await isReady(port))) {
+      if (server.exitCode !== null) throw new Error(`the server ended with exit code ${server.exitCode}`);
+      await sleep(2);
+    }
+    const milliseconds = performance.now() - began;
+    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))[1];
+    return { milliseconds, megabytes: Number(kilobytes) / 1024 };
+  } finally {
+    server.kill('SIGTERM');
+    if (server.exitCode === null) await once(server, 'exit');
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function isReady(port) {
+  const { promise, resolve } = Promise.withResolvers();
+  const request = https.get({ host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false, agent: false }, (response) => {
+    response.resume();
+    resolve(response.statusCode === 200);
+  });
+  request.on('error', () => resolve(false));
+  return promise;
+}
+
+function median(numbers) {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
+}
+
+const runs = [];
+for (let run = 0; run < Number(values.runs); run += 1) runs.push(await measure());
+const milliseconds = Math.round(median(runs.map((run) => run.milliseconds)));
+const megabytes = Math.round(median(runs.map((run) => run.megabytes)));
+console.log(`start to /readyz ok: median ${milliseconds} ms of ${runs.map((run) => Math.round(run.milliseconds)).join(', ')} (limit ${limits.milliseconds})`);
+console.log(`resident memory then: median ${megabytes} MB (limit ${limits.megabytes})`);
+if (values.check && (milliseconds > limits.milliseconds || megabytes > limits.megabytes)) process.exitCode = 1;

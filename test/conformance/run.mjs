@@ -1,0 +1,47 @@
+// Plays the recorded scenarios of ../shared/conformance against bin/kubenest and holds the share of equal answers of each
+// area against threshold.json. The differences that are known, with their reasons, are in known.md.
+//   node test/conformance/run.mjs [--only AREA…] [-- OPTIONS OF conform.mjs]
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { freePort } from '../../scripts/free-port.mjs';
+
+const root = resolve(fileURLToPath(import.meta.url), '../../..');
+const scenarios = resolve(root, '../shared/conformance');
+const thresholds = JSON.parse(readFileSync(join(root, 'test/conformance/threshold.json'), 'utf8'));
+const { values, positionals } = parseArgs({ options: { only: { type: 'string', multiple: true } }, allowPositionals: true });
+const areas = values.only ?? Object.keys(thresholds);
+
+const folder = mkdtempSync(join(tmpdir(), 'kubenest-conformance-'));
+const tokens = join(folder, 'tokens.csv');
+const report = join(folder, 'report.json');
+writeFileSync(tokens, 'admin-token,admin,admin-uid,"system:masters"\nalice-token,alice,alice-uid,"devs"\n');
+const port = await freePort();
+const flags = [`--data-dir=${folder}/data`, `--secure-port=${port}`, `--token-auth-file=${tokens}`, '--service-cluster-ip-range=10.0.0.0/24'];
+const server = spawn(join(root, 'bin/kubenest'), ['serve', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
+
+try {
+  await Promise.race([once(server.stdout, 'data'), once(server, 'exit').then(() => Promise.reject(new Error('the server does not start')))]);
+  server.stdout.resume();
+  const check = spawn(process.execPath, [
+    join(scenarios, 'conform.mjs'), 'check', '--server', `https://127.0.0.1:${port}`, '--insecure', '--json', report, ...positionals,
+    ...areas.map((area) => join(scenarios, 'scenarios', area)),
+  ], { stdio: ['ignore', 'inherit', 'inherit'] });
+  await once(check, 'exit');
+  const { areas: results } = JSON.parse(readFileSync(report, 'utf8'));
+  for (const area of areas) {
+    const { passed, failed } = results[area];
+    const share = (100 * passed) / (passed + failed);
+    const enough = share >= thresholds[area];
+    console.log(`${enough ? 'ok  ' : 'FAIL'} ${area}: ${passed} of ${passed + failed} steps, ${share.toFixed(1)} % (at least ${thresholds[area]} %)`);
+    if (!enough) process.exitCode = 1;
+  }
+} finally {
+  server.kill('SIGTERM');
+  if (server.exitCode === null) await once(server, 'exit');
+  rmSync(folder, { recursive: true, force: true });
+}
