@@ -1,7 +1,8 @@
 // npm run setup: does the set-up, and nothing more without arguments. With them, what follows it, on the right Node:
 //   start [FLAGS]      the server
 //   test [ARGUMENTS]   the tests
-//   node FILE [ARGUMENTS]   a script of the checkout, without a build
+//   run FILE [ARGUMENTS]    a script of the checkout
+//   node FILE [ARGUMENTS]   a script of the checkout that needs no build
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ const [verb, ...args] = process.argv.slice(2);
 const commands = {
   start: () => [join(root, 'bin/kubenest'), ['serve', ...args]],
   test: (node) => [node, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args]],
+  run: (node) => [node, args],
   node: (node) => [node, args],
 };
 

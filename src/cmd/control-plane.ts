@@ -70,7 +70,10 @@ export class ControlPlane {
     this.#clusterIPs = new ClusterIPAllocator(this.client);
     this.#nodePorts = new NodePortAllocator(storage, this.#options.serviceNodePortRange);
     this.#services = new ServiceAllocation({
-      client: this.client, clusterIPs: this.#clusterIPs, nodePorts: this.#nodePorts, families: this.#cidrs.map(({ family }) => family),
+      client: this.client,
+      clusterIPs: this.#clusterIPs,
+      nodePorts: this.#nodePorts,
+      families: this.#cidrs.map(({ family }) => family),
       onError: (error, message) => this.#tell(message)(error),
     });
   }
@@ -88,8 +91,14 @@ export class ControlPlane {
     const flowControl = this.#flowControl();
     const identity = this.#identity(server);
     hooks.addPostStart({ name: 'priority-and-fairness-config-consumer', run: flowControl.consume });
-    hooks.addPostStart({ name: 'start-system-namespaces-controller', run: (signal) => this.#keep(signal, namespaceIntervalMs, 'system namespaces', () => ensureSystemNamespaces(client)) });
-    hooks.addPostStart({ name: 'start-cluster-authentication-info-controller', run: (signal) => this.#keep(signal, authenticationInfoIntervalMs, 'cluster authentication info', this.#publishAuthenticationInfo) });
+    hooks.addPostStart({
+      name: 'start-system-namespaces-controller',
+      run: (signal) => this.#keep(signal, namespaceIntervalMs, 'system namespaces', () => ensureSystemNamespaces(client)),
+    });
+    hooks.addPostStart({
+      name: 'start-cluster-authentication-info-controller',
+      run: (signal) => this.#keep(signal, authenticationInfoIntervalMs, 'cluster authentication info', this.#publishAuthenticationInfo),
+    });
     hooks.addPostStart({ name: 'start-kube-apiserver-identity-lease-controller', run: identity.start });
     hooks.addPreShutdown({ name: 'stop-kube-apiserver-identity-lease-controller', run: identity.stop });
     hooks.addPostStart({
@@ -107,9 +116,15 @@ export class ControlPlane {
     this.#installRegistration(server);
   }
 
-  readonly #publishAuthenticationInfo = (): Promise<void> => publishClusterAuthenticationInfo(this.client, {
-    clientCa: this.parts.config.authentication.clientCa, requestHeader: this.#options.requestHeader,
-  }, Date.now());
+  readonly #publishAuthenticationInfo = (): Promise<void> =>
+    publishClusterAuthenticationInfo(
+      this.client,
+      {
+        clientCa: this.parts.config.authentication.clientCa,
+        requestHeader: this.#options.requestHeader,
+      },
+      Date.now(),
+    );
 
   #identity(server: GenericServer): { start(signal: AbortSignal): Promise<void>; stop(): Promise<void> | undefined } {
     let lease: IdentityLease | undefined;
@@ -136,7 +151,11 @@ export class ControlPlane {
       if (!told.has(message)) this.parts.log.error({}, message);
       told.add(message);
     };
-    const defaultCIDR = new DefaultServiceCIDR(client, this.#cidrs.map(({ cidr }) => cidr), warn);
+    const defaultCIDR = new DefaultServiceCIDR(
+      client,
+      this.#cidrs.map(({ cidr }) => cidr),
+      warn,
+    );
     const repair = new ServiceRepair({ client, clusterIPs: this.#clusterIPs, nodePorts: this.#nodePorts, warn });
     let kubernetesService: KubernetesService | undefined;
     return {
@@ -148,8 +167,12 @@ export class ControlPlane {
         const [range] = this.#cidrs as [AddressRange];
         const address = this.#options.endpointReconcilerType === 'none' ? undefined : this.#advertised(server);
         const service = new KubernetesService({
-          client, storage: this.parts.storage, clusterIP: range.format(range.first), nodePort: this.#options.kubernetesServiceNodePort,
-          port: server.address?.port ?? defaultPort, address: address?.ip,
+          client,
+          storage: this.parts.storage,
+          clusterIP: range.format(range.first),
+          nodePort: this.#options.kubernetesServiceNodePort,
+          port: server.address?.port ?? defaultPort,
+          address: address?.ip,
         });
         kubernetesService = service;
         const sync = async (): Promise<void> => {
@@ -165,10 +188,15 @@ export class ControlPlane {
       startServiceCIDR: async (signal) => {
         await defaultCIDR.whenPresent();
         await defaultCIDR.ensureStatus();
-        periodically(serviceCIDRIntervalMs, signal, async () => {
-          await defaultCIDR.ensure();
-          await defaultCIDR.ensureStatus();
-        }, this.#tell('the default ServiceCIDR could not be written'));
+        periodically(
+          serviceCIDRIntervalMs,
+          signal,
+          async () => {
+            await defaultCIDR.ensure();
+            await defaultCIDR.ensureStatus();
+          },
+          this.#tell('the default ServiceCIDR could not be written'),
+        );
       },
     };
   }
@@ -207,7 +235,12 @@ export class ControlPlane {
         periodically(autoregistrationIntervalMs, signal, () => registration.syncCustom(), onError);
       },
     });
-    server.addHealthCheck({ name: 'autoregister-completion', check: () => { if (!completed) throw new Error('APIServices are not registered yet'); } });
+    server.addHealthCheck({
+      name: 'autoregister-completion',
+      check: () => {
+        if (!completed) throw new Error('APIServices are not registered yet');
+      },
+    });
   }
 
   /** Does it now, and again and again until the server shuts down. */

@@ -1,6 +1,9 @@
 import { SelfSubjectReviewHandler, TokenReviewHandler } from '#kubernetes/apis/authentication/review-rest';
 import {
-  LocalSubjectAccessReviewHandler, SelfSubjectAccessReviewHandler, SelfSubjectRulesReviewHandler, SubjectAccessReviewHandler,
+  LocalSubjectAccessReviewHandler,
+  SelfSubjectAccessReviewHandler,
+  SelfSubjectRulesReviewHandler,
+  SubjectAccessReviewHandler,
 } from '#kubernetes/apis/authorization/review-rest';
 import { ScaleGetHandler, ScalePatchHandler, ScaleUpdateHandler } from '#kubernetes/apis/autoscaling/scale-rest';
 import { BindingHandler } from '#kubernetes/apis/core/binding-rest';

@@ -1,6 +1,6 @@
 // Plays the recorded scenarios of ../shared/conformance against bin/kubenest and holds the share of equal answers of each
 // area against threshold.json. The differences that are known, with their reasons, are in known.md.
-//   node test/conformance/run.mjs [--only AREA…] [-- OPTIONS OF conform.mjs]
+//   node test/conformance/run.mjs [--only AREA]… [-- OPTIONS OF conform.mjs]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ try {
     ...areas.map((area) => join(scenarios, 'scenarios', area)),
   ], { stdio: ['ignore', 'inherit', 'inherit'] });
   await once(check, 'exit');
-  const { areas: results } = JSON.parse(readFileSync(report, 'utf8'));
+  const { areas: results } = JSON.parse(readFileSync(report, 'utf8')).totals;
   for (const area of areas) {
     const { passed, failed } = results[area];
     const share = (100 * passed) / (passed + failed);

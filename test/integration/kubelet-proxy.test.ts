@@ -10,9 +10,16 @@ import { issueServingCertificate } from '#testing/serving-certificate';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
 /** An address of this machine that may be proxied to: loopback may not. */
-const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []).find(({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'))?.address;
+const own = Object.values(networkInterfaces())
+  .flatMap((list) => list ?? [])
+  .find(({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'))?.address;
 
-interface Seen { readonly method: string | undefined; readonly url: string | undefined; readonly headers: http.IncomingHttpHeaders; readonly body: string }
+interface Seen {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: string;
+}
 const seen: Seen[] = [];
 
 const answers: Readonly<Record<string, (response: http.ServerResponse) => void>> = {
@@ -21,7 +28,8 @@ const answers: Readonly<Record<string, (response: http.ServerResponse) => void>>
   '/containerLogs/default/gone/c': (response) => response.writeHead(404).end('no such container'),
   '/redirect': (response) => response.writeHead(302, { Location: '/elsewhere' }).end(),
   '/away': (response) => response.writeHead(302, { Location: 'https://example.com/x' }).end(),
-  '/teapot': (response) => response.writeHead(418, { 'X-Own': 'yes', Connection: 'X-Own-Hop', 'Set-Cookie': ['a=1', 'b=2'] }).end('short and stout'),
+  '/teapot': (response) =>
+    response.writeHead(418, { 'X-Own': 'yes', Connection: 'X-Own-Hop', 'Set-Cookie': ['a=1', 'b=2'] }).end('short and stout'),
 };
 
 async function serve(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
@@ -48,7 +56,8 @@ let cluster: TestCluster;
 let kubelet: https.Server;
 let plain: http.Server;
 const post = (path: string, body: object): Promise<Response> => cluster.fetch(path, { body });
-const patch = (path: string, body: object): Promise<Response> => cluster.fetch(path, { method: 'PATCH', body, headers: { 'content-type': 'application/merge-patch+json' } });
+const patch = (path: string, body: object): Promise<Response> =>
+  cluster.fetch(path, { method: 'PATCH', body, headers: { 'content-type': 'application/merge-patch+json' } });
 
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -60,26 +69,49 @@ async function closedPort(): Promise<number> {
 
 beforeAll(async () => {
   cluster = await startTestCluster({ listen: true, users: [{ name: 'reader' }, { name: 'runner' }] });
-  kubelet = https.createServer({ ...(await issueServingCertificate()) }, (request, response) => void serve(request, response)).on('upgrade', upgrade).listen(0, '0.0.0.0');
+  kubelet = https
+    .createServer({ ...(await issueServingCertificate()) }, (request, response) => void serve(request, response))
+    .on('upgrade', upgrade)
+    .listen(0, '0.0.0.0');
   plain = http.createServer((request, response) => void serve(request, response)).listen(0, '0.0.0.0');
   await Promise.all([once(kubelet, 'listening'), once(plain, 'listening')]);
   const node = async (name: string, address: string, Port: number): Promise<void> => {
     await post('/api/v1/nodes', { metadata: { name } });
-    await patch(`/api/v1/nodes/${name}/status`, { status: { addresses: [{ type: 'InternalIP', address }], daemonEndpoints: { kubeletEndpoint: { Port } } } });
+    await patch(`/api/v1/nodes/${name}/status`, {
+      status: { addresses: [{ type: 'InternalIP', address }], daemonEndpoints: { kubeletEndpoint: { Port } } },
+    });
   };
   const port = (kubelet.address() as AddressInfo).port;
   await node('local', '127.0.0.1', port);
   await node('own', own ?? '127.0.0.1', port);
   await node('down', '127.0.0.1', await closedPort());
-  for (const [name, nodeName] of [['p', 'local'], ['broken', 'local'], ['gone', 'local'], ['unreachable', 'down'], ['lost', 'none'], ['unassigned', undefined]]) {
-    await post('/api/v1/namespaces/default/pods', { metadata: { name }, spec: { nodeName, containers: [{ name: 'c', image: 'i', ports: [{ containerPort: (plain.address() as AddressInfo).port }] }] } });
+  for (const [name, nodeName] of [
+    ['p', 'local'],
+    ['broken', 'local'],
+    ['gone', 'local'],
+    ['unreachable', 'down'],
+    ['lost', 'none'],
+    ['unassigned', undefined],
+  ]) {
+    await post('/api/v1/namespaces/default/pods', {
+      metadata: { name },
+      spec: { nodeName, containers: [{ name: 'c', image: 'i', ports: [{ containerPort: (plain.address() as AddressInfo).port }] }] },
+    });
   }
   await patch('/api/v1/namespaces/default/pods/p/status', { status: { podIP: own ?? '127.0.0.1', podIPs: [{ ip: own ?? '127.0.0.1' }] } });
-  for (const [user, verb] of [['reader', 'get'], ['runner', 'create']]) {
+  for (const [user, verb] of [
+    ['reader', 'get'],
+    ['runner', 'create'],
+  ]) {
     const name = `exec-${verb}`;
-    await post('/apis/rbac.authorization.k8s.io/v1/clusterroles', { metadata: { name }, rules: [{ apiGroups: [''], resources: ['pods/exec', 'pods/attach'], verbs: [verb] }] });
+    await post('/apis/rbac.authorization.k8s.io/v1/clusterroles', {
+      metadata: { name },
+      rules: [{ apiGroups: [''], resources: ['pods/exec', 'pods/attach'], verbs: [verb] }],
+    });
     await post('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
-      metadata: { name }, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }, subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
     });
   }
 });
@@ -108,7 +140,12 @@ describe('logs', () => {
   it.each([
     { pod: 'broken', code: 500, message: 'Internal error occurred: disk on fire' },
     { pod: 'gone', code: 404, message: 'the server could not find the requested resource' },
-    { pod: 'unreachable', code: 500, message: /^Get "https:\/\/127\.0\.0\.1:\d+\/containerLogs\/default\/unreachable\/c": dial tcp 127\.0\.0\.1:\d+: connect: connection refused$/ },
+    {
+      pod: 'unreachable',
+      code: 500,
+      message:
+        /^Get "https:\/\/127\.0\.0\.1:\d+\/containerLogs\/default\/unreachable\/c": dial tcp 127\.0\.0\.1:\d+: connect: connection refused$/,
+    },
     { pod: 'lost', code: 404, message: 'pods "none" not found' },
   ])('errors of the kubelet are told: $pod', async ({ pod, code, message }) => {
     const body = (await (await cluster.fetch(`${pods}/${pod}/log`)).json()) as { code: number; message: string };
@@ -120,9 +157,17 @@ describe('logs', () => {
 /** The answer to a request that asks for an upgrade, and its connection. */
 async function askUpgrade(path: string, user: string, method = 'GET', body = ''): Promise<{ head: string; socket: tls.TLSSocket }> {
   const { hostname, port } = new URL(cluster.url as string);
-  const socket = tls.connect({ host: hostname, port: Number(port), ca: cluster.certificateAuthority, servername: 'localhost', ALPNProtocols: ['http/1.1'] });
+  const socket = tls.connect({
+    host: hostname,
+    port: Number(port),
+    ca: cluster.certificateAuthority,
+    servername: 'localhost',
+    ALPNProtocols: ['http/1.1'],
+  });
   await once(socket, 'secureConnect');
-  socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${cluster.token(user)}\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\nX-Remote-User: root\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  socket.write(
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${cluster.token(user)}\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\nX-Remote-User: root\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
   const [bytes] = (await once(socket, 'data')) as [Buffer];
   return { head: bytes.toString(), socket };
 }
@@ -133,7 +178,12 @@ describe('exec and the like', () => {
     expect(head).toMatch(/^HTTP\/1\.1 101 Switching Protocols\r\n/);
     expect(seen.at(-1)?.url).toBe('/exec/default/p/c?command=echo&command=a+b&error=1&input=1&output=1');
     const { headers } = seen.at(-1) as Seen;
-    expect([headers['authorization'], headers['x-remote-user'], headers['x-stream-protocol-version'], headers['upgrade']]).toEqual([undefined, undefined, 'v4.channel.k8s.io', 'SPDY/3.1']);
+    expect([headers['authorization'], headers['x-remote-user'], headers['x-stream-protocol-version'], headers['upgrade']]).toEqual([
+      undefined,
+      undefined,
+      'v4.channel.k8s.io',
+      'SPDY/3.1',
+    ]);
     socket.write('hello');
     expect(String((await once(socket, 'data'))[0])).toBe('echo hello');
     socket.destroy();
@@ -196,11 +246,20 @@ describe.skipIf(own === undefined)('proxies', () => {
     { name: 'to a pod', path: `${pods}/p/proxy`, via: '' },
     { name: 'to a node', path: '/api/v1/nodes/own/proxy', via: '' },
   ])('$name', async ({ path }) => {
-    const response = await cluster.fetch(`${path}/a%2Fb/c/?q=1`, { method: 'PUT', body: 'text', headers: { 'x-remote-user': 'root', 'impersonate-x': 'y', 'x-kept': 'yes' } });
+    const response = await cluster.fetch(`${path}/a%2Fb/c/?q=1`, {
+      method: 'PUT',
+      body: 'text',
+      headers: { 'x-remote-user': 'root', 'impersonate-x': 'y', 'x-kept': 'yes' },
+    });
     expect(await response.text()).toBe('PUT /a%2Fb/c/?q=1');
     const { headers, body } = seen.at(-1) as Seen;
     expect(body).toBe('text');
-    expect([headers['authorization'], headers['x-remote-user'], headers['impersonate-x'], headers['x-kept']]).toEqual([undefined, undefined, undefined, 'yes']);
+    expect([headers['authorization'], headers['x-remote-user'], headers['impersonate-x'], headers['x-kept']]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      'yes',
+    ]);
     expect(headers['x-forwarded-uri']).toBe(`${path}/a%2Fb/c/`);
   });
 
@@ -222,12 +281,23 @@ describe.skipIf(own === undefined)('proxies', () => {
     await post('/api/v1/namespaces/default/services', { metadata: { name: 's' }, spec: { ports: [{ name: 'web', port: 80 }] } });
     await post('/api/v1/namespaces/default/endpoints', {
       metadata: { name: 's' },
-      subsets: [{ addresses: [{ ip: '10.9.9.9' }, { ip: own, targetRef: { kind: 'Pod', name: 'p', namespace: 'default' } }, { ip: '10.9.9.8', targetRef: { kind: 'Pod', name: 'p', namespace: 'default' } }], ports: [{ name: 'web', port }] }],
+      subsets: [
+        {
+          addresses: [
+            { ip: '10.9.9.9' },
+            { ip: own, targetRef: { kind: 'Pod', name: 'p', namespace: 'default' } },
+            { ip: '10.9.9.8', targetRef: { kind: 'Pod', name: 'p', namespace: 'default' } },
+          ],
+          ports: [{ name: 'web', port }],
+        },
+      ],
     });
     for (const id of ['s:80', 's:web', 'http:s:web']) {
       expect(await (await cluster.fetch(`/api/v1/namespaces/default/services/${id}/proxy/x`)).text()).toBe('GET /x');
     }
-    expect(((await (await cluster.fetch('/api/v1/namespaces/default/services/s:other/proxy/x')).json()) as { message: string }).message).toBe('no endpoints available for service "s:other"');
+    expect(
+      ((await (await cluster.fetch('/api/v1/namespaces/default/services/s:other/proxy/x')).json()) as { message: string }).message,
+    ).toBe('no endpoints available for service "s:other"');
   });
 });
 

@@ -33,6 +33,11 @@ describe('objects', () => {
     leave.abort();
   });
 
+  it('get a name of their base', async () => {
+    const created = await cluster.fetch(configMaps, { body: { metadata: { generateName: 'base-' } } });
+    expect(((await created.json()) as { metadata: { name: string } }).metadata.name).toMatch(/^base-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+  });
+
   it('are nobody else\'s', async () => {
     expect((await cluster.fetch(configMaps, { as: null })).status).toBe(403);
   });

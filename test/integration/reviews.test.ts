@@ -10,7 +10,9 @@ let cluster: TestCluster;
 beforeAll(async () => {
   cluster = await startTestCluster({
     users: [{ name: 'alice', groups: ['devs'], uid: 'alice-uid' }],
-    config: { serviceAccounts: { issuer: audience, signingKey, apiAudiences: [audience], maxExpirationSeconds: 7200, extendsExpiration: true } },
+    config: {
+      serviceAccounts: { issuer: audience, signingKey, apiAudiences: [audience], maxExpirationSeconds: 7200, extendsExpiration: true },
+    },
   });
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
@@ -29,10 +31,34 @@ describe('access reviews', () => {
 
   it.each([
     { name: 'oneself', resource: 'selfsubjectaccessreviews', spec: { resourceAttributes: get }, as: 'alice', allowed: false },
-    { name: 'a path', resource: 'selfsubjectaccessreviews', spec: { nonResourceAttributes: { path: '/healthz', verb: 'get' } }, as: 'alice', allowed: true },
-    { name: 'another user', resource: 'subjectaccessreviews', spec: { user: 'alice', resourceAttributes: get }, as: 'admin', allowed: false },
-    { name: 'a group', resource: 'subjectaccessreviews', spec: { groups: ['system:masters'], resourceAttributes: get }, as: 'admin', allowed: true },
-    { name: 'in a namespace', resource: 'namespaces/default/localsubjectaccessreviews', spec: { user: 'system:kube-scheduler', resourceAttributes: get }, as: 'admin', allowed: true },
+    {
+      name: 'a path',
+      resource: 'selfsubjectaccessreviews',
+      spec: { nonResourceAttributes: { path: '/healthz', verb: 'get' } },
+      as: 'alice',
+      allowed: true,
+    },
+    {
+      name: 'another user',
+      resource: 'subjectaccessreviews',
+      spec: { user: 'alice', resourceAttributes: get },
+      as: 'admin',
+      allowed: false,
+    },
+    {
+      name: 'a group',
+      resource: 'subjectaccessreviews',
+      spec: { groups: ['system:masters'], resourceAttributes: get },
+      as: 'admin',
+      allowed: true,
+    },
+    {
+      name: 'in a namespace',
+      resource: 'namespaces/default/localsubjectaccessreviews',
+      spec: { user: 'system:kube-scheduler', resourceAttributes: get },
+      as: 'admin',
+      allowed: true,
+    },
   ])('of $name', async ({ resource, spec, as, allowed }) => {
     const { status, metadata } = await post(authorization(resource), { spec }, as);
     expect(status.allowed).toBe(allowed);
@@ -40,11 +66,36 @@ describe('access reviews', () => {
   });
 
   it.each([
-    { name: 'nothing asked', resource: 'selfsubjectaccessreviews', spec: {}, message: 'exactly one of nonResourceAttributes or resourceAttributes must be specified' },
-    { name: 'both asked', resource: 'selfsubjectaccessreviews', spec: { resourceAttributes: get, nonResourceAttributes: { path: '/' } }, message: 'Invalid value: {"Path":"/","Verb":""}: cannot be specified in combination with resourceAttributes' },
-    { name: 'nobody', resource: 'subjectaccessreviews', spec: { resourceAttributes: get }, message: 'at least one of user or group must be specified' },
-    { name: 'another namespace', resource: 'namespaces/default/localsubjectaccessreviews', spec: { user: 'a', resourceAttributes: { ...get, namespace: 'x' } }, message: 'spec.resourceAttributes.namespace: Invalid value: "x": must match metadata.namespace' },
-    { name: 'an empty selector', resource: 'selfsubjectaccessreviews', spec: { resourceAttributes: { ...get, labelSelector: {} } }, message: 'when spec.resourceAttributes.labelSelector is specified, requirements or rawSelector is required' },
+    {
+      name: 'nothing asked',
+      resource: 'selfsubjectaccessreviews',
+      spec: {},
+      message: 'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+    },
+    {
+      name: 'both asked',
+      resource: 'selfsubjectaccessreviews',
+      spec: { resourceAttributes: get, nonResourceAttributes: { path: '/' } },
+      message: 'Invalid value: {"Path":"/","Verb":""}: cannot be specified in combination with resourceAttributes',
+    },
+    {
+      name: 'nobody',
+      resource: 'subjectaccessreviews',
+      spec: { resourceAttributes: get },
+      message: 'at least one of user or group must be specified',
+    },
+    {
+      name: 'another namespace',
+      resource: 'namespaces/default/localsubjectaccessreviews',
+      spec: { user: 'a', resourceAttributes: { ...get, namespace: 'x' } },
+      message: 'spec.resourceAttributes.namespace: Invalid value: "x": must match metadata.namespace',
+    },
+    {
+      name: 'an empty selector',
+      resource: 'selfsubjectaccessreviews',
+      spec: { resourceAttributes: { ...get, labelSelector: {} } },
+      message: 'when spec.resourceAttributes.labelSelector is specified, requirements or rawSelector is required',
+    },
   ])('refused: $name', async ({ resource, spec, message }) => {
     const answer = await post(authorization(resource), { spec });
     expect(answer.code).toBe(422);
@@ -59,7 +110,11 @@ describe('access reviews', () => {
   it('lists the rules of oneself', async () => {
     const { status } = await post(authorization('selfsubjectrulesreviews'), { spec: { namespace: 'default' } }, 'alice');
     expect(status.incomplete).toBe(false);
-    expect(status.resourceRules).toContainEqual({ verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] });
+    expect(status.resourceRules).toContainEqual({
+      verbs: ['create'],
+      apiGroups: ['authentication.k8s.io'],
+      resources: ['selfsubjectreviews'],
+    });
     expect(status.nonResourceRules.flatMap((rule: { nonResourceURLs: string[] }) => rule.nonResourceURLs)).toContain('/healthz');
     expect((await post(authorization('selfsubjectrulesreviews'), { spec: {} })).message).toBe('no namespace on request');
   });
@@ -72,9 +127,29 @@ describe('reviews of identity', () => {
   });
 
   it.each([
-    { name: 'known', spec: () => ({ token: cluster.token('alice') }), status: { authenticated: true, audiences: [audience], user: { username: 'alice', uid: 'alice-uid', groups: ['devs', 'system:authenticated'] } } },
-    { name: 'for one of the audiences', spec: () => ({ token: cluster.token('alice'), audiences: ['x', audience] }), status: { authenticated: true, audiences: [audience], user: { username: 'alice', uid: 'alice-uid', groups: ['devs', 'system:authenticated'] } } },
-    { name: 'for another audience', spec: () => ({ token: cluster.token('alice'), audiences: ['x'] }), status: { user: {}, error: 'invalid bearer token' } },
+    {
+      name: 'known',
+      spec: () => ({ token: cluster.token('alice') }),
+      status: {
+        authenticated: true,
+        audiences: [audience],
+        user: { username: 'alice', uid: 'alice-uid', groups: ['devs', 'system:authenticated'] },
+      },
+    },
+    {
+      name: 'for one of the audiences',
+      spec: () => ({ token: cluster.token('alice'), audiences: ['x', audience] }),
+      status: {
+        authenticated: true,
+        audiences: [audience],
+        user: { username: 'alice', uid: 'alice-uid', groups: ['devs', 'system:authenticated'] },
+      },
+    },
+    {
+      name: 'for another audience',
+      spec: () => ({ token: cluster.token('alice'), audiences: ['x'] }),
+      status: { user: {}, error: 'invalid bearer token' },
+    },
     { name: 'wrong', spec: () => ({ token: 'bad' }), status: { user: {}, error: 'invalid bearer token' } },
   ])('a token that is $name', async ({ spec, status }) => {
     expect((await post(authentication('tokenreviews'), { spec: spec() })).status).toEqual(status);
@@ -90,22 +165,39 @@ describe('tokens of service accounts', () => {
   let uid: string;
   beforeAll(async () => {
     uid = (await post(accounts, { metadata: { name: 'sa' } })).metadata.uid;
-    await post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { serviceAccountName: 'sa', nodeName: 'n', containers: [{ name: 'c', image: 'i' }] } });
+    await post('/api/v1/namespaces/default/pods', {
+      metadata: { name: 'p' },
+      spec: { serviceAccountName: 'sa', nodeName: 'n', containers: [{ name: 'c', image: 'i' }] },
+    });
   });
 
   it('are for the server unless they say otherwise', async () => {
     const answer = await post(`${accounts}/sa/token`, {});
-    expect(answer).toMatchObject({ metadata: { name: 'sa', namespace: 'default', uid }, spec: { audiences: [audience], expirationSeconds: 3600 } });
+    expect(answer).toMatchObject({
+      metadata: { name: 'sa', namespace: 'default', uid },
+      spec: { audiences: [audience], expirationSeconds: 3600 },
+    });
     const claims = decodeJwt(answer.status.token);
-    expect(claims).toMatchObject({ iss: audience, aud: [audience], sub: 'system:serviceaccount:default:sa', 'kubernetes.io': { namespace: 'default', serviceaccount: { name: 'sa', uid } } });
+    expect(claims).toMatchObject({
+      iss: audience,
+      aud: [audience],
+      sub: 'system:serviceaccount:default:sa',
+      'kubernetes.io': { namespace: 'default', serviceaccount: { name: 'sa', uid } },
+    });
     expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(3600);
     expect(Date.parse(answer.status.expirationTimestamp) / 1000).toBe(claims.exp);
   });
 
   it('of pods name the pod and its node, and outlive their hour', async () => {
-    const { status } = await post(`${accounts}/sa/token`, { spec: { expirationSeconds: 3607, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p' } } });
+    const { status } = await post(`${accounts}/sa/token`, {
+      spec: { expirationSeconds: 3607, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p' } },
+    });
     const claims = decodeJwt(status.token) as { exp: number; iat: number; 'kubernetes.io': Record<string, unknown> };
-    expect(claims['kubernetes.io']).toMatchObject({ pod: { name: 'p', uid: expect.any(String) }, node: { name: 'n' }, warnafter: claims.iat + 3607 });
+    expect(claims['kubernetes.io']).toMatchObject({
+      pod: { name: 'p', uid: expect.any(String) },
+      node: { name: 'n' },
+      warnafter: claims.iat + 3607,
+    });
     expect(claims.exp - claims.iat).toBe(365 * 24 * 3600);
     expect(Date.parse(status.expirationTimestamp) / 1000).toBe(claims.iat + 3607);
   });
@@ -113,15 +205,27 @@ describe('tokens of service accounts', () => {
   it('are shortened to what the server allows', async () => {
     const response = await cluster.fetch(`${accounts}/sa/token`, { body: { spec: { expirationSeconds: 10_000 } } });
     expect(response.headers.get('warning')).toBe('299 - "requested expiration of 10000 seconds shortened to 7200 seconds"');
-    expect((await response.json() as { spec: object }).spec).toMatchObject({ expirationSeconds: 7200 });
+    expect(((await response.json()) as { spec: object }).spec).toMatchObject({ expirationSeconds: 7200 });
   });
 
   it.each([
     { name: 'too short', body: { spec: { expirationSeconds: 60 } }, message: 'may not specify a duration less than 10 minutes' },
     { name: 'of another name', body: { metadata: { name: 'x' } }, message: 'must match the service account name if specified' },
-    { name: 'of another uid', body: { metadata: { uid: 'x' } }, message: 'the UID in the token request (x) does not match the UID of the service account' },
-    { name: 'for a pod of another account', body: { spec: { boundObjectRef: { kind: 'ConfigMap', apiVersion: 'v1', name: 'x' } } }, message: 'cannot bind token to object of type /v1, Kind=ConfigMap' },
-    { name: 'for a pod that is gone', body: { spec: { boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p', uid: 'other' } } }, message: 'the UID in the bound object reference (other) does not match the UID in record' },
+    {
+      name: 'of another uid',
+      body: { metadata: { uid: 'x' } },
+      message: 'the UID in the token request (x) does not match the UID of the service account',
+    },
+    {
+      name: 'for a pod of another account',
+      body: { spec: { boundObjectRef: { kind: 'ConfigMap', apiVersion: 'v1', name: 'x' } } },
+      message: 'cannot bind token to object of type /v1, Kind=ConfigMap',
+    },
+    {
+      name: 'for a pod that is gone',
+      body: { spec: { boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p', uid: 'other' } } },
+      message: 'the UID in the bound object reference (other) does not match the UID in record',
+    },
   ])('refused: $name', async ({ body, message }) => {
     expect((await post(`${accounts}/sa/token`, body)).message).toContain(message);
   });

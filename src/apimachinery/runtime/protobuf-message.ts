@@ -9,8 +9,23 @@ import { decode, isZero } from './codec.ts';
 import { deepCopy } from './copy.ts';
 import { DecodeError, encodeRawJson, JsonSyntaxError, maxNestingDepth, parseJson, sortedKeys } from './json.ts';
 import {
-  enterPart, hasMore, leavePart, readBytes, readDouble, readInt32, readInt64, readString, readVarint, skipValue, Wire, writeDouble, writeInteger, writeRaw,
-  writeString, writeVarint, writtenBytes,
+  enterPart,
+  hasMore,
+  leavePart,
+  readBytes,
+  readDouble,
+  readInt32,
+  readInt64,
+  readString,
+  readVarint,
+  skipValue,
+  Wire,
+  writeDouble,
+  writeInteger,
+  writeRaw,
+  writeString,
+  writeVarint,
+  writtenBytes,
 } from './protobuf-wire.ts';
 import type { Field, ListType, MapType, ProtobufMessage, SchemaRegistry, StructType, Type } from './schema.ts';
 import { formatMicroTime, formatTime, parseTime, zeroTime } from './time.ts';
@@ -53,7 +68,8 @@ const thirdString = 0x1a;
 
 const stringCodec: ValueCodec = { wire: Wire.Length, write: (value) => writeString((value as string | undefined) ?? ''), read: readString };
 const bytesCodec: ValueCodec = {
-  wire: Wire.Length, nilable: true,
+  wire: Wire.Length,
+  nilable: true,
   write(value) {
     const bytes = Buffer.from((value as string | undefined) ?? '', 'base64');
     writeRaw(bytes);
@@ -72,7 +88,11 @@ const scalarCodecs: Readonly<Record<string, ValueCodec>> = {
 
 const quantityCodec: ValueCodec = {
   wire: Wire.Length,
-  write: (value) => writeLengthDelimited(() => { writeString(value === undefined ? '0' : String(value)); writeVarint(firstString); }),
+  write: (value) =>
+    writeLengthDelimited(() => {
+      writeString(value === undefined ? '0' : String(value));
+      writeVarint(firstString);
+    }),
   read() {
     let text = '';
     readFields((tag) => {
@@ -90,15 +110,16 @@ const quantityCodec: ValueCodec = {
 
 const intOrStringCodec: ValueCodec = {
   wire: Wire.Length,
-  write: (value) => writeLengthDelimited(() => {
-    const isText = typeof value === 'string';
-    writeString(isText ? value : '');
-    writeVarint(thirdString);
-    writeInteger(isText ? 0 : ((value as number | undefined) ?? 0));
-    writeVarint(secondVarint);
-    writeVarint(isText ? 1 : 0);
-    writeVarint(firstVarint);
-  }),
+  write: (value) =>
+    writeLengthDelimited(() => {
+      const isText = typeof value === 'string';
+      writeString(isText ? value : '');
+      writeVarint(thirdString);
+      writeInteger(isText ? 0 : ((value as number | undefined) ?? 0));
+      writeVarint(secondVarint);
+      writeVarint(isText ? 1 : 0);
+      writeVarint(firstVarint);
+    }),
   read() {
     let isText = false;
     let number = 0;
@@ -150,7 +171,8 @@ function timeCodec(micro: boolean): ValueCodec {
         return true;
       });
       if (seconds === undefined) return undefined;
-      if (seconds < -62_167_219_200 || seconds > 253_402_300_799) throw new DecodeError('Time.UnmarshalJSON: year outside of range [0,9999]');
+      if (seconds < -62_167_219_200 || seconds > 253_402_300_799)
+        throw new DecodeError('Time.UnmarshalJSON: year outside of range [0,9999]');
       const millis = Number(seconds) * 1000;
       if (!micro) return formatTime(millis);
       const micros = Math.floor(nanos / 1000);
@@ -175,7 +197,10 @@ const rawCodec: ValueCodec = {
   wire: Wire.Length,
   write(value) {
     if (value === undefined) return writeVarint(0);
-    writeLengthDelimited(() => { writeString(encodeRawJson(value)); writeVarint(firstString); });
+    writeLengthDelimited(() => {
+      writeString(encodeRawJson(value));
+      writeVarint(firstString);
+    });
   },
   read() {
     let value: unknown;
@@ -196,7 +221,10 @@ const fieldsCodec: ValueCodec = {
   wire: Wire.Length,
   write(value) {
     if (value === undefined) return writeVarint(0);
-    writeLengthDelimited(() => { writeString(fieldsText(value)); writeVarint(firstString); });
+    writeLengthDelimited(() => {
+      writeString(fieldsText(value));
+      writeVarint(firstString);
+    });
   },
   read() {
     let value: unknown;
@@ -244,10 +272,16 @@ const specialCodecs: Readonly<Record<string, ValueCodec>> = {
 const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaType: StructType) => ValueCodec>> = {
   'apiextensions_v1.JSONSchemaPropsOrArray': (schema, type) => ({
     wire: Wire.Length,
-    write: (value) => writeLengthDelimited(() => {
-      if (Array.isArray(value)) writeEach(value.map((item) => decoded(type, item)), schema, secondString);
-      else if (value !== undefined) writeTagged(schema, decoded(type, value), firstString);
-    }),
+    write: (value) =>
+      writeLengthDelimited(() => {
+        if (Array.isArray(value))
+          writeEach(
+            value.map((item) => decoded(type, item)),
+            schema,
+            secondString,
+          );
+        else if (value !== undefined) writeTagged(schema, decoded(type, value), firstString);
+      }),
     read() {
       let single: unknown;
       const list: unknown[] = [];
@@ -262,11 +296,12 @@ const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaType: Stru
   }),
   'apiextensions_v1.JSONSchemaPropsOrBool': (schema, type) => ({
     wire: Wire.Length,
-    write: (value) => writeLengthDelimited(() => {
-      if (typeof value === 'object') writeTagged(schema, decoded(type, value), secondString);
-      writeVarint(value === undefined || value === false ? 0 : 1);
-      writeVarint(firstVarint);
-    }),
+    write: (value) =>
+      writeLengthDelimited(() => {
+        if (typeof value === 'object') writeTagged(schema, decoded(type, value), secondString);
+        writeVarint(value === undefined || value === false ? 0 : 1);
+        writeVarint(firstVarint);
+      }),
     read() {
       let allows = false;
       let props: unknown;
@@ -281,10 +316,11 @@ const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaType: Stru
   }),
   'apiextensions_v1.JSONSchemaPropsOrStringArray': (schema, type) => ({
     wire: Wire.Length,
-    write: (value) => writeLengthDelimited(() => {
-      if (Array.isArray(value)) writeEach(value, stringCodec, secondString);
-      else if (value !== undefined) writeTagged(schema, decoded(type, value), firstString);
-    }),
+    write: (value) =>
+      writeLengthDelimited(() => {
+        if (Array.isArray(value)) writeEach(value, stringCodec, secondString);
+        else if (value !== undefined) writeTagged(schema, decoded(type, value), firstString);
+      }),
     read() {
       let single: unknown;
       const list: unknown[] = [];
@@ -326,7 +362,8 @@ function readFields(field: (tag: number) => boolean): void {
 /** A list behind a message of its own (`ExtraValue`, `Verbs`). */
 function wrappedList(item: ValueCodec): ValueCodec {
   return {
-    wire: Wire.Length, nilable: true,
+    wire: Wire.Length,
+    nilable: true,
     write: (value) => writeLengthDelimited(() => writeEach((value as readonly unknown[] | undefined) ?? [], item, firstString)),
     read() {
       const list: unknown[] = [];
@@ -341,7 +378,9 @@ function wrappedList(item: ValueCodec): ValueCodec {
 }
 
 /** Writes one field of a message, of the slots of the object. */
-interface FieldWriter { write(base: number): void }
+interface FieldWriter {
+  write(base: number): void;
+}
 /** Reads one occurrence of a field into the object. */
 type FieldReader = (object: Json, wire: number) => void;
 
@@ -433,7 +472,12 @@ export function messageCodec(type: StructType): MessageCodec | undefined {
 class Compiler {
   constructor(readonly registry: SchemaRegistry) {}
 
-  fields(type: StructType, slotOf: ReadonlyMap<string, number>, packageName: string, message: ProtobufMessage): { writers: FieldWriter[]; readers: (FieldReader | undefined)[] } {
+  fields(
+    type: StructType,
+    slotOf: ReadonlyMap<string, number>,
+    packageName: string,
+    message: ProtobufMessage,
+  ): { writers: FieldWriter[]; readers: (FieldReader | undefined)[] } {
     const writers: FieldWriter[] = [];
     const readers: (FieldReader | undefined)[] = [];
     // From the last field to the first, as bytes are written.
@@ -464,7 +508,13 @@ class Compiler {
   }
 
   /** A Go struct that is embedded: JSON has its fields among the others. */
-  #inline(type: StructType, slotOf: ReadonlyMap<string, number>, packageName: string, messageType: string, number: number): { writer: FieldWriter; reader: FieldReader } {
+  #inline(
+    type: StructType,
+    slotOf: ReadonlyMap<string, number>,
+    packageName: string,
+    messageType: string,
+    number: number,
+  ): { writer: FieldWriter; reader: FieldReader } {
     const found = this.#message(packageName, messageType);
     if (!found) throw new Error(`protobuf: ${type.name} has no field for ${messageType}`);
     const { writers, readers } = this.fields(type, slotOf, found.package, found.message);
@@ -595,7 +645,15 @@ function singleReader({ name, type, ptr, always, omitzero }: Field, codec: Value
   return (object, wire) => {
     checkWire(wire, codec.wire, name);
     const value = codec.read();
-    if (value === undefined || (!keepsZero && (value === '' || value === 0 || value === false || (omitzero && isZero(type, value)) || (Array.isArray(value) && value.length === 0)))) {
+    if (
+      value === undefined ||
+      (!keepsZero &&
+        (value === '' ||
+          value === 0 ||
+          value === false ||
+          (omitzero && isZero(type, value)) ||
+          (Array.isArray(value) && value.length === 0)))
+    ) {
       if (object[name] !== undefined) delete object[name];
     } else {
       object[name] = value;
@@ -608,7 +666,9 @@ function repeatedReader(name: string, codec: ValueCodec): FieldReader {
     const list = (object[name] ??= []) as unknown[];
     if (wire === Wire.Length && codec.wire !== Wire.Length) {
       // Numbers may come packed.
-      readPart(() => { while (hasMore()) list.push(codec.read()); });
+      readPart(() => {
+        while (hasMore()) list.push(codec.read());
+      });
       return;
     }
     checkWire(wire, codec.wire, name);

@@ -5,7 +5,12 @@
 import { Buffer } from 'node:buffer';
 import { DecodeError } from './json.ts';
 
-export const enum Wire { Varint = 0, Fixed64 = 1, Length = 2, Fixed32 = 5 }
+export const enum Wire {
+  Varint = 0,
+  Fixed64 = 1,
+  Length = 2,
+  Fixed32 = 5,
+}
 
 let out = Buffer.allocUnsafeSlow(64 * 1024);
 /** Bytes written so far; they stand at the end of `out`. */
@@ -203,11 +208,20 @@ export function readString(): string {
 /** Passes over the value of a field that is not known. */
 export function skipValue(wire: number): void {
   switch (wire) {
-    case Wire.Varint: readVarint(); return;
-    case Wire.Fixed64: at += 8; break;
-    case Wire.Length: readBytes(); return;
-    case Wire.Fixed32: at += 4; break;
-    default: throw new DecodeError(`proto: illegal wireType ${wire}`);
+    case Wire.Varint:
+      readVarint();
+      return;
+    case Wire.Fixed64:
+      at += 8;
+      break;
+    case Wire.Length:
+      readBytes();
+      return;
+    case Wire.Fixed32:
+      at += 4;
+      break;
+    default:
+      throw new DecodeError(`proto: illegal wireType ${wire}`);
   }
   if (at > end) throw unexpectedEnd();
 }

@@ -40,16 +40,25 @@ describe('decodeProtobuf', () => {
     { name: 'a wire type that there is not', raw: '0a02 fe01', message: 'proto: illegal wireType 6' },
     { name: 'the number zero', raw: '00', message: 'proto: illegal tag 0 (wire type 0)' },
     { name: 'a time that no text has', raw: '0a0c 42 0a 08 ffffffffffffffff7f', message: 'year outside of range' },
-    { name: 'managed fields that are no JSON', raw: '0a0a 8a0107 3a05 0a03 7b7d7d', message: "invalid character '}' after top-level value" },
+    {
+      name: 'managed fields that are no JSON',
+      raw: '0a0a 8a0107 3a05 0a03 7b7d7d',
+      message: "invalid character '}' after top-level value",
+    },
   ])('refuses $name', ({ raw, message }) => {
     expect(() => decodeProtobuf(partial, envelope(raw))).toThrow(DecodeError);
     expect(() => decodeProtobuf(partial, envelope(raw))).toThrow(message);
   });
 
   it('keeps __proto__ as a key of a map', () => {
-    const object = JSON.parse('{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"labels":{"__proto__":"a","constructor":"b"}}}');
+    const object = JSON.parse(
+      '{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"labels":{"__proto__":"a","constructor":"b"}}}',
+    );
     const read = decodeProtobuf(partial, encodeProtobuf(partial, object)) as typeof object;
-    expect(Object.entries(read.metadata.labels)).toEqual([['__proto__', 'a'], ['constructor', 'b']]);
+    expect(Object.entries(read.metadata.labels)).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+    ]);
   });
 
   it('refuses types without a protobuf form', () => {
@@ -62,7 +71,13 @@ describe('decodeProtobuf', () => {
 });
 
 describe('isProtobuf', () => {
-  it.each([['k8s\0', true], ['k8s\0x', true], ['k8s', false], ['{}', false], ['', false]])('%j: %s', (text, is) => {
+  it.each([
+    ['k8s\0', true],
+    ['k8s\0x', true],
+    ['k8s', false],
+    ['{}', false],
+    ['', false],
+  ])('%j: %s', (text, is) => {
     expect(isProtobuf(Buffer.from(text))).toBe(is);
   });
 
@@ -93,7 +108,12 @@ describe('encodeProtobuf', () => {
     const bytes = encodeProtobuf(partial, { ...identity, metadata: { managedFields: [{ fieldsV1: fields }] } });
     let depth = 0;
     const read = decodeProtobuf(partial as StructType, bytes) as { metadata: { managedFields: [{ fieldsV1: Record<string, object> }] } };
-    for (let at: Record<string, object> | undefined = read.metadata.managedFields[0].fieldsV1; at; at = at['f:a'] as Record<string, object> | undefined) depth++;
+    for (
+      let at: Record<string, object> | undefined = read.metadata.managedFields[0].fieldsV1;
+      at;
+      at = at['f:a'] as Record<string, object> | undefined
+    )
+      depth++;
     expect(depth).toBe(9001);
   });
 });

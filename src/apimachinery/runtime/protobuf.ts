@@ -6,7 +6,22 @@ import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { DecodeError } from './json.ts';
 import { type MessageCodec, messageCodec, resetMessages } from './protobuf-message.ts';
-import { hasMore, readBytes, readString, readVarint, enterPart, leavePart, skipValue, startReading, startWriting, takeWritten, writeRaw, writeString, writeVarint, writtenBytes } from './protobuf-wire.ts';
+import {
+  hasMore,
+  readBytes,
+  readString,
+  readVarint,
+  enterPart,
+  leavePart,
+  skipValue,
+  startReading,
+  startWriting,
+  takeWritten,
+  writeRaw,
+  writeString,
+  writeVarint,
+  writtenBytes,
+} from './protobuf-wire.ts';
 import type { StructType } from './schema.ts';
 
 const magic = Buffer.from('k8s\0');
@@ -15,7 +30,10 @@ const tag2 = 0x12;
 const tag3 = 0x1a;
 const tag4 = 0x22;
 
-interface Identity { readonly apiVersion: string; readonly kind: string }
+interface Identity {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
 
 /** Whether bytes start as the API's protobuf does. */
 export function isProtobuf(bytes: Buffer): boolean {

@@ -165,6 +165,14 @@ export function validateFinalizers(finalizers: readonly string[], path: Path): F
   return errors;
 }
 
+const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', orphanDependents, foregroundDeletion]);
+
+/** Finalizers of built-in kinds without a domain are those of the server itself. Upstream: pkg/apis/core/validation, validateKubeFinalizerName. */
+export function validateKubeFinalizerNames(finalizers: readonly string[], path: Path): FieldError[] {
+  return finalizers.flatMap((finalizer, i) => (finalizer.includes('/') || standardFinalizers.has(finalizer)
+    ? [] : [invalid(path.index(i), finalizer, 'name is neither a standard finalizer name nor is it fully qualified')]));
+}
+
 export function validateNoNewFinalizers(finalizers: readonly string[] = [], old: readonly string[] = [], path?: Path): FieldError[] {
   const extra = [...new Set(finalizers)].filter((finalizer) => !old.includes(finalizer)).sort(compareUtf8);
   if (extra.length === 0) return [];

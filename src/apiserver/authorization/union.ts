@@ -23,7 +23,7 @@ export class UnionAuthorizer implements Authorizer {
 
   /** The rules of all that have some, one after the other. */
   async rulesFor(user: UserInfo, namespace: string): Promise<UserRules> {
-    const all = await Promise.all(this.authorizers.map((authorizer) => authorizer.rulesFor?.(user, namespace)));
+    const all = await Promise.all(this.authorizers.map(async (authorizer) => authorizer.rulesFor?.(user, namespace)));
     const rules = all.filter((one) => one !== undefined);
     return {
       resourceRules: rules.flatMap(({ resourceRules }) => resourceRules),
@@ -40,7 +40,10 @@ export class UnionAuthorizer implements Authorizer {
         if (answer instanceof Promise) {
           return answer.then(
             (result) => decided(result, reasons) ?? this.#ask(at + 1, attributes, reasons),
-            (error: unknown) => { reasons.push((error as Error).message); return this.#ask(at + 1, attributes, reasons); },
+            (error: unknown) => {
+              reasons.push((error as Error).message);
+              return this.#ask(at + 1, attributes, reasons);
+            },
           );
         }
         const result = answer && decided(answer, reasons);

@@ -32,6 +32,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   warningsOnUpdate?(object: T, old: T, context: StrategyContext): string[];
   /** Messages of what is wrong with a name, empty if nothing; `prefix` for a generateName. Without it: a DNS-1123 subdomain. */
   validateName?(name: string, prefix: boolean): readonly string[];
+  /** Finalizers may have names without a domain (custom resources); of other kinds only the server's own have. */
+  readonly anyFinalizers?: boolean;
   /** PUT of a missing object creates it. */
   readonly allowCreateOnUpdate?: boolean;
   /** PUT and PATCH without a resourceVersion are allowed (the default). */

@@ -9,8 +9,8 @@ import { parseJson } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { SchemaRegistry, StructType } from '#apimachinery/runtime/schema';
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
-import { isDNS1123Subdomain, isValidPathSegmentName } from '#apimachinery/validation/names';
-import { validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation/object-meta';
+import { isValidPathSegmentName, nameIsDNSSubdomain, validatePathSegmentName } from '#apimachinery/validation/names';
+import { validateKubeFinalizerNames, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation/object-meta';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
@@ -184,7 +184,8 @@ export class Store {
     if (strategy.generation === 'spec') metadata.generation = 1;
     strategy.prepareForCreate?.(object, request);
     const errors = [
-      ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: strategy.validateName ?? isDNS1123Subdomain }, fieldPath('metadata')),
+      ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: strategy.validateName ?? nameIsDNSSubdomain }, fieldPath('metadata')),
+      ...this.#finalizerErrors(object, strategy),
       ...(strategy.validate?.(object, request) ?? []),
     ];
     this.#throwInvalid(errors, metadata.name);
@@ -192,6 +193,10 @@ export class Store {
     this.#throwInvalid(segment, metadata.name);
     for (const text of strategy.warningsOnCreate?.(object, request) ?? []) request.warn(text);
     strategy.canonicalize?.(object);
+  }
+
+  #finalizerErrors({ metadata: { finalizers } }: KubeObject, strategy: Strategy): FieldError[] {
+    return finalizers && !strategy.anyFinalizers ? validateKubeFinalizerNames(finalizers, fieldPath('metadata').child('finalizers')) : [];
   }
 
   /** Makes a new object of the stored one and swaps them, as often as it takes. Upstream: Store.Update over GuaranteedUpdate. */
@@ -282,10 +287,11 @@ export class Store {
     if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
     if (old.deletionGracePeriodSeconds !== undefined && metadata.deletionGracePeriodSeconds === undefined) metadata.deletionGracePeriodSeconds = old.deletionGracePeriodSeconds;
     const errors = [
-      ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: isValidPathSegmentName }, fieldPath('metadata')),
+      ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: validatePathSegmentName }, fieldPath('metadata')),
       ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
       // Upstream checks the same twice, in the generic registry and in the kind's own validation: clients see both causes.
       ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
+      ...this.#finalizerErrors(object, strategy),
       ...(strategy.validateUpdate?.(object, existing, request) ?? []),
     ];
     this.#throwInvalid(errors, metadata.name);

@@ -7,7 +7,10 @@ import type { Store } from './store.ts';
 export class Stores {
   readonly #stores = new Map<string, Store>();
 
-  constructor(readonly scheme: Scheme, readonly storage: StorageFactory) {}
+  constructor(
+    readonly scheme: Scheme,
+    readonly storage: StorageFactory,
+  ) {}
 
   /** The store of a resource's preferred version. Throws for a resource that the server does not store. */
   of(resource: GroupResource): Store {

@@ -9,6 +9,10 @@ export class ServiceAccountsModule {
   /** Throws for a key that cannot be used. */
   static register(config: ServerConfig['serviceAccounts']): DynamicModule {
     const issuer = config && new JwtTokenIssuer(config);
-    return { module: ServiceAccountsModule, global: true, ...(issuer && { providers: [{ provide: TokenIssuer, useValue: issuer }], exports: [TokenIssuer] }) };
+    return {
+      module: ServiceAccountsModule,
+      global: true,
+      ...(issuer && { providers: [{ provide: TokenIssuer, useValue: issuer }], exports: [TokenIssuer] }),
+    };
   }
 }

@@ -43,7 +43,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const names = servingNames(options);
   const problems: string[] = [];
   const collect = async <T>(what: string, work: Promise<T>): Promise<T | undefined> => work.catch((error: unknown) => {
-    problems.push(`${what}: ${(error as Error).message}`);
+    for (const line of (error as Error).message.split('\n')) problems.push(`${what}: ${line}`);
     return undefined;
   });
 
@@ -132,27 +132,33 @@ function tlsFilesOf({ serving, authentication }: ServerOptions, ownFolder: strin
   };
 }
 
+/** Rejects with one line for each file that is wrong. */
 async function readTls(serving: ServingOptions, files: TlsFiles): Promise<TlsOptions> {
-  const [certificate, clientCa, sniCertificates] = await Promise.all([
-    readKeyPair(files.cert, files.key),
-    readFile(files.clientCa, 'utf8'),
-    Promise.all(files.sni.map(async ({ certFile, keyFile, names }) => {
-      const pair = await readKeyPair(certFile, keyFile);
-      return { names: names.length > 0 ? names : certificateNames(pair.cert), certificate: pair };
-    })),
-  ]);
-  try {
-    parseBundle(clientCa);
-  } catch (error) {
-    throw new Error(`${files.clientCa}: ${(error as Error).message}`, { cause: error });
-  }
+  const clientCa = readBundle(files.clientCa);
+  const certificate = readKeyPair(files.cert, files.key);
+  const sni = files.sni.map(async ({ certFile, keyFile, names }) => {
+    const pair = await readKeyPair(certFile, keyFile);
+    return { names: names.length > 0 ? names : certificateNames(pair.cert), certificate: pair };
+  });
+  const problems = (await Promise.allSettled([clientCa, certificate, ...sni])).flatMap((result) => (result.status === 'rejected' ? (result.reason as Error).message : []));
+  if (problems.length > 0) throw new Error(problems.join('\n'));
   return {
-    certificate,
-    clientCa,
-    sniCertificates,
+    certificate: await certificate,
+    clientCa: await clientCa,
+    sniCertificates: await Promise.all(sni),
     minVersion: serving.tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
     cipherSuites: serving.tlsCipherSuites.flatMap((name) => goCipherSuites.get(name) ?? []),
   };
+}
+
+async function readBundle(file: string): Promise<string> {
+  const bundle = await readFile(file, 'utf8');
+  try {
+    parseBundle(bundle);
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+  }
+  return bundle;
 }
 
 /** All that clients may call the server by. */

@@ -31,5 +31,8 @@ function defaultRouteInterface(): string | undefined {
   } catch {
     return undefined;
   }
-  return table.split('\n').map((line) => line.split('\t')).find(([, destination, , flags]) => destination === '00000000' && (Number.parseInt(flags ?? '0', 16) & 2) !== 0)?.[0];
+  return table
+    .split('\n')
+    .map((line) => line.split('\t'))
+    .find(([, destination, , flags]) => destination === '00000000' && (Number.parseInt(flags ?? '0', 16) & 2) !== 0)?.[0];
 }

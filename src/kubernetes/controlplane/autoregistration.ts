@@ -16,7 +16,12 @@ type Managed = 'onstart' | 'true';
 interface Wanted {
   readonly managed: Managed;
   /** Without `group`: the core group. */
-  readonly spec: { readonly group?: string; readonly version: string; readonly groupPriorityMinimum: number; readonly versionPriority: number };
+  readonly spec: {
+    readonly group?: string;
+    readonly version: string;
+    readonly groupPriorityMinimum: number;
+    readonly versionPriority: number;
+  };
 }
 
 interface CustomResourceDefinition extends KubeObject {
@@ -31,13 +36,19 @@ interface CustomResourceDefinition extends KubeObject {
 export class Autoregistration {
   #syncing: Promise<void> = Promise.resolve();
 
-  constructor(readonly client: LoopbackClient, readonly groups: readonly ApiGroup[]) {}
+  constructor(
+    readonly client: LoopbackClient,
+    readonly groups: readonly ApiGroup[],
+  ) {}
 
   /** Once at the start: all APIServices of both kinds. */
   syncAll(): Promise<void> {
     return this.#inTurn(async () => {
       const wanted = new Map([...this.#builtIn(), ...this.#custom()]);
-      const present = this.client.list(apiServices).filter((one) => isManaged(one)).map(({ metadata }) => metadata.name ?? '');
+      const present = this.client
+        .list(apiServices)
+        .filter((one) => isManaged(one))
+        .map(({ metadata }) => metadata.name ?? '');
       await Promise.all([...new Set([...wanted.keys(), ...present])].map((name) => this.#sync(name, wanted.get(name))));
     });
   }
@@ -46,7 +57,10 @@ export class Autoregistration {
   syncCustom(): Promise<void> {
     return this.#inTurn(async () => {
       const wanted = this.#custom();
-      const present = this.client.list(apiServices).filter((one) => isManaged(one, 'true')).map(({ metadata }) => metadata.name ?? '');
+      const present = this.client
+        .list(apiServices)
+        .filter((one) => isManaged(one, 'true'))
+        .map(({ metadata }) => metadata.name ?? '');
       await Promise.all([...new Set([...wanted.keys(), ...present])].map((name) => this.#sync(name, wanted.get(name))));
     });
   }
@@ -76,18 +90,33 @@ export class Autoregistration {
     if (!present) {
       if (wanted) {
         await client.ensure(apiServices, {
-          apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', metadata: { name, labels: { [managedLabel]: wanted.managed } }, spec: wanted.spec,
+          apiVersion: 'apiregistration.k8s.io/v1',
+          kind: 'APIService',
+          metadata: { name, labels: { [managedLabel]: wanted.managed } },
+          spec: wanted.spec,
         });
       }
     } else if (isManaged(present)) {
       if (!wanted) await client.delete(apiServices, '', name);
-      else if (!deepEqual(present['spec'], wanted.spec)) await client.update(apiServices, '', name, (object) => ({ ...object, spec: wanted.spec }));
+      else if (!deepEqual(present['spec'], wanted.spec))
+        await client.update(apiServices, '', name, (object) => ({ ...object, spec: wanted.spec }));
     }
   }
 
   #builtIn(): Map<string, Wanted> {
-    return new Map(this.groups.filter(({ group }) => group !== ownGroup).flatMap(({ group, groupPriorityMinimum, versions }) =>
-      versions.map(({ version, versionPriority }) => [`${version}.${group}`, { managed: 'onstart', spec: { ...(group && { group }), version, groupPriorityMinimum, versionPriority } }] as const)));
+    return new Map(
+      this.groups
+        .filter(({ group }) => group !== ownGroup)
+        .flatMap(({ group, groupPriorityMinimum, versions }) =>
+          versions.map(
+            ({ version, versionPriority }) =>
+              [
+                `${version}.${group}`,
+                { managed: 'onstart', spec: { ...(group && { group }), version, groupPriorityMinimum, versionPriority } },
+              ] as const,
+          ),
+        ),
+    );
   }
 
   #custom(): Map<string, Wanted> {

@@ -14,20 +14,35 @@ const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-le
 
 /** The namespaces that a cluster always has; made again when they are gone. Upstream: controlplane/controller/systemnamespaces. */
 export async function ensureSystemNamespaces(client: LoopbackClient): Promise<void> {
-  await Promise.all(systemNamespaces.map((name) => client.ensure({ ...core, resource: 'namespaces' }, object('v1', 'Namespace', { metadata: { name } }))));
+  await Promise.all(
+    systemNamespaces.map((name) => client.ensure({ ...core, resource: 'namespaces' }, object('v1', 'Namespace', { metadata: { name } }))),
+  );
 }
 
 /** The two priority classes of system pods. Upstream: kubernetes/pkg/registry/scheduling/rest/storage_scheduling.go. */
 export async function ensurePriorityClasses(client: LoopbackClient): Promise<void> {
   const target = { group: 'scheduling.k8s.io', version: 'v1', resource: 'priorityclasses' };
-  await Promise.all((bootstrapTable()['scheduling.k8s.io/v1/priorityclasses'] ?? []).map((one) =>
-    client.ensure(target, { ...one, metadata: one.metadata, apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', description: priorityClassDescriptions[one.metadata.name ?? ''] })));
+  await Promise.all(
+    (bootstrapTable()['scheduling.k8s.io/v1/priorityclasses'] ?? []).map((one) =>
+      client.ensure(target, {
+        ...one,
+        metadata: one.metadata,
+        apiVersion: 'scheduling.k8s.io/v1',
+        kind: 'PriorityClass',
+        description: priorityClassDescriptions[one.metadata.name ?? ''],
+      }),
+    ),
+  );
 }
 
 export function bootstrapTable(): BootstrapTable {
   return tables.table<BootstrapTable>('bootstrap');
 }
 
-export function object(apiVersion: string, kind: string, rest: { readonly metadata: KubeObject['metadata'] } & Record<string, unknown>): KubeObject {
+export function object(
+  apiVersion: string,
+  kind: string,
+  rest: { readonly metadata: KubeObject['metadata'] } & Record<string, unknown>,
+): KubeObject {
   return { apiVersion, kind, ...rest };
 }

@@ -22,9 +22,18 @@ type Data = Readonly<Record<string, string>>;
  * Publishes in kube-system how extension API servers can tell who asks. What other servers of the cluster published stays;
  * certificates that ran out go. Upstream: controlplane/controller/clusterauthenticationtrust.
  */
-export async function publishClusterAuthenticationInfo(client: LoopbackClient, info: ClusterAuthenticationInfo, now: number): Promise<void> {
+export async function publishClusterAuthenticationInfo(
+  client: LoopbackClient,
+  info: ClusterAuthenticationInfo,
+  now: number,
+): Promise<void> {
   if (!client.peek(configMaps, namespace, name)) {
-    await client.ensure(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: mergeAuthenticationInfo({}, info, now) });
+    await client.ensure(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, namespace },
+      data: mergeAuthenticationInfo({}, info, now),
+    });
     return;
   }
   await client.update(configMaps, namespace, name, (object) => {

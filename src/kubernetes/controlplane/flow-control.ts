@@ -35,7 +35,9 @@ async function ensureConfigurations(client: LoopbackClient, target: LoopbackTarg
   const removed = client.list(target).filter(({ metadata }) => metadata.annotations?.[autoUpdate] === 'true' && !names.has(metadata.name));
   await Promise.all([
     // The table was recorded from a running server: its status is of that run.
-    ...wanted.map(({ status: _, ...object }) => ensureConfiguration(client, target, { ...object, metadata: object.metadata, apiVersion, kind })),
+    ...wanted.map(({ status: _, ...object }) =>
+      ensureConfiguration(client, target, { ...object, metadata: object.metadata, apiVersion, kind }),
+    ),
     ...removed.map(({ metadata }) => client.delete(target, '', metadata.name ?? '')),
   ]);
 }
@@ -48,7 +50,9 @@ async function ensureConfiguration(client: LoopbackClient, target: LoopbackTarge
   if (!isMandatory && present.metadata.annotations?.[autoUpdate] !== 'true') return undefined;
   if (present.metadata.annotations?.[autoUpdate] === 'true' && hasWantedSpec(present, wanted)) return undefined;
   return client.update(target, '', name, (object) => ({
-    ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [autoUpdate]: 'true' } }, spec: wanted['spec'],
+    ...object,
+    metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [autoUpdate]: 'true' } },
+    spec: wanted['spec'],
   }));
 }
 
@@ -62,17 +66,33 @@ function hasWantedSpec(present: KubeObject, wanted: KubeObject): boolean {
 /** Says of each flow schema whether its priority level is there. Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go. */
 export async function updateFlowSchemaStatus(client: LoopbackClient): Promise<void> {
   const levels = new Set(client.list(priorityLevels).map(({ metadata }) => metadata.name));
-  await Promise.all((client.list(flowSchemas) as FlowSchema[]).map(async (schema) => {
-    const level = schema.spec?.priorityLevelConfiguration?.name ?? '';
-    const condition = levels.has(level)
-      ? { type: 'Dangling', status: 'False', reason: 'Found', message: `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)} and it exists` }
-      : { type: 'Dangling', status: 'True', reason: 'NotFound', message: `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)} but there is no such object` };
-    const present = schema.status?.conditions?.find(({ type }) => type === 'Dangling');
-    if (present && present.status === condition.status && present.reason === condition.reason && present.message === condition.message) return;
-    await client.as(consumer).apply({ ...flowSchemas, subresource: 'status' }, {
-      apiVersion, kind: 'FlowSchema', metadata: { name: schema.metadata.name ?? '' }, status: { conditions: [{ ...condition, lastTransitionTime: now() }] },
-    } as KubeObject);
-  }));
+  await Promise.all(
+    (client.list(flowSchemas) as FlowSchema[]).map(async (schema) => {
+      const level = schema.spec?.priorityLevelConfiguration?.name ?? '';
+      const condition = levels.has(level)
+        ? {
+            type: 'Dangling',
+            status: 'False',
+            reason: 'Found',
+            message: `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)} and it exists`,
+          }
+        : {
+            type: 'Dangling',
+            status: 'True',
+            reason: 'NotFound',
+            message: `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)} but there is no such object`,
+          };
+      const present = schema.status?.conditions?.find(({ type }) => type === 'Dangling');
+      if (present && present.status === condition.status && present.reason === condition.reason && present.message === condition.message)
+        return;
+      await client.as(consumer).apply({ ...flowSchemas, subresource: 'status' }, {
+        apiVersion,
+        kind: 'FlowSchema',
+        metadata: { name: schema.metadata.name ?? '' },
+        status: { conditions: [{ ...condition, lastTransitionTime: now() }] },
+      } as KubeObject);
+    }),
+  );
 }
 
 /** Keeps the status of flow schemas as they and the priority levels change; changes of one turn together. */

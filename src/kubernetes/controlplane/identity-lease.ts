@@ -40,7 +40,11 @@ export class IdentityLease {
   #stopped = false;
 
   /** `address`: host:port under which other servers reach this one. */
-  constructor(readonly client: LoopbackClient, readonly address: string | undefined, readonly host: string = hostname()) {
+  constructor(
+    readonly client: LoopbackClient,
+    readonly address: string | undefined,
+    readonly host: string = hostname(),
+  ) {
     this.#name = apiServerId(host);
     this.#holder = `${this.#name}_${randomUUID()}`;
   }
@@ -52,12 +56,21 @@ export class IdentityLease {
     const labels = { [identityLabel]: identity, [hostnameLabel]: this.host };
     const annotations = this.address === undefined ? {} : { [addressAnnotation]: this.address };
     if (!this.client.peek(leases, namespace, this.#name)) {
-      await this.client.ensure(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: this.#name, namespace, labels, annotations }, spec });
+      await this.client.ensure(leases, {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { name: this.#name, namespace, labels, annotations },
+        spec,
+      });
       return;
     }
     await this.client.update(leases, namespace, this.#name, (lease) => ({
       ...lease,
-      metadata: { ...lease.metadata, labels: { ...lease.metadata.labels, ...labels }, annotations: { ...lease.metadata.annotations, ...annotations } },
+      metadata: {
+        ...lease.metadata,
+        labels: { ...lease.metadata.labels, ...labels },
+        annotations: { ...lease.metadata.annotations, ...annotations },
+      },
       spec: { ...(lease['spec'] as object), ...spec },
     }));
   }
@@ -72,7 +85,9 @@ export class IdentityLease {
 
 /** Deletes the identity leases of servers that are gone. Upstream: controlplane/controller/apiserverleasegc. */
 export async function collectExpiredLeases(client: LoopbackClient, now: number): Promise<void> {
-  const expired = client.list(leases, namespace).filter((lease) => lease.metadata.labels?.[identityLabel] === identity && isExpired(lease, now));
+  const expired = client
+    .list(leases, namespace)
+    .filter((lease) => lease.metadata.labels?.[identityLabel] === identity && isExpired(lease, now));
   await Promise.all(expired.map((lease) => client.delete(leases, namespace, lease.metadata.name ?? '')));
 }
 

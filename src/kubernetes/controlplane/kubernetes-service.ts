@@ -47,11 +47,15 @@ export class KubernetesService {
   async ensureService(): Promise<void> {
     const { client, clusterIP, port, nodePort } = this.options;
     await client.ensure(services, {
-      apiVersion: 'v1', kind: 'Service',
+      apiVersion: 'v1',
+      kind: 'Service',
       metadata: { name, namespace, labels: { provider: 'kubernetes', component: 'apiserver' } },
       spec: {
         ports: [{ name: portName, protocol: 'TCP', port: servicePort, targetPort: port, ...(nodePort > 0 && { nodePort }) }],
-        clusterIP, ipFamilyPolicy: 'SingleStack', sessionAffinity: 'None', type: nodePort > 0 ? 'NodePort' : 'ClusterIP',
+        clusterIP,
+        ipFamilyPolicy: 'SingleStack',
+        sessionAffinity: 'None',
+        type: nodePort > 0 ? 'NodePort' : 'ClusterIP',
       },
     });
   }
@@ -99,9 +103,15 @@ export class KubernetesService {
   async #renewLease(ip: string): Promise<void> {
     const { storage } = this.options;
     const key = leasePrefix + ip;
-    const lease = (generation: number) => () => Buffer.from(`${JSON.stringify({
-      kind: 'Endpoints', apiVersion: 'v1', metadata: { generation }, subsets: [{ addresses: [{ ip }] }],
-    })}\n`);
+    const lease = (generation: number) => () =>
+      Buffer.from(
+        `${JSON.stringify({
+          kind: 'Endpoints',
+          apiVersion: 'v1',
+          metadata: { generation },
+          subsets: [{ addresses: [{ ip }] }],
+        })}\n`,
+      );
     for (;;) {
       const present = await storage.get(key);
       try {
@@ -120,9 +130,15 @@ export class KubernetesService {
   async #writeEndpoints(ips: readonly string[]): Promise<void> {
     const { client, port } = this.options;
     const sorted = [...ips].sort();
-    const subsets = sorted.length === 0 ? [] : [{ addresses: sorted.map((ip) => ({ ip })), ports: [{ name: portName, port, protocol: 'TCP' }] }];
+    const subsets =
+      sorted.length === 0 ? [] : [{ addresses: sorted.map((ip) => ({ ip })), ports: [{ name: portName, port, protocol: 'TCP' }] }];
     await Promise.all([
-      this.#write(endpoints, { apiVersion: 'v1', kind: 'Endpoints', metadata: { name, namespace, labels: { [skipMirrorLabel]: 'true' } }, subsets }),
+      this.#write(endpoints, {
+        apiVersion: 'v1',
+        kind: 'Endpoints',
+        metadata: { name, namespace, labels: { [skipMirrorLabel]: 'true' } },
+        subsets,
+      }),
       this.#writeSlice(sorted, client.peek(endpointSlices, namespace, name)),
     ]);
   }
@@ -133,7 +149,9 @@ export class KubernetesService {
     // The type of a slice cannot change.
     if (present && ips.length > 0 && present['addressType'] !== family) await client.delete(endpointSlices, namespace, name);
     await this.#write(endpointSlices, {
-      apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name, namespace, labels: { [serviceNameLabel]: name } },
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name, namespace, labels: { [serviceNameLabel]: name } },
       addressType: ips.length > 0 ? family : ((present?.['addressType'] as string | undefined) ?? family),
       endpoints: ips.filter((ip) => familyOf(ip) === family).map((ip) => ({ addresses: [ip], conditions: { ready: true } })),
       ...(ips.length > 0 && { ports: [{ name: portName, protocol: 'TCP', port }] }),
@@ -148,7 +166,11 @@ export class KubernetesService {
       return;
     }
     await client.update(target, namespace, name, (object) => {
-      const next: KubeObject = { ...object, ...fields, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...metadata.labels } } };
+      const next: KubeObject = {
+        ...object,
+        ...fields,
+        metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...metadata.labels } },
+      };
       return deepEqual(comparable(next), comparable(object)) ? undefined : next;
     });
   }

@@ -29,7 +29,10 @@ export type EndpointLookup = (target: LoopbackTarget) => ResourceEndpoint;
  */
 export class LoopbackClient {
   /** `manager`: the field manager of what it writes. */
-  constructor(readonly lookup: EndpointLookup, readonly manager = 'kube-apiserver') {}
+  constructor(
+    readonly lookup: EndpointLookup,
+    readonly manager = 'kube-apiserver',
+  ) {}
 
   /** The same client, writing under another field manager. */
   as(manager: string): LoopbackClient {
@@ -45,7 +48,11 @@ export class LoopbackClient {
 
   informer<T extends KubeObject>(target: LoopbackTarget): Informer<T> {
     const { store } = this.lookup(target);
-    return new CacherInformer<T>(store.cacher, (namespace, name) => store.key(namespace, name), (namespace) => store.prefix(namespace));
+    return new CacherInformer<T>(
+      store.cacher,
+      (namespace, name) => store.key(namespace, name),
+      (namespace) => store.prefix(namespace),
+    );
   }
 
   /** undefined if there is none. */
@@ -97,7 +104,12 @@ export class LoopbackClient {
   }
 
   /** Changes an object by what `change` makes of it; undefined leaves it. Tries again when others were faster. */
-  async update(target: LoopbackTarget, namespace: string, name: string, change: (object: KubeObject) => KubeObject | undefined): Promise<void> {
+  async update(
+    target: LoopbackTarget,
+    namespace: string,
+    name: string,
+    change: (object: KubeObject) => KubeObject | undefined,
+  ): Promise<void> {
     const endpoint = this.lookup(target);
     for (let attempt = 1; ; attempt += 1) {
       const current = await this.get(target, namespace, name);
@@ -105,10 +117,15 @@ export class LoopbackClient {
       if (!next) return;
       const request = this.#request(endpoint, namespace);
       try {
-        await endpoint.store.update(request, name, async (existing) => {
-          await request.admit('UPDATE', next, existing);
-          return next;
-        }, { strategy: endpoint.strategy });
+        await endpoint.store.update(
+          request,
+          name,
+          async (existing) => {
+            await request.admit('UPDATE', next, existing);
+            return next;
+          },
+          { strategy: endpoint.strategy },
+        );
         return;
       } catch (error) {
         if (!isConflict(error) || attempt === attempts) throw error;
@@ -121,14 +138,19 @@ export class LoopbackClient {
     const endpoint = this.lookup(target);
     const { namespace = '', name = '' } = applied.metadata;
     const request = this.#request(endpoint, namespace);
-    await endpoint.store.update(request, name, (existing) => {
-      if (!existing) throw newNotFound(endpoint.store.groupResource, name);
-      const configuration = { ...deepCopy(applied), kind: endpoint.kind.kind, apiVersion: groupVersionString(endpoint.kind) };
-      const merged = endpoint.fieldManager.apply(existing, configuration, this.manager, true);
-      const next = deepCopy(merged ?? existing);
-      endpoint.definition.defaults?.(next);
-      return next;
-    }, { strategy: endpoint.strategy });
+    await endpoint.store.update(
+      request,
+      name,
+      (existing) => {
+        if (!existing) throw newNotFound(endpoint.store.groupResource, name);
+        const configuration = { ...deepCopy(applied), kind: endpoint.kind.kind, apiVersion: groupVersionString(endpoint.kind) };
+        const merged = endpoint.fieldManager.apply(existing, configuration, this.manager, true);
+        const next = deepCopy(merged ?? existing);
+        endpoint.definition.defaults?.(next);
+        return next;
+      },
+      { strategy: endpoint.strategy },
+    );
   }
 
   /** Deletes an object; one that is gone already is fine. */
@@ -142,7 +164,11 @@ export class LoopbackClient {
   }
   #request(endpoint: ResourceEndpoint, namespace: string): WriteRequest {
     return {
-      namespace, user: apiServer, dryRun: false, now: now(), warn: () => {},
+      namespace,
+      user: apiServer,
+      dryRun: false,
+      now: now(),
+      warn: () => {},
       admit: (_operation, object, old) => {
         object.metadata = endpoint.fieldManager.update(old, object, this.manager).metadata;
       },

@@ -8,9 +8,13 @@ export function periodically(ms: number, signal: AbortSignal, work: () => Promis
   const timer = setInterval(() => {
     if (running) return;
     running = true;
-    work().catch((error: unknown) => {
-      if (!signal.aborted) onError(error);
-    }).finally(() => { running = false; });
+    work()
+      .catch((error: unknown) => {
+        if (!signal.aborted) onError(error);
+      })
+      .finally(() => {
+        running = false;
+      });
   }, ms).unref();
   signal.addEventListener('abort', () => clearInterval(timer), { once: true });
 }

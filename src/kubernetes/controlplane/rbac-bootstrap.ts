@@ -12,7 +12,12 @@ interface RbacTable {
 
 const group = 'rbac.authorization.k8s.io';
 const version = 'v1';
-const kinds = { clusterroles: 'ClusterRole', clusterrolebindings: 'ClusterRoleBinding', roles: 'Role', rolebindings: 'RoleBinding' } as const;
+const kinds = {
+  clusterroles: 'ClusterRole',
+  clusterrolebindings: 'ClusterRoleBinding',
+  roles: 'Role',
+  rolebindings: 'RoleBinding',
+} as const;
 /** Set to `false` by whoever wants to keep an object as it is. */
 const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate';
 
@@ -22,8 +27,13 @@ const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate';
  */
 export async function reconcileRbac(client: LoopbackClient): Promise<void> {
   const table = tables.table<RbacTable>('rbac');
-  await Promise.all((Object.keys(kinds) as (keyof typeof kinds)[]).flatMap((resource) =>
-    table[resource].map((object) => reconcile(client, { group, version, resource }, { ...object, apiVersion: `${group}/${version}`, kind: kinds[resource] }))));
+  await Promise.all(
+    (Object.keys(kinds) as (keyof typeof kinds)[]).flatMap((resource) =>
+      table[resource].map((object) =>
+        reconcile(client, { group, version, resource }, { ...object, apiVersion: `${group}/${version}`, kind: kinds[resource] }),
+      ),
+    ),
+  );
 }
 
 async function reconcile(client: LoopbackClient, target: LoopbackTarget, wanted: KubeObject): Promise<void> {

@@ -5,18 +5,37 @@ import { schema as crds, tables as crdTables } from '#apiextensions-apiserver/sc
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { decode, encode } from '#apimachinery/runtime/codec';
 import { parseJson } from '#apimachinery/runtime/json';
-import { decodeProtobuf, encodeProtobuf, encodeProtobufListItem, encodeProtobufWatchEvent, isProtobuf, protobufKind, protobufList } from '#apimachinery/runtime/protobuf';
+import {
+  decodeProtobuf,
+  encodeProtobuf,
+  encodeProtobufListItem,
+  encodeProtobufWatchEvent,
+  isProtobuf,
+  protobufKind,
+  protobufList,
+} from '#apimachinery/runtime/protobuf';
 import type { StructType, Type } from '#apimachinery/runtime/schema';
 import { schema as apiServices, tables as apiServiceTables } from '#kube-aggregator/schema/schema';
 import { schema, tables } from './schema.ts';
 
-interface Fixture { readonly name: string; readonly json: string; readonly protobuf: string }
+interface Fixture {
+  readonly name: string;
+  readonly json: string;
+  readonly protobuf: string;
+}
 
 /** Objects and answers of the real server, each as JSON and as protobuf. */
-const recorded = JSON.parse(readFileSync(new URL('protobuf.fixtures.json', import.meta.url), 'utf8')) as { objects: Fixture[]; answers: Fixture[] };
+const recorded = JSON.parse(readFileSync(new URL('protobuf.fixtures.json', import.meta.url), 'utf8')) as {
+  objects: Fixture[];
+  answers: Fixture[];
+};
 
 function typeOf(apiVersion: string, kind: string): StructType {
-  for (const [registry, folder] of [[schema, tables], [crds, crdTables], [apiServices, apiServiceTables]] as const) {
+  for (const [registry, folder] of [
+    [schema, tables],
+    [crds, crdTables],
+    [apiServices, apiServiceTables],
+  ] as const) {
     const name = folder.typeOf(apiVersion, kind);
     if (name !== undefined) return registry.struct(name);
   }
@@ -71,7 +90,14 @@ describe('answers as the real server gives them', () => {
   });
 
   it('an error of a watch has a Status', () => {
-    const frame = encodeProtobufWatchEvent(namespace, 'ERROR', { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: 'Expired', code: 410 });
+    const frame = encodeProtobufWatchEvent(namespace, 'ERROR', {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      reason: 'Expired',
+      code: 410,
+    });
     expect(frame.readUInt32BE()).toBe(frame.length - 4);
     expect(protobufKind(frame.subarray(frame.indexOf('k8s\0')))).toEqual({ apiVersion: 'v1', kind: 'Status' });
   });
@@ -93,16 +119,26 @@ function arbitrary(type: Type, next: () => number, depth: number): unknown {
   switch (type.kind) {
     case 'scalar':
       switch (type.scalar) {
-        case 'string': return pick(next, ['', 'a', 'größer', '😀 <&>', 'x'.repeat(50), `${'x'.repeat(39)}é`]);
-        case 'boolean': return next() < 0.5;
-        case 'int32': return pick(next, [0, 1, -1, 127, 128, 2 ** 31 - 1, -(2 ** 31)]);
-        case 'int64': return pick<number | bigint>(next, [0, 1, -1, 2 ** 35, 2 ** 53 - 1, 1 - 2 ** 53, 2n ** 63n - 1n, -(2n ** 63n)]);
-        case 'float64': return pick(next, [0, 1.5, -2.25, 1e300]);
-        case 'bytes': return Buffer.from(pick(next, ['', 'ab', '\u0000'])).toString('base64');
-        case 'time': return pick(next, ['2026-11-21T10:52:13Z', '1960-02-29T00:00:00Z', undefined]);
-        case 'microtime': return pick(next, ['2026-11-21T10:52:13.000001Z', '1960-02-29T00:00:00.999999Z', undefined]);
-        case 'quantity': return pick(next, ['0', '1500m', '1Gi', '-3']);
-        case 'intOrString': return pick<number | string>(next, [0, 80, -1, '', 'http']);
+        case 'string':
+          return pick(next, ['', 'a', 'größer', '😀 <&>', 'x'.repeat(50), `${'x'.repeat(39)}é`]);
+        case 'boolean':
+          return next() < 0.5;
+        case 'int32':
+          return pick(next, [0, 1, -1, 127, 128, 2 ** 31 - 1, -(2 ** 31)]);
+        case 'int64':
+          return pick<number | bigint>(next, [0, 1, -1, 2 ** 35, 2 ** 53 - 1, 1 - 2 ** 53, 2n ** 63n - 1n, -(2n ** 63n)]);
+        case 'float64':
+          return pick(next, [0, 1.5, -2.25, 1e300]);
+        case 'bytes':
+          return Buffer.from(pick(next, ['', 'ab', '\u0000'])).toString('base64');
+        case 'time':
+          return pick(next, ['2026-11-21T10:52:13Z', '1960-02-29T00:00:00Z', undefined]);
+        case 'microtime':
+          return pick(next, ['2026-11-21T10:52:13.000001Z', '1960-02-29T00:00:00.999999Z', undefined]);
+        case 'quantity':
+          return pick(next, ['0', '1500m', '1Gi', '-3']);
+        case 'intOrString':
+          return pick<number | string>(next, [0, 80, -1, '', 'http']);
       }
       break;
     case 'raw':
@@ -113,7 +149,9 @@ function arbitrary(type: Type, next: () => number, depth: number): unknown {
       return pick<unknown>(next, [{ b: [1, null], a: 9007199254740993n }, 'text', 0, false]);
     case 'list': {
       // The wire has no empty lists and maps.
-      const list = Array.from({ length: depth > 6 ? 0 : Math.floor(next() * 3) }, () => arbitrary(type.items, next, depth + 1)).filter((item) => item !== undefined);
+      const list = Array.from({ length: depth > 6 ? 0 : Math.floor(next() * 3) }, () => arbitrary(type.items, next, depth + 1)).filter(
+        (item) => item !== undefined,
+      );
       return list.length > 0 ? list : undefined;
     }
     case 'map': {
@@ -128,7 +166,11 @@ function arbitrary(type: Type, next: () => number, depth: number): unknown {
       const object: Record<string, unknown> = {};
       for (const [name, field] of type.fields) {
         // Kind and apiVersion of an object inside another are lost.
-        if ((name === 'kind' || name === 'apiVersion') && !type.registry?.messages?.messageOf(type.name)?.message.some(([inMessage]) => inMessage === name)) continue;
+        if (
+          (name === 'kind' || name === 'apiVersion') &&
+          !type.registry?.messages?.messageOf(type.name)?.message.some(([inMessage]) => inMessage === name)
+        )
+          continue;
         if (next() < (depth > 4 ? 0.95 : 0.4)) continue;
         const value = arbitrary(field.type, next, depth + 1);
         if (value !== undefined) object[name] = value;

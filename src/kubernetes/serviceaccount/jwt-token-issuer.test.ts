@@ -5,11 +5,17 @@ import type { ServiceAccountClaims } from '#apiserver/authentication/token-issue
 import { JwtTokenIssuer, keyIdOf } from './jwt-token-issuer.ts';
 
 const claims: ServiceAccountClaims = {
-  sub: 'system:serviceaccount:ns:sa', aud: ['x'], exp: 2, iat: 1, nbf: 1, jti: 'id',
+  sub: 'system:serviceaccount:ns:sa',
+  aud: ['x'],
+  exp: 2,
+  iat: 1,
+  nbf: 1,
+  jti: 'id',
   'kubernetes.io': { serviceaccount: { name: 'sa', uid: 'u' }, pod: { name: 'p', uid: 'v' }, node: { name: 'n' }, namespace: 'ns' },
 };
 const options = { issuer: 'https://issuer', apiAudiences: ['x'], maxExpirationSeconds: undefined, extendsExpiration: true };
-const pem = (key: ReturnType<typeof generateKeyPairSync>['privateKey'], type: 'pkcs8' | 'pkcs1' | 'sec1') => key.export({ type, format: 'pem' }) as string;
+const pem = (key: ReturnType<typeof generateKeyPairSync>['privateKey'], type: 'pkcs8' | 'pkcs1' | 'sec1') =>
+  key.export({ type, format: 'pem' }) as string;
 
 describe('JwtTokenIssuer', () => {
   it.each([
@@ -25,14 +31,18 @@ describe('JwtTokenIssuer', () => {
     const { payload } = await compactVerify(token, publicKey);
     // In the order of upstream's.
     expect(new TextDecoder().decode(payload)).toBe(
-      '{"aud":["x"],"exp":2,"iat":1,"iss":"https://issuer","jti":"id","kubernetes.io":{"namespace":"ns","node":{"name":"n"},"pod":{"name":"p","uid":"v"},'
-      + '"serviceaccount":{"name":"sa","uid":"u"}},"nbf":1,"sub":"system:serviceaccount:ns:sa"}',
+      '{"aud":["x"],"exp":2,"iat":1,"iss":"https://issuer","jti":"id","kubernetes.io":{"namespace":"ns","node":{"name":"n"},"pod":{"name":"p","uid":"v"},' +
+        '"serviceaccount":{"name":"sa","uid":"u"}},"nbf":1,"sub":"system:serviceaccount:ns:sa"}',
     );
   });
 
   it.each([
     { name: 'a key of another kind', key: pem(generateKeyPairSync('ed25519').privateKey, 'pkcs8'), message: 'must be RSA, or EC' },
-    { name: 'another curve', key: pem(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey, 'pkcs8'), message: 'must be RSA, or EC' },
+    {
+      name: 'another curve',
+      key: pem(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey, 'pkcs8'),
+      message: 'must be RSA, or EC',
+    },
     { name: 'no key', key: 'x', message: '' },
   ])('refuses $name', ({ key, message }) => {
     expect(() => new JwtTokenIssuer({ ...options, signingKey: key })).toThrow(message);

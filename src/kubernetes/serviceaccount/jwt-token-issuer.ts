@@ -36,7 +36,16 @@ export class JwtTokenIssuer implements TokenIssuer {
 
   issue({ aud, exp, iat, jti, 'kubernetes.io': kubernetes, nbf, sub }: ServiceAccountClaims): Promise<string> {
     const { namespace, node, pod, secret, serviceaccount, warnafter } = kubernetes;
-    const claims = { aud, exp, iat, iss: this.#issuer, jti, 'kubernetes.io': { namespace, node, pod, secret, serviceaccount, warnafter }, nbf, sub };
+    const claims = {
+      aud,
+      exp,
+      iat,
+      iss: this.#issuer,
+      jti,
+      'kubernetes.io': { namespace, node, pod, secret, serviceaccount, warnafter },
+      nbf,
+      sub,
+    };
     return new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader(this.#header).sign(this.#key);
   }
 }
@@ -50,5 +59,7 @@ function algorithmOf(key: KeyObject): string {
 
 /** The key's id: the hash of its public part, so that verifiers find it. */
 export function keyIdOf(publicKey: KeyObject): string {
-  return createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' })).digest('base64url');
+  return createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('base64url');
 }

@@ -32,7 +32,11 @@ export interface CreateRequestOptions<T extends KubeObject> {
  * Reads a POST up to the point where upstream calls the storage: negotiated, decoded, defaulted, with managedFields, and
  * through mutating admission. Validating admission is the caller's (`request.validate`).
  */
-export async function readCreate<T extends KubeObject>(context: RequestContext, endpoint: ResourceEndpoint, how: CreateRequestOptions<T> = {}): Promise<CreateRequest<T>> {
+export async function readCreate<T extends KubeObject>(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  how: CreateRequestOptions<T> = {},
+): Promise<CreateRequest<T>> {
   const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
   const mediaType = inputMediaType(context);
   const body = await context.exchange.readBody(maxRequestBodyBytes);
@@ -42,17 +46,36 @@ export async function readCreate<T extends KubeObject>(context: RequestContext, 
   applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
   how.defaults?.(object);
   if (!how.keepsSystemFields) {
-    const { uid: _, creationTimestamp: __, deletionTimestamp: ___, deletionGracePeriodSeconds: ____, selfLink: _____, ...metadata } = object.metadata;
+    const {
+      uid: _,
+      creationTimestamp: __,
+      deletionTimestamp: ___,
+      deletionGracePeriodSeconds: ____,
+      selfLink: _____,
+      ...metadata
+    } = object.metadata;
     object.metadata = metadata;
   }
   ensureNamespaceMatches(endpoint, context.info.namespace, object);
-  const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' }, options.fieldManager);
+  const request = newWriteRequest(
+    context,
+    endpoint,
+    options.dryRun,
+    { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' },
+    options.fieldManager,
+  );
   await request.admit('CREATE', object, undefined);
   return { object, negotiated, options, request };
 }
 
 /** Answers an object that is not stored. */
-export function respondValue(context: RequestContext, endpoint: ResourceEndpoint, status: number, object: KubeObject, negotiated: Negotiated): void {
+export function respondValue(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  status: number,
+  object: KubeObject,
+  negotiated: Negotiated,
+): void {
   respondObject(context, endpoint, status, Buffer.from(`${encode(endpoint.type, object)}\n`), negotiated);
 }
 

@@ -8,7 +8,10 @@ it.each([
   { error: error({ code: 'EHOSTUNREACH', address: 'fd00::1', port: 80 }), text: 'dial tcp [fd00::1]:80: connect: no route to host' },
   { error: error({ code: 'ETIMEDOUT', address: '10.0.0.1', port: 80 }), text: 'dial tcp 10.0.0.1:80: i/o timeout' },
   { error: error({ code: 'ENOTFOUND', hostname: 'nobody' }), text: 'dial tcp: lookup nobody: no such host' },
-  { error: new AggregateError([error({ code: 'ECONNREFUSED', address: '::1', port: 1 }), error({})]), text: 'dial tcp [::1]:1: connect: connection refused' },
+  {
+    error: new AggregateError([error({ code: 'ECONNREFUSED', address: '::1', port: 1 }), error({})]),
+    text: 'dial tcp [::1]:1: connect: connection refused',
+  },
   { error: error({ code: 'EPROTO' }), text: 'as Node says it' },
 ])('$text', ({ error: cause, text }) => {
   expect(dialErrorText(cause)).toBe(text);

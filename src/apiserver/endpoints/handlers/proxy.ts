@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
@@ -29,14 +29,29 @@ export interface ProxyLocation {
 }
 
 /** Never forwarded: they are about one connection, or about who is trusted on it. */
-const hopByHop = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings']);
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+]);
 const identity = /^(authorization|x-remote-|impersonate-)/;
 
 type OutgoingHeaders = Record<string, string | string[]>;
 
 function forwardedHeaders({ exchange }: RequestContext): OutgoingHeaders {
   const { headers } = exchange;
-  const named = new Set(String(headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
+  const named = new Set(
+    String(headers.connection ?? '')
+      .split(',')
+      .map((name) => name.trim().toLowerCase()),
+  );
   const forwarded: OutgoingHeaders = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || name.startsWith(':') || hopByHop.has(name) || named.has(name) || identity.test(name)) continue;
@@ -103,18 +118,29 @@ async function sendBody(exchange: Exchange, request: http.ClientRequest): Promis
 }
 
 /** The answer's headers behind the server's own; a redirect to the same host stays behind the proxy. */
-function answerHeaders(context: RequestContext, response: http.IncomingMessage, prefix: string, { host, port }: ProxyLocation): FlatHeaders {
+function answerHeaders(
+  context: RequestContext,
+  response: http.IncomingMessage,
+  prefix: string,
+  { host, port }: ProxyLocation,
+): FlatHeaders {
   const { rawHeaders } = response;
   const sent = new Set<string>();
   for (let i = 0; i < rawHeaders.length; i += 2) sent.add((rawHeaders[i] as string).toLowerCase());
   const own = startHeaders(context, response.statusCode ?? 500, undefined);
   const headers: FlatHeaders = [];
-  for (let i = 0; i < own.length; i += 2) if (!sent.has((own[i] as string).toLowerCase())) headers.push(own[i] as string, own[i + 1] as string);
+  for (let i = 0; i < own.length; i += 2)
+    if (!sent.has((own[i] as string).toLowerCase())) headers.push(own[i] as string, own[i + 1] as string);
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
     const value = rawHeaders[i + 1] as string;
     if (hopByHop.has(name.toLowerCase())) continue;
-    headers.push(name, name.toLowerCase() === 'location' ? behindProxy(value, prefix, [`${host}:${port}`, host, String(context.header('host') ?? '')]) : value);
+    headers.push(
+      name,
+      name.toLowerCase() === 'location'
+        ? behindProxy(value, prefix, [`${host}:${port}`, host, String(context.header('host') ?? '')])
+        : value,
+    );
   }
   return headers;
 }
@@ -135,7 +161,9 @@ function relay({ exchange, method }: RequestContext, response: http.IncomingMess
     return stream.end();
   }
   stream.onDrain(() => response.resume());
-  response.on('data', (bytes: Buffer) => { if (!stream.write(bytes)) response.pause(); });
+  response.on('data', (bytes: Buffer) => {
+    if (!stream.write(bytes)) response.pause();
+  });
   response.once('end', () => stream.end());
   response.once('aborted', () => stream.abort());
   response.once('error', () => stream.abort());
@@ -162,9 +190,17 @@ async function proxyUpgrade(context: RequestContext, exchange: UpgradeExchange, 
   relay(context, response, answerHeaders(context, response, '', location));
 }
 
-interface Upgraded { readonly socket: import('node:stream').Duplex; readonly head: Buffer }
+interface Upgraded {
+  readonly socket: import('node:stream').Duplex;
+  readonly head: Buffer;
+}
 
-function splice(context: RequestContext, exchange: UpgradeExchange, response: http.IncomingMessage, { socket: backend, head }: Upgraded): void {
+function splice(
+  context: RequestContext,
+  exchange: UpgradeExchange,
+  response: http.IncomingMessage,
+  { socket: backend, head }: Upgraded,
+): void {
   context.status = 101;
   const client = exchange.takeOver();
   const lines = [`HTTP/1.1 101 ${response.statusMessage || 'Switching Protocols'}`];
@@ -172,7 +208,10 @@ function splice(context: RequestContext, exchange: UpgradeExchange, response: ht
   client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   if (head.length > 0) client.write(head);
   if (exchange.head.length > 0) backend.write(exchange.head);
-  const end = (): void => { client.destroy(); backend.destroy(); };
+  const end = (): void => {
+    client.destroy();
+    backend.destroy();
+  };
   for (const socket of [client, backend]) {
     if ('setTimeout' in socket) (socket as import('node:net').Socket).setTimeout(0);
     socket.once('error', end);

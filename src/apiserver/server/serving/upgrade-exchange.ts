@@ -12,11 +12,18 @@ export class UpgradeExchange extends Http1Exchange {
   #taken = false;
 
   /** `head`: what the client has sent already behind the request. */
-  constructor(request: IncomingMessage, readonly socket: Duplex, readonly head: Buffer, peer: Peer) {
+  constructor(
+    request: IncomingMessage,
+    readonly socket: Duplex,
+    readonly head: Buffer,
+    peer: Peer,
+  ) {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as never);
-    response.once('finish', () => { if (!this.#taken) socket.end(); });
+    response.once('finish', () => {
+      if (!this.#taken) socket.end();
+    });
     super(request, response, peer);
     socket.on('error', () => socket.destroy());
   }

@@ -13,8 +13,11 @@ import type { TokenReview, UserInfo as ShownUser } from '#kubernetes/schema/auth
 
 function shownUser({ name, uid, groups, extra }: UserInfo): ShownUser {
   return {
-    username: name, ...(uid && { uid }), ...(groups.length > 0 && { groups: [...groups] }),
-    ...(extra && Object.keys(extra).length > 0 && { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) }),
+    username: name,
+    ...(uid && { uid }),
+    ...(groups.length > 0 && { groups: [...groups] }),
+    ...(extra &&
+      Object.keys(extra).length > 0 && { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) }),
   };
 }
 
@@ -26,7 +29,10 @@ export class SelfSubjectReviewHandler {
     const { object, request, negotiated } = await readCreate(context, endpoint);
     await request.validate('CREATE', object, undefined);
     const answer: KubeObject = {
-      kind: object.kind, apiVersion: object.apiVersion, metadata: { creationTimestamp: request.now }, status: { userInfo: shownUser(context.authenticatedUser) },
+      kind: object.kind,
+      apiVersion: object.apiVersion,
+      metadata: { creationTimestamp: request.now },
+      status: { userInfo: shownUser(context.authenticatedUser) },
     };
     respondValue(context, endpoint, 201, answer, negotiated);
   }
@@ -38,7 +44,10 @@ export class SelfSubjectReviewHandler {
 export class TokenReviewHandler {
   readonly #audiences: readonly string[];
 
-  constructor(@Inject(UnionAuthenticator) private readonly authenticator: UnionAuthenticator, @Optional() @Inject(TokenIssuer) issuer?: TokenIssuer) {
+  constructor(
+    @Inject(UnionAuthenticator) private readonly authenticator: UnionAuthenticator,
+    @Optional() @Inject(TokenIssuer) issuer?: TokenIssuer,
+  ) {
     this.#audiences = issuer?.apiAudiences ?? [];
   }
 
@@ -68,5 +77,10 @@ export class TokenReviewHandler {
 
 /** A request that carries the token and nothing else. */
 function credentialsOf(token: string, audiences: readonly string[]): Credentials {
-  return { headers: { authorization: `Bearer ${token}` }, path: '', peer: { remoteAddress: '', certificate: undefined, memo: new Map() }, ...(audiences.length > 0 && { audiences }) };
+  return {
+    headers: { authorization: `Bearer ${token}` },
+    path: '',
+    peer: { remoteAddress: '', certificate: undefined, memo: new Map() },
+    ...(audiences.length > 0 && { audiences }),
+  };
 }

@@ -10,19 +10,32 @@ import { readCreate, respondValue } from '#apiserver/endpoints/handlers/create-r
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type {
-  LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview, SelfSubjectRulesReview, SubjectAccessReview, SubjectAccessReviewSpec,
+  LocalSubjectAccessReview,
+  NonResourceAttributes,
+  ResourceAttributes,
+  SelfSubjectAccessReview,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
+  SubjectAccessReviewSpec,
   SubjectAccessReviewStatus,
 } from '#kubernetes/schema/authorization_v1.gen';
 import { validateLocalSubjectAccessReview, validateSelfSubjectAccessReview, validateSubjectAccessReview } from './review-validation.ts';
 
 const group = 'authorization.k8s.io';
 
-interface Asked { readonly resourceAttributes?: ResourceAttributes; readonly nonResourceAttributes?: NonResourceAttributes }
+interface Asked {
+  readonly resourceAttributes?: ResourceAttributes;
+  readonly nonResourceAttributes?: NonResourceAttributes;
+}
 type AccessReview = KubeObject & { spec?: Asked; status?: SubjectAccessReviewStatus };
 
 /** Answers a review with what the authorizer says of it. */
 async function review<T extends AccessReview>(
-  context: RequestContext, endpoint: ResourceEndpoint, authorizer: UnionAuthorizer, validate: (review: T) => FieldError[], userOf: (review: T) => UserInfo,
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  authorizer: UnionAuthorizer,
+  validate: (review: T) => FieldError[],
+  userOf: (review: T) => UserInfo,
 ): Promise<void> {
   const { object, request, negotiated } = await readCreate<T>(context, endpoint);
   const errors = validate(object);
@@ -36,12 +49,31 @@ async function review<T extends AccessReview>(
 
 /** Upstream: kubernetes/pkg/registry/authorization/util/helpers.go. */
 function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttributes }: Asked): AuthorizationAttributes {
-  const { verb = '', group: apiGroup = '', version = '', resource = '', subresource = '', namespace = '', name = '' } = resourceAttributes ?? {};
+  const {
+    verb = '',
+    group: apiGroup = '',
+    version = '',
+    resource = '',
+    subresource = '',
+    namespace = '',
+    name = '',
+  } = resourceAttributes ?? {};
   if (resourceAttributes) {
     return { user, verb, isResourceRequest: true, apiGroup, apiVersion: version || '*', resource, subresource, namespace, name, path: '' };
   }
   const { path = '', verb: method = '' } = nonResourceAttributes ?? {};
-  return { user, verb: method, isResourceRequest: false, apiGroup: '', apiVersion: '', resource: '', subresource: '', namespace: '', name: '', path };
+  return {
+    user,
+    verb: method,
+    isResourceRequest: false,
+    apiGroup: '',
+    apiVersion: '',
+    resource: '',
+    subresource: '',
+    namespace: '',
+    name: '',
+    path,
+  };
 }
 
 function userOfSpec({ spec = {} }: { spec?: SubjectAccessReviewSpec }): UserInfo {
@@ -77,7 +109,13 @@ export class SelfSubjectAccessReviewHandler {
   constructor(@Inject(UnionAuthorizer) private readonly authorizer: UnionAuthorizer) {}
 
   handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
-    return review<SelfSubjectAccessReview>(context, endpoint, this.authorizer, validateSelfSubjectAccessReview, () => context.authenticatedUser);
+    return review<SelfSubjectAccessReview>(
+      context,
+      endpoint,
+      this.authorizer,
+      validateSelfSubjectAccessReview,
+      () => context.authenticatedUser,
+    );
   }
 }
 
@@ -94,7 +132,9 @@ export class SelfSubjectRulesReviewHandler {
     await request.validate('CREATE', object, undefined);
     const { resourceRules, nonResourceRules, incomplete, errors } = await this.authorizer.rulesFor(context.authenticatedUser, namespace);
     const answer: KubeObject = {
-      kind: object.kind, apiVersion: object.apiVersion, metadata: {},
+      kind: object.kind,
+      apiVersion: object.apiVersion,
+      metadata: {},
       status: { resourceRules, nonResourceRules, incomplete, ...(errors.length > 0 && { evaluationError: aggregateMessages(errors) }) },
     };
     respondValue(context, endpoint, 201, answer, negotiated);

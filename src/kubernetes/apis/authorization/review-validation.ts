@@ -2,7 +2,14 @@ import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { encode } from '#apimachinery/runtime/codec';
 import { type FieldError, fieldPath, invalid, JsonText, type Path, required } from '#apimachinery/validation/field';
 import { validateFieldSelectorRequirement, validateLabelSelectorRequirement } from '#apimachinery/validation/object-meta';
-import type { LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview, SubjectAccessReview, SubjectAccessReviewSpec } from '#kubernetes/schema/authorization_v1.gen';
+import type {
+  LocalSubjectAccessReview,
+  NonResourceAttributes,
+  ResourceAttributes,
+  SelfSubjectAccessReview,
+  SubjectAccessReview,
+  SubjectAccessReviewSpec,
+} from '#kubernetes/schema/authorization_v1.gen';
 import type { ObjectMeta } from '#apimachinery/meta/types';
 
 const spec = fieldPath('spec');
@@ -23,11 +30,19 @@ export function validateSelfSubjectAccessReview(review: SelfSubjectAccessReview)
 
 export function validateLocalSubjectAccessReview(review: LocalSubjectAccessReview): FieldError[] {
   const { resourceAttributes, nonResourceAttributes } = review.spec ?? {};
-  const errors = [...validateSubjectSpec(review.spec ?? {}), ...validateEmptyMeta(review.metadata, 'must be empty except for namespace', 'namespace')];
+  const errors = [
+    ...validateSubjectSpec(review.spec ?? {}),
+    ...validateEmptyMeta(review.metadata, 'must be empty except for namespace', 'namespace'),
+  ];
   if (resourceAttributes && (resourceAttributes.namespace ?? '') !== (review.metadata.namespace ?? '')) {
-    errors.push(invalid(fieldPath('spec.resourceAttributes.namespace'), resourceAttributes.namespace ?? '', 'must match metadata.namespace'));
+    errors.push(
+      invalid(fieldPath('spec.resourceAttributes.namespace'), resourceAttributes.namespace ?? '', 'must match metadata.namespace'),
+    );
   }
-  if (nonResourceAttributes) errors.push(invalid(fieldPath('spec.nonResourceAttributes'), asGoPrintsIt(nonResourceAttributes), 'disallowed on this kind of request'));
+  if (nonResourceAttributes)
+    errors.push(
+      invalid(fieldPath('spec.nonResourceAttributes'), asGoPrintsIt(nonResourceAttributes), 'disallowed on this kind of request'),
+    );
   return errors;
 }
 
@@ -38,8 +53,14 @@ function validateSubjectSpec({ resourceAttributes, nonResourceAttributes, user, 
 }
 
 function validateAttributes(resource: ResourceAttributes | undefined, nonResource: NonResourceAttributes | undefined): FieldError[] {
-  if (resource && nonResource) return [invalid(spec.child('nonResourceAttributes'), asGoPrintsIt(nonResource), 'cannot be specified in combination with resourceAttributes')];
-  if (!resource && !nonResource) return [invalid(spec.child('resourceAttributes'), null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified')];
+  if (resource && nonResource)
+    return [
+      invalid(spec.child('nonResourceAttributes'), asGoPrintsIt(nonResource), 'cannot be specified in combination with resourceAttributes'),
+    ];
+  if (!resource && !nonResource)
+    return [
+      invalid(spec.child('resourceAttributes'), null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified'),
+    ];
   return [];
 }
 
@@ -60,17 +81,26 @@ function validateResourceAttributes(attributes: ResourceAttributes | undefined):
 type ValidateRequirement = typeof validateLabelSelectorRequirement;
 
 function validateSelector(
-  selector: { readonly rawSelector?: string; readonly requirements?: readonly unknown[] } | undefined, path: Path, validateRequirement: ValidateRequirement,
+  selector: { readonly rawSelector?: string; readonly requirements?: readonly unknown[] } | undefined,
+  path: Path,
+  validateRequirement: ValidateRequirement,
 ): FieldError[] {
   if (!selector) return [];
   const { rawSelector = '', requirements = [] } = selector;
   const errors: FieldError[] = [];
-  if (rawSelector && requirements.length > 0) errors.push(invalid(path.child('rawSelector'), rawSelector, 'may not specified at the same time as requirements'));
+  if (rawSelector && requirements.length > 0)
+    errors.push(invalid(path.child('rawSelector'), rawSelector, 'may not specified at the same time as requirements'));
   if (!rawSelector && requirements.length === 0) {
     errors.push(required(path.child('requirements'), `when ${path.toString()} is specified, requirements or rawSelector is required`));
   }
   for (const [i, requirement] of requirements.entries()) {
-    errors.push(...validateRequirement(requirement as Parameters<ValidateRequirement>[0], { allowUnknownOperatorInRequirement: true }, path.child('requirements').index(i)));
+    errors.push(
+      ...validateRequirement(
+        requirement as Parameters<ValidateRequirement>[0],
+        { allowUnknownOperatorInRequirement: true },
+        path.child('requirements').index(i),
+      ),
+    );
   }
   return errors;
 }

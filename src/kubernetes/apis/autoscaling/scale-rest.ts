@@ -33,20 +33,37 @@ const replicas = ['f:spec', 'f:replicas'];
 /** Where the replicas are, in each version of each resource; the older ones may still own fields of old objects. */
 const replicasPaths: Readonly<Record<string, ReplicasPaths>> = {
   '/replicationcontrollers': new Map([['v1', replicas]]),
-  'apps/deployments': new Map([['apps/v1beta1', replicas], ['apps/v1beta2', replicas], ['apps/v1', replicas]]),
-  'apps/replicasets': new Map([['apps/v1beta2', replicas], ['apps/v1', replicas]]),
-  'apps/statefulsets': new Map([['apps/v1beta1', replicas], ['apps/v1beta2', replicas], ['apps/v1', replicas]]),
+  'apps/deployments': new Map([
+    ['apps/v1beta1', replicas],
+    ['apps/v1beta2', replicas],
+    ['apps/v1', replicas],
+  ]),
+  'apps/replicasets': new Map([
+    ['apps/v1beta2', replicas],
+    ['apps/v1', replicas],
+  ]),
+  'apps/statefulsets': new Map([
+    ['apps/v1beta1', replicas],
+    ['apps/v1beta2', replicas],
+    ['apps/v1', replicas],
+  ]),
 };
 
 function scaleOf(endpoint: ResourceEndpoint, workload: Workload): Scale {
   const { metadata, spec, status } = workload;
   const isLabels = endpoint.definition.resource === 'replicationcontrollers';
-  const selector = isLabels ? selectorFromSet(spec?.selector as Record<string, string> | undefined) : labelSelectorAsSelector(spec?.selector as LabelSelectorSource | undefined);
+  const selector = isLabels
+    ? selectorFromSet(spec?.selector as Record<string, string> | undefined)
+    : labelSelectorAsSelector(spec?.selector as LabelSelectorSource | undefined);
   return {
-    kind: 'Scale', apiVersion: 'autoscaling/v1',
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
     metadata: {
-      name: metadata.name ?? '', ...(metadata.namespace && { namespace: metadata.namespace }), ...(metadata.uid && { uid: metadata.uid }),
-      ...(metadata.resourceVersion && { resourceVersion: metadata.resourceVersion }), ...(metadata.creationTimestamp && { creationTimestamp: metadata.creationTimestamp }),
+      name: metadata.name ?? '',
+      ...(metadata.namespace && { namespace: metadata.namespace }),
+      ...(metadata.uid && { uid: metadata.uid }),
+      ...(metadata.resourceVersion && { resourceVersion: metadata.resourceVersion }),
+      ...(metadata.creationTimestamp && { creationTimestamp: metadata.creationTimestamp }),
     },
     spec: spec?.replicas ? { replicas: spec.replicas } : {},
     status: { replicas: status?.replicas ?? 0, ...(selector.toString() && { selector: selector.toString() }) },
@@ -69,12 +86,20 @@ function validateScale({ metadata, spec }: Scale): FieldError[] {
 type Rescale = (scale: Scale) => Scale;
 
 /** Writes the workload through its Scale. Upstream: scaleUpdatedObjectInfo of each workload's storage. */
-async function writeScale(context: RequestContext, endpoint: ResourceEndpoint, request: WriteRequest, rescale: Rescale): Promise<KubeObject> {
+async function writeScale(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  request: WriteRequest,
+  rescale: Rescale,
+): Promise<KubeObject> {
   const { definition, store } = endpoint;
   const { name } = context.info;
   const paths = replicasPaths[`${definition.group}/${definition.resource}`];
   if (!paths) throw new Error(`scale: ${definition.resource} have none`);
-  const ofScales: WriteRequest = { ...request, validate: (operation, object, old) => request.validate(operation, object && scaleOf(endpoint, object), old && scaleOf(endpoint, old)) };
+  const ofScales: WriteRequest = {
+    ...request,
+    validate: (operation, object, old) => request.validate(operation, object && scaleOf(endpoint, object), old && scaleOf(endpoint, old)),
+  };
   const stored = await store.update(ofScales, name, async (existing) => {
     if (!existing) throw newNotFound(store.groupResource, name);
     const workload = deepCopy(existing) as Workload;
@@ -90,7 +115,11 @@ async function writeScale(context: RequestContext, endpoint: ResourceEndpoint, r
     if (errors.length > 0) throw newInvalid({ group: 'autoscaling', kind: 'Scale' }, name, errors);
     if (scale.metadata.uid && scale.metadata.uid !== workload.metadata.uid) {
       const detail = `Precondition failed: UID in precondition: ${scale.metadata.uid}, UID in object meta: ${workload.metadata.uid}`;
-      throw newConflict(store.groupResource, name, `StorageError: invalid object, Code: 4, Key: /registry${store.key(request.namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`);
+      throw newConflict(
+        store.groupResource,
+        name,
+        `StorageError: invalid object, Code: 4, Key: /registry${store.key(request.namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
+      );
     }
     workload.spec = { ...workload.spec, replicas: scale.spec?.replicas ?? 0 };
     workload.metadata.resourceVersion = scale.metadata.resourceVersion ?? '';
@@ -127,7 +156,13 @@ export class ScaleUpdateHandler {
     const mediaType = inputMediaType(context);
     const { strictErrors } = decodeBody(body, mediaType, endpoint);
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
-    const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' }, options.fieldManager);
+    const request = newWriteRequest(
+      context,
+      endpoint,
+      options.dryRun,
+      { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' },
+      options.fieldManager,
+    );
     const read = (): Scale => {
       const { object } = decodeBody(body, mediaType, endpoint);
       ensureNamespaceMatches(endpoint, context.info.namespace, object);
@@ -150,7 +185,13 @@ export class ScalePatchHandler {
     const body = await context.exchange.readBody(maxRequestBodyBytes);
     const applies = patchType === 'application/apply-patch+yaml';
     const options = parseWriteOptions(context.query, 'PatchOptions', applies);
-    const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'PatchOptions', apiVersion: 'meta.k8s.io/v1' }, applies ? undefined : options.fieldManager);
+    const request = newWriteRequest(
+      context,
+      endpoint,
+      options.dryRun,
+      { kind: 'PatchOptions', apiVersion: 'meta.k8s.io/v1' },
+      applies ? undefined : options.fieldManager,
+    );
     const rescale = applies ? applier(context, endpoint, body, options) : patcher(context, endpoint, patchType, body, options);
     respondScale(context, endpoint, await writeScale(context, endpoint, request, rescale), negotiated);
   }

@@ -42,26 +42,40 @@ function validateBinding({ target }: Binding): FieldError[] {
 async function assignPod(store: Store, request: WriteRequest, { metadata, target }: Binding, name: string): Promise<void> {
   // What the pod is written with is the server's: the binding alone went through admission.
   const own: WriteRequest = { ...request, admit: () => {}, validate: () => {} };
-  await store.update(own, name, (existing) => {
-    if (!existing) throw newNotFound(store.groupResource, name);
-    checkPreconditions(store, request, existing as Pod, metadata);
-    const pod = deepCopy(existing) as Pod;
-    const problem = whyUnassignable(pod);
-    if (problem) throw newConflict({ group: '', resource: 'pods/binding' }, name, problem);
-    pod.spec = { ...pod.spec, nodeName: target?.name ?? '' };
-    if (pod.status) delete pod.status.nominatedNodeName;
-    pod.metadata.annotations = merged(pod.metadata.annotations, metadata.annotations);
-    if (metadata.labels) pod.metadata.labels = merged(pod.metadata.labels, metadata.labels);
-    updatePodCondition(pod, { type: 'PodScheduled', status: 'True' });
-    return pod;
-  }, { strategy: {} });
+  await store.update(
+    own,
+    name,
+    (existing) => {
+      if (!existing) throw newNotFound(store.groupResource, name);
+      checkPreconditions(store, request, existing as Pod, metadata);
+      const pod = deepCopy(existing) as Pod;
+      const problem = whyUnassignable(pod);
+      if (problem) throw newConflict({ group: '', resource: 'pods/binding' }, name, problem);
+      pod.spec = { ...pod.spec, nodeName: target?.name ?? '' };
+      if (pod.status) delete pod.status.nominatedNodeName;
+      pod.metadata.annotations = merged(pod.metadata.annotations, metadata.annotations);
+      if (metadata.labels) pod.metadata.labels = merged(pod.metadata.labels, metadata.labels);
+      updatePodCondition(pod, { type: 'PodScheduled', status: 'True' });
+      return pod;
+    },
+    { strategy: {} },
+  );
 }
 
-function checkPreconditions(store: Store, { namespace }: WriteRequest, { metadata: pod }: Pod, { uid, resourceVersion }: Binding['metadata']): void {
+function checkPreconditions(
+  store: Store,
+  { namespace }: WriteRequest,
+  { metadata: pod }: Pod,
+  { uid, resourceVersion }: Binding['metadata'],
+): void {
   const fail = (what: string, wanted: string, found = ''): never => {
     const detail = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
     const name = pod.name ?? '';
-    throw newConflict(store.groupResource, name, `StorageError: invalid object, Code: 4, Key: /registry${store.key(namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`);
+    throw newConflict(
+      store.groupResource,
+      name,
+      `StorageError: invalid object, Code: 4, Key: /registry${store.key(namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
+    );
   };
   if (uid && uid !== pod.uid) fail('UID', uid, pod.uid);
   if (resourceVersion && resourceVersion !== pod.resourceVersion) fail('ResourceVersion', resourceVersion, pod.resourceVersion);

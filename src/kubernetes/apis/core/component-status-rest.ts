@@ -44,7 +44,11 @@ function probe(url: string): Promise<Health> {
       response.on('end', () => {
         const code = response.statusCode ?? 0;
         const healthy = code >= 200 && code < 400;
-        resolve(healthy ? { status: 'True', message: Buffer.concat(chunks).toString('utf8') } : { status: 'False', message: `HTTP probe failed with statuscode: ${code}` });
+        resolve(
+          healthy
+            ? { status: 'True', message: Buffer.concat(chunks).toString('utf8') }
+            : { status: 'False', message: `HTTP probe failed with statuscode: ${code}` },
+        );
       });
     });
     request.on('timeout', () => request.destroy(new Error('context deadline exceeded (Client.Timeout exceeded while awaiting headers)')));
@@ -55,7 +59,12 @@ function probe(url: string): Promise<Health> {
 async function statusOf(name: string, storage: StorageFactory): Promise<ComponentStatus | undefined> {
   const check = Object.hasOwn(components, name) ? components[name] : undefined;
   if (!check) return undefined;
-  return { kind: 'ComponentStatus', apiVersion: 'v1', metadata: { name }, conditions: [{ type: 'Healthy', ...(await check(storage)) }] } as ComponentStatus;
+  return {
+    kind: 'ComponentStatus',
+    apiVersion: 'v1',
+    metadata: { name },
+    conditions: [{ type: 'Healthy', ...(await check(storage)) }],
+  } as ComponentStatus;
 }
 
 @Injectable()
@@ -80,7 +89,9 @@ export class ComponentStatusListHandler {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const predicate = selectionOf(endpoint.definition, parseListOptions(context.query), '');
     const all = await Promise.all(Object.keys(components).map((name) => statusOf(name, this.storage)));
-    const selected = all.filter((status): status is ComponentStatus => status !== undefined && predicate.matches(asCached(endpoint, status)));
+    const selected = all.filter(
+      (status): status is ComponentStatus => status !== undefined && predicate.matches(asCached(endpoint, status)),
+    );
     if (negotiated.convert?.kind === 'Table') {
       const table = encodeTable(endpoint, selected, { resourceVersion: '' }, tableOptions(context), negotiated.convert.version);
       return respondJson(context, 200, Buffer.from(`${table}\n`), negotiated, metaSchema.struct('meta_v1.Table'));
@@ -96,5 +107,8 @@ export class ComponentStatusListHandler {
 /** As selectors see it. */
 function asCached(endpoint: ResourceEndpoint, status: ComponentStatus): CachedObject {
   const name = status.metadata.name ?? '';
-  return new CachedObject(name, 0, 0, Buffer.from(`${encode(endpoint.type, status)}\n`), { parse: () => status, fields: () => ({ 'metadata.name': name }) });
+  return new CachedObject(name, 0, 0, Buffer.from(`${encode(endpoint.type, status)}\n`), {
+    parse: () => status,
+    fields: () => ({ 'metadata.name': name }),
+  });
 }

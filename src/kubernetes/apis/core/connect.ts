@@ -4,11 +4,23 @@ import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-en
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 
 /** Asks admission about a connection; its object are the options that the query gives. */
-export async function admitConnect(context: RequestContext, endpoint: ResourceEndpoint, options: Readonly<Record<string, unknown>>): Promise<void> {
+export async function admitConnect(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  options: Readonly<Record<string, unknown>>,
+): Promise<void> {
   const { admission, info } = context;
   if (!admission) return;
   const object = { kind: endpoint.kind.kind, apiVersion: groupVersionString(endpoint.kind), metadata: {}, ...options } as KubeObject;
-  const call: AdmissionCall = { operation: 'CONNECT', namespace: info.namespace, name: info.name, object, oldObject: undefined, options: {}, dryRun: false };
+  const call: AdmissionCall = {
+    operation: 'CONNECT',
+    namespace: info.namespace,
+    name: info.name,
+    object,
+    oldObject: undefined,
+    options: {},
+    dryRun: false,
+  };
   await admission.admit(call);
   await admission.validate(call);
 }

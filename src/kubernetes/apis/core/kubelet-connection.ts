@@ -17,7 +17,10 @@ export interface KubeletClientConfig {
 export const KubeletClientConfig = Symbol.for('kubenest.KubeletClientConfig');
 
 const defaults: KubeletClientConfig = {
-  ca: undefined, certificate: undefined, port: 10_250, preferredAddressTypes: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
+  ca: undefined,
+  certificate: undefined,
+  port: 10_250,
+  preferredAddressTypes: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
 };
 
 export type KubeletLocation = Pick<ProxyLocation, 'secure' | 'host' | 'port' | 'tls'>;
@@ -27,7 +30,10 @@ export type KubeletLocation = Pick<ProxyLocation, 'secure' | 'host' | 'port' | '
 export class KubeletConnections {
   readonly #config: KubeletClientConfig;
 
-  constructor(@Inject(Stores) private readonly stores: Stores, @Optional() @Inject(KubeletClientConfig) config?: KubeletClientConfig) {
+  constructor(
+    @Inject(Stores) private readonly stores: Stores,
+    @Optional() @Inject(KubeletClientConfig) config?: KubeletClientConfig,
+  ) {
     this.#config = config ?? defaults;
   }
 
@@ -47,7 +53,9 @@ export class KubeletConnections {
       const own = status.daemonEndpoints?.kubeletEndpoint?.Port ?? 0;
       const checks = ca !== undefined && !unchecked;
       return {
-        secure: true, host: match.address ?? '', port: own > 0 ? own : port,
+        secure: true,
+        host: match.address ?? '',
+        port: own > 0 ? own : port,
         tls: { rejectUnauthorized: checks, ...(checks && { ca }), ...(certificate && { cert: certificate.cert, key: certificate.key }) },
       };
     }

@@ -34,12 +34,18 @@ function containersOf({ spec = {} }: Pod): Container[] {
 function containerOf(pod: Pod, asked: string): string {
   const name = pod.metadata.name ?? '';
   if (asked !== '') {
-    if (!containersOf(pod).some((container) => container.name === asked)) throw newBadRequest(`container ${asked} is not valid for pod ${name}`);
+    if (!containersOf(pod).some((container) => container.name === asked))
+      throw newBadRequest(`container ${asked} is not valid for pod ${name}`);
     return asked;
   }
   const containers = pod.spec?.containers ?? [];
   if (containers.length === 1) return containers[0]?.name ?? '';
-  const choices = containers.length === 0 ? '' : `, choose one of: [${containersOf(pod).map((container) => container.name).join(' ')}]`;
+  const choices =
+    containers.length === 0
+      ? ''
+      : `, choose one of: [${containersOf(pod)
+          .map((container) => container.name)
+          .join(' ')}]`;
   throw newBadRequest(`a container name must be specified for pod ${name}${choices}`);
 }
 
@@ -60,9 +66,16 @@ function logOptions({ searchParams: query }: RequestContext): LogOptions {
   const flag = (name: string): boolean => parseBoolean(query.get(name)) ?? false;
   const number = (name: string): number | undefined => parseInt64(query.get(name));
   return {
-    container: query.get('container') ?? '', follow: flag('follow'), previous: flag('previous'), timestamps: flag('timestamps'),
-    sinceSeconds: number('sinceSeconds'), sinceTime: timeOf(query.get('sinceTime')), tailLines: number('tailLines'), limitBytes: number('limitBytes'),
-    stream: query.get('stream') ?? undefined, insecureSkipTLSVerifyBackend: flag('insecureSkipTLSVerifyBackend'),
+    container: query.get('container') ?? '',
+    follow: flag('follow'),
+    previous: flag('previous'),
+    timestamps: flag('timestamps'),
+    sinceSeconds: number('sinceSeconds'),
+    sinceTime: timeOf(query.get('sinceTime')),
+    tailLines: number('tailLines'),
+    limitBytes: number('limitBytes'),
+    stream: query.get('stream') ?? undefined,
+    insecureSkipTLSVerifyBackend: flag('insecureSkipTLSVerifyBackend'),
   };
 }
 
@@ -79,7 +92,8 @@ function timeOf(text: string | null): string | undefined {
 /** Upstream: kubernetes/pkg/apis/core/validation (ValidatePodLogOptions). */
 function validateLogOptions({ tailLines, limitBytes, sinceSeconds, sinceTime, stream }: LogOptions): FieldError[] {
   const errors: FieldError[] = [];
-  if (tailLines !== undefined && tailLines < 0) errors.push(invalid(fieldPath('tailLines'), tailLines, 'must be greater than or equal to 0'));
+  if (tailLines !== undefined && tailLines < 0)
+    errors.push(invalid(fieldPath('tailLines'), tailLines, 'must be greater than or equal to 0'));
   if (limitBytes !== undefined && limitBytes < 1) errors.push(invalid(fieldPath('limitBytes'), limitBytes, 'must be greater than 0'));
   if (sinceSeconds !== undefined && sinceTime !== undefined) {
     errors.push(forbidden(fieldPath('[]'), 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
@@ -115,7 +129,13 @@ export class PodLogHandler {
     const kubelet = await this.kubelets.locate(node, 'pods', options.insecureSkipTLSVerifyBackend);
     const { follow, previous, timestamps, sinceSeconds, sinceTime, tailLines, limitBytes } = options;
     const query = encodeQuery([
-      ['follow', follow], ['previous', previous], ['timestamps', timestamps], ['sinceSeconds', sinceSeconds], ['sinceTime', sinceTime], ['tailLines', tailLines], ['limitBytes', limitBytes],
+      ['follow', follow],
+      ['previous', previous],
+      ['timestamps', timestamps],
+      ['sinceSeconds', sinceSeconds],
+      ['sinceTime', sinceTime],
+      ['tailLines', tailLines],
+      ['limitBytes', limitBytes],
     ]);
     await stream(context, kubelet, `/containerLogs/${namespace}/${name}/${container}${query && `?${query}`}`);
   }
@@ -139,7 +159,9 @@ async function stream(context: RequestContext, { secure, host, port, tls }: Kube
   if (status < 200 || status > 206) throw await kubeletError(response, status, info.name);
   const out = exchange.open(200, startHeaders(context, 200, 'text/plain'));
   out.onDrain(() => response.resume());
-  response.on('data', (bytes: Buffer) => { if (!out.write(bytes)) response.pause(); });
+  response.on('data', (bytes: Buffer) => {
+    if (!out.write(bytes)) response.pause();
+  });
   response.once('end', () => out.end());
   response.once('error', () => out.abort());
 }
@@ -174,13 +196,21 @@ async function kubeletOf(kubelets: KubeletConnections, { metadata, spec }: Pod):
 
 /** Streams to a container's process. Upstream: kubernetes/pkg/registry/core/pod/rest/subresources.go. */
 abstract class ContainerStreamHandler {
-  constructor(private readonly kubelets: KubeletConnections, private readonly authorizer: UnionAuthorizer, private readonly path: 'exec' | 'attach') {}
+  constructor(
+    private readonly kubelets: KubeletConnections,
+    private readonly authorizer: UnionAuthorizer,
+    private readonly path: 'exec' | 'attach',
+  ) {}
 
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const { searchParams: query, info } = context;
     const flag = (name: string, otherwise: boolean): boolean => parseBoolean(query.get(name)) ?? otherwise;
     const options = {
-      stdin: flag('stdin', false), stdout: flag('stdout', true), stderr: flag('stderr', true), tty: flag('tty', false), container: query.get('container') ?? '',
+      stdin: flag('stdin', false),
+      stdout: flag('stdout', true),
+      stderr: flag('stderr', true),
+      tty: flag('tty', false),
+      container: query.get('container') ?? '',
       ...(this.path === 'exec' && { command: query.getAll('command') }),
     };
     await admitConnect(context, endpoint, options);
@@ -189,9 +219,18 @@ abstract class ContainerStreamHandler {
     const container = containerOf(pod, options.container);
     const kubelet = await kubeletOf(this.kubelets, pod);
     const one = (is: boolean): number | undefined => (is ? 1 : undefined);
-    const parameters: [string, string | number | undefined][] = [['input', one(options.stdin)], ['output', one(options.stdout)], ['error', one(options.stderr)], ['tty', one(options.tty)]];
+    const parameters: [string, string | number | undefined][] = [
+      ['input', one(options.stdin)],
+      ['output', one(options.stdout)],
+      ['error', one(options.stderr)],
+      ['tty', one(options.tty)],
+    ];
     for (const command of options.command ?? []) parameters.push(['command', command]);
-    await proxyRequest(context, { ...kubelet, path: `/${this.path}/${info.namespace}/${info.name}/${container}`, query: encodeQuery(parameters) }, true);
+    await proxyRequest(
+      context,
+      { ...kubelet, path: `/${this.path}/${info.namespace}/${info.name}/${container}`, query: encodeQuery(parameters) },
+      true,
+    );
   }
 }
 
@@ -215,7 +254,10 @@ export class PodAttachHandler extends ContainerStreamHandler {
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class PodPortForwardHandler {
-  constructor(@Inject(KubeletConnections) private readonly kubelets: KubeletConnections, @Inject(UnionAuthorizer) private readonly authorizer: UnionAuthorizer) {}
+  constructor(
+    @Inject(KubeletConnections) private readonly kubelets: KubeletConnections,
+    @Inject(UnionAuthorizer) private readonly authorizer: UnionAuthorizer,
+  ) {}
 
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const { namespace, name } = context.info;
@@ -223,6 +265,10 @@ export class PodPortForwardHandler {
     await admitConnect(context, endpoint, ports.length > 0 ? { ports } : {});
     await ensureMayCreate(context, this.authorizer);
     const kubelet = await kubeletOf(this.kubelets, await podOf(context, endpoint));
-    await proxyRequest(context, { ...kubelet, path: `/portForward/${namespace}/${name}`, query: ports.length > 0 ? encodeQuery([['port', ports.join(',')]]) : '' }, true);
+    await proxyRequest(
+      context,
+      { ...kubelet, path: `/portForward/${namespace}/${name}`, query: ports.length > 0 ? encodeQuery([['port', ports.join(',')]]) : '' },
+      true,
+    );
   }
 }

@@ -15,13 +15,18 @@ import { isGlobalUnicast, proxyableAddress } from './proxyable-address.ts';
 const unchecked = { rejectUnauthorized: false };
 
 /** `name`, `name:port` or `scheme:name:port`. */
-interface Target { readonly secure: boolean; readonly name: string; readonly port: string }
+interface Target {
+  readonly secure: boolean;
+  readonly name: string;
+  readonly port: string;
+}
 
 /** Throws BadRequest. `what` is told: pod, service or node. Upstream: apimachinery/pkg/util/net/port_split.go. */
 function splitTarget(id: string, what: string): Target {
   const parts = id.split(':');
   const [scheme, name, port] = parts.length === 3 ? parts : ['', parts[0], parts[1] ?? ''];
-  if (parts.length > 3 || !name || !['', 'http', 'https'].includes(scheme as string)) throw newBadRequest(`invalid ${what} request ${JSON.stringify(id)}`);
+  if (parts.length > 3 || !name || !['', 'http', 'https'].includes(scheme as string))
+    throw newBadRequest(`invalid ${what} request ${JSON.stringify(id)}`);
   return { secure: scheme === 'https', name, port: port as string };
 }
 
@@ -30,7 +35,11 @@ function pathBehind({ exchange, info }: RequestContext): string {
   const path = (exchange.url.split('?', 1)[0] as string).replace(/^\/+/, '');
   // `api/v1`, the namespace if there is one, resource, name and `proxy`.
   const before = 2 + (info.namespace ? 2 : 0) + 3;
-  return path.split('/').slice(before).map((segment) => `/${segment}`).join('');
+  return path
+    .split('/')
+    .slice(before)
+    .map((segment) => `/${segment}`)
+    .join('');
 }
 
 function portOf({ port, secure }: Target): number {
@@ -102,7 +111,8 @@ export class ServiceProxyHandler {
     if (subsets.length === 0) throw newServiceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`);
     for (const { addresses = [], ports = [] } of shuffled(subsets)) {
       for (const port of ports.filter((one) => (one.name ?? '') === portName)) {
-        for (const address of shuffled(addresses)) if (await this.#isPods(namespace, address)) return { ip: address.ip ?? '', port: port.port ?? 0 };
+        for (const address of shuffled(addresses))
+          if (await this.#isPods(namespace, address)) return { ip: address.ip ?? '', port: port.port ?? 0 };
       }
     }
     return undefined;

@@ -27,20 +27,33 @@ type Bound = Pick<ServiceAccountClaims['kubernetes.io'], 'node' | 'pod' | 'secre
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class TokenRequestHandler {
-  constructor(@Inject(Stores) private readonly stores: Stores, @Optional() @Inject(TokenIssuer) private readonly issuer?: TokenIssuer) {}
+  constructor(
+    @Inject(Stores) private readonly stores: Stores,
+    @Optional() @Inject(TokenIssuer) private readonly issuer?: TokenIssuer,
+  ) {}
 
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const { issuer } = this;
-    if (!issuer) throw newServiceUnavailable('this server has no key to sign tokens of service accounts with (--service-account-signing-key-file)');
+    if (!issuer)
+      throw newServiceUnavailable('this server has no key to sign tokens of service accounts with (--service-account-signing-key-file)');
     const { namespace, name } = context.info;
-    const { object, request, negotiated } = await readCreate<TokenRequest>(context, endpoint, { keepsSystemFields: true, defaults: defaultTokenRequest });
+    const { object, request, negotiated } = await readCreate<TokenRequest>(context, endpoint, {
+      keepsSystemFields: true,
+      defaults: defaultTokenRequest,
+    });
     if (object.metadata.name && object.metadata.name !== name) {
-      throw newInvalid(kind, name, [invalid(fieldPath('metadata').child('name'), object.metadata.name, 'must match the service account name if specified')]);
+      throw newInvalid(kind, name, [
+        invalid(fieldPath('metadata').child('name'), object.metadata.name, 'must match the service account name if specified'),
+      ]);
     }
     const { object: account } = await endpoint.store.get(namespace, name, '');
     const { uid = '' } = account.metadata;
     if (object.metadata.uid && object.metadata.uid !== uid) {
-      throw newConflict({ group: kind.group, resource: kind.kind }, name, `the UID in the token request (${object.metadata.uid}) does not match the UID of the service account (${uid})`);
+      throw newConflict(
+        { group: kind.group, resource: kind.kind },
+        name,
+        `the UID in the token request (${object.metadata.uid}) does not match the UID of the service account (${uid})`,
+      );
     }
     const spec = (object.spec ??= {});
     if (!spec.audiences?.length) spec.audiences = [...issuer.apiAudiences];
@@ -57,13 +70,24 @@ export class TokenRequestHandler {
       spec.expirationSeconds = issuer.maxExpirationSeconds;
     }
     const seconds = spec.expirationSeconds ?? 0;
-    const extends_ = issuer.extendsExpiration && bound.pod !== undefined && seconds === warnOnlyExpirationSeconds && spec.audiences.every((audience) => issuer.apiAudiences.includes(audience));
+    const extends_ =
+      issuer.extendsExpiration &&
+      bound.pod !== undefined &&
+      seconds === warnOnlyExpirationSeconds &&
+      spec.audiences.every((audience) => issuer.apiAudiences.includes(audience));
     const jti = randomUUID();
     const claims: ServiceAccountClaims = {
-      aud: spec.audiences, iat: issuedAt, nbf: issuedAt, exp: issuedAt + (extends_ ? extendedExpirationSeconds : seconds), jti, sub: `system:serviceaccount:${namespace}:${name}`,
+      aud: spec.audiences,
+      iat: issuedAt,
+      nbf: issuedAt,
+      exp: issuedAt + (extends_ ? extendedExpirationSeconds : seconds),
+      jti,
+      sub: `system:serviceaccount:${namespace}:${name}`,
       'kubernetes.io': { namespace, ...bound, serviceaccount: { name, uid }, ...(extends_ && { warnafter: issuedAt + seconds }) },
     };
-    const token = await issuer.issue(claims).catch((error: Error) => { throw newInternalError(`failed to generate token: ${error.message}`); });
+    const token = await issuer.issue(claims).catch((error: Error) => {
+      throw newInternalError(`failed to generate token: ${error.message}`);
+    });
     (context.auditAnnotations ??= new Map()).set('authentication.kubernetes.io/issued-credential-id', `JTI=${jti}`);
     object.status = { token, expirationTimestamp: formatTime((issuedAt + seconds) * 1000) };
     respondValue(context, endpoint, 201, object, negotiated);
@@ -75,7 +99,9 @@ export class TokenRequestHandler {
     if (group === '' && ref.kind === 'Pod') {
       const pod = (await this.#find('pods', namespace, ref)) as Pod;
       if ((pod.spec?.serviceAccountName ?? '') !== account) {
-        throw newBadRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`);
+        throw newBadRequest(
+          `cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`,
+        );
       }
       const nodeName = pod.spec?.nodeName;
       return { pod: referenceTo(pod), ...(nodeName && { node: await this.#nodeOf(nodeName) }) };
@@ -88,7 +114,11 @@ export class TokenRequestHandler {
   async #find(resource: string, namespace: string, { kind: kindName = '', name = '', uid }: BoundObjectReference): Promise<KubeObject> {
     const { object } = await this.stores.of({ group: '', resource }).get(namespace, name, '');
     if (uid && uid !== object.metadata.uid) {
-      throw newConflict({ group: '', resource: kindName }, name, `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`);
+      throw newConflict(
+        { group: '', resource: kindName },
+        name,
+        `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+      );
     }
     return object;
   }

@@ -1,6 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, UseInterceptors } from '@nestjs/common';
-import { isConflict, newBadRequest, newConflict, newForbidden, newInvalid, newNotFound, newStatus, newTimeoutError, newTooManyRequests, StatusError } from '#apimachinery/api/errors';
+import {
+  isConflict,
+  newBadRequest,
+  newConflict,
+  newForbidden,
+  newInvalid,
+  newNotFound,
+  newStatus,
+  newTimeoutError,
+  newTooManyRequests,
+  StatusError,
+} from '#apimachinery/api/errors';
 import { labelSelectorAsSelector } from '#apimachinery/labels/selector';
 import { newFieldManager } from '#apimachinery/managedfields/field-manager';
 import type { DeleteOptions } from '#apimachinery/meta/types';
@@ -32,19 +43,32 @@ export class EvictionHandler {
   constructor(@Inject(Stores) private readonly stores: Stores) {}
 
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
-    const { object: eviction, request, options, negotiated } = await readCreate<Eviction>(context, endpoint, {
+    const {
+      object: eviction,
+      request,
+      options,
+      negotiated,
+    } = await readCreate<Eviction>(context, endpoint, {
       alsoAccepts: ({ group, version, kind }) => group === 'policy' && version === 'v1beta1' && kind === 'Eviction',
     });
     const { name } = context.info;
     if (eviction.metadata.name !== name) throw newBadRequest('name in URL does not match name in Eviction object');
     if (eviction.deleteOptions?.ignoreStoreReadErrorWithClusterBreakingPotential) {
       const path = fieldPath('deleteOptions').child('ignoreStoreReadErrorWithClusterBreakingPotential');
-      throw newInvalid({ group: 'policy', kind: 'Eviction' }, name, [invalid(path, true, 'can not be set for pod eviction, try after removing the option')]);
+      throw newInvalid({ group: 'policy', kind: 'Eviction' }, name, [
+        invalid(path, true, 'can not be set for pod eviction, try after removing the option'),
+      ]);
     }
     const deleteOptions = withDryRun(eviction.deleteOptions as DeleteOptions | undefined, options.dryRun ? ['All'] : []);
     await request.validate('CREATE', eviction, undefined);
     const own: WriteRequest = { ...request, dryRun: (deleteOptions.dryRun?.length ?? 0) > 0, admit: () => {}, validate: () => {} };
-    await new PodEviction(endpoint.store, this.stores.of({ group: 'policy', resource: 'poddisruptionbudgets' }), own, name, deleteOptions).run();
+    await new PodEviction(
+      endpoint.store,
+      this.stores.of({ group: 'policy', resource: 'poddisruptionbudgets' }),
+      own,
+      name,
+      deleteOptions,
+    ).run();
     respondCreated(context, negotiated);
   }
 }
@@ -53,13 +77,21 @@ export class EvictionHandler {
 function withDryRun(options: DeleteOptions | undefined, asked: string[]): DeleteOptions {
   if (!options?.dryRun?.length) return { ...options, ...(asked.length > 0 && { dryRun: asked }) };
   if (asked.length > 0 && !deepEqual(asked, options.dryRun)) {
-    throw new StatusError(newStatus(500, '', `Non-matching dry-run options in request and content: [${asked.join(' ')}] and [${options.dryRun.join(' ')}]`));
+    throw new StatusError(
+      newStatus(500, '', `Non-matching dry-run options in request and content: [${asked.join(' ')}] and [${options.dryRun.join(' ')}]`),
+    );
   }
   return options;
 }
 
 class PodEviction {
-  constructor(readonly pods: Store, readonly budgets: Store, readonly request: WriteRequest, readonly name: string, readonly options: DeleteOptions) {}
+  constructor(
+    readonly pods: Store,
+    readonly budgets: Store,
+    readonly request: WriteRequest,
+    readonly name: string,
+    readonly options: DeleteOptions,
+  ) {}
 
   get #setsVersion(): boolean {
     return this.options.preconditions?.resourceVersion !== undefined;
@@ -69,7 +101,10 @@ class PodEviction {
     const pod = await this.#deleteUncounted();
     if (!pod) return;
     const [budget, ...others] = await this.#budgetsOf(pod);
-    if (others.length > 0) throw new StatusError(newStatus(500, '', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'));
+    if (others.length > 0)
+      throw new StatusError(
+        newStatus(500, '', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'),
+      );
     const unhealthy = budget !== undefined && mayEvictUnhealthy(pod, budget);
     if (budget && !unhealthy) await this.#decrement(budget);
     try {
@@ -123,14 +158,19 @@ class PodEviction {
     const strategy = (definition.subresources['status'] as ParentSubresource).strategy;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.budgets.update(request, name, (existing) => {
-          if (!existing) throw newNotFound(this.budgets.groupResource, name);
-          const next = deepCopy(existing) as PodDisruptionBudget;
-          checkBudget(next);
-          takeOne(next, this.name, request.now);
-          next.metadata = manager.update(existing, next, 'kube-apiserver').metadata;
-          return next;
-        }, { strategy });
+        await this.budgets.update(
+          request,
+          name,
+          (existing) => {
+            if (!existing) throw newNotFound(this.budgets.groupResource, name);
+            const next = deepCopy(existing) as PodDisruptionBudget;
+            checkBudget(next);
+            takeOne(next, this.name, request.now);
+            next.metadata = manager.update(existing, next, 'kube-apiserver').metadata;
+            return next;
+          },
+          { strategy },
+        );
         return;
       } catch (error) {
         if (!isConflict(error)) throw error;
@@ -146,14 +186,25 @@ class PodEviction {
     let { preconditions } = options;
     if (!request.dryRun) {
       const strategy = (pods.definition.subresources['status'] as ParentSubresource).strategy;
-      const marked = await pods.update(request, name, (existing) => {
-        if (!existing) throw newNotFound(pods.groupResource, name);
-        checkPreconditions(existing as Pod, preconditions);
-        const pod = deepCopy(existing) as Pod;
-        updatePodCondition(pod, { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' });
-        return pod;
-      }, { strategy });
-      if (preconditions?.resourceVersion !== undefined) preconditions = { ...preconditions, resourceVersion: marked.object.metadata.resourceVersion ?? '' };
+      const marked = await pods.update(
+        request,
+        name,
+        (existing) => {
+          if (!existing) throw newNotFound(pods.groupResource, name);
+          checkPreconditions(existing as Pod, preconditions);
+          const pod = deepCopy(existing) as Pod;
+          updatePodCondition(pod, {
+            type: 'DisruptionTarget',
+            status: 'True',
+            reason: 'EvictionByEvictionAPI',
+            message: 'Eviction API: evicting',
+          });
+          return pod;
+        },
+        { strategy },
+      );
+      if (preconditions?.resourceVersion !== undefined)
+        preconditions = { ...preconditions, resourceVersion: marked.object.metadata.resourceVersion ?? '' };
     }
     await pods.delete(request, name, { ...options, ...(preconditions && { preconditions }) });
   }
@@ -167,10 +218,14 @@ function checkPreconditions({ metadata }: Pod, preconditions: DeleteOptions['pre
   const { uid, resourceVersion } = preconditions ?? {};
   const conflict = (detail: string): StatusError => newConflict({ group: '', resource: 'Pod' }, metadata.name ?? '', detail);
   if (uid && uid !== metadata.uid) {
-    throw conflict(`the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`);
+    throw conflict(
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+    );
   }
   if (resourceVersion && resourceVersion !== metadata.resourceVersion) {
-    throw conflict(`the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`);
+    throw conflict(
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+    );
   }
 }
 
@@ -188,7 +243,10 @@ function mayEvictUnhealthy({ status }: Pod, budget: PodDisruptionBudget): boolea
 
 function tooMany(retryAfterSeconds: number, message: string): StatusError {
   const { status } = newTooManyRequests(violation, retryAfterSeconds);
-  return new StatusError({ ...status, details: { causes: [{ reason: 'DisruptionBudget', message }], ...(retryAfterSeconds && { retryAfterSeconds }) } });
+  return new StatusError({
+    ...status,
+    details: { causes: [{ reason: 'DisruptionBudget', message }], ...(retryAfterSeconds && { retryAfterSeconds }) },
+  });
 }
 
 function stillProcessed(name: string): StatusError {
@@ -208,11 +266,16 @@ function checkBudget({ metadata, status = {} }: PodDisruptionBudget): void {
   if (disruptionsAllowed === 0) throw tooMany(0, whyNone(name, status));
 }
 
-function whyNone(name: string, { conditions = [], currentHealthy = 0, desiredHealthy = 0 }: NonNullable<PodDisruptionBudget['status']>): string {
+function whyNone(
+  name: string,
+  { conditions = [], currentHealthy = 0, desiredHealthy = 0 }: NonNullable<PodDisruptionBudget['status']>,
+): string {
   const condition = conditions.find(({ type }) => type === 'DisruptionAllowed');
   const told = condition?.status === 'False' && condition.message ? condition : undefined;
-  if (told?.reason === 'SyncFailed') return `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${told.message}`;
-  if (currentHealthy <= desiredHealthy) return `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
+  if (told?.reason === 'SyncFailed')
+    return `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${told.message}`;
+  if (currentHealthy <= desiredHealthy)
+    return `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
   if (told) return `The disruption budget ${name} does not allow evicting pods currently (${told.reason}): ${told.message}`;
   return `The disruption budget ${name} does not allow evicting pods currently`;
 }
@@ -230,8 +293,12 @@ function setDisruptionForbidden({ metadata, status = {} }: PodDisruptionBudget, 
   const at = conditions.findIndex(({ type }) => type === 'DisruptionAllowed');
   const old = conditions[at];
   const next = {
-    type: 'DisruptionAllowed', status: 'False', ...(metadata.generation && { observedGeneration: status.observedGeneration ?? 0 }),
-    lastTransitionTime: old?.status === 'False' && old.lastTransitionTime ? old.lastTransitionTime : time, reason: 'InsufficientPods', message: '',
+    type: 'DisruptionAllowed',
+    status: 'False',
+    ...(metadata.generation && { observedGeneration: status.observedGeneration ?? 0 }),
+    lastTransitionTime: old?.status === 'False' && old.lastTransitionTime ? old.lastTransitionTime : time,
+    reason: 'InsufficientPods',
+    message: '',
   };
   if (old) conditions[at] = next;
   else conditions.push(next);

@@ -27,7 +27,11 @@ export class AddressRange {
   readonly upper: bigint;
   readonly #end: bigint;
 
-  private constructor(readonly cidr: string, bytes: readonly number[], prefix: number) {
+  private constructor(
+    readonly cidr: string,
+    bytes: readonly number[],
+    prefix: number,
+  ) {
     this.family = bytes.length === 4 ? 'IPv4' : 'IPv6';
     const hostBits = BigInt(bytes.length * 8 - prefix);
     const size = 1n << hostBits;
@@ -86,7 +90,7 @@ function lowerBandSize(size: bigint): bigint {
 function* circle(first: bigint, last: bigint, random: () => number): Iterable<bigint> {
   const size = last - first + 1n;
   if (size <= 0n) return;
-  const start = first + BigInt(Math.floor(random() * Number(size))) % size;
+  const start = first + (BigInt(Math.floor(random() * Number(size))) % size);
   for (let at = start; at <= last; at += 1n) yield at;
   for (let at = first; at < start; at += 1n) yield at;
 }

@@ -4,7 +4,10 @@ export type AllocationFailure = 'full' | 'allocated' | 'mismatchedNetwork' | 'no
 export class AllocationError extends Error {
   override readonly name = 'AllocationError';
 
-  constructor(readonly failure: AllocationFailure, message: string) {
+  constructor(
+    readonly failure: AllocationFailure,
+    message: string,
+  ) {
     super(message);
   }
 }

@@ -74,7 +74,12 @@ export class ClusterIPAllocator {
   /** Whether any ServiceCIDR has the address, ready or not. */
   covers(ip: string): boolean {
     const parsed = parseAddress(ip);
-    return parsed !== undefined && this.client.list(serviceCIDRs).some((cidr) => this.#rangesOf(cidr as ServiceCIDR).some((range) => range.contains(parsed.family, parsed.address)));
+    return (
+      parsed !== undefined &&
+      this.client
+        .list(serviceCIDRs)
+        .some((cidr) => this.#rangesOf(cidr as ServiceCIDR).some((range) => range.contains(parsed.family, parsed.address)))
+    );
   }
 
   /** false if somebody has it. */

@@ -15,10 +15,13 @@ const families = ['IPv4', 'IPv6'];
 export const headless = 'None';
 
 export const needsClusterIP = ({ type }: ServiceSpec): boolean => type !== 'ExternalName';
-const needsNodePort = (spec: ServiceSpec): boolean => spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false);
+const needsNodePort = (spec: ServiceSpec): boolean =>
+  spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false);
 /** Whether a load balancer asks the nodes for their health. Upstream: api/service/util.go (NeedsHealthCheck). */
-export const needsHealthCheckNodePort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean => type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
-const isSelectorlessHeadless = ({ clusterIP, selector }: ServiceSpec): boolean => clusterIP === headless && Object.keys(selector ?? {}).length === 0;
+export const needsHealthCheckNodePort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
+  type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
+const isSelectorlessHeadless = ({ clusterIP, selector }: ServiceSpec): boolean =>
+  clusterIP === headless && Object.keys(selector ?? {}).length === 0;
 const otherFamily = (family: string | undefined): IPFamily => (family === 'IPv4' ? 'IPv6' : 'IPv4');
 
 function isSame(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
@@ -72,14 +75,22 @@ export function patchAllocatedValues(spec: ServiceSpec, old: ServiceSpec): void 
       if (before && !sent.has(before)) port.nodePort = before;
     }
   }
-  if (needsHealthCheckNodePort(old) && needsHealthCheckNodePort(spec) && !spec.healthCheckNodePort) setOrDelete(spec, 'healthCheckNodePort', old.healthCheckNodePort);
+  if (needsHealthCheckNodePort(old) && needsHealthCheckNodePort(spec) && !spec.healthCheckNodePort)
+    setOrDelete(spec, 'healthCheckNodePort', old.healthCheckNodePort);
 }
 
 /** A PreferDualStack service keeps what it has when the cluster's families change, unless its own fields change. */
 export function keepsClusterIPs(spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
   const prefers = 'PreferDualStack';
-  return old !== undefined && spec.type === old.type && (spec.type === 'ClusterIP' || spec.type === 'NodePort' || spec.type === 'LoadBalancer')
-    && spec.ipFamilyPolicy === prefers && (old.ipFamilyPolicy ?? prefers) === prefers && isSame(spec.clusterIPs, old.clusterIPs) && isSame(spec.ipFamilies, old.ipFamilies);
+  return (
+    old !== undefined &&
+    spec.type === old.type &&
+    (spec.type === 'ClusterIP' || spec.type === 'NodePort' || spec.type === 'LoadBalancer') &&
+    spec.ipFamilyPolicy === prefers &&
+    (old.ipFamilyPolicy ?? prefers) === prefers &&
+    isSame(spec.clusterIPs, old.clusterIPs) &&
+    isSame(spec.ipFamilies, old.ipFamilies)
+  );
 }
 
 /**
@@ -103,7 +114,8 @@ export function validateServiceClusterIPsRelatedFields(spec: ServiceSpec, old: S
   if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) errors.push(notSupported(policyPath, ipFamilyPolicy, policies));
 
   const wrong = clusterIPs.flatMap((ip, at) => {
-    if (at === 0 && ip === headless) return clusterIPs.length > 1 ? [invalid(clusterIPsPath, clusterIPs, "'None' must be the first and only value")] : [];
+    if (at === 0 && ip === headless)
+      return clusterIPs.length > 1 ? [invalid(clusterIPsPath, clusterIPs, "'None' must be the first and only value")] : [];
     return isValidIPForLegacyField(clusterIPsPath.index(at), ip, true, old?.clusterIPs);
   });
   errors.push(...wrong);
@@ -141,11 +153,15 @@ export function initIPFamilyFields(service: Service, old: Service | undefined, c
   const policy = spec.ipFamilyPolicy;
   if (before) {
     if (policy === 'SingleStack') {
-      if (spec.clusterIPs && spec.clusterIPs.length > 1 && isSame(before.clusterIPs, spec.clusterIPs)) spec.clusterIPs = spec.clusterIPs.slice(0, 1);
-      if (spec.ipFamilies && spec.ipFamilies.length > 1 && isSame(before.ipFamilies, spec.ipFamilies)) spec.ipFamilies = spec.ipFamilies.slice(0, 1);
+      if (spec.clusterIPs && spec.clusterIPs.length > 1 && isSame(before.clusterIPs, spec.clusterIPs))
+        spec.clusterIPs = spec.clusterIPs.slice(0, 1);
+      if (spec.ipFamilies && spec.ipFamilies.length > 1 && isSame(before.ipFamilies, spec.ipFamilies))
+        spec.ipFamilies = spec.ipFamilies.slice(0, 1);
     } else {
-      if (isReduced(spec.clusterIPs, before.clusterIPs)) errors.push(invalid(policyPath, policy, "must be 'SingleStack' to release the secondary cluster IP"));
-      if (isReduced(spec.ipFamilies, before.ipFamilies)) errors.push(invalid(policyPath, policy, "must be 'SingleStack' to release the secondary IP family"));
+      if (isReduced(spec.clusterIPs, before.clusterIPs))
+        errors.push(invalid(policyPath, policy, "must be 'SingleStack' to release the secondary cluster IP"));
+      if (isReduced(spec.ipFamilies, before.ipFamilies))
+        errors.push(invalid(policyPath, policy, "must be 'SingleStack' to release the secondary IP family"));
     }
   }
   if (policy === 'SingleStack') {
@@ -168,11 +184,13 @@ export function initIPFamilyFields(service: Service, old: Service | undefined, c
     if (spec.ipFamilies.length < 2 && policy !== 'SingleStack') spec.ipFamilies = [...spec.ipFamilies, otherFamily(spec.ipFamilies[0])];
     return;
   }
-  if (policy === 'RequireDualStack' && configured.length < 2) errors.push(invalid(policyPath, policy, 'this cluster is not configured for dual-stack services'));
+  if (policy === 'RequireDualStack' && configured.length < 2)
+    errors.push(invalid(policyPath, policy, 'this cluster is not configured for dual-stack services'));
   (spec.ipFamilies ?? []).forEach((family, at) => {
     if (!configured.includes(family as IPFamily)) errors.push(invalid(familiesPath.index(at), family, 'not configured on this cluster'));
   });
   refuse(errors);
   if (!spec.ipFamilies?.length) spec.ipFamilies = [configured[0] as string];
-  if (policy !== 'SingleStack' && spec.ipFamilies.length === 1 && configured.length === 2) spec.ipFamilies = [...spec.ipFamilies, otherFamily(spec.ipFamilies[0])];
+  if (policy !== 'SingleStack' && spec.ipFamilies.length === 1 && configured.length === 2)
+    spec.ipFamilies = [...spec.ipFamilies, otherFamily(spec.ipFamilies[0])];
 }

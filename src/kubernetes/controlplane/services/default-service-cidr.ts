@@ -15,7 +15,11 @@ export class DefaultServiceCIDR {
   #first: Promise<void> | undefined;
 
   /** `cidrs`: the default family first. `warn` is told once of a ServiceCIDR that differs from them. */
-  constructor(readonly client: LoopbackClient, readonly cidrs: readonly string[], readonly warn: (message: string) => void) {}
+  constructor(
+    readonly client: LoopbackClient,
+    readonly cidrs: readonly string[],
+    readonly warn: (message: string) => void,
+  ) {}
 
   /** Resolves when addresses can be given. */
   whenPresent(): Promise<void> {
@@ -27,7 +31,12 @@ export class DefaultServiceCIDR {
     const present = (await this.client.get(serviceCIDRs, '', name)) as ServiceCIDR | undefined;
     const cidrs = present?.spec?.cidrs ?? [];
     if (!present) {
-      await this.client.ensure(serviceCIDRs, { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { name }, spec: { cidrs: [...this.cidrs] } });
+      await this.client.ensure(serviceCIDRs, {
+        apiVersion: 'networking.k8s.io/v1',
+        kind: 'ServiceCIDR',
+        metadata: { name },
+        spec: { cidrs: [...this.cidrs] },
+      });
     } else if (this.cidrs.length === 2 && cidrs.length === 1 && cidrs[0] === this.cidrs[0]) {
       await this.client.update(serviceCIDRs, '', name, (object) => ({ ...object, spec: { cidrs: [...this.cidrs] } }));
     }
@@ -43,9 +52,16 @@ export class DefaultServiceCIDR {
     }
     const condition = present.status?.conditions?.find(({ type }) => type === 'Ready');
     if (condition && condition.status !== 'Unknown') return;
-    await this.client.as(controllerName).apply({ ...serviceCIDRs, subresource: 'status' }, {
-      apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { name },
-      status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: now(), message: 'Kubernetes default Service CIDR is ready' }] },
-    });
+    await this.client.as(controllerName).apply(
+      { ...serviceCIDRs, subresource: 'status' },
+      {
+        apiVersion: 'networking.k8s.io/v1',
+        kind: 'ServiceCIDR',
+        metadata: { name },
+        status: {
+          conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: now(), message: 'Kubernetes default Service CIDR is ready' }],
+        },
+      },
+    );
   }
 }

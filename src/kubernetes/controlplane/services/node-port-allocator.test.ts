@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { describe, expect, test } from 'vitest';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import type { Encode, Revision, StorageRecord } from '#apiserver/storage/storage';
@@ -31,10 +31,6 @@ class OneKeyStorage {
     return this.#put(key, encode);
   }
 
-  async delete(): Promise<never> {
-    throw new Error('not used');
-  }
-
   #put(key: string, encode: Encode): StorageRecord {
     const revision = ++this.#revision;
     this.writes += 1;
@@ -50,7 +46,9 @@ describe('NodePortAllocator', () => {
     const allocator = new NodePortAllocator(new OneKeyStorage(), range);
     await allocator.allocate(30_001);
     await expect(allocator.allocate(30_001)).rejects.toThrow('provided port is already allocated');
-    await expect(allocator.allocate(80)).rejects.toThrow('provided port is not in the valid range. The range of valid ports is 30000-30063');
+    await expect(allocator.allocate(80)).rejects.toThrow(
+      'provided port is not in the valid range. The range of valid ports is 30000-30063',
+    );
     await allocator.release(30_001);
     await allocator.allocate(30_001);
     expect(allocator.has(30_001)).toBe(true);
@@ -80,7 +78,11 @@ describe('NodePortAllocator', () => {
     await new NodePortAllocator(storage, { base: 30_000, size: 10 }).allocate(30_005);
     const allocator = new NodePortAllocator(storage, range);
     await allocator.allocate(30_005);
-    expect(JSON.parse(String(storage.record?.value))).toMatchObject({ kind: 'RangeAllocation', range: '30000-30063', data: Buffer.from([32]).toString('base64') });
+    expect(JSON.parse(String(storage.record?.value))).toMatchObject({
+      kind: 'RangeAllocation',
+      range: '30000-30063',
+      data: Buffer.from([32]).toString('base64'),
+    });
   });
 
   test('a write that fails takes nothing', async () => {

@@ -31,7 +31,10 @@ export class NodePortAllocator {
   #writing = false;
   #loaded: Promise<void> | undefined;
 
-  constructor(readonly storage: Pick<Storage, 'get' | 'create' | 'update'>, readonly range: PortRange) {
+  constructor(
+    readonly storage: Pick<Storage, 'get' | 'create' | 'update'>,
+    readonly range: PortRange,
+  ) {
     this.#stored = new PortBitmap(range);
   }
 
@@ -47,7 +50,7 @@ export class NodePortAllocator {
   /** Takes any free port. Rejects with AllocationError `full`. */
   async allocateNext(): Promise<number> {
     await this.load();
-    for (let refreshed = false; ;) {
+    for (let refreshed = false; ; ) {
       const port = this.#stored.findFree(this.#reserved);
       if (port !== undefined) {
         if (await this.#change(port, true)) return port;
@@ -90,7 +93,10 @@ export class NodePortAllocator {
   /** Takes what services have and the store does not know of; gives back `leaked`. Writes only if that changes anything. */
   async repair(used: Iterable<number>, leaked: Iterable<number>): Promise<void> {
     await this.load();
-    const changes = [...[...used].filter((port) => this.#stored.contains(port) && !this.has(port)).map((port) => this.#change(port, true)), ...[...leaked].map((port) => this.release(port))];
+    const changes = [
+      ...[...used].filter((port) => this.#stored.contains(port) && !this.has(port)).map((port) => this.#change(port, true)),
+      ...[...leaked].map((port) => this.release(port)),
+    ];
     await Promise.all(changes);
     if (this.#revision === 0) await this.#initialize();
   }
@@ -168,9 +174,15 @@ export class NodePortAllocator {
 }
 
 function encodeRange(bitmap: PortBitmap): Buffer {
-  return Buffer.from(`${JSON.stringify({
-    kind: 'RangeAllocation', apiVersion: 'v1', metadata: {}, range: formatPortRange(bitmap.range), data: bitmap.toBytes().toString('base64'),
-  })}\n`);
+  return Buffer.from(
+    `${JSON.stringify({
+      kind: 'RangeAllocation',
+      apiVersion: 'v1',
+      metadata: {},
+      range: formatPortRange(bitmap.range),
+      data: bitmap.toBytes().toString('base64'),
+    })}\n`,
+  );
 }
 
 /** undefined if it is of another range: services are asked again then which ports they have. */
@@ -188,13 +200,17 @@ export class NodePortOperation {
   readonly #allocated: number[] = [];
   readonly #released: number[] = [];
 
-  constructor(readonly allocator: NodePortAllocator, readonly dryRun: boolean) {}
+  constructor(
+    readonly allocator: NodePortAllocator,
+    readonly dryRun: boolean,
+  ) {}
 
   async allocate(port: number): Promise<void> {
     if (!this.dryRun) await this.allocator.allocate(port);
     else {
       await this.allocator.load();
-      if (this.allocator.has(port) || this.#allocated.includes(port)) throw new AllocationError('allocated', 'provided port is already allocated');
+      if (this.allocator.has(port) || this.#allocated.includes(port))
+        throw new AllocationError('allocated', 'provided port is already allocated');
     }
     this.#allocated.push(port);
   }

@@ -33,7 +33,10 @@ export class PortBitmap {
   /** Throws AllocationError `notInRange`. */
   checkRange(port: number): void {
     if (!this.contains(port)) {
-      throw new AllocationError('notInRange', `provided port is not in the valid range. The range of valid ports is ${formatPortRange(this.range)}`);
+      throw new AllocationError(
+        'notInRange',
+        `provided port is not in the valid range. The range of valid ports is ${formatPortRange(this.range)}`,
+      );
     }
   }
 

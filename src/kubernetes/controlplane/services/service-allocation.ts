@@ -7,7 +7,15 @@ import type { Service, ServicePort, ServiceSpec } from '#kubernetes/schema/core_
 import type { IPFamily } from './address-range.ts';
 import { AllocationError } from './allocation-error.ts';
 import type { ClusterIPAllocator } from './cluster-ip-allocator.ts';
-import { headless, initIPFamilyFields, keepsClusterIPs, needsClusterIP, needsHealthCheckNodePort, normalizeClusterIPs, patchAllocatedValues } from './cluster-ip-fields.ts';
+import {
+  headless,
+  initIPFamilyFields,
+  keepsClusterIPs,
+  needsClusterIP,
+  needsHealthCheckNodePort,
+  normalizeClusterIPs,
+  patchAllocatedValues,
+} from './cluster-ip-fields.ts';
 import { type NodePortAllocator, NodePortOperation } from './node-port-allocator.ts';
 
 const serviceKind = { group: '', kind: 'Service' };
@@ -69,7 +77,8 @@ export class ServiceAllocation implements StoreHooks {
       if (had && !has) for (const port of nodePortsOf(before)) ports.releaseDeferred(port);
       if (has) await updateNodePorts(service, before, ports);
       if (!needsHealthCheckNodePort(before) && needsHealthCheckNodePort(spec)) await allocateHealthCheckNodePort(spec, ports);
-      else if (needsHealthCheckNodePort(before) && !needsHealthCheckNodePort(spec) && before.healthCheckNodePort) ports.releaseDeferred(before.healthCheckNodePort);
+      else if (needsHealthCheckNodePort(before) && !needsHealthCheckNodePort(spec) && before.healthCheckNodePort)
+        ports.releaseDeferred(before.healthCheckNodePort);
     } catch (error) {
       await finish(false);
       throw error;
@@ -117,7 +126,11 @@ export class ServiceAllocation implements StoreHooks {
     const ips = [...(spec.clusterIPs ?? [])];
     while (ips.length < families.length) ips.push('');
     spec.clusterIPs = ips;
-    const taken = await this.#take(service, families.map((_, at) => at), request);
+    const taken = await this.#take(
+      service,
+      families.map((_, at) => at),
+      request,
+    );
     for (const [at, ip] of taken) ips[at] = ip;
     spec.clusterIP = ips[0] ?? '';
     return taken;
@@ -136,7 +149,8 @@ export class ServiceAllocation implements StoreHooks {
     const spec = service.spec as ServiceSpec;
     const none: Addresses = new Map();
     if (keepsClusterIPs(spec, before)) return { taken: none, left: none };
-    if (!needsClusterIP(before)) return { taken: needsClusterIP(spec) ? await this.#allocateClusterIPs(service, request) : none, left: none };
+    if (!needsClusterIP(before))
+      return { taken: needsClusterIP(spec) ? await this.#allocateClusterIPs(service, request) : none, left: none };
     const oldIPs = before.clusterIPs ?? [];
     if (oldIPs[0] === headless) return { taken: none, left: none };
     if (!needsClusterIP(spec)) return { taken: none, left: new Map(oldIPs.entries()) };
@@ -182,14 +196,19 @@ export class ServiceAllocation implements StoreHooks {
     const { message } = error as Error;
     const name = metadata.name ?? '';
     if (ip === '' && error instanceof AllocationError && error.failure === 'full') {
-      return newInternalError(new Error(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: ${message}`, { cause: error }));
+      return newInternalError(
+        new Error(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: ${message}`, { cause: error }),
+      );
     }
-    return newInvalid(serviceKind, name, [invalid(specPath.child('clusterIPs'), spec?.clusterIPs, `failed to allocate IP${ip && ` ${ip}`}: ${message}`)]);
+    return newInvalid(serviceKind, name, [
+      invalid(specPath.child('clusterIPs'), spec?.clusterIPs, `failed to allocate IP${ip && ` ${ip}`}: ${message}`),
+    ]);
   }
 }
 
 const nodePortPath = (at: number) => specPath.child('ports').index(at).child('nodePort');
-const allocatesNodePorts = ({ type, allocateLoadBalancerNodePorts }: ServiceSpec): boolean => type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts === true);
+const allocatesNodePorts = ({ type, allocateLoadBalancerNodePorts }: ServiceSpec): boolean =>
+  type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts === true);
 const nodePortsOf = ({ ports }: ServiceSpec): number[] => (ports ?? []).flatMap(({ nodePort }) => (nodePort ? [nodePort] : []));
 
 /** Ports of one number (of several protocols) share a node port. Upstream: alloc.go (initNodePorts). */

@@ -51,7 +51,9 @@ export class ServiceRepair {
       const parsed = parseAddress(text);
       const ip = parsed && formatAddress(parsed.family, parsed.address);
       if (!ip || !clusterIPs.covers(ip)) {
-        this.options.warn(`the cluster IP ${text} of service ${owner.namespace}/${owner.name} is not within any service CIDR; please recreate it`);
+        this.options.warn(
+          `the cluster IP ${text} of service ${owner.namespace}/${owner.name} is not within any service CIDR; please recreate it`,
+        );
         continue;
       }
       const family = familyOf(ip) as IPFamily;
@@ -61,7 +63,9 @@ export class ServiceRepair {
       if (present && isService && (parent.namespace !== owner.namespace || parent.name !== owner.name)) {
         const other = client.peek(services, parent.namespace ?? '', parent.name ?? '') as Service | undefined;
         if (other?.spec?.clusterIPs?.includes(ip)) {
-          this.options.warn(`the cluster IP ${ip} of service ${owner.namespace}/${owner.name} is that of service ${parent.namespace}/${parent.name}, too; please recreate it`);
+          this.options.warn(
+            `the cluster IP ${ip} of service ${owner.namespace}/${owner.name} is that of service ${parent.namespace}/${parent.name}, too; please recreate it`,
+          );
           continue;
         }
         if (other) continue;
@@ -91,7 +95,8 @@ export class ServiceRepair {
     const used = new Set(all.flatMap(heldNodePorts));
     const leaked: number[] = [];
     const stored = await nodePorts.snapshot();
-    for (const port of used) if (!stored.contains(port)) this.options.warn(`node port ${port} of a service is not within the range; please recreate it`);
+    for (const port of used)
+      if (!stored.contains(port)) this.options.warn(`node port ${port} of a service is not within the range; please recreate it`);
     for (const port of stored) {
       if (used.has(port)) continue;
       const seen = (this.#leaks.get(port) ?? 0) + 1;
@@ -101,5 +106,5 @@ export class ServiceRepair {
     for (const port of this.#leaks.keys()) if (used.has(port) || leaked.includes(port) || !stored.has(port)) this.#leaks.delete(port);
     if (leaked.length > 0) this.options.warn(`node ports ${leaked.join(', ')} appear to have leaked; cleaning up`);
     await nodePorts.repair(used, leaked);
-}
+  }
 }

@@ -26,6 +26,7 @@ export default defineResource<CustomResourceDefinition>({
   strategy: {
     resetFields: [['status']],
     allowUnconditionalUpdate: false,
+    anyFinalizers: true,
     generation: 'spec',
     prepareForCreate(definition) {
       definition.status = {};
@@ -43,6 +44,7 @@ export default defineResource<CustomResourceDefinition>({
       strategy: {
         resetFields: [['spec']],
         allowUnconditionalUpdate: false,
+        anyFinalizers: true,
         prepareForUpdate(definition, old) {
           if (old.spec) definition.spec = old.spec;
         },

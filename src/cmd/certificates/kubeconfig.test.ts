@@ -1,0 +1,21 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { expect, test } from 'vitest';
+import { writeKubeconfig } from './kubeconfig.ts';
+
+test('a client library finds the server, the authority and the certificate in it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kubenest-kubeconfig-'));
+  const file = join(folder, 'kubeconfig');
+  await writeKubeconfig(file, { server: 'https://127.0.0.1:6443', ca: 'CA', client: { cert: 'CERT', key: 'KEY' } });
+  await writeKubeconfig(file, { server: 'https://127.0.0.1:7443', ca: 'CA', client: { cert: 'CERT', key: 'KEY' } });
+  const config = new KubeConfig();
+  config.loadFromString(await readFile(file, 'utf8'));
+  const text = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString();
+  expect(config.getCurrentCluster()?.server).toBe('https://127.0.0.1:7443');
+  expect([config.getCurrentCluster()?.caData, config.getCurrentUser()?.certData, config.getCurrentUser()?.keyData].map(text)).toEqual(['CA', 'CERT', 'KEY']);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(await readdir(folder)).toEqual(['kubeconfig']);
+  await rm(folder, { recursive: true });
+});

@@ -1,0 +1,154 @@
+import { X509Certificate } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Authority } from '#cmd/certificates/issue';
+import { type CompletedOptions, completeOptions } from './complete.ts';
+import { OptionsError, readServerOptions } from './server-options.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-complete-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function complete(...args: string[]): Promise<CompletedOptions> {
+  const command = await readServerOptions([`--data-dir=${folder}/data`, ...args]);
+  if (!('options' in command)) throw new Error('no options');
+  return completeOptions(command.options);
+}
+
+async function problemsOf(...args: string[]): Promise<readonly string[]> {
+  return complete(...args).then(() => [], (error: unknown) => {
+    if (error instanceof OptionsError) return error.problems;
+    throw error;
+  });
+}
+
+const leafOf = ({ config }: CompletedOptions): X509Certificate => new X509Certificate(config.serving?.certificate.cert ?? '');
+
+test('without flags everything is made once, in the data folder', async () => {
+  const first = await complete();
+  expect((await readdir(join(folder, 'data/pki'))).sort()).toEqual([
+    'admin.crt', 'admin.key', 'apiserver.crt', 'apiserver.key', 'ca.crt', 'ca.key',
+    'front-proxy-ca.crt', 'front-proxy-ca.key', 'front-proxy-client.crt', 'front-proxy-client.key', 'sa.key', 'sa.pub',
+  ]);
+  expect((await stat(join(folder, 'data'))).mode & 0o777).toBe(0o700);
+  expect((await stat(join(folder, 'data/pki/ca.key'))).mode & 0o777).toBe(0o600);
+  expect(first.config.storage.file).toBe(join(folder, 'data/kubenest.db'));
+  expect(first.url).toBe('https://127.0.0.1:6443');
+  const second = await complete();
+  expect(leafOf(second).fingerprint256).toBe(leafOf(first).fingerprint256);
+  expect(second.admin).toEqual(first.admin);
+});
+
+test('two first starts at the same time use the same certificates', async () => {
+  const [one, other] = await Promise.all([complete(), complete()]);
+  expect(leafOf(one).fingerprint256).toBe(leafOf(other).fingerprint256);
+});
+
+test('the certificates are what clients need', async () => {
+  const { admin, config } = await complete();
+  const ca = new X509Certificate(config.authentication.clientCa ?? '');
+  const serving = leafOf({ config } as CompletedOptions);
+  const client = new X509Certificate(admin?.client.cert ?? '');
+  expect([serving, client].map((certificate) => certificate.verify(ca.publicKey))).toEqual([true, true]);
+  expect([serving.keyUsage, client.keyUsage]).toEqual([['1.3.6.1.5.5.7.3.1'], ['1.3.6.1.5.5.7.3.2']]);
+  expect(client.subject).toBe('O=system:masters\nCN=kubernetes-admin');
+  for (const name of ['localhost', 'kubernetes.default.svc']) expect(serving.checkHost(name)).toBe(name);
+  for (const address of ['127.0.0.1', '::1', '10.0.0.1']) expect(serving.checkIP(address)).toBe(address);
+  expect([ca.ca, serving.ca]).toEqual([true, false]);
+});
+
+test('the serving certificate is made anew when it must be for another name', async () => {
+  const first = leafOf(await complete());
+  const second = leafOf(await complete('--bind-address=192.0.2.1', '--service-cluster-ip-range=10.9.0.0/16'));
+  expect([second.checkIP('192.0.2.1'), second.checkIP('10.9.0.1')]).toEqual(['192.0.2.1', '10.9.0.1']);
+  expect(second.fingerprint256).not.toBe(first.fingerprint256);
+});
+
+describe('--cert-dir', () => {
+  test('in an empty folder a pair is made that vouches for itself', async () => {
+    const completed = await complete(`--cert-dir=${folder}/certs`);
+    expect((await readdir(join(folder, 'certs'))).sort()).toEqual(['apiserver.crt', 'apiserver.key']);
+    const trusted = new X509Certificate(completed.admin?.ca ?? '');
+    expect(leafOf(completed).verify(trusted.publicKey)).toBe(true);
+    expect(leafOf(await complete(`--cert-dir=${folder}/certs`)).fingerprint256).toBe(leafOf(completed).fingerprint256);
+  });
+
+  test('what is there is used as it is', async () => {
+    const pair = await (await Authority.create('x')).issue({ commonName: 'mine', names: ['mine.example'], usages: ['server'] });
+    await mkdir(join(folder, 'certs'));
+    await writeFile(join(folder, 'certs/apiserver.crt'), pair.cert);
+    await writeFile(join(folder, 'certs/apiserver.key'), pair.key);
+    expect(leafOf(await complete(`--cert-dir=${folder}/certs`)).subject).toBe('CN=mine');
+  });
+
+  test('half a pair is refused', async () => {
+    await mkdir(join(folder, 'certs'));
+    await writeFile(join(folder, 'certs/apiserver.crt'), 'x');
+    expect((await problemsOf(`--cert-dir=${folder}/certs`))[0]).toBe(`--cert-dir: ${folder}/certs has apiserver.crt and no apiserver.key: both are needed, or neither`);
+  });
+});
+
+test('files of other names are read: certificates, names of certificates, authorities, tokens', async () => {
+  const authority = await Authority.create('mine');
+  const main = await authority.issue({ commonName: 'main', names: ['main.example'], usages: ['server'] });
+  const other = await authority.issue({ commonName: 'other', names: ['other.example', '192.0.2.9'], usages: ['server'] });
+  const write = async (name: string, text: string): Promise<string> => {
+    await writeFile(join(folder, name), text);
+    return join(folder, name);
+  };
+  const completed = await complete(
+    `--tls-cert-file=${await write('main.crt', main.cert)}`, `--tls-private-key-file=${await write('main.key', main.key)}`,
+    `--tls-sni-cert-key=${await write('other.crt', other.cert)},${await write('other.key', other.key)}`,
+    `--client-ca-file=${await write('ca.crt', authority.pair.cert)}`,
+    `--token-auth-file=${await write('tokens.csv', 'secret,somebody,,"a,b"\n')}`,
+    '--tls-min-version=VersionTLS13', '--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256',
+  );
+  expect(leafOf(completed).subject).toBe('CN=main');
+  expect(completed.config.serving).toMatchObject({ minVersion: 'TLSv1.3', cipherSuites: ['ECDHE-RSA-AES128-GCM-SHA256'], sniCertificates: [{ names: ['other.example', '192.0.2.9'] }] });
+  expect([...(completed.config.authentication.tokens?.values() ?? [])]).toEqual([{ name: 'somebody', uid: '', groups: ['a', 'b'] }]);
+  // Whoever brings an authority makes the administrators.
+  expect(completed.admin).toBeUndefined();
+  expect(await readdir(join(folder, 'data'))).toEqual([]);
+  await writeFile(join(folder, 'main.key'), other.key);
+  await expect(completed.readTls()).rejects.toThrow(`the key of ${folder}/main.key is not that of the certificate of ${folder}/main.crt`);
+});
+
+test('all files that are wrong are told', async () => {
+  await writeFile(join(folder, 'empty.crt'), '');
+  const problems = await problemsOf('--tls-cert-file=/nope.crt', '--tls-private-key-file=/nope.key', `--client-ca-file=${folder}/empty.crt`, '--token-auth-file=/nope.csv');
+  expect(problems).toEqual([
+    `serving certificates: ${folder}/empty.crt: client CA: the bundle holds no certificate`,
+    "serving certificates: ENOENT: no such file or directory, open '/nope.crt'",
+    "--token-auth-file: ENOENT: no such file or directory, open '/nope.csv'",
+  ]);
+});
+
+test('a data folder that cannot be made is named', async () => {
+  await writeFile(join(folder, 'data'), '');
+  await chmod(join(folder, 'data'), 0o600);
+  expect((await problemsOf())[0]).toContain(`--data-dir ${folder}/data: `);
+});
+
+test('--ephemeral keeps nothing', async () => {
+  const command = await readServerOptions(['--ephemeral']);
+  if (!('options' in command)) throw new Error('no options');
+  const completed = await completeOptions(command.options);
+  expect(completed.config.storage.file).toBeUndefined();
+  const [cert = ''] = completed.tlsFiles;
+  expect(await readFile(cert, 'utf8')).toContain('BEGIN CERTIFICATE');
+  await completed.dispose();
+  await expect(stat(cert)).rejects.toThrow('ENOENT');
+});
+
+test.each([
+  ['0.0.0.0', 'https://127.0.0.1:6443'],
+  ['::', 'https://127.0.0.1:6443'],
+  ['::1', 'https://[::1]:6443'],
+  ['192.0.2.1', 'https://192.0.2.1:6443'],
+])('clients of this machine reach %s by %s', async (address, url) => {
+  expect((await complete(`--bind-address=${address}`)).url).toBe(url);
+});

@@ -1,0 +1,184 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { flagTable } from './flag-table.ts';
+import { serverHelp } from './help.ts';
+import { OptionsError, readServerOptions, ServerOptions, targetsOf } from './server-options.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-options-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function read(...args: string[]): Promise<ServerOptions> {
+  const command = await readServerOptions(args);
+  if (!('options' in command)) throw new Error('no options');
+  return command.options;
+}
+
+async function problemsOf(...args: string[]): Promise<readonly string[]> {
+  return read(...args).then(() => [], (error: unknown) => {
+    if (error instanceof OptionsError) return error.problems;
+    throw error;
+  });
+}
+
+describe('accepted', () => {
+  test.each<[name: string, args: string[], want: (options: ServerOptions) => unknown, value: unknown]>([
+    ['no flags: loopback', [], ({ serving }) => [serving.bindAddress, serving.securePort], ['127.0.0.1', 6443]],
+    ['no flags: RBAC', [], ({ authorization }) => authorization.authorizationMode, ['RBAC']],
+    ['--flag=value', ['--secure-port=7443'], ({ serving }) => serving.securePort, 7443],
+    ['--flag value', ['--secure-port', '7443'], ({ serving }) => serving.securePort, 7443],
+    ['underscores', ['--secure_port=7443'], ({ serving }) => serving.securePort, 7443],
+    ['the last of two', ['--secure-port=1', '--secure-port=2'], ({ serving }) => serving.securePort, 2],
+    ['-v=3', ['-v=3'], ({ logging }) => logging.v, 3],
+    ['-v 3', ['-v', '3'], ({ logging }) => logging.v, 3],
+    ['-v3', ['-v3'], ({ logging }) => logging.v, 3],
+    ['--v=3', ['--v=3'], ({ logging }) => logging.v, 3],
+    ['a bare boolean', ['--ephemeral'], ({ data }) => data.ephemeral, true],
+    ['a boolean by value', ['--anonymous-auth=f'], ({ authentication }) => authentication.anonymousAuth, false],
+    ['a duration', ['--request-timeout=1m30s'], ({ requests }) => requests.requestTimeout, 90_000],
+    ['a fraction', ['--goaway-chance=.001'], ({ requests }) => requests.goawayChance, 0.001],
+    [
+      'lists by comma and by repetition',
+      ['--strict-transport-security-directives=max-age=3,preload', '--strict-transport-security-directives=includeSubDomains'],
+      ({ requests }) => requests.strictTransportSecurityDirectives,
+      ['max-age=3', 'preload', 'includeSubDomains'],
+    ],
+    [
+      'quoted items with commas',
+      ['--cors-allowed-origins="//a{1,2}$",//b$'],
+      ({ requests }) => requests.corsAllowedOrigins,
+      ['//a{1,2}$', '//b$'],
+    ],
+    ["local-up-cluster's origins", ['--cors-allowed-origins=/127.0.0.1(:[0-9]+)?$,/localhost(:[0-9]+)?$'], ({ requests }) => requests.corsAllowedOrigins.length, 2],
+    ['an empty value is not set', ['--authorization-mode=', '--event-ttl=', '--tls-cert-file='], ({ events }) => events.eventTtl, 3_600_000],
+    ['empty values of flags that do nothing yet', ['--audit-log-path=', '--service-account-issuer=', '--vmodule=', '--etcd-servers='], () => 0, 0],
+    ['empty values of flags of earlier versions', ['--cloud-provider=', '--cloud-config='], () => 0, 0],
+    ['defaults of flags that do nothing yet', ['--watch-cache=true', '--audit-log-maxage=366', '--etcd-prefix=/registry', '--oidc-signing-algs=RS256'], () => 0, 0],
+    ['a default in other words', ['--etcd-compaction-interval=300s', '--audit-webhook-batch-throttle-qps=10.0', '--kubelet-timeout=5000ms'], () => 0, 0],
+    ['feature gates at their default', ['--feature-gates=AllAlpha=false,AllBeta=false,kube:WatchList=true'], () => 0, 0],
+    ['no feature gates', ['--feature-gates=', '--storage-media-type='], ({ storage }) => storage.storageMediaType, 'application/vnd.kubernetes.protobuf'],
+    ['embedded by name', ['--storage-backend=embedded'], ({ storage }) => storage.storageBackend, 'embedded'],
+    ['a plugin that is off', ['--disable-admission-plugins=NamespaceLifecycle,ServiceAccount'], ({ admission }) => admission.enabledPlugins().includes('NamespaceLifecycle'), false],
+    ['a plugin that is on anyway', ['--enable-admission-plugins=NamespaceLifecycle'], ({ admission }) => admission.enabledPlugins()[0], 'NamespaceLifecycle'],
+    ['a certificate for a name', ['--tls-sni-cert-key=a.crt,a.key:x.example,*.y.example'], ({ serving }) => serving.tlsSniCertKey, ['a.crt,a.key:x.example,*.y.example']],
+    ['profiling, of which there is none', ['--profiling=false'], () => 0, 0],
+  ])('%s', async (_name, args, want, value) => {
+    expect(want(await read(...args))).toEqual(value);
+  });
+});
+
+describe('refused', () => {
+  test.each<[name: string, args: string[], problems: string[]]>([
+    ['an unknown flag', ['--secure-prt=1'], ['unknown flag: --secure-prt; did you mean --secure-port?']],
+    ['one that is like no other', ['--zzzzzzzzzz'], ['unknown flag: --zzzzzzzzzz']],
+    ['an unknown letter', ['-x'], ['unknown shorthand flag: "x" in -x']],
+    ['no value', ['--secure-port'], ['flag needs an argument: --secure-port']],
+    ['arguments', ['serve', '--', '--x'], ['no arguments are taken beside flags, got "serve" "--x"']],
+    ['no number', ['--secure-port=http'], ['invalid argument "http" for --secure-port: must be a whole number']],
+    ['no boolean', ['--ephemeral=yes'], ['invalid argument "yes" for --ephemeral: must be true or false']],
+    ['no duration', ['--event-ttl=1x'], ['invalid argument "1x" for --event-ttl: time: unknown unit "x" in duration "1x"']],
+    ['no address', ['--bind-address=localhost'], ['invalid argument "localhost" for --bind-address: must be an IP address']],
+    ['a port out of range', ['--secure-port=70000'], ['--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0']],
+    ['what does nothing yet', ['--audit-log-path=/tmp/audit.log'], ['--audit-log-path is not implemented yet']],
+    ['what does nothing yet, of earlier versions', ['--cloud-provider=aws'], ['--cloud-provider is not implemented yet']],
+    ['another backend', ['--storage-backend=etcd3'], ['--storage-backend=etcd3 is not implemented yet; implemented are embedded and memory']],
+    ['an unknown backend', ['--storage-backend=x'], ['--storage-backend "x" is unknown, it must be embedded, memory, etcd3 or redis']],
+    ['an unknown gate', ['--feature-gates=WatchLits=true'], ['unrecognized feature gate: WatchLits; did you mean WatchList?']],
+    ['a gate without a value', ['--feature-gates=WatchList'], ['missing bool value for WatchList']],
+    ['a gate that is locked', ['--feature-gates=APIServerTracing=false'], ['cannot set feature gate APIServerTracing to false, feature is locked to true']],
+    ['a gate that does nothing yet', ['--feature-gates=AllAlpha=true'], ['--feature-gates=AllAlpha=true is not implemented yet']],
+    ['an unknown plugin', ['--enable-admission-plugins=NamespaceLivecycle'], ['enable-admission-plugins plugin "NamespaceLivecycle" is unknown; did you mean NamespaceLifecycle?']],
+    ['a plugin that is not there yet', ['--enable-admission-plugins=PodSecurityPolicy'], ['--enable-admission-plugins=PodSecurityPolicy is not implemented yet']],
+    [
+      'a plugin on and off',
+      ['--enable-admission-plugins=NamespaceLifecycle', '--disable-admission-plugins=NamespaceLifecycle'],
+      ['NamespaceLifecycle in enable-admission-plugins and disable-admission-plugins overlapped'],
+    ],
+    ['an unknown mode', ['--authorization-mode=rbac'], ['authorization-mode "rbac" is not a valid mode']],
+    ['a mode twice', ['--authorization-mode=RBAC,RBAC'], ['authorization-mode ["RBAC","RBAC"] has mode specified more than once']],
+    ['a certificate without its key', ['--tls-cert-file=a'], ['--tls-cert-file needs --tls-private-key-file']],
+    ['half a name certificate', ['--tls-sni-cert-key=a:b'], ['--tls-sni-cert-key "a:b" must be of the form CERTFILE,KEYFILE or CERTFILE,KEYFILE:NAME,NAME']],
+    ['an unknown suite', ['--tls-cipher-suites=TLS_X'], ["--tls-cipher-suites: cipher suite TLS_X not supported or doesn't exist"]],
+    ['a suite that nobody should use', ['--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA'], ['--tls-cipher-suites: TLS_RSA_WITH_RC4_128_SHA is not implemented']],
+    ['an old protocol', ['--tls-min-version=VersionTLS10'], ['--tls-min-version VersionTLS10 is not implemented: TLS 1.2 is the oldest that is served']],
+    ['a range that is too large', ['--service-cluster-ip-range=10.0.0.0/8'], ['specified --service-cluster-ip-range is too large; for 32-bit addresses, the mask must be >= 12']],
+    ['no range', ['--service-cluster-ip-range=10.0.0.0'], ['--service-cluster-ip-range "10.0.0.0" must be a CIDR such as 10.0.0.0/24']],
+    [
+      'an origin that is not pinned (CVE-2022-1996)',
+      ['--cors-allowed-origins=example.com'],
+      ['--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start/end of host in the origin header'],
+    ],
+    ['everything at once', ['--secure-port=0', '--goaway-chance=1', '--oidc-issuer-url=x', '--nope-nope-nope'], [
+      'unknown flag: --nope-nope-nope',
+      '--oidc-issuer-url is not implemented yet',
+      '--secure-port 0 must be between 1 and 65535, inclusive. It cannot be turned off with 0',
+      '--goaway-chance can not be less than 0 or greater than 0.02',
+    ]],
+  ])('%s', async (_name, args, problems) => {
+    expect(await problemsOf(...args)).toEqual(problems);
+  });
+});
+
+test('every flag is accepted at its default', async () => {
+  const args = [...flagTable()].filter(([, { type }]) => type !== 'version').map(([name, spec]) => `--${name}=${spec.default}`);
+  expect(args.length).toBeGreaterThan(175);
+  expect(await problemsOf(...args)).toEqual([]);
+});
+
+test('a flag that an options class has is a flag of the table', () => {
+  const known = flagTable();
+  expect([...targetsOf(new ServerOptions()).keys()].filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('--help and --version win over everything else', async () => {
+  expect(await readServerOptions(['--nope', '--help'])).toEqual({ help: true });
+  expect(await readServerOptions(['-h'])).toEqual({ help: true });
+  expect(await readServerOptions(['--version'])).toEqual({ version: true });
+});
+
+test('help lists each flag once, by section, and marks what does nothing yet', () => {
+  const lines = serverHelp('kube-apiserver').split('\n');
+  expect(lines[0]).toBe('Usage: kube-apiserver [flags]');
+  expect(lines).toContain('Secure serving flags:');
+  expect(lines).toContain('         --secure-port int  (default 6443)');
+  expect(lines).toContain('   *     --audit-log-maxage int  (default 366)');
+  const shown = lines.filter((line) => line.includes('--')).length;
+  expect(shown).toBe([...flagTable().values()].filter(({ hidden, deprecated }) => !hidden && !deprecated).length + 1);
+});
+
+describe('--config', () => {
+  const head = 'apiVersion: kubenest.dev/v1alpha1\nkind: ServerConfiguration\n';
+  const withFile = async (text: string): Promise<string> => {
+    const file = join(folder, 'server.yaml');
+    await writeFile(file, text);
+    return `--config=${file}`;
+  };
+
+  test('sets the same options, and flags win over it', async () => {
+    const options = await read(
+      await withFile(`${head}serving: { securePort: 7000, bindAddress: 0.0.0.0 }\nrequests: { requestTimeout: 30s, corsAllowedOrigins: ['//a$'] }\ndata: { ephemeral: true }\n`),
+      '--secure-port=7001',
+    );
+    expect([options.serving.securePort, options.serving.bindAddress, options.requests.requestTimeout, options.requests.corsAllowedOrigins, options.data.ephemeral])
+      .toEqual([7001, '0.0.0.0', 30_000, ['//a$'], true]);
+  });
+
+  test.each<[name: string, text: string, problem: string]>([
+    ['another kind', 'kind: Pod', 'must be of kind ServerConfiguration, apiVersion kubenest.dev/v1alpha1'],
+    ['an unknown concern', `${head}servin: {}`, 'servin is unknown; did you mean serving?'],
+    ['an unknown option', `${head}serving: { securePrt: 1 }`, 'serving.securePrt is unknown; did you mean securePort?'],
+    ['a wrong type', `${head}serving: { securePort: [1] }`, 'serving.securePort: must be one value, not a list'],
+    ['no object', `${head}serving: 1`, 'serving must be an object'],
+  ])('refuses %s', async (_name, text, problem) => {
+    const flag = await withFile(text);
+    expect(await problemsOf(flag)).toEqual([`--config ${flag.slice('--config='.length)}: ${problem}`]);
+  });
+
+  test('validates its values as those of flags', async () => {
+    expect(await problemsOf(await withFile(`${head}serving: { securePort: 0 }`))).toEqual(['--secure-port 0 must be between 1 and 65535, inclusive. It cannot be turned off with 0']);
+  });
+});

@@ -1,0 +1,519 @@
+/** Pods: creation, and each way to change one. Upstream: pkg/apis/core/validation and pkg/registry/core/pod/strategy.go. */
+import { parseIPSloppy } from '#apimachinery/validation/ip';
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { quote } from '#apimachinery/runtime/quote';
+import { type FieldError, type Path, duplicate, fieldPath, forbidden, invalid, internalError, required, tooLong } from '#apimachinery/validation/field';
+import { isValidGroupID, isValidUserID, nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { podQosClass } from '#kubernetes/apis/core/pod-qos';
+import { isNativeResource, isSidecar, type ResourceList } from '#kubernetes/apis/core/resource-list';
+import type {
+  Affinity, Binding, Container, ContainerStatus, NodeAffinity, NodeSelectorTerm, Pod, PodResourceClaimStatus, PodSpec, PodStatus, ResourceRequirements, Toleration,
+} from '#kubernetes/schema/core_v1.gen';
+import { validateTolerations } from './affinity.ts';
+import { byteLength, check, quantityOf, validateDNS1123Label, validateEnum, validateIP, validateQualifiedName } from './checks.ts';
+import { validateContainerOnlyForPod } from './containers.ts';
+import { internalDiff, internalValue } from './internal.ts';
+import { validateMetaAgain } from './object-meta.ts';
+import { mirrorPod, validatePodSpecificAnnotationUpdates, validatePodSpecificAnnotations, validateProfilesMatchAnnotations } from './pod-annotations.ts';
+import { newPodOptions, type PodOptions, UpdateOptions } from './pod-options.ts';
+import { validatePodSpec } from './pod-spec.ts';
+
+const metadataPath = fieldPath('metadata');
+const annotationsPath = metadataPath.child('annotations');
+const specPath = fieldPath('spec');
+const statusPath = fieldPath('status');
+const containersPath = specPath.child('containers');
+const initContainersPath = specPath.child('initContainers');
+const noSpec: PodSpec = {};
+const noStatus: PodStatus = {};
+const maxInt32 = 2 ** 31 - 1;
+
+export function validatePodCreate(pod: Pod): FieldError[] {
+  const errors: FieldError[] = [];
+  const spec = pod.spec ?? noSpec;
+  validatePodMetadataAndSpec(errors, pod, spec, newPodOptions);
+  if (spec.ephemeralContainers?.length) errors.push(forbidden(specPath.child('ephemeralContainers'), 'cannot be set on create'));
+  if (spec.nodeName && spec.schedulingGates?.length) errors.push(forbidden(specPath.child('nodeName'), 'cannot be set until all schedulingGates have been cleared'));
+  validateProfilesMatchAnnotations(errors, pod.metadata, spec, specPath);
+  return errors;
+}
+
+/** Without the metadata that all kinds have: the store has validated it. */
+function validatePodMetadataAndSpec(errors: FieldError[], { metadata }: Pod, spec: PodSpec, options: PodOptions): void {
+  if (metadata.annotations) validatePodSpecificAnnotations(errors, metadata.annotations, spec, annotationsPath, options);
+  validatePodSpec(errors, spec, metadata, specPath, options);
+  if (!spec.serviceAccountName) {
+    for (const [i, { projected }] of (spec.volumes ?? []).entries()) {
+      for (const [j, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
+        if (!serviceAccountToken) continue;
+        const at = specPath.child('volumes').index(i).child('projected', 'sources').index(j).child('serviceAccountToken');
+        errors.push(forbidden(at, 'must not be specified when serviceAccountName is not set'));
+      }
+    }
+  }
+  for (const [path, containers] of [[containersPath, spec.containers], [initContainersPath, spec.initContainers]] as const) {
+    for (let i = 0; containers && i < containers.length; i++) {
+      if (containers[i]!.image?.trim() !== containers[i]!.image) validateContainerOnlyForPod(errors, containers[i]!, path.index(i));
+    }
+  }
+}
+
+function optionsFor(old: Pod): PodOptions {
+  return new UpdateOptions(true, old.spec ?? noSpec, old.metadata);
+}
+
+const updatableFields = [
+  '`spec.containers[*].image`', '`spec.initContainers[*].image`', '`spec.activeDeadlineSeconds`', '`spec.tolerations` (only additions to existing tolerations)',
+  '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
+].join(',');
+
+export function validatePodUpdate(pod: Pod, old: Pod): FieldError[] {
+  const errors: FieldError[] = [];
+  const options = optionsFor(old);
+  const spec = pod.spec ?? noSpec;
+  const before = old.spec ?? noSpec;
+  validateMetaAgain(errors, pod.metadata, nameIsDNSSubdomain);
+  validatePodMetadataAndSpec(errors, pod, spec, options);
+  validatePodSpecificAnnotationUpdates(errors, pod, old, annotationsPath, options);
+  if (!validateContainerUpdates(errors, spec.containers, before.containers, containersPath)) return errors;
+  if (!validateContainerUpdates(errors, spec.initContainers, before.initContainers, initContainersPath)) return errors;
+  const deadline = spec.activeDeadlineSeconds;
+  if (deadline !== undefined) {
+    if (deadline < 0 || deadline > maxInt32) {
+      errors.push(invalid(specPath.child('activeDeadlineSeconds'), deadline, `must be between 0 and ${maxInt32}, inclusive`));
+      return errors;
+    }
+    if (before.activeDeadlineSeconds !== undefined && before.activeDeadlineSeconds < deadline) {
+      errors.push(invalid(specPath.child('activeDeadlineSeconds'), deadline, 'must be less than or equal to previous value'));
+      return errors;
+    }
+  } else if (before.activeDeadlineSeconds !== undefined) {
+    errors.push(invalid(specPath.child('activeDeadlineSeconds'), undefined, 'must not update from a positive integer to nil value'));
+  }
+  validateOnlyAddedTolerations(errors, spec.tolerations, before.tolerations, options);
+  validateOnlyDeletedGates(errors, spec, before);
+  if (semanticDeepEqual(spec, before)) return errors;
+  const munged = withoutUpdatable(errors, spec, before);
+  if (!semanticDeepEqual(munged, before)) {
+    errors.push(forbidden(specPath, `pod updates may not change fields other than ${updatableFields}\n${internalDiff('PodSpec', before, munged)}`));
+  }
+  return errors;
+}
+
+function validateContainerUpdates(errors: FieldError[], containers: readonly Container[] = [], old: readonly Container[] = [], path: Path): boolean {
+  if (containers.length !== old.length) {
+    errors.push(forbidden(path, 'pod updates may not add or remove containers'));
+    return false;
+  }
+  for (const [i, { image = '' }] of containers.entries()) {
+    if (image === '') errors.push(required(path.index(i).child('image')));
+    if (image.trim() !== image) errors.push(invalid(path.index(i).child('image'), image, 'must not have leading or trailing whitespace'));
+  }
+  return true;
+}
+
+function validateOnlyAddedTolerations(errors: FieldError[], tolerations: readonly Toleration[] = [], old: readonly Toleration[] = [], options: PodOptions): void {
+  const path = specPath.child('tolerations');
+  const without = ({ tolerationSeconds: _, ...rest }: Toleration) => rest;
+  const isKept = (before: Toleration) => tolerations.some((toleration) => semanticDeepEqual(without(before), without(toleration)));
+  if (!old.every(isKept)) errors.push(forbidden(path, 'existing toleration can not be modified except its tolerationSeconds'));
+  else validateTolerations(errors, tolerations, path, options);
+}
+
+function validateOnlyDeletedGates(errors: FieldError[], { schedulingGates = [] }: PodSpec, before: PodSpec): void {
+  for (const [i, { name = '' }] of schedulingGates.entries()) {
+    if (before.schedulingGates?.some((gate) => (gate.name ?? '') === name)) continue;
+    errors.push(forbidden(specPath.child('schedulingGates').index(i).child('name'), `only deletion is allowed, but found new scheduling gate '${name}'`));
+  }
+}
+
+/** The new spec, with what may be changed as it was. Of gated pods that is also where they may go, if it only becomes narrower. */
+function withoutUpdatable(errors: FieldError[], spec: PodSpec, before: PodSpec): PodSpec {
+  const munged: PodSpec = { ...spec };
+  for (const list of ['containers', 'initContainers'] as const) {
+    if (spec[list]) munged[list] = spec[list].map((container, i) => restored(container, before[list]?.[i] ?? {}, 'image'));
+  }
+  restore(munged, before, 'activeDeadlineSeconds', 'schedulingGates', 'tolerations');
+  if ((before.terminationGracePeriodSeconds ?? 0) < 0 && munged.terminationGracePeriodSeconds === 1) restore(munged, before, 'terminationGracePeriodSeconds');
+  if (!before.schedulingGates?.length) return munged;
+  if (!semanticDeepEqual(munged.nodeSelector, before.nodeSelector)) {
+    validateNodeSelectorMutation(errors, munged.nodeSelector, before.nodeSelector);
+    restore(munged, before, 'nodeSelector');
+  }
+  const affinity = munged.affinity?.nodeAffinity;
+  const oldAffinity = before.affinity?.nodeAffinity;
+  if (!semanticDeepEqual(affinity, oldAffinity)) {
+    validateNodeAffinityMutation(errors, affinity, oldAffinity);
+    const isNew = !before.affinity && !munged.affinity?.podAffinity && !munged.affinity?.podAntiAffinity;
+    if (isNew) delete munged.affinity;
+    else munged.affinity = restored<Affinity>(munged.affinity ?? {}, before.affinity ?? {}, 'nodeAffinity');
+  }
+  return munged;
+}
+
+function restore<T extends object>(object: T, before: T, ...fields: (keyof T)[]): void {
+  for (const field of fields) {
+    if (before[field] === undefined) delete object[field];
+    else object[field] = before[field];
+  }
+}
+
+function restored<T extends object>(object: T, before: T, ...fields: (keyof T)[]): T {
+  const copy = { ...object };
+  restore(copy, before, ...fields);
+  return copy;
+}
+
+function validateNodeSelectorMutation(errors: FieldError[], selector: Record<string, string> = {}, old: Record<string, string> = {}): void {
+  const onlyAdded = Object.keys(old).every((key) => Object.hasOwn(selector, key) && selector[key] === old[key]);
+  if (!onlyAdded) errors.push(invalid(specPath.child('nodeSelector'), selector, 'only additions to spec.nodeSelector are allowed (no mutations or deletions)'));
+}
+
+function validateNodeAffinityMutation(errors: FieldError[], affinity: NodeAffinity | undefined, old: NodeAffinity | undefined): void {
+  const oldTerms = old?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  if (!oldTerms) return;
+  const terms = affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const path = specPath.child('affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms');
+  if (oldTerms.length > 0 && oldTerms.length !== terms.length) {
+    const shown = internalValue('[]NodeSelectorTerm', affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms);
+    errors.push(invalid(path, shown, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed'));
+    return;
+  }
+  for (const [i, term] of oldTerms.entries()) {
+    if (hasOnlyAdditions(terms[i]!, term)) continue;
+    errors.push(invalid(path.index(i), internalValue('NodeSelectorTerm', terms[i]), 'only additions are allowed (no mutations or deletions)'));
+  }
+}
+
+/** A term without requirements matches nothing: whatever is added makes it match more. */
+function hasOnlyAdditions(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
+  const { matchExpressions = [], matchFields = [] } = old;
+  if (matchExpressions.length === 0 && matchFields.length === 0) return !term.matchExpressions?.length && !term.matchFields?.length;
+  return semanticDeepEqual((term.matchExpressions ?? []).slice(0, matchExpressions.length), matchExpressions)
+    && semanticDeepEqual((term.matchFields ?? []).slice(0, matchFields.length), matchFields);
+}
+
+export function validatePodStatusUpdate(pod: Pod, old: Pod): FieldError[] {
+  const errors: FieldError[] = [];
+  const spec = pod.spec ?? noSpec;
+  const status = pod.status ?? noStatus;
+  const before = old.status ?? noStatus;
+  validatePodSpecificAnnotationUpdates(errors, pod, old, annotationsPath, optionsFor(old));
+  validatePodConditions(errors, status);
+  const { nominatedNodeName } = status;
+  if (nominatedNodeName && nominatedNodeName !== before.nominatedNodeName) {
+    check(errors, nameIsDNSSubdomain(nominatedNodeName, false), nominatedNodeName, statusPath, 'nominatedNodeName');
+    if (old.spec?.nodeName) errors.push(forbidden(statusPath.child('nominatedNodeName'), 'may not be set on pods that are already bound to a node'));
+  }
+  if ((status.observedGeneration ?? 0) < 0) errors.push(invalid(statusPath.child('observedGeneration'), status.observedGeneration, 'must be a non-negative integer'));
+  if ((status.qosClass ?? '') !== (before.qosClass ?? '')) errors.push(invalid(statusPath.child('qosClass'), status.qosClass ?? '', 'field is immutable'));
+  validateStateTransitions(errors, status, before, old.spec ?? noSpec);
+  if (status.resourceClaimStatuses) validateResourceClaimStatuses(errors, status.resourceClaimStatuses, spec);
+  if (status.extendedResourceClaimStatus) validateExtendedResourceClaimStatus(errors, status, spec);
+  if (status.nodeAllocatableResourceClaimStatuses) validateNodeAllocatableStatuses(errors, status, spec);
+  validateStatusIPs(errors, 'podIPs', 'PodIP', status.podIPs, before.podIPs);
+  if (status.hostIPs) {
+    const first = status.hostIPs[0]?.ip ?? '';
+    if (first !== (status.hostIP ?? '')) errors.push(invalid(statusPath.child('hostIPs').index(0).child('ip'), first, 'must be equal to `hostIP`'));
+    validateStatusIPs(errors, 'hostIPs', 'HostIP', status.hostIPs, before.hostIPs);
+  }
+  validateContainerStatuses(errors, status, spec);
+  return errors;
+}
+
+const systemConditions: ReadonlySet<string> = new Set(['PodScheduled', 'Ready', 'Initialized']);
+
+function validatePodConditions(errors: FieldError[], { conditions = [] }: PodStatus): void {
+  for (const [i, { type = '', observedGeneration = 0 }] of conditions.entries()) {
+    if (observedGeneration < 0) errors.push(invalid(statusPath.child('conditions').index(i).child('observedGeneration'), observedGeneration, 'must be a non-negative integer'));
+    if (!systemConditions.has(type)) validateQualifiedName(errors, type, statusPath.child('conditions').index(i), 'Type');
+  }
+}
+
+const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
+
+/** What has ended stays ended, unless the container is one that starts again. */
+function validateStateTransitions(errors: FieldError[], status: PodStatus, before: PodStatus, spec: PodSpec): void {
+  const restartsAll = [...(spec.initContainers ?? []), ...(spec.containers ?? [])]
+    .some(({ restartPolicyRules }) => restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'));
+  for (const list of statusLists) {
+    if (list !== 'ephemeralContainerStatuses' && restartsAll) continue;
+    const containers = list === 'containerStatuses' ? spec.containers : list === 'initContainerStatuses' ? spec.initContainers : undefined;
+    for (const [i, { name, state }] of (before[list] ?? []).entries()) {
+      const terminated = state?.terminated;
+      if (!terminated) continue;
+      const now = status[list]?.find((container) => container.name === name);
+      if (!now || now.state?.terminated) continue;
+      const container = containers?.find((candidate) => candidate.name === name);
+      if (container && shouldRestart(container, spec, terminated.exitCode ?? 0)) continue;
+      errors.push(forbidden(statusPath.child(list).index(i).child('state'), 'may not be transitioned to non-terminated state'));
+    }
+  }
+}
+
+/** Whether a container starts again after it ended with this code. Upstream: pkg/api/v1/pod, ContainerShouldRestart. */
+function shouldRestart(container: Container, spec: PodSpec, exitCode: number): boolean {
+  if (container.restartPolicy !== undefined) {
+    const rule = container.restartPolicyRules?.find(({ exitCodes }) => {
+      const includes = exitCodes?.values?.includes(exitCode) ?? false;
+      return exitCodes?.operator === 'In' ? includes : exitCodes?.operator === 'NotIn' && !includes;
+    });
+    if (rule?.action === 'Restart' || rule?.action === 'RestartAllContainers') return true;
+  }
+  const policy = ['Always', 'OnFailure', 'Never'].includes(container.restartPolicy ?? '') ? container.restartPolicy : spec.restartPolicy;
+  return policy === 'OnFailure' ? exitCode !== 0 : policy !== 'Never';
+}
+
+function validateResourceClaimStatuses(errors: FieldError[], statuses: readonly PodResourceClaimStatus[], spec: PodSpec): void {
+  const names = new Set<string>();
+  for (const [i, { name = '', resourceClaimName }] of statuses.entries()) {
+    const at = statusPath.child('resourceClaimStatuses').index(i);
+    if (!spec.resourceClaims?.some((claim) => claim.name === name)) errors.push(invalid(at.child('name'), name, 'must match the name of an entry in `spec.resourceClaims`'));
+    if (names.has(name)) errors.push(duplicate(at.child('name'), name));
+    else names.add(name);
+    if (resourceClaimName !== undefined) check(errors, nameIsDNSSubdomain(resourceClaimName, false), resourceClaimName, at, 'resourceClaimName');
+  }
+}
+
+function validateExtendedResourceClaimStatus(errors: FieldError[], { extendedResourceClaimStatus }: PodStatus, spec: PodSpec): void {
+  const path = statusPath.child('extendedResourceClaimStatus');
+  const { requestMappings = [], resourceClaimName } = extendedResourceClaimStatus ?? {};
+  const containers = new Map([...(spec.initContainers ?? []), ...(spec.containers ?? [])].map((container) => [container.name ?? '', container]));
+  if (requestMappings.length === 0) errors.push(required(path.child('requestMappings'), 'at least one request mapping is required'));
+  const seen = new Set<string>();
+  for (const [i, { containerName = '', resourceName = '', requestName = '' }] of requestMappings.entries()) {
+    const at = path.child('requestMappings').index(i);
+    const container = containers.get(containerName);
+    if (!container) errors.push(invalid(at.child('containerName'), containerName, 'must match the name of an entry in spec.initContainers.name or spec.containers.name'));
+    else if (!Object.hasOwn(container.resources?.requests ?? {}, resourceName)) {
+      errors.push(invalid(at.child('resourceName'), resourceName, 'must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests'));
+    }
+    validateDNS1123Label(errors, requestName, path, 'requestName');
+    const key = JSON.stringify([containerName, resourceName, requestName]);
+    if (seen.has(key)) {
+      errors.push(duplicate(at.child('containerName'), containerName), duplicate(at.child('resourceName'), resourceName), duplicate(at.child('requestName'), requestName));
+    }
+    seen.add(key);
+  }
+  if (!resourceClaimName) errors.push(required(path.child('resourceClaimName')));
+  else check(errors, nameIsDNSSubdomain(resourceClaimName, false), resourceClaimName, path, 'resourceClaimName');
+}
+
+function validateNodeAllocatableStatuses(errors: FieldError[], status: PodStatus, spec: PodSpec): void {
+  for (const [i, { resourceClaimName = '', containers, resources = {} }] of (status.nodeAllocatableResourceClaimStatuses ?? []).entries()) {
+    const at = statusPath.child('nodeAllocatableResourceClaimStatuses').index(i);
+    if (resourceClaimName === '') errors.push(required(at.child('resourceClaimName'), 'must not be empty'));
+    const isKnown = [...(spec.resourceClaims ?? []), ...(status.resourceClaimStatuses ?? [])].some((claim) => claim.resourceClaimName === resourceClaimName);
+    if (!isKnown) errors.push(invalid(at.child('resourceClaimName'), resourceClaimName, 'no mapping found in pod reference'));
+    if (!containers?.length) errors.push(required(at.child('containers'), 'must not be empty'));
+    if (Object.keys(resources).length === 0) errors.push(required(at.child('resources'), 'must not be empty'));
+    for (const [name, amount] of Object.entries(resources)) {
+      if (!isNativeResource(name)) errors.push(invalid(at.child('resources').key(name), name, 'must be a node allocatable resource name'));
+      if (quantityOf(amount).sign < 0) errors.push(invalid(at.child('resources').key(name), amount, 'must be non-negative'));
+    }
+  }
+}
+
+function validateStatusIPs(errors: FieldError[], field: 'podIPs' | 'hostIPs', type: string, ips: readonly { ip?: string }[] = [], old: readonly { ip?: string }[] = []): void {
+  if (ips.length === 0) return;
+  const path = statusPath.child(field);
+  const before = old.map(({ ip = '' }) => ip);
+  for (const [i, { ip }] of ips.entries()) validateIP(errors, ip, path.index(i), before);
+  if (ips.length === 1) return;
+  const families = ips.map(({ ip = '' }) => parseIPSloppy(ip)?.bytes.length);
+  const bad = families.indexOf(undefined);
+  const isDual = bad < 0 && new Set(families).size === 2;
+  if (bad >= 0) errors.push(internalError(path, new Error(`failed to check for dual stack with error:invalid IP: ${ips[bad]?.ip ?? ''}`)));
+  if (!isDual || ips.length > 2) errors.push(invalid(path, internalValue(`[]${type}`, ips), 'may specify no more than one IP for each IP family'));
+}
+
+/** Every container's entry of the status, apart from its state. */
+function validateContainerStatuses(errors: FieldError[], status: PodStatus, spec: PodSpec): void {
+  for (const list of statusLists) {
+    for (const [i, container] of (status[list] ?? []).entries()) validateStatusUser(errors, container, statusPath.child(list).index(i), spec.os?.name ?? 'linux');
+  }
+  for (const list of statusLists) {
+    const containers = list === 'containerStatuses' ? spec.containers : list === 'initContainerStatuses' ? spec.initContainers : undefined;
+    for (const [i, container] of (status[list] ?? []).entries()) {
+      if (!container.allocatedResourcesStatus) continue;
+      const at = statusPath.child(list).index(i).child('allocatedResourcesStatus');
+      if (list === 'ephemeralContainerStatuses') errors.push(forbidden(at, 'must not be specified in container status'));
+      else validateAllocatedResourcesStatus(errors, container, containers, at);
+    }
+  }
+}
+
+function validateStatusUser(errors: FieldError[], { user }: ContainerStatus, path: Path, os: string): void {
+  const linux = user?.linux;
+  if (!linux) return;
+  const at = path.child('user', 'linux');
+  if (os === 'windows') errors.push(forbidden(at, 'cannot be set for a windows pod'));
+  if (os !== 'linux') return;
+  const { uid = 0, gid = 0, supplementalGroups = [] } = linux;
+  check(errors, isValidUserID(uid), uid, at, 'uid');
+  check(errors, isValidGroupID(gid), gid, at, 'gid');
+  for (const [i, group] of supplementalGroups.entries()) check(errors, isValidGroupID(group), group, at.child('supplementalGroups').index(i));
+}
+
+const maxHealthMessage = 1024;
+
+function validateAllocatedResourcesStatus(errors: FieldError[], status: ContainerStatus, containers: readonly Container[] | undefined, path: Path): void {
+  const container = containers?.find(({ name }) => name === status.name);
+  for (const [i, { name = '', resources = [] }] of (status.allocatedResourcesStatus ?? []).entries()) {
+    const at = path.index(i);
+    if (container) {
+      const isClaim = name.startsWith('claim:');
+      const known = isClaim
+        ? (container.resources?.claims ?? []).map((claim) => `claim:${claim.name ?? ''}${claim.request ? `/${claim.request}` : ''}`)
+        : Object.keys(container.resources?.requests ?? {});
+      const detail = isClaim
+        ? "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
+        : "must match one of the container's resource requests";
+      if (!known.includes(name)) errors.push(invalid(at.child('name'), name, detail));
+    }
+    const ids = new Set<string>();
+    for (const [j, { resourceID = '', health, message }] of resources.entries()) {
+      const place = at.child('resources').index(j);
+      validateEnum(errors, health, ['Healthy', 'Unhealthy', 'Unknown'], place, 'health');
+      if (message === '') errors.push(required(place.child('message'), 'must be non-empty if specified'));
+      else if (message !== undefined && byteLength(message) > maxHealthMessage) errors.push(tooLong(place.child('message'), '', maxHealthMessage));
+      if (ids.has(resourceID)) errors.push(duplicate(place.child('resourceID'), resourceID));
+      else ids.add(resourceID);
+    }
+  }
+}
+
+export function validatePodEphemeralContainersUpdate(pod: Pod, old: Pod): FieldError[] {
+  const errors: FieldError[] = [];
+  const options = optionsFor(old);
+  if (old.metadata.annotations?.[mirrorPod] !== undefined) return [forbidden(fieldPath(''), 'static pods do not support ephemeral containers')];
+  validateMetaAgain(errors, pod.metadata, nameIsDNSSubdomain);
+  validatePodMetadataAndSpec(errors, pod, pod.spec ?? noSpec, options);
+  validatePodSpecificAnnotationUpdates(errors, pod, old, annotationsPath, options);
+  const path = specPath.child('ephemeralContainers');
+  for (const before of old.spec?.ephemeralContainers ?? []) {
+    const now = pod.spec?.ephemeralContainers?.findLast(({ name }) => name === before.name);
+    const name = quote(before.name ?? '');
+    if (!now) errors.push(forbidden(path, `existing ephemeral containers ${name} may not be removed\n`));
+    else if (!semanticDeepEqual(before, now)) {
+      errors.push(forbidden(path, `existing ephemeral containers ${name} may not be changed\n${internalDiff('EphemeralContainer', before, now)}`));
+    }
+  }
+  return errors;
+}
+
+const onlyCpuAndMemory = 'only cpu and memory resources are mutable';
+
+export function validatePodResize(pod: Pod, old: Pod): FieldError[] {
+  if (old.metadata.annotations?.[mirrorPod] !== undefined) return [forbidden(fieldPath(''), 'static pods cannot be resized')];
+  if (old.spec?.os?.name === 'windows') return [forbidden(fieldPath(''), 'windows pods cannot be resized')];
+  const errors: FieldError[] = [];
+  const spec = pod.spec ?? noSpec;
+  const before = old.spec ?? noSpec;
+  validateMetaAgain(errors, pod.metadata, nameIsDNSSubdomain);
+  validatePodMetadataAndSpec(errors, pod, spec, optionsFor(old));
+  if ((old.status?.qosClass || podQosClass(old)) !== podQosClass(pod)) {
+    errors.push(invalid(specPath, pod.status?.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing'));
+  }
+  const running = old.status?.containerStatuses?.find(({ state }) => state?.running);
+  if (running && !running.resources) errors.push(forbidden(specPath, 'Pod running on node without support for resize'));
+  const munged: PodSpec = { ...spec };
+  if (hasPodResources(before) || hasPodResources(spec)) validatePodLevelResize(errors, spec, before, munged);
+  if (old.status?.nodeAllocatableResourceClaimStatuses?.length) errors.push(forbidden(specPath, 'pods with node allocatable resource claims cannot be resized'));
+  if (!validateResizeOrder(errors, spec, before)) return errors;
+  for (const list of ['initContainers', 'containers'] as const) {
+    for (const [i, { resources: from }] of (before[list] ?? []).entries()) {
+      const to = spec[list]?.[i]?.resources;
+      const at = specPath.child(list).index(i).child('resources');
+      if (isAnyRemoved(to?.requests, from?.requests)) errors.push(forbidden(at.child('requests'), 'resource requests cannot be removed'));
+      if (isAnyRemoved(to?.limits, from?.limits)) errors.push(forbidden(at.child('limits'), 'resource limits cannot be removed'));
+    }
+  }
+  if (spec.containers) {
+    munged.containers = spec.containers.map((container, i) => {
+      const result = withoutResize(container, before.containers![i]!);
+      if (!semanticDeepEqual(result, before.containers![i])) errors.push(forbidden(specPath, onlyCpuAndMemory));
+      return result;
+    });
+  }
+  if (spec.initContainers) munged.initContainers = spec.initContainers.map((container, i) => validateInitResize(errors, container, before.initContainers![i]!, i));
+  if (errors.length === 0 && !semanticDeepEqual(munged, before)) errors.push(forbidden(specPath, onlyCpuAndMemory));
+  return errors;
+}
+
+function hasPodResources({ resources }: PodSpec): boolean {
+  return Object.keys(resources?.requests ?? {}).length + Object.keys(resources?.limits ?? {}).length > 0;
+}
+
+function validateInitResize(errors: FieldError[], container: Container, before: Container, index: number): Container {
+  const result = withoutResize(container, before);
+  const path = initContainersPath.index(index);
+  if (!semanticDeepEqual(result, before)) errors.push(forbidden(path, 'only cpu and memory resources for init or sidecar containers are mutable'));
+  if (isSidecar(container) || semanticDeepEqual(container, before)) return result;
+  for (const { restartPolicy } of container.resizePolicy ?? []) {
+    if (restartPolicy === 'RestartContainer') errors.push(forbidden(path, 'non-sidecar init containers with a resize policy of RestartContainer cannot be resized'));
+  }
+  return result;
+}
+
+function validateResizeOrder(errors: FieldError[], spec: PodSpec, before: PodSpec): boolean {
+  const count = errors.length;
+  for (const list of ['containers', 'initContainers'] as const) {
+    const now = spec[list] ?? [];
+    const old = before[list] ?? [];
+    if (now.length !== old.length) errors.push(forbidden(specPath.child(list), `${list} may not be added or removed on resize`));
+    else {
+      for (const [i, { name }] of old.entries()) {
+        if (now[i]!.name !== name) errors.push(forbidden(specPath.child(list).index(i).child('name'), `${list} may not be renamed or reordered on resize`));
+      }
+    }
+  }
+  return errors.length === count;
+}
+
+function validatePodLevelResize(errors: FieldError[], spec: PodSpec, before: PodSpec, munged: PodSpec): void {
+  const path = specPath.child('resources');
+  if (before.resources && !spec.resources) {
+    errors.push(forbidden(path, 'pod-level resources cannot be removed'));
+    return;
+  }
+  if (before.resources) {
+    if (isAnyRemoved(spec.resources?.requests, before.resources.requests)) errors.push(forbidden(path.child('requests'), 'pod-level resource requests cannot be removed'));
+    if (isAnyRemoved(spec.resources?.limits, before.resources.limits)) errors.push(forbidden(path.child('limits'), 'pod-level resource limits cannot be removed'));
+  }
+  const resources = withoutCpuAndMemory(spec.resources, before.resources);
+  const isEmpty = !hasPodResources({ resources }) && !resources.claims?.length;
+  if (!before.resources && isEmpty) delete munged.resources;
+  else munged.resources = resources;
+  if (!semanticDeepEqual(munged.resources, before.resources)) errors.push(forbidden(specPath, 'only cpu and memory resources are mutable at pod-level'));
+}
+
+function isAnyRemoved(list: ResourceList = {}, old: ResourceList = {}): boolean {
+  return Object.keys(old).some((name) => !Object.hasOwn(list, name));
+}
+
+/** A container with cpu and memory as they were; its claims are gone, as upstream drops them. */
+function withoutResize(container: Container, before: Container): Container {
+  const { claims: _, ...resources } = withoutCpuAndMemory(container.resources, before.resources);
+  return { ...container, resources };
+}
+
+function withoutCpuAndMemory(resources: ResourceRequirements = {}, before: ResourceRequirements = {}): ResourceRequirements {
+  const result = { ...resources };
+  for (const list of ['requests', 'limits'] as const) {
+    if (!resources[list] && !before[list]) continue;
+    const amounts = { ...resources[list] };
+    restore(amounts as { cpu?: string; memory?: string }, { ...before[list] }, 'cpu', 'memory');
+    result[list] = amounts;
+  }
+  return result;
+}
+
+/** What a scheduler says where a pod goes. */
+export function validatePodBinding({ target }: Binding): FieldError[] {
+  const errors: FieldError[] = [];
+  const path = fieldPath('target');
+  if (target?.kind && target.kind !== 'Node') validateEnum(errors, target.kind, ['Node', '<empty>'], path, 'kind');
+  if (!target?.name) errors.push(required(path.child('name')));
+  return errors;
+}
