@@ -42,6 +42,7 @@ const repairIntervalMs = 180_000;
 const serviceCIDRIntervalMs = 10_000;
 const authenticationInfoIntervalMs = 60_000;
 const flowControlIntervalMs = 60_000;
+const tokenTrackingIntervalMs = 1_800_000;
 const autoregistrationIntervalMs = 60_000;
 /** Of a server without a port. */
 const defaultPort = 6443;
@@ -105,7 +106,11 @@ export class ControlPlane {
       name: 'start-kube-apiserver-identity-lease-garbage-collector',
       run: (signal) => this.#keep(signal, leaseCollectionMs, 'identity lease collection', () => collectExpiredLeases(client, Date.now())),
     });
-    hooks.addPostStart({ name: 'start-legacy-token-tracking-controller', run: () => ensureLegacyTokenTracking(client, new Date()) });
+    hooks.addPostStart({
+      name: 'start-legacy-token-tracking-controller',
+      run: (signal) =>
+        this.#keep(signal, tokenTrackingIntervalMs, 'legacy token tracking', () => ensureLegacyTokenTracking(client, new Date())),
+    });
     hooks.addPostStart({ name: 'start-service-ip-repair-controllers', run: services.startRepair });
     hooks.addPostStart({ name: 'rbac/bootstrap-roles', run: () => reconcileRbac(client) });
     hooks.addPostStart({ name: 'scheduling/bootstrap-system-priority-classes', run: () => ensurePriorityClasses(client) });

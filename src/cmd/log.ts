@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { latenciesOf } from '#apiserver/server/handler-chain';
 import type { GenericServerOptions } from '#apiserver/server/generic-server';
 
 /** The server's log: JSON lines on standard error, never a secret in them. */
@@ -26,7 +27,7 @@ export function newLog(verbosity: number): Log {
       panic: (error, context) => logger.error({ ...describe(context), err: error }, 'the request caused a panic'),
       authenticationFailed: (context, error) => logger.warn({ ...describe(context), reason: (error as Error).message }, 'unable to authenticate the request'),
       request: verbosity >= requestVerbosity ? (context, milliseconds) => logger.info({ ...describe(context), milliseconds }, 'HTTP') : undefined,
-      slow: (context, milliseconds) => logger.info({ ...describe(context), milliseconds }, 'slow request'),
+      slow: (context, milliseconds) => logger.info({ ...describe(context), milliseconds, cameTo: latenciesOf(context) }, 'slow request'),
       health: (endpoint, check, error) => logger.warn({ endpoint, check, reason: (error as Error).message }, 'health check failed'),
     },
     info: (fields, message) => logger.info(fields, message),

@@ -91,7 +91,24 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
   ];
 }
 
+/** The stages that can take time: when a request came to each is noted in its `marks`, for the log of slow requests. */
+export const latencyMarks = ['Authentication', 'Impersonation', 'Authorization', 'handler'] as const;
+
 /** Folds the chain around the handler, once, at start. */
 export function composeHandlerChain(chain: readonly NamedFilter[], handler: Handler): Handler {
-  return chain.reduceRight((next, { filter }) => filter(next), handler);
+  return chain.reduceRight((next, { name, filter }) => marked(name, filter(next)), marked('handler', handler));
+}
+
+function marked(name: string, handler: Handler): Handler {
+  const index = (latencyMarks as readonly string[]).indexOf(name);
+  if (index < 0) return handler;
+  return (context) => {
+    context.marks[index] = performance.now();
+    return handler(context);
+  };
+}
+
+/** Milliseconds since the request came in, by stage. */
+export function latenciesOf({ marks, receivedAt }: RequestContext): Record<string, number> {
+  return Object.fromEntries(latencyMarks.flatMap((name, index) => (marks[index] ? [[name, Math.round((marks[index] - receivedAt) * 10) / 10]] : [])));
 }

@@ -34,6 +34,8 @@ export class RequestContext {
   deadline: number;
   /** Watches, proxies and streams: exempt from deadlines and in-flight limits. */
   longRunning: boolean;
+  /** When the request came to the stages that can take time, by the monotonic clock, in the order of the chain's marks; 0: not yet. */
+  readonly marks: number[];
   /** The status that was answered; 0 before. */
   status: number;
   #searchParams: URLSearchParams | undefined;
@@ -54,6 +56,7 @@ export class RequestContext {
     this.auditAnnotations = undefined;
     this.deadline = 0;
     this.longRunning = false;
+    this.marks = [0, 0, 0, 0];
     this.status = 0;
     this.#searchParams = undefined;
   }

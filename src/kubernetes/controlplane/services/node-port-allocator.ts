@@ -167,7 +167,7 @@ export class NodePortAllocator {
         else this.#revision = 0;
         continue;
       }
-      batch.forEach(({ resolve }, at) => resolve(outcomes[at] as boolean));
+      for (const [at, { resolve }] of batch.entries()) resolve(outcomes[at] as boolean);
       return;
     }
   }

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { newForbidden } from '#apimachinery/api/errors';
+import { respondBytes } from '#apiserver/endpoints/handlers/responses';
+import { type Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import { parseRequestInfo } from '#apiserver/endpoints/request/request-info';
+import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
+import { withAuditId } from './audit-id.ts';
+import { withCacheControl } from './cache-control.ts';
+import { withCORS, compileOrigin } from './cors.ts';
+import { withHSTS } from './hsts.ts';
+import { withMaxInFlight } from './max-in-flight.ts';
+import { withPanicRecovery } from './panic-recovery.ts';
+import { withProbabilisticGoaway } from './probabilistic-goaway.ts';
+import { withRequestDeadline } from './request-deadline.ts';
+import { withRetryAfter } from './retry-after.ts';
+import { withTimeoutForNonLongRunning } from './timeout.ts';
+import { withWaitGroup } from './wait-group.ts';
+import { WaitGroup } from '#apiserver/server/lifecycle/wait-group';
+
+function request(url = '/api/v1/pods', headers: Record<string, string> = {}, method = 'GET') {
+  const exchange = new InProcessExchange({ method, url, headers, body: undefined });
+  const [path = '', query = ''] = url.split('?');
+  const context = new RequestContext(exchange, path, query, parseRequestInfo(method, path, query));
+  context.receivedAt = performance.now();
+  return { context, exchange, answer: () => exchange.response };
+}
+
+const ok: Handler = (context) => respondBytes(context, 200, 'text/plain', Buffer.from('ok'));
+
+describe('filters', () => {
+  it('AuditID takes the client\'s id, or makes one', async () => {
+    const named = request('/api', { 'audit-id': 'mine' });
+    void withAuditId(ok)(named.context);
+    expect((await named.answer()).headers.get('audit-id')).toBe('mine');
+    const unnamed = request();
+    void withAuditId(ok)(unnamed.context);
+    expect((await unnamed.answer()).headers.get('audit-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('CacheControl and HSTS set their headers', async () => {
+    const { context, answer } = request();
+    void withCacheControl(withHSTS(['max-age=31536000', 'includeSubDomains'])(ok))(context);
+    const { headers } = await answer();
+    expect([headers.get('cache-control'), headers.get('strict-transport-security')]).toEqual(['no-cache, private', 'max-age=31536000; includeSubDomains']);
+  });
+
+  it.each<[string, Handler]>([['thrown', () => { throw new TypeError('bug'); }], ['rejected', () => Promise.reject(new TypeError('bug'))]])('PanicRecovery answers what was %s with 500 and goes on', async (_, handler) => {
+    const seen: unknown[] = [];
+    const { context, answer } = request();
+    await withPanicRecovery((error) => seen.push(error))(handler)(context);
+    const response = await answer();
+    expect([response.status, await response.text()]).toEqual([500, 'This request caused apiserver to panic. Look in the logs for details.\n']);
+    expect(seen).toEqual([new TypeError('bug')]);
+  });
+
+  it('CORS answers a preflight of a known origin, and tells others nothing', async () => {
+    const filter = withCORS([compileOrigin('^https://example\\.com$')]);
+    const known = request('/api', { origin: 'https://example.com' }, 'OPTIONS');
+    void filter(ok)(known.context);
+    const response = await known.answer();
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([204, 'https://example.com']);
+    const other = request('/api', { origin: 'https://example.com.evil' });
+    void filter(ok)(other.context);
+    expect((await other.answer()).headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('MaxInFlight refuses what is beyond, but never system:masters', async () => {
+    let finish = (): void => {};
+    const slow: Handler = () => new Promise<void>((resolve) => { finish = resolve; });
+    const filter = withMaxInFlight({ readOnly: 1, mutating: 1 });
+    const handler = filter(slow);
+    const first = request();
+    const pending = handler(first.context);
+    const second = request();
+    void handler(second.context);
+    const refused = await second.answer();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    const master = request();
+    master.context.user = { name: 'admin', groups: ['system:masters'] };
+    const alsoPending = handler(master.context);
+    const finishMaster = finish;
+    finishMaster();
+    await alsoPending;
+    expect(pending).toBeInstanceOf(Promise);
+  });
+
+  it('RequestDeadline reads ?timeout=, capped, and refuses what is none', async () => {
+    const filter = withRequestDeadline(60_000);
+    const { context } = request('/api/v1/pods?timeout=2s');
+    void filter(() => {})(context);
+    expect(Math.round((context.deadline - context.receivedAt) / 1000)).toBe(2);
+    const wrong = request('/api/v1/pods?timeout=10');
+    void filter(ok)(wrong.context);
+    expect(await (await wrong.answer()).json()).toMatchObject({ code: 400, message: 'invalid timeout specified in the request URL - time: missing unit in duration "10"' });
+  });
+
+  it('TimeoutForNonLongRunning answers 504 when the deadline passes', async () => {
+    const { context, answer } = request();
+    context.deadline = performance.now() + 10;
+    void withTimeoutForNonLongRunning()(() => sleep(5_000, undefined, { ref: false }))(context);
+    expect(await (await answer()).json()).toMatchObject({ code: 504, reason: 'Timeout' });
+  });
+
+  it('RetryAfter sends requests elsewhere during a shutdown, but not health checks', async () => {
+    const filter = withRetryAfter({ fired: true });
+    const { context, answer } = request();
+    void filter(ok)(context);
+    expect((await answer()).status).toBe(429);
+    const health = request('/readyz');
+    void filter(ok)(health.context);
+    expect((await health.answer()).status).toBe(200);
+  });
+
+  it('ProbabilisticGoaway leaves HTTP/1.1 alone', () => {
+    const { context } = request();
+    let closed = false;
+    context.exchange.closeConnectionAfter = () => { closed = true; };
+    void withProbabilisticGoaway(1, () => 0)(() => {})(context);
+    expect(closed).toBe(false);
+  });
+
+  it('WaitGroup counts what is under way, and what throws no longer', async () => {
+    const group = new WaitGroup();
+    const { context } = request();
+    expect(() => withWaitGroup(group)(() => { throw newForbidden({ group: '', resource: 'pods' }, 'p', 'no'); })(context)).toThrow(/forbidden/);
+    expect(group.size).toBe(0);
+    let finish = (): void => {};
+    const done = withWaitGroup(group)(() => new Promise<void>((resolve) => { finish = resolve; }))(context);
+    expect(group.size).toBe(1);
+    finish();
+    await done;
+    await group.empty();
+    expect(group.size).toBe(0);
+  });
+});

@@ -1,0 +1,143 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import tls from 'node:tls';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Authority } from '#cmd/certificates/issue';
+import { freePort } from '../../scripts/free-port.mjs';
+
+/** bin/kubenest as it was built: `npm test` builds it. */
+const bin = resolve(import.meta.dirname, '../../bin');
+
+let folder: string;
+let running: ChildProcess[];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-process-'));
+  running = [];
+});
+afterEach(async () => {
+  for (const child of running) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly lines: readonly string[];
+}
+
+async function start(...flags: string[]): Promise<Started> {
+  const port = await freePort();
+  const child = spawn(join(bin, 'kubenest'), ['serve', `--data-dir=${folder}/data`, `--secure-port=${port}`, ...flags], { stdio: ['ignore', 'pipe', 'ignore'] });
+  running.push(child);
+  const [text] = (await Promise.race([once(child.stdout as NonNullable<typeof child.stdout>, 'data'), once(child, 'exit').then(() => ['it ended'])])) as [Buffer | string];
+  return { child, port, lines: String(text).trimEnd().split('\n') };
+}
+
+/** Runs it to its end. */
+function run(command: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { promise, resolve: done } = Promise.withResolvers<{ code: number; stdout: string; stderr: string }>();
+  execFile(join(bin, command), args, { cwd: folder }, (error, stdout, stderr) => done({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }));
+  return promise;
+}
+
+async function servedCertificate(port: number, servername = 'localhost'): Promise<X509Certificate> {
+  const socket = tls.connect({ host: '127.0.0.1', port, servername, rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  const certificate = socket.getPeerX509Certificate() as X509Certificate;
+  socket.destroy();
+  return certificate;
+}
+
+test('without flags it says where it is, how to get in, and what to try; SIGTERM ends it with 0', async () => {
+  const { child, port, lines } = await start();
+  expect(lines).toEqual([`kubenest serves the Kubernetes API on https://127.0.0.1:${port}`, `export KUBECONFIG=${folder}/data/kubeconfig`, 'kubectl get namespaces']);
+  const trusted = new X509Certificate(await readFile(join(folder, 'data/pki/ca.crt')));
+  expect((await servedCertificate(port)).verify(trusted.publicKey)).toBe(true);
+  const began = performance.now();
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+test('the second signal ends it at once', async () => {
+  const { child } = await start('--shutdown-delay-duration=1m');
+  child.kill('SIGINT');
+  await sleep(200);
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([1, null]);
+});
+
+test('a second server on the same data folder, and one on the same port, are refused with the reason', async () => {
+  const { port } = await start();
+  const onData = await run('kubenest', 'serve', `--data-dir=${folder}/data`, `--secure-port=${await freePort()}`);
+  expect(onData).toMatchObject({ code: 1, stdout: '', stderr: `kubenest serve: storage: another process has ${folder}/data/kubenest.db open\n` });
+  const onPort = await run('kubenest', 'serve', `--data-dir=${folder}/other`, `--secure-port=${port}`);
+  expect(onPort).toMatchObject({ code: 1, stdout: '', stderr: `kubenest serve: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n` });
+});
+
+test('a damaged data file is named', async () => {
+  const { child } = await start();
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  await writeFile(join(folder, 'data/kubenest.db'), 'this was no database, and never will be one');
+  const { code, stderr } = await run('kubenest', 'serve', `--data-dir=${folder}/data`);
+  expect([code, stderr]).toEqual([1, `kubenest serve: storage: ${folder}/data/kubenest.db is damaged or no store of ours: file is not a database\n`]);
+});
+
+test('certificates that change are served from then on, half a pair is not', async () => {
+  const authority = await Authority.create('mine');
+  const write = async (name: string, commonName: string): Promise<void> => {
+    const pair = await authority.issue({ commonName, names: [`${name}.example`], usages: ['server'] });
+    for (const [ending, text] of [['crt', pair.cert], ['key', pair.key]] as const) {
+      await writeFile(join(folder, 'draft'), text);
+      await rename(join(folder, 'draft'), join(folder, `${name}.${ending}`));
+      await sleep(1_100);
+    }
+  };
+  await write('main', 'first');
+  await write('other', 'first');
+  const { port } = await start(
+    `--tls-cert-file=${folder}/main.crt`, `--tls-private-key-file=${folder}/main.key`, `--tls-sni-cert-key=${folder}/other.crt,${folder}/other.key`,
+  );
+  expect([(await servedCertificate(port)).subject, (await servedCertificate(port, 'other.example')).issuer]).toEqual(['CN=first', 'CN=mine']);
+  await write('main', 'second');
+  await write('other', 'second');
+  await sleep(1_500);
+  expect((await servedCertificate(port)).subject).toBe('CN=second');
+  const byName = await servedCertificate(port, 'other.example');
+  expect([byName.subject, byName.checkHost('other.example')]).toEqual(['CN=second', 'other.example']);
+});
+
+test("envtest's calls: --help first, then its launch line, of which each flag that does nothing yet is named", async () => {
+  const help = await run('kube-apiserver', '--help');
+  expect([help.code, help.stdout.split('\n')[0]]).toEqual([0, 'Usage: kube-apiserver [flags]']);
+  const line = await run(
+    'kube-apiserver', '--allow-privileged=true', '--authorization-mode=RBAC', '--bind-address=127.0.0.1', `--cert-dir=${folder}`,
+    `--client-ca-file=${folder}/client-cert-auth-ca.crt`, '--disable-admission-plugins=ServiceAccount', '--etcd-servers=http://127.0.0.1:2379', '--secure-port=7777',
+    '--service-account-issuer=https://127.0.0.1:7777/', `--service-account-key-file=${folder}/sa-signer.crt`,
+    `--service-account-signing-key-file=${folder}/sa-signer.key`, '--service-cluster-ip-range=10.0.0.0/24',
+  );
+  expect(line.code).toBe(1);
+  expect(line.stderr).toContain('kube-apiserver: --etcd-servers is not implemented yet\n');
+});
+
+test.each([
+  [['version'], 'v1.36.3\n'],
+  [['serve', '--version'], 'Kubernetes v1.36.3\n'],
+])('kubenest %j', async (args, stdout) => {
+  expect(await run('kubenest', ...args)).toEqual({ code: 0, stdout, stderr: '' });
+});
+
+test('an unknown verb is refused, help tells which there are', async () => {
+  expect((await run('kubenest', 'sreve')).code).toBe(1);
+  expect((await run('kubenest', 'help')).stdout).toMatch(/serve[^]*version/);
+});
