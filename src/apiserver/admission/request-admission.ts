@@ -84,8 +84,8 @@ class AdmissionRequest implements Attributes {
   }
 
   addAnnotation(key: string, value: string): void {
-    const annotations = (this.#context.auditAnnotations ??= new Map());
-    if (!annotations.has(key)) annotations.set(key, value);
+    const annotations = this.#context.auditAnnotations;
+    if (annotations && !annotations.has(key)) annotations.set(key, value);
   }
 
   addWarning(text: string): void {

@@ -22,9 +22,7 @@ export class AuthorizationGuard implements CanActivate {
   }
 
   #accept(context: RequestContext, attributes: AuthorizationAttributes, { decision, reason }: AuthorizationResult): boolean {
-    const annotations = (context.auditAnnotations ??= new Map());
-    annotations.set('authorization.k8s.io/decision', decision === 'Allow' ? 'allow' : 'forbid');
-    annotations.set('authorization.k8s.io/reason', reason);
+    context.auditAnnotations?.set('authorization.k8s.io/decision', decision === 'Allow' ? 'allow' : 'forbid').set('authorization.k8s.io/reason', reason);
     if (decision !== 'Allow') throw forbiddenError(attributes, reason);
     return true;
   }

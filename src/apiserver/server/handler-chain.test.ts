@@ -7,7 +7,9 @@ describe('composeHandlerChain', () => {
     const seen: string[] = [];
     const filter = (name: string): NamedFilter => ({ name, filter: (next: Handler) => (context: RequestContext) => { seen.push(name); return next(context); } });
     const handler = composeHandlerChain([filter('a'), filter('b')], () => { seen.push('handler'); });
-    void handler({} as RequestContext);
+    const context = { marks: [] as number[] };
+    void handler(context as unknown as RequestContext);
+    expect(context.marks).toHaveLength(4);
     expect(seen).toEqual(['a', 'b', 'handler']);
   });
 });

@@ -29,6 +29,7 @@ export class RequestContext {
   warnings: string[] | undefined;
   /** Opened by the AdmissionInterceptor on writing endpoints. */
   admission: RequestAdmission | undefined;
+  /** Made where the request is audited; without it nobody notes any. */
   auditAnnotations: Map<string, string> | undefined;
   /** Milliseconds of the monotonic clock after which the request is answered with a time-out; 0: none. */
   deadline: number;
