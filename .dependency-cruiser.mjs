@@ -16,10 +16,20 @@ export default {
     layer('apimachinery-knows-itself', '^src/apimachinery/', '^src/apimachinery/', 'L0: pure data and algorithms'),
     layer('apiserver-knows-apimachinery', '^src/apiserver/', '^src/(apimachinery|apiserver)/', 'L1: the generic server knows no API group'),
     ...servers.map((server) =>
-      layer(`${server}-knows-no-other-server`, `^src/${server}/`, `^src/(apimachinery|apiserver|${server})/`, 'L2: they meet as delegation targets'),
+      layer(
+        `${server}-knows-no-other-server`,
+        `^src/${server}/`,
+        `^src/(apimachinery|apiserver|${server})/`,
+        'L2: they meet as delegation targets',
+      ),
     ),
     layer('sdk-shows-contracts', '^src/sdk/', '^src/(apimachinery|apiserver|sdk)/', 'what plugins see comes from L0 and L1'),
-    layer('plugins-know-the-sdk', '^plugins/([^/]+/)', '^(src/sdk/|plugins/$1)', 'a built-in plugin is written like a package of somebody else'),
+    layer(
+      'plugins-know-the-sdk',
+      '^plugins/([^/]+/)',
+      '^(src/sdk/|plugins/$1)',
+      'a built-in plugin is written like a package of somebody else',
+    ),
     layer('testing-knows-cmd', '^src/testing/', '^(src|plugins)/', 'the test server is a server'),
     layer('src-knows-no-tests', '^src/(?!.*\\.test\\.ts$)', '^(src|plugins)/', 'what runs does not need tests'),
     {
@@ -34,7 +44,9 @@ export default {
       comment: 'no Nest, no files, no sockets',
       severity: 'error',
       from: { path: '^src/apimachinery/', pathNot: '\\.test\\.ts$' },
-      to: { path: '(^node_modules/(@nestjs|inversify|express)/)|^(node:)?(http|http2|https|net|tls|child_process|worker_threads|dgram|dns|cluster)$' },
+      to: {
+        path: '(^node_modules/(@nestjs|inversify|express)/)|^(node:)?(http|http2|https|net|tls|child_process|worker_threads|dgram|dns|cluster)$',
+      },
     },
     {
       name: 'inversify-in-plugins-and-cmd',
@@ -42,13 +54,22 @@ export default {
       from: { path: '^src/', pathNot: '^src/(apiserver/plugins|cmd|sdk)/' },
       to: { path: '^node_modules/inversify/' },
     },
-    { name: 'no-circles', severity: 'error', from: { pathNot: '\\.gen\\.ts$' }, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+    {
+      name: 'no-circles',
+      severity: 'error',
+      from: { pathNot: '\\.gen\\.ts$' },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
     { name: 'nothing-is-missing', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],
   options: {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { conditionNames: ['kubenest-source', 'import', 'node', 'default'], exportsFields: ['exports'], extensions: ['.ts', '.js', '.mjs', '.json'] },
+    enhancedResolveOptions: {
+      conditionNames: ['kubenest-source', 'import', 'node', 'default'],
+      exportsFields: ['exports'],
+      extensions: ['.ts', '.js', '.mjs', '.json'],
+    },
     exclude: { path: '^plugins/example/' },
     doNotFollow: { path: 'node_modules' },
     builtInModules: { add: ['node:sqlite'] },

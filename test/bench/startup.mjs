@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { freePort } from '../../scripts/free-port.mjs';
+import { freePort } from '../../scripts/free-port.ts';
 
 const limits = { milliseconds: 700, megabytes: 160 };
 const root = resolve(fileURLToPath(import.meta.url), '../../..');
@@ -56,6 +56,8 @@ const runs = [];
 for (let run = 0; run < Number(values.runs); run += 1) runs.push(await measure());
 const milliseconds = Math.round(median(runs.map((run) => run.milliseconds)));
 const megabytes = Math.round(median(runs.map((run) => run.megabytes)));
-console.log(`start to /readyz ok: median ${milliseconds} ms of ${runs.map((run) => Math.round(run.milliseconds)).join(', ')} (limit ${limits.milliseconds})`);
+console.log(
+  `start to /readyz ok: median ${milliseconds} ms of ${runs.map((run) => Math.round(run.milliseconds)).join(', ')} (limit ${limits.milliseconds})`,
+);
 console.log(`resident memory then: median ${megabytes} MB (limit ${limits.megabytes})`);
 if (values.check && (milliseconds > limits.milliseconds || megabytes > limits.megabytes)) process.exitCode = 1;

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { freePort } from '../../scripts/free-port.mjs';
+import { freePort } from '../../scripts/free-port.ts';
 
 const root = resolve(fileURLToPath(import.meta.url), '../../..');
 const scenarios = resolve(root, '../shared/conformance');
@@ -21,23 +21,44 @@ const tokens = join(folder, 'tokens.csv');
 const report = join(folder, 'report.json');
 writeFileSync(tokens, 'admin-token,admin,admin-uid,"system:masters"\nalice-token,alice,alice-uid,"devs"\n');
 const port = await freePort();
-const flags = [`--data-dir=${folder}/data`, `--secure-port=${port}`, `--token-auth-file=${tokens}`, '--service-cluster-ip-range=10.0.0.0/24'];
+const flags = [
+  `--data-dir=${folder}/data`,
+  `--secure-port=${port}`,
+  `--token-auth-file=${tokens}`,
+  '--service-cluster-ip-range=10.0.0.0/24',
+];
 const server = spawn(join(root, 'bin/kubenest'), ['serve', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
 
 try {
-  await Promise.race([once(server.stdout, 'data'), once(server, 'exit').then(() => Promise.reject(new Error('the server does not start')))]);
+  await Promise.race([
+    once(server.stdout, 'data'),
+    once(server, 'exit').then(() => Promise.reject(new Error('the server does not start'))),
+  ]);
   server.stdout.resume();
-  const check = spawn(process.execPath, [
-    join(scenarios, 'conform.mjs'), 'check', '--server', `https://127.0.0.1:${port}`, '--insecure', '--json', report, ...positionals,
-    ...areas.map((area) => join(scenarios, 'scenarios', area)),
-  ], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const check = spawn(
+    process.execPath,
+    [
+      join(scenarios, 'conform.mjs'),
+      'check',
+      '--server',
+      `https://127.0.0.1:${port}`,
+      '--insecure',
+      '--json',
+      report,
+      ...positionals,
+      ...areas.map((area) => join(scenarios, 'scenarios', area)),
+    ],
+    { stdio: ['ignore', 'inherit', 'inherit'] },
+  );
   await once(check, 'exit');
   const { areas: results } = JSON.parse(readFileSync(report, 'utf8')).totals;
   for (const area of areas) {
     const { passed, failed } = results[area];
     const share = (100 * passed) / (passed + failed);
     const enough = share >= thresholds[area];
-    console.log(`${enough ? 'ok  ' : 'FAIL'} ${area}: ${passed} of ${passed + failed} steps, ${share.toFixed(1)} % (at least ${thresholds[area]} %)`);
+    console.log(
+      `${enough ? 'ok  ' : 'FAIL'} ${area}: ${passed} of ${passed + failed} steps, ${share.toFixed(1)} % (at least ${thresholds[area]} %)`,
+    );
     if (!enough) process.exitCode = 1;
   }
 } finally {

@@ -27,7 +27,11 @@ const usageIds = { server: x509.ExtendedKeyUsage.serverAuth, client: x509.Extend
 
 /** A certificate authority that can sign: ECDSA P-256, ten years. */
 export class Authority {
-  private constructor(readonly pair: KeyPair, private readonly certificate: x509.X509Certificate, private readonly key: webcrypto.CryptoKey) {}
+  private constructor(
+    readonly pair: KeyPair,
+    private readonly certificate: x509.X509Certificate,
+    private readonly key: webcrypto.CryptoKey,
+  ) {}
 
   /** A new one of that name. */
   static async create(commonName: string): Promise<Authority> {
@@ -40,7 +44,10 @@ export class Authority {
       keys,
       extensions: [
         new x509.BasicConstraintsExtension(true, undefined, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment | x509.KeyUsageFlags.keyCertSign, true),
+        new x509.KeyUsagesExtension(
+          x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment | x509.KeyUsageFlags.keyCertSign,
+          true,
+        ),
         await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
       ],
     });
@@ -71,7 +78,9 @@ export class Authority {
         new x509.ExtendedKeyUsageExtension(usages.map((usage) => usageIds[usage])),
         new x509.BasicConstraintsExtension(false, undefined, true),
         await x509.AuthorityKeyIdentifierExtension.create(this.certificate),
-        ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension(names.map((name) => ({ type: isIP(name) === 0 ? 'dns' : 'ip', value: name })))] : []),
+        ...(names.length > 0
+          ? [new x509.SubjectAlternativeNameExtension(names.map((name) => ({ type: isIP(name) === 0 ? 'dns' : 'ip', value: name })))]
+          : []),
       ],
     });
     return { cert: pem(certificate) + this.pair.cert, key: await privatePem(keys.privateKey) };

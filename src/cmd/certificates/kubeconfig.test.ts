@@ -14,7 +14,11 @@ test('a client library finds the server, the authority and the certificate in it
   config.loadFromString(await readFile(file, 'utf8'));
   const text = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString();
   expect(config.getCurrentCluster()?.server).toBe('https://127.0.0.1:7443');
-  expect([config.getCurrentCluster()?.caData, config.getCurrentUser()?.certData, config.getCurrentUser()?.keyData].map(text)).toEqual(['CA', 'CERT', 'KEY']);
+  expect([config.getCurrentCluster()?.caData, config.getCurrentUser()?.certData, config.getCurrentUser()?.keyData].map(text)).toEqual([
+    'CA',
+    'CERT',
+    'KEY',
+  ]);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(await readdir(folder)).toEqual(['kubeconfig']);
   await rm(folder, { recursive: true });

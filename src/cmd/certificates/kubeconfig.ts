@@ -13,14 +13,18 @@ export interface KubeconfigParts {
 export function kubeconfig({ server, ca, client }: KubeconfigParts): string {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const name = 'kubenest';
-  return `${JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name, cluster: { server, 'certificate-authority-data': base64(ca) } }],
-    users: [{ name: 'admin', user: { 'client-certificate-data': base64(client.cert), 'client-key-data': base64(client.key) } }],
-    contexts: [{ name, context: { cluster: name, user: 'admin' } }],
-    'current-context': name,
-  }, undefined, 2)}\n`;
+  return `${JSON.stringify(
+    {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name, cluster: { server, 'certificate-authority-data': base64(ca) } }],
+      users: [{ name: 'admin', user: { 'client-certificate-data': base64(client.cert), 'client-key-data': base64(client.key) } }],
+      contexts: [{ name, context: { cluster: name, user: 'admin' } }],
+      'current-context': name,
+    },
+    undefined,
+    2,
+  )}\n`;
 }
 
 /** Writes it where only the owner can read it. */

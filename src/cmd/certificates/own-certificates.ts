@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import type { Authority, CertificateRequest, KeyPair } from './issue.ts';
@@ -61,11 +61,23 @@ async function makeFolder(folder: string, servingNames: readonly string[]): Prom
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   const draft = await mkdtemp(join(dirname(folder), `.${basename(folder)}-`));
   try {
-    const [ca, frontProxyCa, serviceAccount] = await Promise.all([Authority.create('kubenest-ca'), Authority.create('front-proxy-ca'), newSigningKey()]);
-    const [serving, administrator, frontProxy] = await Promise.all([
-      ca.issue(servingRequest(servingNames)), ca.issue(admin), frontProxyCa.issue(frontProxyClient),
+    const [ca, frontProxyCa, serviceAccount] = await Promise.all([
+      Authority.create('kubenest-ca'),
+      Authority.create('front-proxy-ca'),
+      newSigningKey(),
     ]);
-    const pairs = { ca: ca.pair, apiserver: serving, admin: administrator, 'front-proxy-ca': frontProxyCa.pair, 'front-proxy-client': frontProxy };
+    const [serving, administrator, frontProxy] = await Promise.all([
+      ca.issue(servingRequest(servingNames)),
+      ca.issue(admin),
+      frontProxyCa.issue(frontProxyClient),
+    ]);
+    const pairs = {
+      ca: ca.pair,
+      apiserver: serving,
+      admin: administrator,
+      'front-proxy-ca': frontProxyCa.pair,
+      'front-proxy-client': frontProxy,
+    };
     await Promise.all([
       ...Object.entries(pairs).map(([name, pair]) => writePair(draft, name, pair)),
       writeFile(join(draft, 'sa.key'), serviceAccount.privateKey, { mode: 0o600 }),
@@ -81,7 +93,10 @@ async function makeFolder(folder: string, servingNames: readonly string[]): Prom
 
 /** Each file appears whole. */
 async function writePair(folder: string, name: string, { cert, key }: KeyPair): Promise<void> {
-  for (const [file, text, mode] of [[`${name}.key`, key, 0o600], [`${name}.crt`, cert, 0o644]] as const) {
+  for (const [file, text, mode] of [
+    [`${name}.key`, key, 0o600],
+    [`${name}.crt`, cert, 0o644],
+  ] as const) {
     const draft = join(folder, `.${file}-${process.pid}`);
     await writeFile(draft, text, { mode });
     await rename(draft, join(folder, file));
@@ -91,6 +106,7 @@ async function writePair(folder: string, name: string, { cert, key }: KeyPair): 
 function isCurrent(pair: KeyPair, ca: string, names: readonly string[]): boolean {
   if (!matches(pair)) return false;
   const certificate = new X509Certificate(pair.cert);
-  if (certificate.validToDate.getTime() - Date.now() < renewBeforeMs || !certificate.verify(new X509Certificate(ca).publicKey)) return false;
+  if (certificate.validToDate.getTime() - Date.now() < renewBeforeMs || !certificate.verify(new X509Certificate(ca).publicKey))
+    return false;
   return names.every((name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined);
 }

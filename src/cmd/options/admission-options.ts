@@ -14,8 +14,12 @@ export class AdmissionOptions {
   @Flag('enable-admission-plugins')
   @Check<AdmissionOptions>((names: readonly string[], { disableAdmissionPlugins }) => [
     ...unknownPlugins('enable-admission-plugins', names),
-    ...names.filter((name) => !admissionPlugins.has(name) && isKnown(name)).map((name) => `--enable-admission-plugins=${name} is not implemented yet`),
-    ...names.filter((name) => disableAdmissionPlugins.includes(name)).map((name) => `${name} in enable-admission-plugins and disable-admission-plugins overlapped`),
+    ...names
+      .filter((name) => !admissionPlugins.has(name) && isKnown(name))
+      .map((name) => `--enable-admission-plugins=${name} is not implemented yet`),
+    ...names
+      .filter((name) => disableAdmissionPlugins.includes(name))
+      .map((name) => `${name} in enable-admission-plugins and disable-admission-plugins overlapped`),
   ])
   enableAdmissionPlugins: readonly string[] = [];
 
@@ -42,8 +46,10 @@ function isKnown(name: string): boolean {
 }
 
 function unknownPlugins(flag: string, wanted: readonly string[]): string[] {
-  return wanted.filter((name) => !isKnown(name)).map((name) => {
-    const nearest = nearestName(name, [...pluginNames().order, ...pluginNames().removedUpstream]);
-    return `${flag} plugin ${JSON.stringify(name)} is unknown${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
-  });
+  return wanted
+    .filter((name) => !isKnown(name))
+    .map((name) => {
+      const nearest = nearestName(name, [...pluginNames().order, ...pluginNames().removedUpstream]);
+      return `${flag} plugin ${JSON.stringify(name)} is unknown${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+    });
 }

@@ -9,9 +9,13 @@ export class AuthorizationOptions {
   /** Upstream's default is AlwaysAllow; ours lets nobody do what nobody allowed. */
   @Flag('authorization-mode')
   @Check<AuthorizationOptions>((wanted: readonly string[]) => {
-    const errors = wanted.filter((mode) => !Object.hasOwn(authorizers, mode)).map((mode) => {
-      return modes.includes(mode) ? `--authorization-mode=${mode} is not implemented yet` : `authorization-mode ${JSON.stringify(mode)} is not a valid mode`;
-    });
+    const errors = wanted
+      .filter((mode) => !Object.hasOwn(authorizers, mode))
+      .map((mode) => {
+        return modes.includes(mode)
+          ? `--authorization-mode=${mode} is not implemented yet`
+          : `authorization-mode ${JSON.stringify(mode)} is not a valid mode`;
+      });
     if (new Set(wanted).size < wanted.length) errors.push(`authorization-mode ${JSON.stringify(wanted)} has mode specified more than once`);
     return errors;
   })

@@ -22,10 +22,17 @@ export const goCipherSuites: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Those of TLS 1.3: known, and on whatever is listed, as in Go, where nobody can choose among them. */
-export const tls13CipherSuites: ReadonlySet<string> = new Set(['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']);
+export const tls13CipherSuites: ReadonlySet<string> = new Set([
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+]);
 
 /** Go has them; Node's OpenSSL is built without them. */
 export const unservedCipherSuites: ReadonlySet<string> = new Set([
-  'TLS_RSA_WITH_RC4_128_SHA', 'TLS_RSA_WITH_3DES_EDE_CBC_SHA', 'TLS_ECDHE_ECDSA_WITH_RC4_128_SHA', 'TLS_ECDHE_RSA_WITH_RC4_128_SHA',
+  'TLS_RSA_WITH_RC4_128_SHA',
+  'TLS_RSA_WITH_3DES_EDE_CBC_SHA',
+  'TLS_ECDHE_ECDSA_WITH_RC4_128_SHA',
+  'TLS_ECDHE_RSA_WITH_RC4_128_SHA',
   'TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA',
 ]);

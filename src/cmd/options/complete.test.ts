@@ -20,10 +20,13 @@ async function complete(...args: string[]): Promise<CompletedOptions> {
 }
 
 async function problemsOf(...args: string[]): Promise<readonly string[]> {
-  return complete(...args).then(() => [], (error: unknown) => {
-    if (error instanceof OptionsError) return error.problems;
-    throw error;
-  });
+  return complete(...args).then(
+    () => [],
+    (error: unknown) => {
+      if (error instanceof OptionsError) return error.problems;
+      throw error;
+    },
+  );
 }
 
 const leafOf = ({ config }: CompletedOptions): X509Certificate => new X509Certificate(config.serving?.certificate.cert ?? '');
@@ -31,8 +34,18 @@ const leafOf = ({ config }: CompletedOptions): X509Certificate => new X509Certif
 test('without flags everything is made once, in the data folder', async () => {
   const first = await complete();
   expect((await readdir(join(folder, 'data/pki'))).sort()).toEqual([
-    'admin.crt', 'admin.key', 'apiserver.crt', 'apiserver.key', 'ca.crt', 'ca.key',
-    'front-proxy-ca.crt', 'front-proxy-ca.key', 'front-proxy-client.crt', 'front-proxy-client.key', 'sa.key', 'sa.pub',
+    'admin.crt',
+    'admin.key',
+    'apiserver.crt',
+    'apiserver.key',
+    'ca.crt',
+    'ca.key',
+    'front-proxy-ca.crt',
+    'front-proxy-ca.key',
+    'front-proxy-client.crt',
+    'front-proxy-client.key',
+    'sa.key',
+    'sa.pub',
   ]);
   expect((await stat(join(folder, 'data'))).mode & 0o777).toBe(0o700);
   expect((await stat(join(folder, 'data/pki/ca.key'))).mode & 0o777).toBe(0o600);
@@ -88,7 +101,9 @@ describe('--cert-dir', () => {
   test('half a pair is refused', async () => {
     await mkdir(join(folder, 'certs'));
     await writeFile(join(folder, 'certs/apiserver.crt'), 'x');
-    expect((await problemsOf(`--cert-dir=${folder}/certs`))[0]).toBe(`--cert-dir: ${folder}/certs has apiserver.crt and no apiserver.key: both are needed, or neither`);
+    expect((await problemsOf(`--cert-dir=${folder}/certs`))[0]).toBe(
+      `--cert-dir: ${folder}/certs has apiserver.crt and no apiserver.key: both are needed, or neither`,
+    );
   });
 });
 
@@ -101,14 +116,20 @@ test('files of other names are read: certificates, names of certificates, author
     return join(folder, name);
   };
   const completed = await complete(
-    `--tls-cert-file=${await write('main.crt', main.cert)}`, `--tls-private-key-file=${await write('main.key', main.key)}`,
+    `--tls-cert-file=${await write('main.crt', main.cert)}`,
+    `--tls-private-key-file=${await write('main.key', main.key)}`,
     `--tls-sni-cert-key=${await write('other.crt', other.cert)},${await write('other.key', other.key)}`,
     `--client-ca-file=${await write('ca.crt', authority.pair.cert)}`,
     `--token-auth-file=${await write('tokens.csv', 'secret,somebody,,"a,b"\n')}`,
-    '--tls-min-version=VersionTLS13', '--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256',
+    '--tls-min-version=VersionTLS13',
+    '--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256',
   );
   expect(leafOf(completed).subject).toBe('CN=main');
-  expect(completed.config.serving).toMatchObject({ minVersion: 'TLSv1.3', cipherSuites: ['ECDHE-RSA-AES128-GCM-SHA256'], sniCertificates: [{ names: ['other.example', '192.0.2.9'] }] });
+  expect(completed.config.serving).toMatchObject({
+    minVersion: 'TLSv1.3',
+    cipherSuites: ['ECDHE-RSA-AES128-GCM-SHA256'],
+    sniCertificates: [{ names: ['other.example', '192.0.2.9'] }],
+  });
   expect([...(completed.config.authentication.tokens?.values() ?? [])]).toEqual([{ name: 'somebody', uid: '', groups: ['a', 'b'] }]);
   // Whoever brings an authority makes the administrators.
   expect(completed.admin).toBeUndefined();
@@ -119,7 +140,12 @@ test('files of other names are read: certificates, names of certificates, author
 
 test('all files that are wrong are told', async () => {
   await writeFile(join(folder, 'empty.crt'), '');
-  const problems = await problemsOf('--tls-cert-file=/nope.crt', '--tls-private-key-file=/nope.key', `--client-ca-file=${folder}/empty.crt`, '--token-auth-file=/nope.csv');
+  const problems = await problemsOf(
+    '--tls-cert-file=/nope.crt',
+    '--tls-private-key-file=/nope.key',
+    `--client-ca-file=${folder}/empty.crt`,
+    '--token-auth-file=/nope.csv',
+  );
   expect(problems).toEqual([
     `serving certificates: ${folder}/empty.crt: client CA: the bundle holds no certificate`,
     "serving certificates: ENOENT: no such file or directory, open '/nope.crt'",

@@ -5,7 +5,7 @@ import { compileOrigin } from '#apiserver/endpoints/filters/cors';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
 import { certificateNames, lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
-import { type OwnCertificates, ownCertificates, servingCertificateOf } from '#cmd/certificates/own-certificates';
+import { ownCertificates, servingCertificateOf } from '#cmd/certificates/own-certificates';
 import type { ServerConfig } from '#cmd/server-config';
 import { parseBundle } from '#plugins/authentication/client-ca';
 import { parseTokenFile } from '#plugins/authentication/token-auth';
@@ -42,10 +42,11 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const folder = await dataFolder(options, inMemory);
   const names = servingNames(options);
   const problems: string[] = [];
-  const collect = async <T>(what: string, work: Promise<T>): Promise<T | undefined> => work.catch((error: unknown) => {
-    for (const line of (error as Error).message.split('\n')) problems.push(`${what}: ${line}`);
-    return undefined;
-  });
+  const collect = async <T>(what: string, work: Promise<T>): Promise<T | undefined> =>
+    work.catch((error: unknown) => {
+      for (const line of (error as Error).message.split('\n')) problems.push(`${what}: ${line}`);
+      return undefined;
+    });
 
   const ownFolder = join(folder.path, 'pki');
   const needsOwn = authentication.clientCaFile === '' || (serving.tlsCertFile === '' && serving.certDir === '');
@@ -53,8 +54,10 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   if (serving.certDir !== '' && serving.tlsCertFile === '') await collect('--cert-dir', servingCertificateOf(serving.certDir, names));
   const files = tlsFilesOf(options, ownFolder);
   const tls = own || !needsOwn ? await collect('serving certificates', readTls(serving, files)) : undefined;
-  const tokens = authentication.tokenAuthFile === '' ? undefined
-    : await collect('--token-auth-file', readFile(authentication.tokenAuthFile, 'utf8').then(parseTokenFile));
+  const tokens =
+    authentication.tokenAuthFile === ''
+      ? undefined
+      : await collect('--token-auth-file', readFile(authentication.tokenAuthFile, 'utf8').then(parseTokenFile));
   if (!tls || problems.length > 0) {
     await folder.dispose();
     throw new OptionsError(problems);
@@ -92,8 +95,10 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       serviceClusterIpRange: options.services.serviceClusterIpRange,
     },
     url: urlOf(serving),
-    admin: own && authentication.clientCaFile === ''
-      ? { kubeconfig: join(folder.path, 'kubeconfig'), ca: lastCertificate(String(tls.certificate.cert)), client: own.admin } : undefined,
+    admin:
+      own && authentication.clientCaFile === ''
+        ? { kubeconfig: join(folder.path, 'kubeconfig'), ca: lastCertificate(String(tls.certificate.cert)), client: own.admin }
+        : undefined,
     tlsFiles: [files.cert, files.key, files.clientCa, ...files.sni.flatMap(({ certFile, keyFile }) => [certFile, keyFile])],
     readTls: () => readTls(serving, files),
     dispose: folder.dispose,
@@ -140,7 +145,9 @@ async function readTls(serving: ServingOptions, files: TlsFiles): Promise<TlsOpt
     const pair = await readKeyPair(certFile, keyFile);
     return { names: names.length > 0 ? names : certificateNames(pair.cert), certificate: pair };
   });
-  const problems = (await Promise.allSettled([clientCa, certificate, ...sni])).flatMap((result) => (result.status === 'rejected' ? (result.reason as Error).message : []));
+  const problems = (await Promise.allSettled([clientCa, certificate, ...sni])).flatMap((result) =>
+    result.status === 'rejected' ? (result.reason as Error).message : [],
+  );
   if (problems.length > 0) throw new Error(problems.join('\n'));
   return {
     certificate: await certificate,
@@ -164,8 +171,14 @@ async function readBundle(file: string): Promise<string> {
 /** All that clients may call the server by. */
 function servingNames({ serving, services }: ServerOptions): string[] {
   const names = [
-    'localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local',
-    '127.0.0.1', '::1', services.firstServiceIp(),
+    'localhost',
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+    '127.0.0.1',
+    '::1',
+    services.firstServiceIp(),
   ];
   if (!isUnspecified(serving.bindAddress) && !names.includes(serving.bindAddress)) names.push(serving.bindAddress);
   return names;

@@ -30,34 +30,38 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
     return [at(`must be of kind ${kind}, apiVersion ${apiVersion}`)];
   }
   const concerns = new Map(options.concerns());
-  return Object.entries(document).filter(([name]) => name !== 'kind' && name !== 'apiVersion').flatMap(([name, members]) => {
-    const concern = concerns.get(name);
-    if (!concern) return at(unknown(name, concerns.keys()));
-    if (!isObject(members)) return at(`${name} must be an object`);
-    const names = new Map([...flagProperties(concern)].map(([flag, property]) => [property, flag]));
-    return Object.entries(members).flatMap(([property, value]) => {
-      const flag = names.get(property);
-      if (flag === undefined) return at(`${name}.${unknown(property, names.keys())}`);
-      try {
-        (concern as Record<string, unknown>)[property] = valueOf((flags.get(flag) as FlagSpec).type, value);
-        return [];
-      } catch (error) {
-        return at(`${name}.${property}: ${(error as Error).message}`);
-      }
+  return Object.entries(document)
+    .filter(([name]) => name !== 'kind' && name !== 'apiVersion')
+    .flatMap(([name, members]) => {
+      const concern = concerns.get(name);
+      if (!concern) return at(unknown(name, concerns.keys()));
+      if (!isObject(members)) return at(`${name} must be an object`);
+      const names = new Map([...flagProperties(concern)].map(([flag, property]) => [property, flag]));
+      return Object.entries(members).flatMap(([property, value]) => {
+        const flag = names.get(property);
+        if (flag === undefined) return at(`${name}.${unknown(property, names.keys())}`);
+        try {
+          (concern as Record<string, unknown>)[property] = settingOf((flags.get(flag) as FlagSpec).type, value);
+          return [];
+        } catch (error) {
+          return at(`${name}.${property}: ${(error as Error).message}`);
+        }
+      });
     });
-  });
 }
 
 /** YAML's value in the form of a flag of the type; goes by the text that would stand on the command line. */
-function valueOf(type: string, value: unknown): FlagValue {
+function settingOf(type: string, value: unknown): FlagValue {
   if (Array.isArray(value)) {
     if (!value.every(isScalar)) throw new Error('must be a list of plain values');
     const list = value.map(String);
-    if (type !== 'strings' && type !== 'stringArray' && type !== 'namedCertKey' && type !== 'int32Slice') throw new Error('must be one value, not a list');
+    if (type !== 'strings' && type !== 'stringArray' && type !== 'namedCertKey' && type !== 'int32Slice')
+      throw new Error('must be one value, not a list');
     return list;
   }
   if (isObject(value)) {
-    if (type !== 'mapStringString' && type !== 'stringToString' && type !== 'colonSeparatedMultimapStringString') throw new Error('must be one value, not an object');
+    if (type !== 'mapStringString' && type !== 'stringToString' && type !== 'colonSeparatedMultimapStringString')
+      throw new Error('must be one value, not an object');
     return new Map(Object.entries(value).map(([key, item]) => [key, String(item)]));
   }
   if (!isScalar(value)) throw new Error('must have a value');

@@ -11,7 +11,7 @@ interface FeatureGate {
 /** Features that can be on or off. Upstream: component-base/featuregate. */
 export class FeatureOptions {
   @Flag('feature-gates')
-  @Check<FeatureOptions>((gates: ReadonlyMap<string, string>) => gates.size > 0 ? gateErrors(gates) : undefined)
+  @Check<FeatureOptions>((gates: ReadonlyMap<string, string>) => (gates.size > 0 ? gateErrors(gates) : undefined))
   featureGates: ReadonlyMap<string, string> = new Map();
 
   /** There are no profiles to be read over HTTP, so switching them off is always done. */

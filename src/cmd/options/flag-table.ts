@@ -36,7 +36,11 @@ const removed = ['cloud-config', 'cloud-provider'] as const;
 /** Types of the hidden flags, which no help tells. */
 const hiddenTypes: Readonly<Record<string, string>> = { 'audit-webhook-batch-initial-backoff': 'duration' };
 
-type Recorded = Omit<FlagSpec, 'section' | 'type'> & { readonly section: string | null; readonly type: string | null; readonly flagz?: string };
+type Recorded = Omit<FlagSpec, 'section' | 'type'> & {
+  readonly section: string | null;
+  readonly type: string | null;
+  readonly flagz?: string;
+};
 
 /** Every flag by its name: upstream's, those of earlier versions, and our own. */
 export function flagTable(): ReadonlyMap<string, FlagSpec> {

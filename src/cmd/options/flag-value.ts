@@ -5,7 +5,18 @@ import { parseDuration } from '#apimachinery/runtime/duration';
 export type FlagValue = boolean | number | string | readonly string[] | ReadonlyMap<string, string>;
 
 const booleans: Readonly<Record<string, boolean>> = {
-  1: true, t: true, T: true, true: true, TRUE: true, True: true, 0: false, f: false, F: false, false: false, FALSE: false, False: false,
+  1: true,
+  t: true,
+  T: true,
+  true: true,
+  TRUE: true,
+  True: true,
+  0: false,
+  f: false,
+  F: false,
+  false: false,
+  FALSE: false,
+  False: false,
 };
 
 /**

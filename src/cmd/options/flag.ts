@@ -25,13 +25,14 @@ export function Check<Options extends object>(problemsOf: Problems<Options>): Pr
     const found = problemsOf(value as never, options as Options);
     return found === undefined ? [] : typeof found === 'string' ? [found] : found;
   };
-  return (target, property) => registerDecorator({
-    name: 'check',
-    target: target.constructor,
-    propertyName: String(property),
-    validator: {
-      validate: (value, args) => problems(value, args?.object as object).length === 0,
-      defaultMessage: (args) => problems(args?.value, args?.object as object).join('\n'),
-    },
-  });
+  return (target, property) =>
+    registerDecorator({
+      name: 'check',
+      target: target.constructor,
+      propertyName: String(property),
+      validator: {
+        validate: (value, args) => problems(value, args?.object as object).length === 0,
+        defaultMessage: (args) => problems(args?.value, args?.object as object).join('\n'),
+      },
+    });
 }

@@ -20,7 +20,8 @@ export function serverHelp(command: string): string {
   ];
   for (const section of order) {
     lines.push('', `${section} flags:`, '');
-    for (const [name, spec] of (sections.get(section) ?? []).sort(([a], [b]) => (a < b ? -1 : 1))) lines.push(line(name, spec, targets.has(name)));
+    for (const [name, spec] of (sections.get(section) ?? []).sort(([a], [b]) => (a < b ? -1 : 1)))
+      lines.push(line(name, spec, targets.has(name)));
   }
   return `${lines.join('\n')}\n`;
 }

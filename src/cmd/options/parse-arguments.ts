@@ -48,7 +48,8 @@ export function parseArguments(args: readonly string[], flags: ReadonlyMap<strin
       extra.push(argument);
     }
   }
-  if (extra.length > 0) errors.push(`no arguments are taken beside flags, got ${extra.map((argument) => JSON.stringify(argument)).join(' ')}`);
+  if (extra.length > 0)
+    errors.push(`no arguments are taken beside flags, got ${extra.map((argument) => JSON.stringify(argument)).join(' ')}`);
   return { texts, errors };
 }
 

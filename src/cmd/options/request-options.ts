@@ -24,19 +24,26 @@ export class RequestOptions {
   goawayChance = 0;
 
   @Flag('cors-allowed-origins')
-  @Check<RequestOptions>((patterns: readonly string[]) => patterns.flatMap((pattern) => {
-    try {
-      compileOrigin(pattern);
-      return [];
-    } catch (error) {
-      return `--cors-allowed-origins has an invalid regular expression: ${(error as Error).message}`;
-    }
-  }))
+  @Check<RequestOptions>((patterns: readonly string[]) =>
+    patterns.flatMap((pattern) => {
+      try {
+        compileOrigin(pattern);
+        return [];
+      } catch (error) {
+        return `--cors-allowed-origins has an invalid regular expression: ${(error as Error).message}`;
+      }
+    }),
+  )
   corsAllowedOrigins: readonly string[] = [];
 
   @Flag('strict-transport-security-directives')
-  @Check<RequestOptions>((directives: readonly string[]) => directives
-    .filter((directive) => !/^(includeSubDomains|preload|max-age=[^=]*)$/.test(directive))
-    .map((directive) => `--strict-transport-security-directives ${JSON.stringify(directive)} invalid, allowed values: max-age=expireTime, includeSubDomains, preload`))
+  @Check<RequestOptions>((directives: readonly string[]) =>
+    directives
+      .filter((directive) => !/^(includeSubDomains|preload|max-age=[^=]*)$/.test(directive))
+      .map(
+        (directive) =>
+          `--strict-transport-security-directives ${JSON.stringify(directive)} invalid, allowed values: max-age=expireTime, includeSubDomains, preload`,
+      ),
+  )
   strictTransportSecurityDirectives: readonly string[] = [];
 }

@@ -19,10 +19,13 @@ async function read(...args: string[]): Promise<ServerOptions> {
 }
 
 async function problemsOf(...args: string[]): Promise<readonly string[]> {
-  return read(...args).then(() => [], (error: unknown) => {
-    if (error instanceof OptionsError) return error.problems;
-    throw error;
-  });
+  return read(...args).then(
+    () => [],
+    (error: unknown) => {
+      if (error instanceof OptionsError) return error.problems;
+      throw error;
+    },
+  );
 }
 
 describe('accepted', () => {
@@ -53,18 +56,63 @@ describe('accepted', () => {
       ({ requests }) => requests.corsAllowedOrigins,
       ['//a{1,2}$', '//b$'],
     ],
-    ["local-up-cluster's origins", ['--cors-allowed-origins=/127.0.0.1(:[0-9]+)?$,/localhost(:[0-9]+)?$'], ({ requests }) => requests.corsAllowedOrigins.length, 2],
-    ['an empty value is not set', ['--authorization-mode=', '--event-ttl=', '--tls-cert-file='], ({ events }) => events.eventTtl, 3_600_000],
-    ['empty values of flags that do nothing yet', ['--audit-log-path=', '--service-account-issuer=', '--vmodule=', '--etcd-servers='], () => 0, 0],
+    [
+      "local-up-cluster's origins",
+      ['--cors-allowed-origins=/127.0.0.1(:[0-9]+)?$,/localhost(:[0-9]+)?$'],
+      ({ requests }) => requests.corsAllowedOrigins.length,
+      2,
+    ],
+    [
+      'an empty value is not set',
+      ['--authorization-mode=', '--event-ttl=', '--tls-cert-file='],
+      ({ events }) => events.eventTtl,
+      3_600_000,
+    ],
+    [
+      'empty values of flags that do nothing yet',
+      ['--audit-log-path=', '--service-account-issuer=', '--vmodule=', '--etcd-servers='],
+      () => 0,
+      0,
+    ],
     ['empty values of flags of earlier versions', ['--cloud-provider=', '--cloud-config='], () => 0, 0],
-    ['defaults of flags that do nothing yet', ['--watch-cache=true', '--audit-log-maxage=366', '--etcd-prefix=/registry', '--oidc-signing-algs=RS256'], () => 0, 0],
-    ['a default in other words', ['--etcd-compaction-interval=300s', '--audit-webhook-batch-throttle-qps=10.0', '--kubelet-timeout=5000ms'], () => 0, 0],
+    [
+      'defaults of flags that do nothing yet',
+      ['--watch-cache=true', '--audit-log-maxage=366', '--etcd-prefix=/registry', '--oidc-signing-algs=RS256'],
+      () => 0,
+      0,
+    ],
+    [
+      'a default in other words',
+      ['--etcd-compaction-interval=300s', '--audit-webhook-batch-throttle-qps=10.0', '--kubelet-timeout=5000ms'],
+      () => 0,
+      0,
+    ],
     ['feature gates at their default', ['--feature-gates=AllAlpha=false,AllBeta=false,kube:WatchList=true'], () => 0, 0],
-    ['no feature gates', ['--feature-gates=', '--storage-media-type='], ({ storage }) => storage.storageMediaType, 'application/vnd.kubernetes.protobuf'],
+    [
+      'no feature gates',
+      ['--feature-gates=', '--storage-media-type='],
+      ({ storage }) => storage.storageMediaType,
+      'application/vnd.kubernetes.protobuf',
+    ],
     ['embedded by name', ['--storage-backend=embedded'], ({ storage }) => storage.storageBackend, 'embedded'],
-    ['a plugin that is off', ['--disable-admission-plugins=NamespaceLifecycle,ServiceAccount'], ({ admission }) => admission.enabledPlugins().includes('NamespaceLifecycle'), false],
-    ['a plugin that is on anyway', ['--enable-admission-plugins=NamespaceLifecycle'], ({ admission }) => admission.enabledPlugins()[0], 'NamespaceLifecycle'],
-    ['a certificate for a name', ['--tls-sni-cert-key=a.crt,a.key:x.example,*.y.example'], ({ serving }) => serving.tlsSniCertKey, ['a.crt,a.key:x.example,*.y.example']],
+    [
+      'a plugin that is off',
+      ['--disable-admission-plugins=NamespaceLifecycle,ServiceAccount'],
+      ({ admission }) => admission.enabledPlugins().includes('NamespaceLifecycle'),
+      false,
+    ],
+    [
+      'a plugin that is on anyway',
+      ['--enable-admission-plugins=NamespaceLifecycle'],
+      ({ admission }) => admission.enabledPlugins()[0],
+      'NamespaceLifecycle',
+    ],
+    [
+      'a certificate for a name',
+      ['--tls-sni-cert-key=a.crt,a.key:x.example,*.y.example'],
+      ({ serving }) => serving.tlsSniCertKey,
+      ['a.crt,a.key:x.example,*.y.example'],
+    ],
     ['profiling, of which there is none', ['--profiling=false'], () => 0, 0],
   ])('%s', async (_name, args, want, value) => {
     expect(want(await read(...args))).toEqual(value);
@@ -82,17 +130,37 @@ describe('refused', () => {
     ['no boolean', ['--ephemeral=yes'], ['invalid argument "yes" for --ephemeral: must be true or false']],
     ['no duration', ['--event-ttl=1x'], ['invalid argument "1x" for --event-ttl: time: unknown unit "x" in duration "1x"']],
     ['no address', ['--bind-address=localhost'], ['invalid argument "localhost" for --bind-address: must be an IP address']],
-    ['a port out of range', ['--secure-port=70000'], ['--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0']],
+    [
+      'a port out of range',
+      ['--secure-port=70000'],
+      ['--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0'],
+    ],
     ['what does nothing yet', ['--audit-log-path=/tmp/audit.log'], ['--audit-log-path is not implemented yet']],
     ['what does nothing yet, of earlier versions', ['--cloud-provider=aws'], ['--cloud-provider is not implemented yet']],
-    ['another backend', ['--storage-backend=etcd3'], ['--storage-backend=etcd3 is not implemented yet; implemented are embedded and memory']],
+    [
+      'another backend',
+      ['--storage-backend=etcd3'],
+      ['--storage-backend=etcd3 is not implemented yet; implemented are embedded and memory'],
+    ],
     ['an unknown backend', ['--storage-backend=x'], ['--storage-backend "x" is unknown, it must be embedded, memory, etcd3 or redis']],
     ['an unknown gate', ['--feature-gates=WatchLits=true'], ['unrecognized feature gate: WatchLits; did you mean WatchList?']],
     ['a gate without a value', ['--feature-gates=WatchList'], ['missing bool value for WatchList']],
-    ['a gate that is locked', ['--feature-gates=APIServerTracing=false'], ['cannot set feature gate APIServerTracing to false, feature is locked to true']],
+    [
+      'a gate that is locked',
+      ['--feature-gates=APIServerTracing=false'],
+      ['cannot set feature gate APIServerTracing to false, feature is locked to true'],
+    ],
     ['a gate that does nothing yet', ['--feature-gates=AllAlpha=true'], ['--feature-gates=AllAlpha=true is not implemented yet']],
-    ['an unknown plugin', ['--enable-admission-plugins=NamespaceLivecycle'], ['enable-admission-plugins plugin "NamespaceLivecycle" is unknown; did you mean NamespaceLifecycle?']],
-    ['a plugin that is not there yet', ['--enable-admission-plugins=PodSecurityPolicy'], ['--enable-admission-plugins=PodSecurityPolicy is not implemented yet']],
+    [
+      'an unknown plugin',
+      ['--enable-admission-plugins=NamespaceLivecycle'],
+      ['enable-admission-plugins plugin "NamespaceLivecycle" is unknown; did you mean NamespaceLifecycle?'],
+    ],
+    [
+      'a plugin that is not there yet',
+      ['--enable-admission-plugins=PodSecurityPolicy'],
+      ['--enable-admission-plugins=PodSecurityPolicy is not implemented yet'],
+    ],
     [
       'a plugin on and off',
       ['--enable-admission-plugins=NamespaceLifecycle', '--disable-admission-plugins=NamespaceLifecycle'],
@@ -101,23 +169,45 @@ describe('refused', () => {
     ['an unknown mode', ['--authorization-mode=rbac'], ['authorization-mode "rbac" is not a valid mode']],
     ['a mode twice', ['--authorization-mode=RBAC,RBAC'], ['authorization-mode ["RBAC","RBAC"] has mode specified more than once']],
     ['a certificate without its key', ['--tls-cert-file=a'], ['--tls-cert-file needs --tls-private-key-file']],
-    ['half a name certificate', ['--tls-sni-cert-key=a:b'], ['--tls-sni-cert-key "a:b" must be of the form CERTFILE,KEYFILE or CERTFILE,KEYFILE:NAME,NAME']],
+    [
+      'half a name certificate',
+      ['--tls-sni-cert-key=a:b'],
+      ['--tls-sni-cert-key "a:b" must be of the form CERTFILE,KEYFILE or CERTFILE,KEYFILE:NAME,NAME'],
+    ],
     ['an unknown suite', ['--tls-cipher-suites=TLS_X'], ["--tls-cipher-suites: cipher suite TLS_X not supported or doesn't exist"]],
-    ['a suite that nobody should use', ['--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA'], ['--tls-cipher-suites: TLS_RSA_WITH_RC4_128_SHA is not implemented']],
-    ['an old protocol', ['--tls-min-version=VersionTLS10'], ['--tls-min-version VersionTLS10 is not implemented: TLS 1.2 is the oldest that is served']],
-    ['a range that is too large', ['--service-cluster-ip-range=10.0.0.0/8'], ['specified --service-cluster-ip-range is too large; for 32-bit addresses, the mask must be >= 12']],
+    [
+      'a suite that nobody should use',
+      ['--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA'],
+      ['--tls-cipher-suites: TLS_RSA_WITH_RC4_128_SHA is not implemented'],
+    ],
+    [
+      'an old protocol',
+      ['--tls-min-version=VersionTLS10'],
+      ['--tls-min-version VersionTLS10 is not implemented: TLS 1.2 is the oldest that is served'],
+    ],
+    [
+      'a range that is too large',
+      ['--service-cluster-ip-range=10.0.0.0/8'],
+      ['specified --service-cluster-ip-range is too large; for 32-bit addresses, the mask must be >= 12'],
+    ],
     ['no range', ['--service-cluster-ip-range=10.0.0.0'], ['--service-cluster-ip-range "10.0.0.0" must be a CIDR such as 10.0.0.0/24']],
     [
       'an origin that is not pinned (CVE-2022-1996)',
       ['--cors-allowed-origins=example.com'],
-      ['--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start/end of host in the origin header'],
+      [
+        '--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start/end of host in the origin header',
+      ],
     ],
-    ['everything at once', ['--secure-port=0', '--goaway-chance=1', '--oidc-issuer-url=x', '--nope-nope-nope'], [
-      'unknown flag: --nope-nope-nope',
-      '--oidc-issuer-url is not implemented yet',
-      '--secure-port 0 must be between 1 and 65535, inclusive. It cannot be turned off with 0',
-      '--goaway-chance can not be less than 0 or greater than 0.02',
-    ]],
+    [
+      'everything at once',
+      ['--secure-port=0', '--goaway-chance=1', '--oidc-issuer-url=x', '--nope-nope-nope'],
+      [
+        'unknown flag: --nope-nope-nope',
+        '--oidc-issuer-url is not implemented yet',
+        '--secure-port 0 must be between 1 and 65535, inclusive. It cannot be turned off with 0',
+        '--goaway-chance can not be less than 0 or greater than 0.02',
+      ],
+    ],
   ])('%s', async (_name, args, problems) => {
     expect(await problemsOf(...args)).toEqual(problems);
   });
@@ -160,11 +250,18 @@ describe('--config', () => {
 
   test('sets the same options, and flags win over it', async () => {
     const options = await read(
-      await withFile(`${head}serving: { securePort: 7000, bindAddress: 0.0.0.0 }\nrequests: { requestTimeout: 30s, corsAllowedOrigins: ['//a$'] }\ndata: { ephemeral: true }\n`),
+      await withFile(
+        `${head}serving: { securePort: 7000, bindAddress: 0.0.0.0 }\nrequests: { requestTimeout: 30s, corsAllowedOrigins: ['//a$'] }\ndata: { ephemeral: true }\n`,
+      ),
       '--secure-port=7001',
     );
-    expect([options.serving.securePort, options.serving.bindAddress, options.requests.requestTimeout, options.requests.corsAllowedOrigins, options.data.ephemeral])
-      .toEqual([7001, '0.0.0.0', 30_000, ['//a$'], true]);
+    expect([
+      options.serving.securePort,
+      options.serving.bindAddress,
+      options.requests.requestTimeout,
+      options.requests.corsAllowedOrigins,
+      options.data.ephemeral,
+    ]).toEqual([7001, '0.0.0.0', 30_000, ['//a$'], true]);
   });
 
   test.each<[name: string, text: string, problem: string]>([
@@ -179,6 +276,8 @@ describe('--config', () => {
   });
 
   test('validates its values as those of flags', async () => {
-    expect(await problemsOf(await withFile(`${head}serving: { securePort: 0 }`))).toEqual(['--secure-port 0 must be between 1 and 65535, inclusive. It cannot be turned off with 0']);
+    expect(await problemsOf(await withFile(`${head}serving: { securePort: 0 }`))).toEqual([
+      '--secure-port 0 must be between 1 and 65535, inclusive. It cannot be turned off with 0',
+    ]);
   });
 });

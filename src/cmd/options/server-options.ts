@@ -110,6 +110,8 @@ function setFlag(name: string, spec: FlagSpec, texts: readonly string[], target:
 
 function validate(options: ServerOptions): string[] {
   return options.concerns().flatMap(([, concern]) => {
-    return validateSync(concern, { forbidUnknownValues: false }).flatMap(({ constraints }) => Object.values(constraints ?? {}).flatMap((message) => message.split('\n')));
+    return validateSync(concern, { forbidUnknownValues: false }).flatMap(({ constraints }) =>
+      Object.values(constraints ?? {}).flatMap((message) => message.split('\n')),
+    );
   });
 }

@@ -12,7 +12,8 @@ export class ServiceOptions {
     const cidr = parseCIDRSloppy(range);
     if (!cidr) return `--service-cluster-ip-range ${JSON.stringify(range)} must be a CIDR such as 10.0.0.0/24`;
     const bits = cidr.bytes.length * 8;
-    if (bits - cidr.prefix > largestBits) return `specified --service-cluster-ip-range is too large; for ${bits}-bit addresses, the mask must be >= ${bits - largestBits}`;
+    if (bits - cidr.prefix > largestBits)
+      return `specified --service-cluster-ip-range is too large; for ${bits}-bit addresses, the mask must be >= ${bits - largestBits}`;
     if (bits - cidr.prefix < 3) return '--service-cluster-ip-range must hold at least 8 addresses';
     return undefined;
   })

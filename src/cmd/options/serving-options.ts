@@ -21,16 +21,24 @@ export class ServingOptions {
   certDir = '';
 
   @Flag('tls-cert-file')
-  @Check<ServingOptions>((file: string, { tlsPrivateKeyFile }) => (file !== '' && tlsPrivateKeyFile === '' ? '--tls-cert-file needs --tls-private-key-file' : undefined))
+  @Check<ServingOptions>((file: string, { tlsPrivateKeyFile }) =>
+    file !== '' && tlsPrivateKeyFile === '' ? '--tls-cert-file needs --tls-private-key-file' : undefined,
+  )
   tlsCertFile = '';
 
   @Flag('tls-private-key-file')
-  @Check<ServingOptions>((file: string, { tlsCertFile }) => (file !== '' && tlsCertFile === '' ? '--tls-private-key-file needs --tls-cert-file' : undefined))
+  @Check<ServingOptions>((file: string, { tlsCertFile }) =>
+    file !== '' && tlsCertFile === '' ? '--tls-private-key-file needs --tls-cert-file' : undefined,
+  )
   tlsPrivateKeyFile = '';
 
   /** `certificate,key` or `certificate,key:name,name`. */
   @Flag('tls-sni-cert-key')
-  @Check<ServingOptions>((values: readonly string[]) => values.filter((value) => !parseNamedCertKey(value)).map((value) => `--tls-sni-cert-key ${JSON.stringify(value)} must be of the form CERTFILE,KEYFILE or CERTFILE,KEYFILE:NAME,NAME`))
+  @Check<ServingOptions>((values: readonly string[]) =>
+    values
+      .filter((value) => !parseNamedCertKey(value))
+      .map((value) => `--tls-sni-cert-key ${JSON.stringify(value)} must be of the form CERTFILE,KEYFILE or CERTFILE,KEYFILE:NAME,NAME`),
+  )
   tlsSniCertKey: readonly string[] = [];
 
   @Flag('tls-min-version')
@@ -42,10 +50,14 @@ export class ServingOptions {
   tlsMinVersion = '';
 
   @Flag('tls-cipher-suites')
-  @Check<ServingOptions>((names: readonly string[]) => names.flatMap((name) => {
-    if (goCipherSuites.has(name) || tls13CipherSuites.has(name)) return [];
-    return unservedCipherSuites.has(name) ? `--tls-cipher-suites: ${name} is not implemented` : `--tls-cipher-suites: cipher suite ${name} not supported or doesn't exist`;
-  }))
+  @Check<ServingOptions>((names: readonly string[]) =>
+    names.flatMap((name) => {
+      if (goCipherSuites.has(name) || tls13CipherSuites.has(name)) return [];
+      return unservedCipherSuites.has(name)
+        ? `--tls-cipher-suites: ${name} is not implemented`
+        : `--tls-cipher-suites: cipher suite ${name} not supported or doesn't exist`;
+    }),
+  )
   tlsCipherSuites: readonly string[] = [];
 
   @Flag('disable-http2-serving')
@@ -69,7 +81,13 @@ export function parseNamedCertKey(text: string): NamedCertKey | undefined {
   // The last colon, and not one of a Windows path or of nothing.
   const colon = text.lastIndexOf(':');
   const files = (colon < 0 ? text : text.slice(0, colon)).split(',');
-  const names = colon < 0 ? [] : text.slice(colon + 1).split(',').map((name) => name.trim());
+  const names =
+    colon < 0
+      ? []
+      : text
+          .slice(colon + 1)
+          .split(',')
+          .map((name) => name.trim());
   const [certFile = '', keyFile = ''] = files.map((file) => file.trim());
   if (files.length !== 2 || certFile === '' || keyFile === '' || names.includes('')) return undefined;
   return { certFile, keyFile, names };

@@ -7,7 +7,8 @@ export class StorageOptions {
   @Flag('storage-backend')
   @Check<StorageOptions>((backend: string) => {
     if (backend === 'embedded' || backend === 'memory') return undefined;
-    if (backend === 'etcd3' || backend === 'redis') return `--storage-backend=${backend} is not implemented yet; implemented are embedded and memory`;
+    if (backend === 'etcd3' || backend === 'redis')
+      return `--storage-backend=${backend} is not implemented yet; implemented are embedded and memory`;
     return `--storage-backend ${JSON.stringify(backend)} is unknown, it must be embedded, memory, etcd3 or redis`;
   })
   storageBackend = 'embedded';

@@ -38,6 +38,7 @@ export class IdentityLease {
   readonly #name: string;
   readonly #holder: string;
   #stopped = false;
+  #renewing: Promise<void> = Promise.resolve();
 
   /** `address`: host:port under which other servers reach this one. */
   constructor(
@@ -49,9 +50,15 @@ export class IdentityLease {
     this.#holder = `${this.#name}_${randomUUID()}`;
   }
 
-  /** Takes the lease, or renews it. */
-  async renew(): Promise<void> {
-    if (this.#stopped) return;
+  /** Takes the lease, or renews it. Does nothing once it was given up. */
+  renew(): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    const renewal = this.#write();
+    this.#renewing = renewal.catch(() => {});
+    return renewal;
+  }
+
+  async #write(): Promise<void> {
     const spec = { holderIdentity: this.#holder, leaseDurationSeconds: durationSeconds, renewTime: nowMicro() };
     const labels = { [identityLabel]: identity, [hostnameLabel]: this.host };
     const annotations = this.address === undefined ? {} : { [addressAnnotation]: this.address };
@@ -78,6 +85,7 @@ export class IdentityLease {
   /** Gives the lease up. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    await this.#renewing;
     const lease = this.client.peek(leases, namespace, this.#name) as Lease | undefined;
     if (lease?.spec?.holderIdentity === this.#holder) await this.client.delete(leases, namespace, this.#name);
   }

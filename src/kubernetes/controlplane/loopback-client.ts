@@ -10,6 +10,7 @@ import { CacherInformer, type Informer } from '#apiserver/registry/informers';
 import type { WriteRequest } from '#apiserver/registry/store';
 
 const attempts = 8;
+const scanPage = 200;
 const apiServer = { name: userNames.apiServer, groups: [groupNames.privileged] };
 
 export interface LoopbackTarget {
@@ -72,6 +73,20 @@ export class LoopbackClient {
     const list = store.cacher.list({ scope: store.prefix(namespace), resourceVersion: '0' });
     if (list instanceof Promise) throw new Error('loopback: the cache is not ready yet');
     return list.chunks.flatMap(({ items }) => items.map(({ object }) => object));
+  }
+
+  /** What the cache has at one moment, a page a turn of the event loop; shared: it must not be changed. */
+  async *scan(target: LoopbackTarget): AsyncIterable<KubeObject> {
+    const { store } = this.lookup(target);
+    const { chunks } = await store.cacher.list({ scope: store.prefix(''), resourceVersion: '0' });
+    let count = 0;
+    for (const { items } of chunks) {
+      for (const { object } of items) {
+        yield object;
+        count += 1;
+        if (count % scanPage === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
   }
 
   /** Rejects with AlreadyExists. */

@@ -71,15 +71,13 @@ export class ClusterIPAllocator {
     if (parsed) await this.client.delete(ipAddresses, '', formatAddress(parsed.family, parsed.address));
   }
 
-  /** Whether any ServiceCIDR has the address, ready or not. */
-  covers(ip: string): boolean {
-    const parsed = parseAddress(ip);
-    return (
-      parsed !== undefined &&
-      this.client
-        .list(serviceCIDRs)
-        .some((cidr) => this.#rangesOf(cidr as ServiceCIDR).some((range) => range.contains(parsed.family, parsed.address)))
-    );
+  /** Whether any ServiceCIDR of now has an address, ready or not. */
+  coverage(): (ip: string) => boolean {
+    const ranges = this.client.list(serviceCIDRs).flatMap((cidr) => this.#rangesOf(cidr as ServiceCIDR));
+    return (ip) => {
+      const parsed = parseAddress(ip);
+      return parsed !== undefined && ranges.some((range) => range.contains(parsed.family, parsed.address));
+    };
   }
 
   /** false if somebody has it. */

@@ -90,14 +90,11 @@ export class NodePortAllocator {
     return this.#stored.copy();
   }
 
-  /** Takes what services have and the store does not know of; gives back `leaked`. Writes only if that changes anything. */
-  async repair(used: Iterable<number>, leaked: Iterable<number>): Promise<void> {
+  /** Takes what services have and the store does not know of; gives back what leaked. Writes only if that changes anything. */
+  async repair(missing: Iterable<number>, leaked: Iterable<number>): Promise<void> {
     await this.load();
-    const changes = [
-      ...[...used].filter((port) => this.#stored.contains(port) && !this.has(port)).map((port) => this.#change(port, true)),
-      ...[...leaked].map((port) => this.release(port)),
-    ];
-    await Promise.all(changes);
+    const free = [...new Set(missing)].filter((port) => this.#stored.contains(port) && !this.has(port));
+    await Promise.all([...free.map((port) => this.#change(port, true)), ...[...leaked].map((port) => this.release(port))]);
     if (this.#revision === 0) await this.#initialize();
   }
 

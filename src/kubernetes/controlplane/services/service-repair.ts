@@ -5,6 +5,7 @@ import { familyOf, formatAddress, type IPFamily, parseAddress } from './address-
 import { type ClusterIPAllocator, hasAllocatorLabels, ipAddresses, isManaged, newIPAddress } from './cluster-ip-allocator.ts';
 import { headless, needsClusterIP } from './cluster-ip-fields.ts';
 import type { NodePortAllocator } from './node-port-allocator.ts';
+import type { PortBitmap } from './port-bitmap.ts';
 import { heldNodePorts } from './service-allocation.ts';
 
 const services: LoopbackTarget = { group: '', version: 'v1', resource: 'services' };
@@ -32,25 +33,30 @@ export class ServiceRepair {
   constructor(readonly options: ServiceRepairOptions) {}
 
   async run(): Promise<void> {
-    const all = this.options.client.list(services) as Service[];
-    await Promise.all([this.#repairAddresses(all), this.#repairNodePorts(all)]);
-  }
-
-  async #repairAddresses(all: readonly Service[]): Promise<void> {
-    for (const service of all) await this.#repairService(service);
-    for (const address of this.options.client.list(ipAddresses) as IPAddress[]) if (isManaged(address)) await this.#releaseLeaked(address);
+    const { client, clusterIPs, nodePorts } = this.options;
+    const isCovered = clusterIPs.coverage();
+    // Read first: a service that is deleted while the others are looked at does not get its port back.
+    const stored = await nodePorts.snapshot();
+    const used = new Set<number>();
+    for await (const service of client.scan(services)) {
+      for (const port of heldNodePorts(service as Service)) used.add(port);
+      await this.#repairService(service as Service, isCovered);
+    }
+    for await (const address of client.scan(ipAddresses))
+      if (isManaged(address as IPAddress)) await this.#releaseLeaked(address as IPAddress);
+    await this.#repairNodePorts(used, stored);
   }
 
   /** Each cluster IP has its IPAddress, which names the service. */
-  async #repairService(service: Service): Promise<void> {
-    const { client, clusterIPs } = this.options;
+  async #repairService(service: Service, isCovered: (ip: string) => boolean): Promise<void> {
+    const { client } = this.options;
     const { metadata, spec = {} } = service;
     if (!needsClusterIP(spec) || !spec.clusterIP || spec.clusterIP === headless) return;
     const owner = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
     for (const text of spec.clusterIPs ?? []) {
       const parsed = parseAddress(text);
       const ip = parsed && formatAddress(parsed.family, parsed.address);
-      if (!ip || !clusterIPs.covers(ip)) {
+      if (!ip || !isCovered(ip)) {
         this.options.warn(
           `the cluster IP ${text} of service ${owner.namespace}/${owner.name} is not within any service CIDR; please recreate it`,
         );
@@ -70,6 +76,8 @@ export class ServiceRepair {
         }
         if (other) continue;
       } else if (present && isService && hasAllocatorLabels(present, family)) continue;
+      // It may have been deleted since.
+      if (!client.peek(services, owner.namespace, owner.name)) return;
       this.options.warn(`the cluster IP ${ip} of service ${owner.namespace}/${owner.name} is not allocated to it; repairing`);
       if (present) await client.delete(ipAddresses, '', ip);
       await client.ensure(ipAddresses, newIPAddress(family, ip, owner));
@@ -90,11 +98,9 @@ export class ServiceRepair {
     await client.delete(ipAddresses, '', ip);
   }
 
-  async #repairNodePorts(all: readonly Service[]): Promise<void> {
+  async #repairNodePorts(used: ReadonlySet<number>, stored: PortBitmap): Promise<void> {
     const { nodePorts } = this.options;
-    const used = new Set(all.flatMap(heldNodePorts));
     const leaked: number[] = [];
-    const stored = await nodePorts.snapshot();
     for (const port of used)
       if (!stored.contains(port)) this.options.warn(`node port ${port} of a service is not within the range; please recreate it`);
     for (const port of stored) {
@@ -105,6 +111,9 @@ export class ServiceRepair {
     }
     for (const port of this.#leaks.keys()) if (used.has(port) || leaked.includes(port) || !stored.has(port)) this.#leaks.delete(port);
     if (leaked.length > 0) this.options.warn(`node ports ${leaked.join(', ')} appear to have leaked; cleaning up`);
-    await nodePorts.repair(used, leaked);
+    await nodePorts.repair(
+      [...used].filter((port) => !stored.has(port)),
+      leaked,
+    );
   }
 }

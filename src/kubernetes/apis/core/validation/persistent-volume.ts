@@ -128,7 +128,7 @@ const withMountOptions: readonly SourceField[] = [
 
 function validateMountOptions(errors: FieldError[], { metadata, spec = noSpec }: PersistentVolume): void {
   if (metadata.annotations?.[mountOptions] === undefined || withMountOptions.some((field) => spec[field])) return;
-  errors.push(forbidden(fieldPath('metadata', 'annotations').key(mountOptions), 'may not specify mount options for this volume type'));
+  errors.push(forbidden(fieldPath('metadata', 'annotations', mountOptions), 'may not specify mount options for this volume type'));
 }
 
 export function validatePersistentVolume(volume: PersistentVolume): FieldError[] {

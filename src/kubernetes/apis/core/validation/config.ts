@@ -1,0 +1,101 @@
+/** Config maps and secrets. Upstream: pkg/apis/core/validation. */
+import { parseJson } from '#apimachinery/runtime/json';
+import { type FieldError, type Path, fieldPath, invalid, required, tooLong } from '#apimachinery/validation/field';
+import { isConfigMapKey, nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { validateImmutable } from '#kubernetes/apis/core/immutable';
+import type { ConfigMap, Secret } from '#kubernetes/schema/core_v1.gen';
+import { byteLength, check, fieldIsImmutable } from './checks.ts';
+import { validateMetaAgain } from './object-meta.ts';
+
+const dataPath = fieldPath('data');
+const maxSize = 1024 * 1024;
+
+/** The bytes that standard base64 stands for. */
+function decodedLength(base64: string): number {
+  return (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);
+}
+
+export function validateConfigMap({ data, binaryData }: ConfigMap): FieldError[] {
+  const errors: FieldError[] = [];
+  let size = 0;
+  for (const key in data) {
+    check(errors, isConfigMapKey(key), key, dataPath.key(key));
+    if (binaryData && Object.hasOwn(binaryData, key)) errors.push(invalid(dataPath.key(key), key, 'duplicate of key present in binaryData'));
+    size += byteLength(data[key]!);
+  }
+  for (const key in binaryData) {
+    check(errors, isConfigMapKey(key), key, fieldPath('binaryData').key(key));
+    size += decodedLength(binaryData[key]!);
+  }
+  if (size > maxSize) errors.push(tooLong(fieldPath(''), '', maxSize));
+  return errors;
+}
+
+export function validateConfigMapUpdate(configMap: ConfigMap, old: ConfigMap): FieldError[] {
+  const errors = old.immutable ? validateImmutable(configMap, old, 'data', 'binaryData') : [];
+  validateMetaAgain(errors, configMap.metadata, nameIsDNSSubdomain);
+  errors.push(...validateConfigMap(configMap));
+  return errors;
+}
+
+export function validateSecret({ metadata, type, data = {} }: Secret): FieldError[] {
+  const errors: FieldError[] = [];
+  let size = 0;
+  for (const key in data) {
+    check(errors, isConfigMapKey(key), key, dataPath.key(key));
+    size += decodedLength(data[key]!);
+  }
+  if (size > maxSize) errors.push(tooLong(dataPath, '', maxSize));
+  const has = (key: string): boolean => Object.hasOwn(data, key);
+  const demand = (...keys: string[]): void => { for (const key of keys) if (!has(key)) errors.push(required(dataPath.key(key))); };
+  switch (type) {
+    case 'kubernetes.io/service-account-token': {
+      const path = fieldPath('metadata', 'annotations').key('kubernetes.io/service-account.name');
+      if (!metadata.annotations?.['kubernetes.io/service-account.name']) errors.push(required(path));
+      break;
+    }
+    case 'kubernetes.io/dockercfg': validateDockerConfig(errors, data, '.dockercfg'); break;
+    case 'kubernetes.io/dockerconfigjson': validateDockerConfig(errors, data, '.dockerconfigjson'); break;
+    case 'kubernetes.io/basic-auth':
+      if (!has('username') && !has('password')) demand('username', 'password');
+      break;
+    case 'kubernetes.io/ssh-auth': validateRequiredKey(errors, data['ssh-privatekey'], dataPath.key('ssh-privatekey')); break;
+    case 'kubernetes.io/tls': demand('tls.crt', 'tls.key'); break;
+    default:
+  }
+  return errors;
+}
+
+function validateRequiredKey(errors: FieldError[], value: string | undefined, path: Path): void {
+  if (!value) errors.push(required(path));
+}
+
+/** A JSON object. */
+function validateDockerConfig(errors: FieldError[], data: Readonly<Record<string, string>>, key: string): void {
+  if (!Object.hasOwn(data, key)) {
+    errors.push(required(dataPath.key(key)));
+    return;
+  }
+  const problem = objectError(Buffer.from(data[key]!, 'base64'));
+  if (problem !== undefined) errors.push(invalid(dataPath.key(key), '<secret contents redacted>', problem));
+}
+
+function objectError(bytes: Buffer): string | undefined {
+  try {
+    const { value } = parseJson(bytes);
+    if (value === null || (typeof value === 'object' && !Array.isArray(value))) return undefined;
+    const word = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+    return `json: cannot unmarshal ${word} into Go value of type map[string]interface {}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+export function validateSecretUpdate(secret: Secret, old: Secret): FieldError[] {
+  const errors: FieldError[] = [];
+  if ((secret.type ?? '') !== (old.type ?? '')) errors.push(invalid(fieldPath('type'), secret.type ?? '', fieldIsImmutable));
+  if (old.immutable) errors.push(...validateImmutable(secret, old, 'data'));
+  validateMetaAgain(errors, secret.metadata, nameIsDNSSubdomain);
+  errors.push(...validateSecret(secret));
+  return errors;
+}

@@ -1,0 +1,70 @@
+/** Events. Upstream: pkg/apis/core/validation/events.go. */
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
+import { isDNS1123Subdomain, nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import type { Event } from '#kubernetes/schema/core_v1.gen';
+import { byteLength, check, fieldIsImmutable, validateQualifiedName } from './checks.ts';
+import { validateMetaAgain } from './object-meta.ts';
+
+/** Of core v1, where little is demanded; also the beginning of the newer rules. `reporting` is the name of the reporter's field. */
+function validateLegacy(event: Event, reporting: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const { metadata: { namespace = '' }, involvedObject, eventTime, reportingComponent = '', reportingInstance = '', action = '', reason = '', message = '' } = event;
+  const ofObject = involvedObject?.namespace ?? '';
+  const isForeign = eventTime !== undefined
+    ? ofObject === '' && namespace !== 'default' && namespace !== 'kube-system'
+    : ofObject === '' ? namespace !== '' && namespace !== 'default' : namespace !== ofObject;
+  if (isForeign) errors.push(invalid(fieldPath('involvedObject', 'namespace'), ofObject, 'does not match event.namespace'));
+  if (eventTime !== undefined) {
+    if (reportingComponent === '') errors.push(required(fieldPath(reporting)));
+    validateQualifiedName(errors, reportingComponent, fieldPath(reporting));
+    for (const [field, value] of [['reportingInstance', reportingInstance], ['action', action], ['reason', reason]] as const) {
+      if (value === '') errors.push(required(fieldPath(field)));
+      if (byteLength(value) > 128) errors.push(invalid(fieldPath(field), '', 'can have at most 128 characters'));
+    }
+    if (byteLength(message) > 1024) errors.push(invalid(fieldPath('message'), '', 'can have at most 1024 characters'));
+  }
+  check(errors, isDNS1123Subdomain(namespace), namespace, fieldPath('namespace'));
+  return errors;
+}
+
+function validateSeries({ series }: Event): FieldError[] {
+  if (!series) return [];
+  const errors: FieldError[] = [];
+  if ((series.count ?? 0) < 2) errors.push(invalid(fieldPath('series.count'), '', 'should be at least 2'));
+  if (series.lastObservedTime === undefined) errors.push(required(fieldPath('series.lastObservedTime')));
+  return errors;
+}
+
+export function validateCoreEvent(event: Event): FieldError[] {
+  return validateLegacy(event, 'reportingComponent');
+}
+
+/** Of events.k8s.io/v1, in the form of core v1. */
+export function validateEventCreate(event: Event): FieldError[] {
+  const errors = validateLegacy(event, 'reportingController');
+  validateMetaAgain(errors, event.metadata, nameIsDNSSubdomain);
+  errors.push(...validateSeries(event));
+  if (event.eventTime === undefined) errors.push(required(fieldPath('eventTime')));
+  if (event.type !== 'Normal' && event.type !== 'Warning') errors.push(invalid(fieldPath('type'), '', `has invalid value: ${event.type ?? ''}`));
+  const { firstTimestamp, lastTimestamp, count, source } = event;
+  const isOld = { firstTimestamp: firstTimestamp !== undefined, lastTimestamp: lastTimestamp !== undefined, count: Boolean(count), source: Boolean(source?.component || source?.host) };
+  for (const [field, isSet] of Object.entries(isOld)) if (isSet) errors.push(invalid(fieldPath(field), '', 'needs to be unset'));
+  return errors;
+}
+
+/** In the order in which they are compared, some twice; with what stands for an absent one in messages. */
+const immutable = [
+  ['involvedObject', {}], ['reason', ''], ['message', ''], ['source', {}], ['firstTimestamp', null], ['lastTimestamp', null], ['count', 0], ['reason', ''], ['type', ''],
+  ['eventTime', null], ['action', ''], ['related', null], ['reportingComponent', ''], ['reportingInstance', ''],
+] as const;
+
+export function validateEventUpdate(event: Event, old: Event): FieldError[] {
+  const errors = validateLegacy(event, 'reportingController');
+  if (!semanticDeepEqual(event.series, old.series)) errors.push(...validateSeries(event));
+  for (const [field, zero] of immutable) {
+    if (semanticDeepEqual(event[field] ?? zero, old[field] ?? zero)) continue;
+    errors.push(invalid(fieldPath(field === 'reportingComponent' ? 'reportingController' : field), event[field] ?? zero, fieldIsImmutable));
+  }
+  return errors;
+}
