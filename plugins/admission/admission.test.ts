@@ -11,7 +11,12 @@ import { ServiceAccountAdmission } from './service-account.ts';
 import { StorageObjectInUseProtection } from './storage-object-in-use-protection.ts';
 import { TaintNodesByCondition } from './taint-nodes-by-condition.ts';
 
-const object = (apiVersion: string, kind: string, rest: Record<string, unknown> = {}, metadata: KubeObject['metadata'] = {}): KubeObject => ({ apiVersion, kind, metadata: { name: 'x', ...metadata }, ...rest });
+const object = (
+  apiVersion: string,
+  kind: string,
+  rest: Record<string, unknown> = {},
+  metadata: KubeObject['metadata'] = {},
+): KubeObject => ({ apiVersion, kind, metadata: { name: 'x', ...metadata }, ...rest });
 const inNamespace = { namespace: 'ns' };
 const pod = (spec: Record<string, unknown> = {}, annotations?: Record<string, string>): KubeObject =>
   object('v1', 'Pod', { spec: { containers: [{ name: 'main' }], ...spec } }, { ...inNamespace, ...(annotations && { annotations }) });
@@ -28,71 +33,205 @@ admissionTable(DenyServiceExternalIPs, [
 ]);
 
 admissionTable(TaintNodesByCondition, [
-  { name: 'a new node is tainted', object: object('v1', 'Node'), want: { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } } },
-  { name: 'a node that is tainted already stays', object: object('v1', 'Node', { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } }) },
+  {
+    name: 'a new node is tainted',
+    object: object('v1', 'Node'),
+    want: { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } },
+  },
+  {
+    name: 'a node that is tainted already stays',
+    object: object('v1', 'Node', { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } }),
+  },
   { name: 'an update is left alone', object: object('v1', 'Node'), oldObject: object('v1', 'Node') },
 ]);
 
 admissionTable(StorageObjectInUseProtection, [
-  { name: 'a claim is protected', object: object('v1', 'PersistentVolumeClaim', {}, inNamespace), want: { metadata: { name: 'x', namespace: 'ns', finalizers: ['kubernetes.io/pvc-protection'] } } },
-  { name: 'a volume is protected', object: object('v1', 'PersistentVolume'), want: { metadata: { name: 'x', finalizers: ['kubernetes.io/pv-protection'] } } },
+  {
+    name: 'a claim is protected',
+    object: object('v1', 'PersistentVolumeClaim', {}, inNamespace),
+    want: { metadata: { name: 'x', namespace: 'ns', finalizers: ['kubernetes.io/pvc-protection'] } },
+  },
+  {
+    name: 'a volume is protected',
+    object: object('v1', 'PersistentVolume'),
+    want: { metadata: { name: 'x', finalizers: ['kubernetes.io/pv-protection'] } },
+  },
   { name: 'once', object: object('v1', 'PersistentVolume', {}, { finalizers: ['kubernetes.io/pv-protection'] }) },
 ]);
 
 const tolerate = (key: string) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
 admissionTable(DefaultTolerationSeconds, [
-  { name: 'both are added', object: pod(), want: { spec: { containers: [{ name: 'main' }], tolerations: [tolerate('node.kubernetes.io/not-ready'), tolerate('node.kubernetes.io/unreachable')] } } },
+  {
+    name: 'both are added',
+    object: pod(),
+    want: {
+      spec: {
+        containers: [{ name: 'main' }],
+        tolerations: [tolerate('node.kubernetes.io/not-ready'), tolerate('node.kubernetes.io/unreachable')],
+      },
+    },
+  },
   { name: 'a pod that tolerates everything stays', object: pod({ tolerations: [{ operator: 'Exists' }] }) },
-  { name: 'another effect does not count', object: pod({ tolerations: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }, tolerate('node.kubernetes.io/unreachable')] }), want: { spec: { containers: [{ name: 'main' }], tolerations: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }, tolerate('node.kubernetes.io/unreachable'), tolerate('node.kubernetes.io/not-ready')] } } },
+  {
+    name: 'another effect does not count',
+    object: pod({
+      tolerations: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }, tolerate('node.kubernetes.io/unreachable')],
+    }),
+    want: {
+      spec: {
+        containers: [{ name: 'main' }],
+        tolerations: [
+          { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' },
+          tolerate('node.kubernetes.io/unreachable'),
+          tolerate('node.kubernetes.io/not-ready'),
+        ],
+      },
+    },
+  },
 ]);
 
 const storageClass = (name: string, creationTimestamp: string): KubeObject =>
-  object('storage.k8s.io/v1', 'StorageClass', {}, { name, creationTimestamp, annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } });
+  object(
+    'storage.k8s.io/v1',
+    'StorageClass',
+    {},
+    { name, creationTimestamp, annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+  );
 const claim = (spec: Record<string, unknown>): KubeObject => object('v1', 'PersistentVolumeClaim', { spec }, inNamespace);
-admissionTable(new DefaultStorageClass(fakeInformers({ 'storageclasses.storage.k8s.io': [storageClass('old', '2020-01-01T00:00:00Z'), storageClass('new', '2021-01-01T00:00:00Z')] })), [
-  { name: 'the newest default is taken', object: claim({}), want: { spec: { storageClassName: 'new' } } },
-  { name: 'a named class stays', object: claim({ storageClassName: 'mine' }) },
-  { name: 'no class stays no class', object: claim({ storageClassName: '' }) },
+admissionTable(
+  new DefaultStorageClass(
+    fakeInformers({
+      'storageclasses.storage.k8s.io': [storageClass('old', '2020-01-01T00:00:00Z'), storageClass('new', '2021-01-01T00:00:00Z')],
+    }),
+  ),
+  [
+    { name: 'the newest default is taken', object: claim({}), want: { spec: { storageClassName: 'new' } } },
+    { name: 'a named class stays', object: claim({ storageClassName: 'mine' }) },
+    { name: 'no class stays no class', object: claim({ storageClassName: '' }) },
+  ],
+);
+admissionTable(new DefaultIngressClass(fakeInformers()), [
+  { name: 'without a default nothing changes', object: object('networking.k8s.io/v1', 'Ingress', { spec: {} }, inNamespace) },
 ]);
-admissionTable(new DefaultIngressClass(fakeInformers()), [{ name: 'without a default nothing changes', object: object('networking.k8s.io/v1', 'Ingress', { spec: {} }, inNamespace) }]);
 
-const priorities = fakeInformers({ 'priorityclasses.scheduling.k8s.io': [
-  object('scheduling.k8s.io/v1', 'PriorityClass', { value: 1000 }, { name: 'high' }),
-  object('scheduling.k8s.io/v1', 'PriorityClass', { value: 10, globalDefault: true, preemptionPolicy: 'Never' }, { name: 'usual' }),
-] });
+const priorities = fakeInformers({
+  'priorityclasses.scheduling.k8s.io': [
+    object('scheduling.k8s.io/v1', 'PriorityClass', { value: 1000 }, { name: 'high' }),
+    object('scheduling.k8s.io/v1', 'PriorityClass', { value: 10, globalDefault: true, preemptionPolicy: 'Never' }, { name: 'usual' }),
+  ],
+});
 const containers = [{ name: 'main' }];
 admissionTable(new Priority(priorities), [
-  { name: 'the default class', object: pod(), want: { spec: { containers, priorityClassName: 'usual', priority: 10, preemptionPolicy: 'Never' } } },
-  { name: 'the named class', object: pod({ priorityClassName: 'high' }), want: { spec: { containers, priorityClassName: 'high', priority: 1000, preemptionPolicy: 'PreemptLowerPriority' } } },
+  {
+    name: 'the default class',
+    object: pod(),
+    want: { spec: { containers, priorityClassName: 'usual', priority: 10, preemptionPolicy: 'Never' } },
+  },
+  {
+    name: 'the named class',
+    object: pod({ priorityClassName: 'high' }),
+    want: { spec: { containers, priorityClassName: 'high', priority: 1000, preemptionPolicy: 'PreemptLowerPriority' } },
+  },
   { name: 'an unknown class', object: pod({ priorityClassName: 'none' }), denied: /no PriorityClass with name none was found/ },
-  { name: 'another number than the class has', object: pod({ priorityClassName: 'high', priority: 1 }), denied: /the integer value of priority \(1\) must not be provided/ },
+  {
+    name: 'another number than the class has',
+    object: pod({ priorityClassName: 'high', priority: 1 }),
+    denied: /the integer value of priority \(1\) must not be provided/,
+  },
   { name: 'an update keeps the priority', object: pod(), oldObject: pod({ priority: 10 }), want: { spec: { containers, priority: 10 } } },
-  { name: 'a second default', object: object('scheduling.k8s.io/v1', 'PriorityClass', { value: 1, globalDefault: true }, { name: 'other' }), denied: /usual is already marked as default/ },
+  {
+    name: 'a second default',
+    object: object('scheduling.k8s.io/v1', 'PriorityClass', { value: 1, globalDefault: true }, { name: 'other' }),
+    denied: /usual is already marked as default/,
+  },
 ]);
 
-const namespaces = fakeInformers({ namespaces: [object('v1', 'Namespace', { status: { phase: 'Active' } }, { name: 'ns' }), object('v1', 'Namespace', { status: { phase: 'Terminating' } }, { name: 'going' })] });
+const namespaces = fakeInformers({
+  namespaces: [
+    object('v1', 'Namespace', { status: { phase: 'Active' } }, { name: 'ns' }),
+    object('v1', 'Namespace', { status: { phase: 'Terminating' } }, { name: 'going' }),
+  ],
+});
 const configMap = (namespace: string): KubeObject => object('v1', 'ConfigMap', {}, { namespace });
 admissionTable(new NamespaceLifecycle(namespaces), [
   { name: 'an object of a namespace that is there', object: configMap('ns') },
   { name: 'an object of a namespace that is not', object: configMap('none'), denied: /namespaces "none" not found/ },
-  { name: 'an object of a namespace that goes', object: configMap('going'), denied: /unable to create new content in namespace going because it is being terminated/ },
+  {
+    name: 'an object of a namespace that goes',
+    object: configMap('going'),
+    denied: /unable to create new content in namespace going because it is being terminated/,
+  },
   { name: 'an update there', object: configMap('going'), oldObject: configMap('going') },
   { name: 'the deletion of a namespace', oldObject: object('v1', 'Namespace', {}, { name: 'ns' }), operation: 'DELETE' },
-  { name: 'the deletion of one that must stay', oldObject: object('v1', 'Namespace', {}, { name: 'kube-system' }), operation: 'DELETE', denied: /this namespace may not be deleted/ },
+  {
+    name: 'the deletion of one that must stay',
+    oldObject: object('v1', 'Namespace', {}, { name: 'kube-system' }),
+    operation: 'DELETE',
+    denied: /this namespace may not be deleted/,
+  },
 ]);
 
-const accounts = fakeInformers({ serviceaccounts: [
-  object('v1', 'ServiceAccount', { automountServiceAccountToken: false, imagePullSecrets: [{ name: 'pull' }] }, { name: 'default', namespace: 'ns' }),
-  object('v1', 'ServiceAccount', { automountServiceAccountToken: false, secrets: [{ name: 'own' }] }, { name: 'strict', namespace: 'ns', annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } }),
-] });
+const accounts = fakeInformers({
+  serviceaccounts: [
+    object(
+      'v1',
+      'ServiceAccount',
+      { automountServiceAccountToken: false, imagePullSecrets: [{ name: 'pull' }] },
+      { name: 'default', namespace: 'ns' },
+    ),
+    object(
+      'v1',
+      'ServiceAccount',
+      { automountServiceAccountToken: false, secrets: [{ name: 'own' }] },
+      { name: 'strict', namespace: 'ns', annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } },
+    ),
+  ],
+});
 const mirror = { 'kubernetes.io/config.mirror': 'x' };
 admissionTable(new ServiceAccountAdmission(accounts), [
-  { name: 'the default account and its pull secrets', object: pod(), want: { spec: { containers, serviceAccountName: 'default', serviceAccount: 'default', imagePullSecrets: [{ name: 'pull' }] } } },
-  { name: 'an account that is not there', object: pod({ serviceAccountName: 'none' }), denied: /error looking up service account ns\/none: serviceaccount "none" not found/ },
-  { name: 'a foreign secret of a strict account, by volume', object: pod({ serviceAccountName: 'strict', volumes: [{ name: 'v', secret: { secretName: 'foreign' } }] }), denied: /volume with secret.secretName="foreign" is not allowed/ },
-  { name: 'a foreign secret of a strict account, by an init container', object: pod({ serviceAccountName: 'strict', initContainers: [{ name: 'i', envFrom: [{ secretRef: { name: 'foreign' } }] }] }), denied: /init container i with envFrom referencing/ },
-  { name: 'its own secret', object: pod({ serviceAccountName: 'strict', volumes: [{ name: 'v', secret: { secretName: 'own' } }] }), want: { kind: 'Pod' } },
-  { name: 'a foreign secret by an ephemeral container', subresource: 'ephemeralcontainers', oldObject: pod(), object: pod({ serviceAccountName: 'strict', ephemeralContainers: [{ name: 'e', env: [{ name: 'K', valueFrom: { secretKeyRef: { name: 'foreign' } } }] }] }), denied: /ephemeral container e with envVar K/ },
-  { name: 'a mirror pod with an account', object: pod({ serviceAccountName: 'strict' }, mirror), denied: /a mirror pod may not reference service accounts/ },
-  { name: 'a mirror pod with a secret', object: pod({ volumes: [{ name: 'v', secret: { secretName: 's' } }] }, mirror), denied: /a mirror pod may not reference secrets/ },
+  {
+    name: 'the default account and its pull secrets',
+    object: pod(),
+    want: { spec: { containers, serviceAccountName: 'default', serviceAccount: 'default', imagePullSecrets: [{ name: 'pull' }] } },
+  },
+  {
+    name: 'an account that is not there',
+    object: pod({ serviceAccountName: 'none' }),
+    denied: /error looking up service account ns\/none: serviceaccount "none" not found/,
+  },
+  {
+    name: 'a foreign secret of a strict account, by volume',
+    object: pod({ serviceAccountName: 'strict', volumes: [{ name: 'v', secret: { secretName: 'foreign' } }] }),
+    denied: /volume with secret.secretName="foreign" is not allowed/,
+  },
+  {
+    name: 'a foreign secret of a strict account, by an init container',
+    object: pod({ serviceAccountName: 'strict', initContainers: [{ name: 'i', envFrom: [{ secretRef: { name: 'foreign' } }] }] }),
+    denied: /init container i with envFrom referencing/,
+  },
+  {
+    name: 'its own secret',
+    object: pod({ serviceAccountName: 'strict', volumes: [{ name: 'v', secret: { secretName: 'own' } }] }),
+    want: { kind: 'Pod' },
+  },
+  {
+    name: 'a foreign secret by an ephemeral container',
+    subresource: 'ephemeralcontainers',
+    oldObject: pod(),
+    object: pod({
+      serviceAccountName: 'strict',
+      ephemeralContainers: [{ name: 'e', env: [{ name: 'K', valueFrom: { secretKeyRef: { name: 'foreign' } } }] }],
+    }),
+    denied: /ephemeral container e with envVar K/,
+  },
+  {
+    name: 'a mirror pod with an account',
+    object: pod({ serviceAccountName: 'strict' }, mirror),
+    denied: /a mirror pod may not reference service accounts/,
+  },
+  {
+    name: 'a mirror pod with a secret',
+    object: pod({ volumes: [{ name: 'v', secret: { secretName: 's' } }] }, mirror),
+    denied: /a mirror pod may not reference secrets/,
+  },
 ]);

@@ -1,13 +1,18 @@
 import { AdmissionPlugin, type Attributes, type Informer, type Informers, type KubeObject } from 'kubenest/sdk';
 import { defaultClassOf } from './default-class.ts';
 
-interface Ingress extends KubeObject { spec?: { ingressClassName?: string } }
+interface Ingress extends KubeObject {
+  spec?: { ingressClassName?: string };
+}
 
 const classAnnotation = 'kubernetes.io/ingress.class';
 const defaultAnnotations = ['ingressclass.kubernetes.io/is-default-class'];
 
 /** Ingresses that ask for no class get the default one, if there is one. Upstream: kubernetes/plugin/pkg/admission/network/defaultingressclass/admission.go. */
-@AdmissionPlugin({ name: 'DefaultIngressClass', match: [{ groups: ['networking.k8s.io'], resources: ['ingresses'], operations: ['CREATE'] }] })
+@AdmissionPlugin({
+  name: 'DefaultIngressClass',
+  match: [{ groups: ['networking.k8s.io'], resources: ['ingresses'], operations: ['CREATE'] }],
+})
 export class DefaultIngressClass {
   readonly #classes: Informer;
 

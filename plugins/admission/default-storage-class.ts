@@ -1,7 +1,9 @@
 import { AdmissionPlugin, type Attributes, type Informer, type Informers, type KubeObject } from 'kubenest/sdk';
 import { defaultClassOf } from './default-class.ts';
 
-interface PersistentVolumeClaim extends KubeObject { spec?: { storageClassName?: string } }
+interface PersistentVolumeClaim extends KubeObject {
+  spec?: { storageClassName?: string };
+}
 
 const betaClassAnnotation = 'volume.beta.kubernetes.io/storage-class';
 const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'];

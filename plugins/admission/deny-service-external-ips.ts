@@ -1,6 +1,8 @@
 import { AdmissionPlugin, type Attributes, forbidden, type KubeObject } from 'kubenest/sdk';
 
-interface Service extends KubeObject { readonly spec?: { readonly externalIPs?: readonly string[] } }
+interface Service extends KubeObject {
+  readonly spec?: { readonly externalIPs?: readonly string[] };
+}
 
 /** Denies new use of Service.spec.externalIPs; addresses that a Service already has may stay (CVE-2020-8554). Upstream: plugin/pkg/admission/network/denyserviceexternalips. */
 @AdmissionPlugin({ name: 'DenyServiceExternalIPs', match: [{ groups: [''], resources: ['services'], operations: ['CREATE', 'UPDATE'] }] })

@@ -1,6 +1,17 @@
-import { AdmissionPlugin, type Attributes, forbidden, type Informer, type Informers, type KubeObject, newForbidden, newNotFound } from 'kubenest/sdk';
+import {
+  AdmissionPlugin,
+  type Attributes,
+  forbidden,
+  type Informer,
+  type Informers,
+  type KubeObject,
+  newForbidden,
+  newNotFound,
+} from 'kubenest/sdk';
 
-interface Namespace extends KubeObject { readonly status?: { readonly phase?: string } }
+interface Namespace extends KubeObject {
+  readonly status?: { readonly phase?: string };
+}
 
 const immortal = new Set(['default', 'kube-system', 'kube-public']);
 /** Kinds of which objects may be asked about in a namespace that is not there. */
@@ -33,7 +44,13 @@ export class NamespaceLifecycle {
     if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);
     if (found.status?.phase !== 'Terminating' && found.metadata.deletionTimestamp === undefined) return;
     const denied = forbidden(request, `unable to create new content in namespace ${namespace} because it is being terminated`);
-    denied.status.details = { ...denied.status.details, causes: [...(denied.status.details?.causes ?? []), { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' }] };
+    denied.status.details = {
+      ...denied.status.details,
+      causes: [
+        ...(denied.status.details?.causes ?? []),
+        { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' },
+      ],
+    };
     throw denied;
   }
 }

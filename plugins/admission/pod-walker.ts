@@ -1,9 +1,20 @@
 import type { KubeObject } from 'kubenest/sdk';
 
-export interface SecretKeySelector { readonly name?: string }
-export interface EnvVar { readonly name: string; readonly valueFrom?: { readonly secretKeyRef?: SecretKeySelector } }
-export interface EnvFromSource { readonly secretRef?: { readonly name?: string } }
-export interface VolumeMount { name: string; readOnly?: boolean; mountPath: string }
+export interface SecretKeySelector {
+  readonly name?: string;
+}
+export interface EnvVar {
+  readonly name: string;
+  readonly valueFrom?: { readonly secretKeyRef?: SecretKeySelector };
+}
+export interface EnvFromSource {
+  readonly secretRef?: { readonly name?: string };
+}
+export interface VolumeMount {
+  name: string;
+  readOnly?: boolean;
+  mountPath: string;
+}
 export interface Container {
   name: string;
   image?: string;
@@ -33,8 +44,16 @@ export interface PodSpec {
   preemptionPolicy?: string;
   [field: string]: unknown;
 }
-export interface Toleration { key?: string; operator?: string; value?: string; effect?: string; tolerationSeconds?: number }
-export interface Pod extends KubeObject { spec: PodSpec }
+export interface Toleration {
+  key?: string;
+  operator?: string;
+  value?: string;
+  effect?: string;
+  tolerationSeconds?: number;
+}
+export interface Pod extends KubeObject {
+  spec: PodSpec;
+}
 
 export type ContainerSort = 'container' | 'init container' | 'ephemeral container';
 
@@ -50,7 +69,8 @@ export function refersToSecrets(spec: PodSpec): boolean {
   if (spec.imagePullSecrets?.length) return true;
   if (spec.volumes?.some((volume) => volume.secret || volume.projected?.sources?.some(({ secret }) => secret))) return true;
   for (const { container } of containersOf(spec)) {
-    if (container.env?.some(({ valueFrom }) => valueFrom?.secretKeyRef) || container.envFrom?.some(({ secretRef }) => secretRef)) return true;
+    if (container.env?.some(({ valueFrom }) => valueFrom?.secretKeyRef) || container.envFrom?.some(({ secretRef }) => secretRef))
+      return true;
   }
   return false;
 }

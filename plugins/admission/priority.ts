@@ -41,10 +41,16 @@ export class Priority {
     const priority = chosen?.value ?? 0;
     const preemptionPolicy = chosen?.preemptionPolicy ?? defaultPreemptionPolicy;
     if (spec.priority !== undefined && spec.priority !== priority) {
-      throw forbidden(request, `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`);
+      throw forbidden(
+        request,
+        `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`,
+      );
     }
     if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== preemptionPolicy) {
-      throw forbidden(request, `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`);
+      throw forbidden(
+        request,
+        `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
+      );
     }
     spec.priority = priority;
     spec.preemptionPolicy = preemptionPolicy;
@@ -66,6 +72,9 @@ export class Priority {
 
   /** Of several defaults, which only a race can make, the lowest counts. */
   #default(): PriorityClass | undefined {
-    return this.#classes.list().filter(({ globalDefault }) => globalDefault).sort((a, b) => (a.value ?? 0) - (b.value ?? 0))[0];
+    return this.#classes
+      .list()
+      .filter(({ globalDefault }) => globalDefault)
+      .sort((a, b) => (a.value ?? 0) - (b.value ?? 0))[0];
   }
 }

@@ -48,7 +48,8 @@ export class ServiceAccountAdmission {
   #furnish(spec: PodSpec, account: ServiceAccount): void {
     spec.serviceAccount = spec.serviceAccountName as string;
     if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec);
-    if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length) spec.imagePullSecrets = account.imagePullSecrets.map(({ name = '' }) => ({ name }));
+    if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length)
+      spec.imagePullSecrets = account.imagePullSecrets.map(({ name = '' }) => ({ name }));
   }
 
   validate(request: Attributes): void | Promise<void> {
@@ -57,7 +58,10 @@ export class ServiceAccountAdmission {
     if (!spec.serviceAccountName) throw forbidden(request, `no service account specified for pod ${request.namespace}/${request.name}`);
     const check = (account: ServiceAccount): void => {
       if (!/^(1|t|T|true|TRUE|True)$/.test(account.metadata.annotations?.[mountableAnnotation] ?? '')) return;
-      const problem = request.operation === 'CREATE' ? wrongReference(spec, account) : wrongEnvironment(spec, account, (sort) => sort === 'ephemeral container');
+      const problem =
+        request.operation === 'CREATE'
+          ? wrongReference(spec, account)
+          : wrongEnvironment(spec, account, (sort) => sort === 'ephemeral container');
       if (problem) throw forbidden(request, problem);
     };
     const account = this.#accounts.get(request.namespace, spec.serviceAccountName);
@@ -71,7 +75,10 @@ export class ServiceAccountAdmission {
       if (account) return account;
       if (attempt + 1 < attempts) await new Promise((resolve) => setTimeout(resolve, patience.waitMs));
     }
-    throw forbidden(request, `error looking up service account ${request.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`);
+    throw forbidden(
+      request,
+      `error looking up service account ${request.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
+    );
   }
 }
 
@@ -106,7 +113,10 @@ const letters = 'bcdfghjklmnpqrstvwxz2456789';
 
 function randomSuffix(): string {
   const random = randomUUID();
-  return Array.from({ length: 5 }, (_, at) => letters[Number.parseInt(random.slice(at, at + 3).replace('-', '7'), 16) % letters.length]).join('');
+  return Array.from(
+    { length: 5 },
+    (_, at) => letters[Number.parseInt(random.slice(at, at + 3).replace('-', '7'), 16) % letters.length],
+  ).join('');
 }
 
 function checkMirror(request: Attributes, spec: PodSpec): void {
@@ -144,7 +154,8 @@ function wrongEnvironment(spec: PodSpec, account: ServiceAccount, concerns: (sor
 
 function wrongSecret(sort: ContainerSort, { name, env, envFrom }: Container, allowed: ReadonlySet<string | undefined>): string | undefined {
   const variable = env?.find(({ valueFrom }) => valueFrom?.secretKeyRef && !allowed.has(valueFrom.secretKeyRef.name));
-  if (variable) return `${sort} ${name} with envVar ${variable.name} referencing secret.secretName="${variable.valueFrom?.secretKeyRef?.name ?? ''}"`;
+  if (variable)
+    return `${sort} ${name} with envVar ${variable.name} referencing secret.secretName="${variable.valueFrom?.secretKeyRef?.name ?? ''}"`;
   const source = envFrom?.find(({ secretRef }) => secretRef && !allowed.has(secretRef.name));
   return source && `${sort} ${name} with envFrom referencing secret.secretName="${source.secretRef?.name ?? ''}"`;
 }

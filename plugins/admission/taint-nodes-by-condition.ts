@@ -1,7 +1,12 @@
 import { AdmissionPlugin, type Attributes, type KubeObject } from 'kubenest/sdk';
 
-interface Taint { readonly key: string; readonly effect: string }
-interface Node extends KubeObject { spec?: { taints?: Taint[] } }
+interface Taint {
+  readonly key: string;
+  readonly effect: string;
+}
+interface Node extends KubeObject {
+  spec?: { taints?: Taint[] };
+}
 
 const notReady: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { PeerCertificate } from 'node:tls';
-import { type Authenticator, type Credentials, type Peer, type UserInfo } from 'kubenest/sdk';
+import type { Authenticator, Credentials, Peer, UserInfo } from 'kubenest/sdk';
 
 const clientAuth = '1.3.6.1.5.5.7.3.2';
 const anyUsage = '2.5.29.37.0';
@@ -8,7 +8,11 @@ const anyUsage = '2.5.29.37.0';
 const uidAttribute = '1.3.6.1.4.1.57683.2';
 const maxChain = 8;
 
-interface Identity { readonly user: UserInfo | undefined; readonly error: Error | undefined; readonly until: number }
+interface Identity {
+  readonly user: UserInfo | undefined;
+  readonly error: Error | undefined;
+  readonly until: number;
+}
 
 /**
  * Client certificates: signed by one of the authorities, for client authentication, valid now. The common name is the user,
@@ -60,7 +64,8 @@ function verify(peer: PeerCertificate, authorities: readonly X509Certificate[]):
   const fail = (message: string): Identity => ({ user: undefined, error: new Error(message), until: 0 });
   const leaf = new X509Certificate(peer.raw);
   const usages = leaf.keyUsage as unknown as readonly string[] | undefined;
-  if (!usages || !(usages.includes(clientAuth) || usages.includes(anyUsage))) return fail('x509: certificate specifies an incompatible key usage');
+  if (!usages || !(usages.includes(clientAuth) || usages.includes(anyUsage)))
+    return fail('x509: certificate specifies an incompatible key usage');
   const intermediates = chainOf(peer).map((raw) => new X509Certificate(raw));
   const until = validUntil(leaf, intermediates, authorities);
   if (until === undefined) return fail('x509: certificate signed by unknown authority');
@@ -79,7 +84,12 @@ function chainOf(peer: PeerCertificate): Buffer[] {
 }
 
 /** The end of the shortest validity on a valid path to an authority; undefined if there is no such path. */
-function validUntil(certificate: X509Certificate, intermediates: readonly X509Certificate[], authorities: readonly X509Certificate[], depth = 0): number | undefined {
+function validUntil(
+  certificate: X509Certificate,
+  intermediates: readonly X509Certificate[],
+  authorities: readonly X509Certificate[],
+  depth = 0,
+): number | undefined {
   const now = Date.now();
   if (depth > maxChain || Date.parse(certificate.validFrom) > now || Date.parse(certificate.validTo) < now) return undefined;
   const own = Date.parse(certificate.validTo);
@@ -103,7 +113,9 @@ function userOf(leaf: X509Certificate): UserInfo {
   const name = all(subject['CN']).at(-1) ?? '';
   const uid = all(subject[uidAttribute])[0];
   return {
-    name, groups: all(subject['O']), ...(uid !== undefined && { uid }),
+    name,
+    groups: all(subject['O']),
+    ...(uid !== undefined && { uid }),
     extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${leaf.fingerprint256.replaceAll(':', '').toLowerCase()}`] },
   };
 }

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Credentials } from 'kubenest/sdk';
 import { parseTokenFile, TokenAuth } from './token-auth.ts';
 
-const as = (authorization?: string): Credentials => ({ headers: authorization === undefined ? {} : { authorization }, path: '/', peer: { remoteAddress: '', certificate: undefined, memo: new Map() } });
+const as = (authorization?: string): Credentials => ({
+  headers: authorization === undefined ? {} : { authorization },
+  path: '/',
+  peer: { remoteAddress: '', certificate: undefined, memo: new Map() },
+});
 
 describe('parseTokenFile', () => {
   it('reads users, empty uids and quoted groups', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Authenticator, type Credentials, type UserInfo } from 'kubenest/sdk';
+import type { Authenticator, Credentials, UserInfo } from 'kubenest/sdk';
 
 /** Users by the SHA-256 of their token: looking a token up tells nothing of the others by the time that it takes. */
 export type TokenTable = ReadonlyMap<string, UserInfo>;
@@ -13,7 +13,8 @@ export function parseTokenFile(text: string): TokenTable {
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '') continue;
     const fields = parseCsvLine(line);
-    if (fields.length < 3) throw new Error(`token file: line ${index + 1} has ${fields.length} columns, but at least token, user name and uid are needed`);
+    if (fields.length < 3)
+      throw new Error(`token file: line ${index + 1} has ${fields.length} columns, but at least token, user name and uid are needed`);
     const [token = '', name = '', uid = '', groups = ''] = fields;
     if (token === '') continue;
     const key = hashToken(token);
@@ -30,7 +31,10 @@ function parseCsvLine(line: string): string[] {
       let value = '';
       for (at += 1; at < line.length; at += 1) {
         if (line[at] !== '"') value += line[at];
-        else if (line[at + 1] === '"') { value += '"'; at += 1; } else break;
+        else if (line[at + 1] === '"') {
+          value += '"';
+          at += 1;
+        } else break;
       }
       fields.push(value);
       at = line.indexOf(',', at) < 0 ? line.length + 1 : line.indexOf(',', at) + 1;

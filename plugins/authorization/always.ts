@@ -1,4 +1,4 @@
-import { type AuthorizationResult, type Authorizer, type UserRules } from 'kubenest/sdk';
+import type { AuthorizationResult, Authorizer, UserRules } from 'kubenest/sdk';
 
 /** `--authorization-mode=AlwaysAllow`. */
 export class AlwaysAllow implements Authorizer {
@@ -10,7 +10,12 @@ export class AlwaysAllow implements Authorizer {
 
   rulesFor(): UserRules {
     const all = ['*'];
-    return { resourceRules: [{ verbs: all, apiGroups: all, resources: all }], nonResourceRules: [{ verbs: all, nonResourceURLs: all }], incomplete: false, errors: [] };
+    return {
+      resourceRules: [{ verbs: all, apiGroups: all, resources: all }],
+      nonResourceRules: [{ verbs: all, nonResourceURLs: all }],
+      incomplete: false,
+      errors: [],
+    };
   }
 }
 

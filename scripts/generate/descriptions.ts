@@ -61,7 +61,10 @@ export function descriptionTables(facts: string, cache: string | undefined): Gen
   const index = JSON.parse(readFileSync(join(facts, 'schema/index.json'), 'utf8')) as Record<string, { go: string }>;
   const files: GeneratedFile[] = [];
   for (const [file, { go }] of Object.entries(index)) {
-    const definitions = JSON.parse(readFileSync(join(facts, 'schema', `${file}.json`), 'utf8')) as Record<string, { fields?: Record<string, unknown> }>;
+    const definitions = JSON.parse(readFileSync(join(facts, 'schema', `${file}.json`), 'utf8')) as Record<
+      string,
+      { fields?: Record<string, unknown> }
+    >;
     const table: Record<string, Descriptions> = {};
     for (const [definition, { fields = {} }] of Object.entries(definitions)) {
       const found = types.get(`${functionPrefix(go)}_${definition}`);

@@ -2,8 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lines, type GeneratedFile } from './tables.ts';
 
-interface Parameter { readonly name: string; readonly in: string; readonly description: string; readonly schema: { readonly type: string } }
-interface PathItem { readonly parameters?: readonly Parameter[]; readonly [method: string]: unknown }
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly description: string;
+  readonly schema: { readonly type: string };
+}
+interface PathItem {
+  readonly parameters?: readonly Parameter[];
+  readonly [method: string]: unknown;
+}
 type Option = [name: string, type: string, description: string];
 
 const configMaps = '/api/v1/namespaces/{namespace}/configmaps';
@@ -33,17 +41,18 @@ const core: typeof meta = {
  */
 export function optionTables(documents: string): GeneratedFile[] {
   const { paths } = JSON.parse(readFileSync(join(documents, 'api__v1_openapi.json'), 'utf8')) as { paths: Record<string, PathItem> };
-  const tableOf = (places: typeof meta) => Object.fromEntries(
-    Object.entries(places).map(([type, [path, method]]) => {
-      const item = paths[path];
-      const operation = item?.[method] as { parameters?: Parameter[] } | undefined;
-      const options = [...(item?.parameters ?? []), ...(operation?.parameters ?? [])]
-        .filter((parameter) => parameter.in === 'query' && (parameter.name !== 'pretty'))
-        .map((parameter): Option => [parameter.name, parameter.schema.type, parameter.description])
-        .sort(([a], [b]) => (a < b ? -1 : 1));
-      return [type, options];
-    }),
-  );
+  const tableOf = (places: typeof meta) =>
+    Object.fromEntries(
+      Object.entries(places).map(([type, [path, method]]) => {
+        const item = paths[path];
+        const operation = item?.[method] as { parameters?: Parameter[] } | undefined;
+        const options = [...(item?.parameters ?? []), ...(operation?.parameters ?? [])]
+          .filter((parameter) => parameter.in === 'query' && parameter.name !== 'pretty')
+          .map((parameter): Option => [parameter.name, parameter.schema.type, parameter.description])
+          .sort(([a], [b]) => (a < b ? -1 : 1));
+        return [type, options];
+      }),
+    );
   const collection = tableOf(meta);
   return [
     { path: 'src/apimachinery/meta/schema/options.gen.json', content: lines(collection, 2) },

@@ -13,7 +13,10 @@ type Table = Record<string, Json>;
 /** Where the schema tables of types that others than the built-in APIs need have their home. */
 const homes: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    ['meta_v1', 'runtime', 'intstr', 'resource', 'version', 'apidiscovery_v2', 'apidiscovery_v2beta1'].map((file) => [file, 'src/apimachinery/meta/schema']),
+    ['meta_v1', 'runtime', 'intstr', 'resource', 'version', 'apidiscovery_v2', 'apidiscovery_v2beta1'].map((file) => [
+      file,
+      'src/apimachinery/meta/schema',
+    ]),
   ),
   apiextensions_v1: 'src/apiextensions-apiserver/schema',
   apiregistration_v1: 'src/kube-aggregator/schema',
@@ -92,7 +95,10 @@ export function factTables(facts: string): GeneratedFile[] {
     const folder = homeOf(file);
     goPackages.set(folder, { ...goPackages.get(folder), [file]: go });
   }
-  goPackages.set('src/apiextensions-apiserver/schema', { ...goPackages.get('src/apiextensions-apiserver/schema'), autoscaling_v1: 'k8s.io/api/autoscaling/v1' });
+  goPackages.set('src/apiextensions-apiserver/schema', {
+    ...goPackages.get('src/apiextensions-apiserver/schema'),
+    autoscaling_v1: 'k8s.io/api/autoscaling/v1',
+  });
   for (const [folder, table] of goPackages) add(folder, 'packages', table);
 
   const protobuf = new Map<string, Table>();
@@ -108,12 +114,17 @@ export function factTables(facts: string): GeneratedFile[] {
   for (const [folder, table] of protobuf) add(folder, 'protobuf', table, 2);
 
   const resources = read(facts, 'resources.json') as { groupVersions: Json; discovery: Table; served: Table; offByDefault: Json };
-  add(kubernetes, 'discovery', {
-    groupVersions: resources.groupVersions,
-    apis: resources.discovery.apis as Json,
-    aggregatedOrder: resources.discovery.aggregatedOrder as Json,
-    nonResourcePaths: resources.discovery.nonResourcePaths as Json,
-  }, 2);
+  add(
+    kubernetes,
+    'discovery',
+    {
+      groupVersions: resources.groupVersions,
+      apis: resources.discovery.apis as Json,
+      aggregatedOrder: resources.discovery.aggregatedOrder as Json,
+      nonResourcePaths: resources.discovery.nonResourcePaths as Json,
+    },
+    2,
+  );
   // Only tests read these: they hold the resource definitions against what the real server shows.
   const drift = `${kubernetes}/drift`;
   add(drift, 'resources', resources.served, 2);

@@ -54,10 +54,15 @@ function typeScript(field: FieldTable, own: string, imports: Imports): string {
       const item = field.items ? typeScript(field.items, own, imports) : 'unknown';
       return item.includes('|') ? `(${item})[]` : `${item}[]`;
     }
-    case 'string': return field.format === 'int-or-string' ? 'number | string' : 'string';
-    case 'integer': case 'number': return 'number';
-    case 'boolean': return 'boolean';
-    default: return 'unknown';
+    case 'string':
+      return field.format === 'int-or-string' ? 'number | string' : 'string';
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    default:
+      return 'unknown';
   }
 }
 
@@ -81,7 +86,9 @@ export function typeFiles(facts: string): GeneratedFile[] {
       if (isObject) imports.meta.add('KubeObject');
       const members = Object.entries(definition.fields)
         .filter(([field]) => !isObject || !['kind', 'apiVersion', 'metadata'].includes(field))
-        .map(([field, table]) => `  ${/^[a-zA-Z_]\w*$/.test(field) ? field : JSON.stringify(field)}?: ${typeScript(table, file, imports)};\n`);
+        .map(
+          ([field, table]) => `  ${/^[a-zA-Z_]\w*$/.test(field) ? field : JSON.stringify(field)}?: ${typeScript(table, file, imports)};\n`,
+        );
       interfaces.push(`export interface ${name}${isObject ? ' extends KubeObject' : ''} {\n${members.join('')}}\n`);
     }
     if (interfaces.length === 0) return;

@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { duplexPair } from 'node:stream';
 import type { INestApplication } from '@nestjs/common';
 import { requestContextKey } from '#apiserver/endpoints/request/execution-context';

@@ -17,11 +17,18 @@ async function issue(): Promise<ServingCertificate & { readonly certificateAutho
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    name: 'CN=kubenest-test', keys: keys as never, signingAlgorithm: algorithm, notBefore: new Date(Date.now() - dayMs), notAfter: new Date(Date.now() + 365 * dayMs),
+    name: 'CN=kubenest-test',
+    keys: keys as never,
+    signingAlgorithm: algorithm,
+    notBefore: new Date(Date.now() - dayMs),
+    notAfter: new Date(Date.now() + 365 * dayMs),
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: 'localhost' }, { type: 'ip', value: '127.0.0.1' }]),
+      new x509.SubjectAlternativeNameExtension([
+        { type: 'dns', value: 'localhost' },
+        { type: 'ip', value: '127.0.0.1' },
+      ]),
     ],
   });
   const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);

@@ -88,17 +88,36 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   return cluster;
 }
 
-function testConfig(options: TestClusterOptions, tokens: ReadonlyMap<string, UserInfo>, serving: Awaited<ReturnType<typeof issueServingCertificate>> | undefined): ServerConfig {
+function testConfig(
+  options: TestClusterOptions,
+  tokens: ReadonlyMap<string, UserInfo>,
+  serving: Awaited<ReturnType<typeof issueServingCertificate>> | undefined,
+): ServerConfig {
   return {
     storage: { file: options.storage?.file },
     serving: serving && {
-      bindAddress: '127.0.0.1', port: 0, certificate: serving, sniCertificates: [], clientCa: undefined, minVersion: 'TLSv1.2', cipherSuites: [], disableHttp2: false, maxConcurrentStreams: 100,
+      bindAddress: '127.0.0.1',
+      port: 0,
+      certificate: serving,
+      sniCertificates: [],
+      clientCa: undefined,
+      minVersion: 'TLSv1.2',
+      cipherSuites: [],
+      disableHttp2: false,
+      maxConcurrentStreams: 100,
     },
     authentication: { anonymous: true, clientCa: undefined, tokens },
     authorization: { modes: ['RBAC'] },
     // No controller makes the service accounts that this plugin asks for (envtest switches it off, too).
     admission: defaultAdmissionPlugins.filter((name) => name !== 'ServiceAccount'),
-    requests: { timeoutMs: 60_000, maxInFlight: 400, maxMutatingInFlight: 200, goawayChance: 0, hstsDirectives: [], corsAllowedOrigins: [] },
+    requests: {
+      timeoutMs: 60_000,
+      maxInFlight: 400,
+      maxMutatingInFlight: 200,
+      goawayChance: 0,
+      hstsDirectives: [],
+      corsAllowedOrigins: [],
+    },
     shutdown: { shutdownDelayMs: 0, sendRetryAfter: false, watchGraceMs: 0, drainMs: 5_000 },
     verbosity: 0,
     eventTtlSeconds: 3600,
@@ -113,11 +132,21 @@ async function withFlags(own: ServerConfig, flags: readonly string[]): Promise<S
   const completed = await completeOptions(command.options);
   await completed.dispose();
   const { storage, serving, authentication } = own;
-  return { ...completed.config, storage, serving, authentication: { ...authentication, anonymous: completed.config.authentication.anonymous } };
+  return {
+    ...completed.config,
+    storage,
+    serving,
+    authentication: { ...authentication, anonymous: completed.config.authentication.anonymous },
+  };
 }
 
 class RunningCluster implements TestCluster {
-  constructor(readonly app: App, readonly tokens: ReadonlyMap<string, string>, readonly url: string | undefined, readonly certificateAuthority: string | undefined) {}
+  constructor(
+    readonly app: App,
+    readonly tokens: ReadonlyMap<string, string>,
+    readonly url: string | undefined,
+    readonly certificateAuthority: string | undefined,
+  ) {}
 
   token(user: string): string {
     const token = this.tokens.get(user);
@@ -128,8 +157,15 @@ class RunningCluster implements TestCluster {
   kubeconfig(user = 'admin'): string {
     if (!this.url || !this.certificateAuthority) throw new Error('the test cluster has no port: start it with `listen: true`');
     return JSON.stringify({
-      apiVersion: 'v1', kind: 'Config', 'current-context': 'test',
-      clusters: [{ name: 'test', cluster: { server: this.url, 'certificate-authority-data': Buffer.from(this.certificateAuthority).toString('base64') } }],
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'test',
+      clusters: [
+        {
+          name: 'test',
+          cluster: { server: this.url, 'certificate-authority-data': Buffer.from(this.certificateAuthority).toString('base64') },
+        },
+      ],
       users: [{ name: user, user: { token: this.token(user) } }],
       contexts: [{ name: 'test', context: { cluster: 'test', user } }],
     });
@@ -143,7 +179,8 @@ class RunningCluster implements TestCluster {
   }
 
   fetch(path: string, { method, headers = {}, body, as = 'admin', signal }: TestRequest = {}): Promise<Response> {
-    const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const bytes =
+      body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
     const sent: Record<string, string> = { accept: 'application/json' };
     if (bytes) sent['content-type'] = 'application/json';
     if (as !== null) sent['authorization'] = `Bearer ${this.token(as)}`;
@@ -155,10 +192,19 @@ class RunningCluster implements TestCluster {
 
   /** Creates an object of any kind that the server has. */
   async create(object: KubeObject): Promise<void> {
-    const definition = this.app.scheme.groups.flatMap(({ resources }) => resources).find((one) => one.kind === object.kind && (one.group ? `${one.group}/${one.version}` : one.version) === object.apiVersion && one.storagePath !== undefined);
+    const definition = this.app.scheme.groups
+      .flatMap(({ resources }) => resources)
+      .find(
+        (one) =>
+          one.kind === object.kind &&
+          (one.group ? `${one.group}/${one.version}` : one.version) === object.apiVersion &&
+          one.storagePath !== undefined,
+      );
     if (!definition) throw new Error(`the server has no ${object.kind} of ${object.apiVersion}`);
     const root = definition.group ? `/apis/${definition.group}/${definition.version}` : `/api/${definition.version}`;
-    const path = definition.namespaced ? `${root}/namespaces/${object.metadata.namespace ?? 'default'}/${definition.resource}` : `${root}/${definition.resource}`;
+    const path = definition.namespaced
+      ? `${root}/namespaces/${object.metadata.namespace ?? 'default'}/${definition.resource}`
+      : `${root}/${definition.resource}`;
     const response = await this.fetch(path, { body: object });
     if (response.status !== 201) throw new Error(`${object.kind} ${object.metadata.name ?? ''} was not created: ${await response.text()}`);
   }

@@ -9,8 +9,10 @@ import { startTestCluster, type TestCluster } from '#testing/index';
 function findKubectls(): { name: string; path: string }[] {
   const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kubectl'));
   const reference = join(process.env['REFERENCE_BIN'] ?? join(homedir(), '.cache/reference/bin'), 'kubectl');
-  return [{ name: 'on the path', path: onPath.find((path) => existsSync(path)) }, { name: 'of the reference', path: existsSync(reference) ? reference : undefined }]
-    .filter((one): one is { name: string; path: string } => one.path !== undefined);
+  return [
+    { name: 'on the path', path: onPath.find((path) => existsSync(path)) },
+    { name: 'of the reference', path: existsSync(reference) ? reference : undefined },
+  ].filter((one): one is { name: string; path: string } => one.path !== undefined);
 }
 
 const kubectls = findKubectls();
@@ -41,7 +43,10 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `;
 
-if (kubectls.length === 0) it('needs a kubectl on the PATH or in REFERENCE_BIN', ({ skip }) => { skip('no kubectl is installed'); });
+if (kubectls.length === 0)
+  it('needs a kubectl on the PATH or in REFERENCE_BIN', ({ skip }) => {
+    skip('no kubectl is installed');
+  });
 
 describe.each(kubectls)('kubectl $name', ({ path }) => {
   let cluster: TestCluster;
@@ -60,12 +65,16 @@ describe.each(kubectls)('kubectl $name', ({ path }) => {
 
   const environment = () => ({ ...process.env, KUBECONFIG: join(folder, 'config'), HOME: folder, KUBE_EDITOR: 'sed -i s/web:2/web:3/' });
   /** Runs kubectl; rejects with what it said if it fails. */
-  const kubectl = (...args: string[]): Promise<string> => new Promise((resolve, reject) => {
-    execFile(path, args, { env: environment(), cwd: folder }, (error, stdout, stderr) => (error ? reject(new Error(`kubectl ${args.join(' ')}: ${stderr}`)) : resolve(stdout)));
-  });
-  const exitCode = (...args: string[]): Promise<number> => new Promise((resolve) => {
-    execFile(path, args, { env: environment(), cwd: folder }, (error: ExecFileException | null) => resolve(Number(error?.code ?? 0)));
-  });
+  const kubectl = (...args: string[]): Promise<string> =>
+    new Promise((resolve, reject) => {
+      execFile(path, args, { env: environment(), cwd: folder }, (error, stdout, stderr) =>
+        error ? reject(new Error(`kubectl ${args.join(' ')}: ${stderr}`)) : resolve(stdout),
+      );
+    });
+  const exitCode = (...args: string[]): Promise<number> =>
+    new Promise((resolve) => {
+      execFile(path, args, { env: environment(), cwd: folder }, (error: ExecFileException | null) => resolve(Number(error?.code ?? 0)));
+    });
 
   it('creates, gets, labels, annotates, replaces and deletes', async () => {
     await kubectl('create', 'namespace', 'work');
@@ -74,7 +83,10 @@ describe.each(kubectls)('kubectl $name', ({ path }) => {
     await kubectl('label', 'configmap', 'settings', 'tier=front', '-n', 'work');
     await kubectl('annotate', 'configmap', 'settings', 'note=it is blue', '-n', 'work');
     expect(await kubectl('get', 'configmaps', '-l', 'tier=front', '-n', 'work', '-o', 'name')).toBe('configmap/settings\n');
-    const object = JSON.parse(await kubectl('get', 'configmap', 'settings', '-n', 'work', '-o', 'json')) as { data: object; metadata: { annotations: object } };
+    const object = JSON.parse(await kubectl('get', 'configmap', 'settings', '-n', 'work', '-o', 'json')) as {
+      data: object;
+      metadata: { annotations: object };
+    };
     expect(object).toMatchObject({ data: { color: 'blue' }, metadata: { annotations: { note: 'it is blue' } } });
     writeFileSync(join(folder, 'settings.json'), JSON.stringify({ ...object, data: { color: 'red' } }));
     await kubectl('replace', '-f', 'settings.json');
@@ -91,11 +103,21 @@ describe.each(kubectls)('kubectl $name', ({ path }) => {
     expect(await exitCode('diff', '-f', 'web.yaml')).toBe(1);
     expect(await kubectl('apply', '-f', 'web.yaml')).toMatch(/deployment.apps\/web configured\nservice\/web unchanged/);
     await kubectl('edit', 'deployment', 'web');
-    expect(await kubectl('get', 'deployment', 'web', '-o', 'jsonpath={.spec.template.spec.containers[0].image}')).toBe('registry.test/web:3');
+    expect(await kubectl('get', 'deployment', 'web', '-o', 'jsonpath={.spec.template.spec.containers[0].image}')).toBe(
+      'registry.test/web:3',
+    );
     await kubectl('patch', 'deployment', 'web', '-p', '{"spec":{"replicas":5}}');
     expect(await kubectl('get', 'deployment', 'web')).toMatch(/NAME\s+READY\s+UP-TO-DATE\s+AVAILABLE\s+AGE\nweb\s+0\/5/);
     expect(await kubectl('describe', 'deployment', 'web')).toMatch(/Replicas:\s+5 desired/);
-    await kubectl('patch', 'deployment', 'web', '--subresource=status', '--type=merge', '-p', '{"status":{"conditions":[{"type":"Available","status":"True"}]}}');
+    await kubectl(
+      'patch',
+      'deployment',
+      'web',
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      '{"status":{"conditions":[{"type":"Available","status":"True"}]}}',
+    );
     await kubectl('wait', 'deployment', 'web', '--for=condition=Available', '--timeout=10s');
     await kubectl('delete', '-f', 'web.yaml');
     await kubectl('wait', 'deployment', 'web', '--for=delete', '--timeout=10s');
@@ -135,7 +157,12 @@ describe.each(kubectls)('kubectl $name', ({ path }) => {
   it('watches', async () => {
     const watch = spawn(path, ['get', 'configmaps', '-w', '-o', 'name'], { env: environment(), cwd: folder });
     let seen = '';
-    const named = new Promise<void>((resolve) => watch.stdout.on('data', (chunk: Buffer) => { seen += chunk.toString(); if (seen.includes('configmap/watched')) resolve(); }));
+    const named = new Promise<void>((resolve) =>
+      watch.stdout.on('data', (chunk: Buffer) => {
+        seen += chunk.toString();
+        if (seen.includes('configmap/watched')) resolve();
+      }),
+    );
     await kubectl('create', 'configmap', 'watched');
     await named;
     watch.kill();

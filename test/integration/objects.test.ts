@@ -3,7 +3,9 @@ import { startTestCluster, type TestCluster } from '#testing/index';
 
 describe('objects', () => {
   let cluster: TestCluster;
-  beforeAll(async () => { cluster = await startTestCluster(); });
+  beforeAll(async () => {
+    cluster = await startTestCluster();
+  });
   afterAll(() => cluster[Symbol.asyncDispose]());
   const configMaps = '/api/v1/namespaces/default/configmaps';
 
@@ -15,7 +17,11 @@ describe('objects', () => {
     expect(updated.status).toBe(200);
     const stale = await cluster.fetch(`${configMaps}/a`, { method: 'PUT', body: object });
     expect(stale.status).toBe(409);
-    const patched = await cluster.fetch(`${configMaps}/a`, { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: { data: { more: '3' } } });
+    const patched = await cluster.fetch(`${configMaps}/a`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { data: { more: '3' } },
+    });
     expect(((await patched.json()) as { data: object }).data).toEqual({ k: '2', more: '3' });
     expect((await cluster.fetch(`${configMaps}/a`, { method: 'DELETE' })).status).toBe(200);
     expect((await cluster.fetch(`${configMaps}/a`)).status).toBe(404);
@@ -28,7 +34,10 @@ describe('objects', () => {
     const reader = (watch.body as ReadableStream<Uint8Array>).getReader();
     let text = '';
     while (!text.includes('"watched"')) text += Buffer.from((await reader.read()).value ?? new Uint8Array()).toString();
-    expect(JSON.parse(text.trim().split('\n').at(-1) as string)).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'watched' } } });
+    expect(JSON.parse(text.trim().split('\n').at(-1) as string)).toMatchObject({
+      type: 'ADDED',
+      object: { metadata: { name: 'watched' } },
+    });
     await reader.cancel();
     leave.abort();
   });
@@ -38,7 +47,7 @@ describe('objects', () => {
     expect(((await created.json()) as { metadata: { name: string } }).metadata.name).toMatch(/^base-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 
-  it('are nobody else\'s', async () => {
+  it("are nobody else's", async () => {
     expect((await cluster.fetch(configMaps, { as: null })).status).toBe(403);
   });
 });

@@ -1,16 +1,42 @@
-import { type AuthorizationAttributes, type AuthorizationResult, type Authorizer, type Informer, type Informers, type KubeObject, type NonResourceRule, type ResourceRule, type UserInfo, type UserRules } from 'kubenest/sdk';
+import type {
+  AuthorizationAttributes,
+  AuthorizationResult,
+  Authorizer,
+  Informer,
+  Informers,
+  KubeObject,
+  NonResourceRule,
+  ResourceRule,
+  UserInfo,
+  UserRules,
+} from 'kubenest/sdk';
 import { type PolicyRule, ruleAllows } from './rules.ts';
 
-interface Subject { readonly kind: string; readonly name: string; readonly namespace?: string }
-interface RoleRef { readonly kind: string; readonly name: string }
-export interface Role extends KubeObject { readonly rules?: readonly PolicyRule[] }
-export interface Binding extends KubeObject { readonly subjects?: readonly Subject[]; readonly roleRef: RoleRef }
+interface Subject {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+interface RoleRef {
+  readonly kind: string;
+  readonly name: string;
+}
+export interface Role extends KubeObject {
+  readonly rules?: readonly PolicyRule[];
+}
+export interface Binding extends KubeObject {
+  readonly subjects?: readonly Subject[];
+  readonly roleRef: RoleRef;
+}
 
 const group = 'rbac.authorization.k8s.io';
 const noOpinion: AuthorizationResult = { decision: 'NoOpinion', reason: '' };
 
 /** A binding as it concerns one of its subjects. */
-interface Grant { readonly binding: Binding; readonly subject: Subject }
+interface Grant {
+  readonly binding: Binding;
+  readonly subject: Subject;
+}
 
 /**
  * Role-based access control over the server's own roles and bindings. Bindings are indexed by subject, so that a decision
@@ -34,8 +60,12 @@ export class RBAC implements Authorizer {
     this.#roleBindings = informers.for({ group, resource: 'rolebindings' });
     this.#clusterRoleBindings = informers.for({ group, resource: 'clusterrolebindings' });
     this.#subscriptions = [
-      this.#clusterRoleBindings.subscribe(() => { this.#clusterIndex = undefined; }),
-      this.#roleBindings.subscribe((_, binding) => { this.#namespaceIndexes.delete(binding.metadata.namespace ?? ''); }),
+      this.#clusterRoleBindings.subscribe(() => {
+        this.#clusterIndex = undefined;
+      }),
+      this.#roleBindings.subscribe((_, binding) => {
+        this.#namespaceIndexes.delete(binding.metadata.namespace ?? '');
+      }),
     ];
   }
 
@@ -47,7 +77,9 @@ export class RBAC implements Authorizer {
       const inNamespace = this.#find(attributes, this.#namespaceGrants(attributes.namespace), attributes.namespace, missing);
       if (inNamespace) return inNamespace;
     }
-    return missing.length === 0 ? noOpinion : { decision: 'NoOpinion', reason: `RBAC: ${missing.length === 1 ? missing[0] : `[${missing.join(', ')}]`}` };
+    return missing.length === 0
+      ? noOpinion
+      : { decision: 'NoOpinion', reason: `RBAC: ${missing.length === 1 ? missing[0] : `[${missing.join(', ')}]`}` };
   }
 
   rulesFor(user: UserInfo, namespace: string): UserRules {
@@ -69,7 +101,12 @@ export class RBAC implements Authorizer {
     return { resourceRules, nonResourceRules, incomplete: false, errors };
   }
 
-  #find(attributes: AuthorizationAttributes, index: ReadonlyMap<string, readonly Grant[]>, namespace: string, missing: string[]): AuthorizationResult | undefined {
+  #find(
+    attributes: AuthorizationAttributes,
+    index: ReadonlyMap<string, readonly Grant[]>,
+    namespace: string,
+    missing: string[],
+  ): AuthorizationResult | undefined {
     for (const key of subjectKeysOf(attributes.user)) {
       for (const { binding, subject } of index.get(key) ?? []) {
         const rules = this.#rulesOf(binding.roleRef, namespace);
@@ -127,7 +164,10 @@ function indexBySubject(bindings: readonly Binding[], namespace: string): Map<st
   const index = new Map<string, Grant[]>();
   for (const binding of bindings) {
     for (const subject of binding.subjects ?? []) {
-      const key = subject.kind === 'ServiceAccount' ? `User/system:serviceaccount:${subject.namespace || namespace}:${subject.name}` : `${subject.kind}/${subject.name}`;
+      const key =
+        subject.kind === 'ServiceAccount'
+          ? `User/system:serviceaccount:${subject.namespace || namespace}:${subject.name}`
+          : `${subject.kind}/${subject.name}`;
       const grants = index.get(key);
       if (grants) grants.push({ binding, subject });
       else index.set(key, [{ binding, subject }]);
@@ -139,6 +179,8 @@ function indexBySubject(bindings: readonly Binding[], namespace: string): Map<st
 function reasonOf(binding: Binding, subject: Subject, namespace: string): string {
   const name = subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace ?? ''}` : subject.name;
   const { roleRef, metadata } = binding;
-  const what = namespace ? `RoleBinding ${JSON.stringify(`${metadata.name}/${namespace}`)}` : `ClusterRoleBinding ${JSON.stringify(metadata.name)}`;
+  const what = namespace
+    ? `RoleBinding ${JSON.stringify(`${metadata.name}/${namespace}`)}`
+    : `ClusterRoleBinding ${JSON.stringify(metadata.name)}`;
   return `RBAC: allowed by ${what} of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${subject.kind} ${JSON.stringify(name)}`;
 }

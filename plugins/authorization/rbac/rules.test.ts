@@ -3,7 +3,17 @@ import type { AuthorizationAttributes } from 'kubenest/sdk';
 import { type PolicyRule, ruleAllows } from './rules.ts';
 
 const request = (more: Partial<AuthorizationAttributes>): AuthorizationAttributes => ({
-  user: { name: 'jane', groups: [] }, verb: 'get', isResourceRequest: true, apiGroup: '', apiVersion: 'v1', resource: 'pods', subresource: '', namespace: 'ns', name: 'p', path: '', ...more,
+  user: { name: 'jane', groups: [] },
+  verb: 'get',
+  isResourceRequest: true,
+  apiGroup: '',
+  apiVersion: 'v1',
+  resource: 'pods',
+  subresource: '',
+  namespace: 'ns',
+  name: 'p',
+  path: '',
+  ...more,
 });
 const pods: PolicyRule = { verbs: ['get'], apiGroups: [''], resources: ['pods'] };
 
@@ -17,8 +27,18 @@ it.each<{ name: string; rule: PolicyRule; request: Partial<AuthorizationAttribut
   { name: 'everything', rule: { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, request: { subresource: 'log' }, want: true },
   { name: 'the named object', rule: { ...pods, resourceNames: ['p'] }, request: {}, want: true },
   { name: 'another object', rule: { ...pods, resourceNames: ['q'] }, request: {}, want: false },
-  { name: 'a URL below a star', rule: { verbs: ['get'], nonResourceURLs: ['/healthz/*'] }, request: { isResourceRequest: false, path: '/healthz/ping' }, want: true },
-  { name: 'a URL beside it', rule: { verbs: ['get'], nonResourceURLs: ['/healthz/*'] }, request: { isResourceRequest: false, path: '/metrics' }, want: false },
+  {
+    name: 'a URL below a star',
+    rule: { verbs: ['get'], nonResourceURLs: ['/healthz/*'] },
+    request: { isResourceRequest: false, path: '/healthz/ping' },
+    want: true,
+  },
+  {
+    name: 'a URL beside it',
+    rule: { verbs: ['get'], nonResourceURLs: ['/healthz/*'] },
+    request: { isResourceRequest: false, path: '/metrics' },
+    want: false,
+  },
   { name: 'a resource by a rule of URLs', rule: { verbs: ['get'], nonResourceURLs: ['*'] }, request: {}, want: false },
 ])('allows or not: $name', ({ rule, request: more, want }) => {
   expect(ruleAllows(rule, request(more))).toBe(want);

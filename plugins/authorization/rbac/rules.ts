@@ -1,4 +1,4 @@
-import { type AuthorizationAttributes } from 'kubenest/sdk';
+import type { AuthorizationAttributes } from 'kubenest/sdk';
 
 /** rbac.authorization.k8s.io/v1 PolicyRule. */
 export interface PolicyRule {
@@ -19,7 +19,11 @@ const none: readonly string[] = [];
 export function ruleAllows(rule: PolicyRule, request: AuthorizationAttributes): boolean {
   if (!includes(rule.verbs, request.verb)) return false;
   if (!request.isResourceRequest) return (rule.nonResourceURLs ?? none).some((url) => matchesUrl(url, request.path));
-  return includes(rule.apiGroups, request.apiGroup) && matchesResource(rule.resources ?? none, request) && matchesName(rule.resourceNames ?? none, request.name);
+  return (
+    includes(rule.apiGroups, request.apiGroup) &&
+    matchesResource(rule.resources ?? none, request) &&
+    matchesName(rule.resourceNames ?? none, request.name)
+  );
 }
 
 function includes(list: readonly string[] | undefined, value: string): boolean {

@@ -26,7 +26,9 @@ export class WorkerCommitter implements Committer {
     this.#untilReady = new InlineCommitter(database, data.quotaBytes);
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     this.#worker = new Worker(new URL(`./commit-worker.${extension}`, import.meta.url), {
-      workerData: data, name: 'embedded-storage', execArgv: [],
+      workerData: data,
+      name: 'embedded-storage',
+      execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4, codeRangeSizeMb: 4, stackSizeMb: 1 },
     });
     this.#worker.on('message', (message: CommitAnswer) => {

@@ -1,7 +1,19 @@
 import { Buffer } from 'node:buffer';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,7 +21,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { storageConformance } from '#apiserver/storage/conformance';
 import {
-  ConflictError, CorruptRecordError, CorruptStoreError, KeyExistsError, LockedStoreError, NoSpaceError, type StorageRecord, UnavailableError,
+  ConflictError,
+  CorruptRecordError,
+  CorruptStoreError,
+  KeyExistsError,
+  LockedStoreError,
+  NoSpaceError,
+  type StorageRecord,
+  UnavailableError,
   UnknownOutcomeError,
 } from 'kubenest/sdk';
 import { EmbeddedStorage, type EmbeddedStorageOptions } from './embedded-storage.ts';
@@ -69,7 +88,7 @@ async function threadOf(file: string): Promise<void> {
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 10_000; !(await condition());) {
+  for (const end = performance.now() + 10_000; !(await condition()); ) {
     if (performance.now() > end) throw new Error('it did not come about within 10 s');
     await sleep(5);
   }
@@ -141,13 +160,20 @@ describe('the file', () => {
 
   it('is refused while another process has it, and free once that is killed', async () => {
     const file = newFile();
-    const holder = spawn(process.execPath, ['-e', `
+    const holder = spawn(
+      process.execPath,
+      [
+        '-e',
+        `
       const { DatabaseSync } = require('node:sqlite');
       const lock = new DatabaseSync(${JSON.stringify(`${file}-lock`)});
       lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
       console.log('locked');
       setInterval(() => {}, 1000);
-    `], { stdio: ['ignore', 'pipe', 'inherit'] });
+    `,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     try {
       await once(holder.stdout!, 'data');
       await expect(EmbeddedStorage.open({ file })).rejects.toThrow(LockedStoreError);
@@ -158,12 +184,36 @@ describe('the file', () => {
   });
 
   const damages: readonly { readonly name: string; readonly damage: (file: string) => void; readonly message: RegExp }[] = [
-    { name: 'text', damage: (file) => writeFileSync(file, 'this is no database, but it is long enough to look like one'.repeat(100)), message: /store\.db is damaged or no store of ours/ },
-    { name: 'a database of something else', damage: (file) => sql(file, 'CREATE TABLE other (id INTEGER)'), message: /store\.db is no store of ours: its application id is 0/ },
-    { name: 'of a later format', damage: (file) => edit(file, 'PRAGMA user_version = 99'), message: /store\.db has the format 99; this version of the server reads 1/ },
-    { name: 'without its tables', damage: (file) => edit(file, 'DROP TABLE log'), message: /store\.db is damaged or no store of ours: no such table: log/ },
-    { name: 'cut short', damage: (file) => fill(file, () => truncateSync(file, 8_192)), message: /store\.db is damaged or no store of ours/ },
-    { name: 'overwritten in the middle', damage: (file) => fill(file, () => overwrite(file, 4_096, 40_960)), message: /store\.db is damaged or no store of ours/ },
+    {
+      name: 'text',
+      damage: (file) => writeFileSync(file, 'this is no database, but it is long enough to look like one'.repeat(100)),
+      message: /store\.db is damaged or no store of ours/,
+    },
+    {
+      name: 'a database of something else',
+      damage: (file) => sql(file, 'CREATE TABLE other (id INTEGER)'),
+      message: /store\.db is no store of ours: its application id is 0/,
+    },
+    {
+      name: 'of a later format',
+      damage: (file) => edit(file, 'PRAGMA user_version = 99'),
+      message: /store\.db has the format 99; this version of the server reads 1/,
+    },
+    {
+      name: 'without its tables',
+      damage: (file) => edit(file, 'DROP TABLE log'),
+      message: /store\.db is damaged or no store of ours: no such table: log/,
+    },
+    {
+      name: 'cut short',
+      damage: (file) => fill(file, () => truncateSync(file, 8_192)),
+      message: /store\.db is damaged or no store of ours/,
+    },
+    {
+      name: 'overwritten in the middle',
+      damage: (file) => fill(file, () => overwrite(file, 4_096, 40_960)),
+      message: /store\.db is damaged or no store of ours/,
+    },
   ];
   it.each(damages)('is refused if it is $name', async ({ damage, message }) => {
     const file = newFile();
@@ -295,7 +345,12 @@ describe('lack of space', () => {
     const half = stored.slice(0, stored.length / 2);
     const deleted = await Promise.all(half.map(({ key, revision }) => storage.delete(key, revision)));
     await storage.compact(deleted.at(-1)!.revision);
-    await until(() => storage.create('/pods/again', kilobytes(16)).then(() => true, () => false));
+    await until(() =>
+      storage.create('/pods/again', kilobytes(16)).then(
+        () => true,
+        () => false,
+      ),
+    );
     await storage.healthy();
     expect((await storage.list('/pods/')).count).toBe(stored.length - half.length + 1);
     const revisions = stored.map((record) => record.revision);
@@ -376,7 +431,9 @@ function edit(file: string, statement: string): void {
 /** Makes a store of ours with some records, and does something to it. */
 function fill(file: string, damage: () => void): void {
   const database = new DatabaseSync(file);
-  database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = DELETE; PRAGMA application_id = 1263424340; PRAGMA user_version = 1');
+  database.exec(
+    'PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = DELETE; PRAGMA application_id = 1263424340; PRAGMA user_version = 1',
+  );
   database.exec(`
     CREATE TABLE log (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, create_revision INTEGER NOT NULL, previous INTEGER NOT NULL, deleted INTEGER NOT NULL, expires INTEGER NOT NULL) STRICT;
     CREATE TABLE value (revision INTEGER PRIMARY KEY, crc INTEGER NOT NULL, value BLOB NOT NULL) STRICT;

@@ -1,11 +1,30 @@
 import { Buffer } from 'node:buffer';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
-  ClosedError, CompactedError, ConflictError, CorruptRecordError, FutureRevisionError, KeyExistsError, NoSpaceError, UnavailableError,
-  UnknownOutcomeError, validateKey, validatePrefix,
+  ClosedError,
+  CompactedError,
+  ConflictError,
+  CorruptRecordError,
+  FutureRevisionError,
+  KeyExistsError,
+  NoSpaceError,
+  UnavailableError,
+  UnknownOutcomeError,
+  validateKey,
+  validatePrefix,
 } from 'kubenest/sdk';
 import type {
-  CommitFeed, Encode, GetOptions, ListOptions, ListResult, Revision, Storage, StorageError, StorageEvent, StorageRecord, WriteOptions,
+  CommitFeed,
+  Encode,
+  GetOptions,
+  ListOptions,
+  ListResult,
+  Revision,
+  Storage,
+  StorageError,
+  StorageEvent,
+  StorageRecord,
+  WriteOptions,
 } from 'kubenest/sdk';
 import { type Committer, InlineCommitter, WorkerCommitter } from './committer.ts';
 import { ExpiryQueue } from './expiry-queue.ts';
@@ -287,7 +306,10 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     if (!hasFailed) {
       if (this.#queue.length > 0 || this.#inFlight) await new Promise<void>((resolve) => this.#idle.push(resolve));
       await this.#compacting;
-      hasFailed = await this.#ask({ type: 'close' }).then(() => false, () => true);
+      hasFailed = await this.#ask({ type: 'close' }).then(
+        () => false,
+        () => true,
+      );
     }
     if (hasFailed) await this.#committer.terminate();
     this.#state = 'closed';
@@ -341,7 +363,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   #rowAt(entry: IndexEntry<Pending>, revision: Revision): Row | undefined {
     let at = entry.revision;
     for (;;) {
-      const row = at > 0 ? this.#selectRow.get(at) as unknown as Row | undefined : undefined;
+      const row = at > 0 ? (this.#selectRow.get(at) as unknown as Row | undefined) : undefined;
       if (!row || row[0] <= revision) return row;
       at = row[3];
     }
@@ -373,7 +395,13 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     return row && row[4] === 0 ? this.#recordIfKept(row[1], revision, row[2]) : undefined;
   }
 
-  #request<Result>(type: Request['type'], key: string, expected: Revision, encode: Encode | undefined, options: WriteOptions): Promise<Result> {
+  #request<Result>(
+    type: Request['type'],
+    key: string,
+    expected: Revision,
+    encode: Encode | undefined,
+    options: WriteOptions,
+  ): Promise<Result> {
     return new Promise((resolve, reject) => {
       validateKey(key);
       this.#decide({ type, key, expected, encode, ttlSeconds: options.ttlSeconds ?? 0, resolve, reject });
@@ -396,7 +424,9 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     try {
       const present = entry !== undefined && !entry.deleted;
       if (type === 'create' ? present : !present || entry!.revision !== expected) {
-        request.reject(type === 'create' ? new KeyExistsError(key) : new ConflictError(key, entry && this.#recordAt(entry, this.#revision)));
+        request.reject(
+          type === 'create' ? new KeyExistsError(key) : new ConflictError(key, entry && this.#recordAt(entry, this.#revision)),
+        );
         return;
       }
       const revision = this.#given + 1;
@@ -421,10 +451,14 @@ export class EmbeddedStorage implements Storage, CommitFeed {
 
   #refusal({ type }: Request): StorageError | undefined {
     switch (this.#state) {
-      case 'open': return undefined;
-      case 'full': return type === 'delete' ? undefined : new NoSpaceError('storage: no space left; only deletions are possible');
-      case 'failed': return this.#refusalAfterFailure();
-      case 'closed': return new ClosedError();
+      case 'open':
+        return undefined;
+      case 'full':
+        return type === 'delete' ? undefined : new NoSpaceError('storage: no space left; only deletions are possible');
+      case 'failed':
+        return this.#refusalAfterFailure();
+      case 'closed':
+        return new ClosedError();
     }
   }
 
@@ -456,7 +490,8 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     if (this.#state === 'failed') return;
     if (!error) this.#acknowledge(batch);
     else if (isFull(error)) this.#rejectForSpace(batch);
-    else if ((error.code & 0xff) === busyCode) this.#rollBack(batch, new UnavailableError(`storage: another process writes to the file: ${error.message}`));
+    else if ((error.code & 0xff) === busyCode)
+      this.#rollBack(batch, new UnavailableError(`storage: another process writes to the file: ${error.message}`));
     else this.#fail(new Error(error.message), batch);
     if (this.#queue.length > 0) this.#flush();
     else for (const resolve of this.#idle.splice(0)) resolve();
@@ -469,7 +504,9 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     for (const write of batch) {
       const { entry, revision } = write;
       const record = write.value && { key: entry.key, revision, createRevision: write.createRevision, value: write.value };
-      events.push(new LoggedEvent(record ? 'PUT' : 'DELETE', entry.key, revision, record, write.last ?? (() => this.#previous(write.previous))));
+      events.push(
+        new LoggedEvent(record ? 'PUT' : 'DELETE', entry.key, revision, record, write.last ?? (() => this.#previous(write.previous))),
+      );
       entry.revision = revision;
       entry.createRevision = write.createRevision;
       entry.deleted = record === undefined;
@@ -520,7 +557,10 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     this.#becomeFull();
     const waiting = [...batch, ...this.#queue];
     this.#queue = waiting.filter((write) => write.request.type === 'delete');
-    this.#rollBack(waiting.filter((write) => write.request.type !== 'delete'), error);
+    this.#rollBack(
+      waiting.filter((write) => write.request.type !== 'delete'),
+      error,
+    );
   }
 
   /** From now on only deletions are written, with the space that was held back for them, until it can be held back again. */
@@ -645,7 +685,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   /** In steps, between which batches are written. What `close` interrupts goes on when the file is opened again. */
   async #runCompaction(revision: Revision): Promise<void> {
     await this.#ask({ type: 'beginCompaction', revision });
-    for (let done = false; !done;) {
+    for (let done = false; !done; ) {
       if (this.#state === 'closed' || this.#state === 'failed') return;
       const { step } = await this.#ask({ type: 'compact', compacted: this.#compacted, revision, limit: compactionRows });
       this.#compacted = step!.compacted;

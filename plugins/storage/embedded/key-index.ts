@@ -23,7 +23,7 @@ export class KeyIndex<Pending> {
   constructor(entries: Iterable<IndexEntry<Pending>> = []) {
     const sorted = [...entries];
     this.#uncommon = sorted.some((entry) => hasUncommonOrder(entry.key));
-    sorted.sort((a, b) => this.#uncommon ? compareKeys(a.key, b.key) : a.key < b.key ? -1 : 1);
+    sorted.sort((a, b) => (this.#uncommon ? compareKeys(a.key, b.key) : a.key < b.key ? -1 : 1));
     for (let i = 0; i < sorted.length; i += leafSize / 2) this.#leaves.push(sorted.slice(i, i + leafSize / 2));
   }
 

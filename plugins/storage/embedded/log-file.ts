@@ -128,7 +128,10 @@ export type CommitRequest =
   | { readonly type: 'releaseReserve' | 'restoreReserve' | 'ping' | 'close' };
 
 /** `code`: the extended result code of SQLite; 0 if the error is none of its. */
-export interface CommitFailure { readonly message: string; readonly code: number }
+export interface CommitFailure {
+  readonly message: string;
+  readonly code: number;
+}
 
 export interface CommitAnswer {
   readonly error?: CommitFailure;

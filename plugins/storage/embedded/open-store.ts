@@ -76,7 +76,8 @@ type LoadedRow = [revision: number, key: string, createRevision: number, deleted
 /** Builds the index from the log's small rows; values are not read. */
 function load<Pending>(database: DatabaseSync): Omit<OpenStore<Pending>, 'database' | 'release'> {
   const meta = new Map<string, number>();
-  for (const { name, value } of database.prepare('SELECT name, value FROM meta').all() as { name: string; value: number }[]) meta.set(name, value);
+  for (const { name, value } of database.prepare('SELECT name, value FROM meta').all() as { name: string; value: number }[])
+    meta.set(name, value);
   const compactRevision = meta.get('compact_revision') ?? 0;
   const entries = new Map<string, IndexEntry<Pending>>();
   const expiring = new Map<string, number>();

@@ -14,28 +14,54 @@ test.each<[error: errors.StatusError, code: number, reason: string | undefined, 
   [errors.newConflict(pods, 'a', 'old'), 409, 'Conflict', 'Operation cannot be fulfilled on pods "a": old'],
   [errors.newResourceExpired('old'), 410, 'Expired', 'old'],
   [errors.newMethodNotSupported(pods, 'patch'), 405, 'MethodNotAllowed', 'patch is not supported on resources of kind "pods"'],
-  [errors.newServerTimeout(pods, 'list', 1), 500, 'ServerTimeout', 'The list operation against pods could not be completed at this time, please try again.'],
+  [
+    errors.newServerTimeout(pods, 'list', 1),
+    500,
+    'ServerTimeout',
+    'The list operation against pods could not be completed at this time, please try again.',
+  ],
   [errors.newTimeoutError('slow', 0), 504, 'Timeout', 'Timeout: slow'],
   [errors.newTooLargeResourceVersion(5, 3, 1), 504, 'Timeout', 'Timeout: Too large resource version: 5, current: 3'],
   [errors.newInternalError(new Error('x')), 500, 'InternalError', 'Internal error occurred: x'],
-  [errors.newUnsupportedMediaType(['a', 'b']), 415, 'UnsupportedMediaType', 'the body of the request was in an unknown format - accepted media types include: a, b'],
+  [
+    errors.newUnsupportedMediaType(['a', 'b']),
+    415,
+    'UnsupportedMediaType',
+    'the body of the request was in an unknown format - accepted media types include: a, b',
+  ],
   [errors.newNotAcceptable(['a']), 406, 'NotAcceptable', 'only the following media types are accepted: a'],
   [errors.newGenericServerResponse(404, 'GET'), 404, 'NotFound', 'the server could not find the requested resource'],
   [errors.newGenericServerResponse(409, 'POST', pods), 409, 'AlreadyExists', 'the server reported a conflict (post pods)'],
-  [errors.newGenericServerResponse(502, 'GET', pods, 'a', 'bad'), 502, 'InternalError', 'an error on the server ("bad") has prevented the request from succeeding (get pods a)'],
-  [errors.newGenericServerResponse(418, 'GET'), 418, undefined, 'the server responded with the status code 418 but did not return more information'],
+  [
+    errors.newGenericServerResponse(502, 'GET', pods, 'a', 'bad'),
+    502,
+    'InternalError',
+    'an error on the server ("bad") has prevented the request from succeeding (get pods a)',
+  ],
+  [
+    errors.newGenericServerResponse(418, 'GET'),
+    418,
+    undefined,
+    'the server responded with the status code 418 but did not return more information',
+  ],
 ])('%#', (error, code, reason, message) => {
   expect([error.status.code, error.status.reason, error.status.message, error.message]).toEqual([code, reason, message, message]);
 });
 
 test('newInvalid lists each message once', () => {
   const path = fieldPath('spec');
-  const error = errors.newInvalid({ group: 'apps', kind: 'Deployment' }, 'a', [required(path, ''), invalid(path, 5, 'no'), required(path, '')]);
+  const error = errors.newInvalid({ group: 'apps', kind: 'Deployment' }, 'a', [
+    required(path, ''),
+    invalid(path, 5, 'no'),
+    required(path, ''),
+  ]);
   expect(error.message).toBe('Deployment.apps "a" is invalid: [spec: Required value, spec: Invalid value: 5: no]');
-  expect(JSON.stringify(error.status)).toBe('{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",'
-    + `"message":${JSON.stringify(error.message)},"reason":"Invalid","details":{"name":"a","group":"apps","kind":"Deployment","causes":[`
-    + '{"reason":"FieldValueRequired","message":"Required value","field":"spec"},{"reason":"FieldValueInvalid","message":"Invalid value: 5: no","field":"spec"},'
-    + '{"reason":"FieldValueRequired","message":"Required value","field":"spec"}]},"code":422}');
+  expect(JSON.stringify(error.status)).toBe(
+    '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",' +
+      `"message":${JSON.stringify(error.message)},"reason":"Invalid","details":{"name":"a","group":"apps","kind":"Deployment","causes":[` +
+      '{"reason":"FieldValueRequired","message":"Required value","field":"spec"},{"reason":"FieldValueInvalid","message":"Invalid value: 5: no","field":"spec"},' +
+      '{"reason":"FieldValueRequired","message":"Required value","field":"spec"}]},"code":422}',
+  );
 });
 
 test('predicates look at the reason, then at the code, also of a cause', () => {

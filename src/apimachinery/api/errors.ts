@@ -7,7 +7,10 @@ import { aggregate, type FieldError } from '../validation/field.ts';
 export class StatusError extends Error {
   override readonly name = 'StatusError';
 
-  constructor(readonly status: Status, options?: ErrorOptions) {
+  constructor(
+    readonly status: Status,
+    options?: ErrorOptions,
+  ) {
     super(status.message ?? '', options);
   }
 }
@@ -32,7 +35,10 @@ function failure(code: number, reason: string, message: string, details?: Status
 /** A Status with status Failure; an empty reason or message and empty details are left out, as in its JSON. */
 export function newStatus(code: number, reason: string, message: string, details?: StatusDetails): Status {
   return {
-    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure',
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
     ...(message && { message }),
     ...(reason && { reason }),
     ...(details && { details }),
@@ -102,11 +108,13 @@ export function newResourceExpired(message: string): StatusError {
 
 export function newInvalid({ group, kind }: GroupKind, name: string, fieldErrors: readonly FieldError[]): StatusError {
   const head = `${groupKindString({ group, kind })} ${quote(name)} is invalid`;
-  const causes = fieldErrors.map((error): StatusCause => ({
-    reason: error.type,
-    message: error.body(),
-    ...(error.field && { field: error.field }),
-  }));
+  const causes = fieldErrors.map(
+    (error): StatusCause => ({
+      reason: error.type,
+      message: error.body(),
+      ...(error.field && { field: error.field }),
+    }),
+  );
   const message = fieldErrors.length > 0 ? `${head}: ${aggregate(fieldErrors)}` : head;
   return failure(422, 'Invalid', message, details({ name, group, kind, causes }));
 }
@@ -131,7 +139,12 @@ export function newMethodNotSupported(resource: GroupResource, action: string): 
 /** The server knows that it could not do it now: the client may retry. */
 export function newServerTimeout(resource: GroupResource, operation: string, retryAfterSeconds: number): StatusError {
   const message = `The ${operation} operation against ${groupResourceString(resource)} could not be completed at this time, please try again.`;
-  return failure(500, 'ServerTimeout', message, details({ name: operation, group: resource.group, kind: resource.resource, retryAfterSeconds }));
+  return failure(
+    500,
+    'ServerTimeout',
+    message,
+    details({ name: operation, group: resource.group, kind: resource.resource, retryAfterSeconds }),
+  );
 }
 
 /** The outcome is not known: 504. */
@@ -142,9 +155,15 @@ export function newTimeoutError(message: string, retryAfterSeconds: number): Sta
 /** A read asks for a version that the server has not seen yet. Upstream: apiserver/pkg/storage/errors.go. */
 export function newTooLargeResourceVersion(minimum: number | bigint, current: number | bigint, retryAfterSeconds: number): StatusError {
   const message = `Timeout: Too large resource version: ${minimum}, current: ${current}`;
-  return failure(504, 'Timeout', message, details({
-    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds,
-  }));
+  return failure(
+    504,
+    'Timeout',
+    message,
+    details({
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds,
+    }),
+  );
 }
 
 export function newInternalError(error: Error | string): StatusError {
@@ -158,7 +177,11 @@ export function newRequestEntityTooLargeError(message: string): StatusError {
 }
 
 export function newUnsupportedMediaType(accepted: readonly string[]): StatusError {
-  return failure(415, 'UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`);
+  return failure(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  );
 }
 
 export function newNotAcceptable(accepted: readonly string[]): StatusError {
@@ -198,7 +221,13 @@ function genericReasonAndMessage(code: number, verb: string, serverMessage: stri
 
 /** The Status of an answer that was none: `verb` is the HTTP method. */
 export function newGenericServerResponse(
-  code: number, verb: string, resource: GroupResource = noResource, name = '', serverMessage = '', retryAfterSeconds = 0, isUnexpectedResponse = false,
+  code: number,
+  verb: string,
+  resource: GroupResource = noResource,
+  name = '',
+  serverMessage = '',
+  retryAfterSeconds = 0,
+  isUnexpectedResponse = false,
 ): StatusError {
   const [reason, text] = genericReasonAndMessage(code, verb, serverMessage);
   const subject = groupResourceString(resource);
@@ -223,9 +252,25 @@ export function statusOf(error: unknown): Status | undefined {
 }
 
 const knownReasons: ReadonlySet<string> = new Set([
-  'Unauthorized', 'Forbidden', 'NotFound', 'AlreadyExists', 'Conflict', 'Gone', 'Invalid', 'ServerTimeout', 'StorageReadError', 'Timeout',
-  'TooManyRequests', 'BadRequest', 'MethodNotAllowed', 'NotAcceptable', 'RequestEntityTooLarge', 'UnsupportedMediaType', 'InternalError',
-  'Expired', 'ServiceUnavailable',
+  'Unauthorized',
+  'Forbidden',
+  'NotFound',
+  'AlreadyExists',
+  'Conflict',
+  'Gone',
+  'Invalid',
+  'ServerTimeout',
+  'StorageReadError',
+  'Timeout',
+  'TooManyRequests',
+  'BadRequest',
+  'MethodNotAllowed',
+  'NotAcceptable',
+  'RequestEntityTooLarge',
+  'UnsupportedMediaType',
+  'InternalError',
+  'Expired',
+  'ServiceUnavailable',
 ]);
 
 /** A test by reason; an error with an unknown reason counts by its code. */

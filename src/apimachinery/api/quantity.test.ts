@@ -1,19 +1,57 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalQuantity, Quantity, QuantityParseError, quantityFormatError, quantityNumericError, quantitySuffixError } from './quantity.ts';
+import {
+  canonicalQuantity,
+  Quantity,
+  QuantityParseError,
+  quantityFormatError,
+  quantityNumericError,
+  quantitySuffixError,
+} from './quantity.ts';
 
 test.each([
-  ['0', '0'], ['000', '0'], ['-0', '0'], ['1', '1'], ['1000', '1k'], ['1000m', '1'], ['1100m', '1100m'], ['1.5', '1500m'], ['.5', '500m'], ['1.', '1.'],
-  ['1024Mi', '1Gi'], ['1.5Gi', '1536Mi'], ['0.5Ki', '512'], ['1023', '1023'], ['1024', '1024'], ['1e3', '1e3'], ['12E6', '12E6'], ['1500e-3', '1500e-3'],
-  ['0.1n', '1n'], ['-0.1n', '-1n'], ['1.23456789012', '1234567891n'], ['9223372036854775808Ki', '9223372036854775807'], ['0.5Mi', '512Ki'],
-  ['100000000000000000000', '100E'], ['+5k', '+5k'], [' 5 ', '5'], ['1e-20', '1e-9'],
+  ['0', '0'],
+  ['000', '0'],
+  ['-0', '0'],
+  ['1', '1'],
+  ['1000', '1k'],
+  ['1000m', '1'],
+  ['1100m', '1100m'],
+  ['1.5', '1500m'],
+  ['.5', '500m'],
+  ['1.', '1.'],
+  ['1024Mi', '1Gi'],
+  ['1.5Gi', '1536Mi'],
+  ['0.5Ki', '512'],
+  ['1023', '1023'],
+  ['1024', '1024'],
+  ['1e3', '1e3'],
+  ['12E6', '12E6'],
+  ['1500e-3', '1500e-3'],
+  ['0.1n', '1n'],
+  ['-0.1n', '-1n'],
+  ['1.23456789012', '1234567891n'],
+  ['9223372036854775808Ki', '9223372036854775807'],
+  ['0.5Mi', '512Ki'],
+  ['100000000000000000000', '100E'],
+  ['+5k', '+5k'],
+  [' 5 ', '5'],
+  ['1e-20', '1e-9'],
 ])('%s becomes %s', (text, canonical) => {
   expect(canonicalQuantity(text)).toBe(canonical);
   expect(canonicalQuantity(text)).toBe(canonical);
 });
 
 test.each([
-  ['', quantityFormatError], ['x', quantityFormatError], ['1.2.3', quantityFormatError], ['1 Gi', quantityFormatError], ['--1', quantitySuffixError],
-  ['1x', quantityFormatError], ['1KiB', quantityFormatError], ['1iK', quantitySuffixError], ['1e', quantitySuffixError], ['1Kii', quantitySuffixError],
+  ['', quantityFormatError],
+  ['x', quantityFormatError],
+  ['1.2.3', quantityFormatError],
+  ['1 Gi', quantityFormatError],
+  ['--1', quantitySuffixError],
+  ['1x', quantityFormatError],
+  ['1KiB', quantityFormatError],
+  ['1iK', quantitySuffixError],
+  ['1e', quantitySuffixError],
+  ['1Kii', quantitySuffixError],
   ['Pi', quantityNumericError],
 ])('refuses %j', (text, message) => {
   expect(() => canonicalQuantity(text)).toThrow(new QuantityParseError(message));
@@ -35,6 +73,11 @@ describe('arithmetic', () => {
   });
 
   test('values are rounded away from zero', () => {
-    expect([quantity('1100m').value(), quantity('-1100m').value(), quantity('1u').milliValue(), quantity('2Ki').value()]).toEqual([2n, -2n, 1n, 2048n]);
+    expect([quantity('1100m').value(), quantity('-1100m').value(), quantity('1u').milliValue(), quantity('2Ki').value()]).toEqual([
+      2n,
+      -2n,
+      1n,
+      2048n,
+    ]);
   });
 });

@@ -20,7 +20,7 @@ const decimalSuffixes = new Map(Object.entries(decimalExponents).map(([suffix, e
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 const int64Max = 2n ** 63n - 1n;
-const nanoPerUnit = 1_000_000_000n;
+const _nanoPerUnit = 1_000_000_000n;
 /** More digits or a larger exponent than this are capped before they cost time; the largest quantity of the API has 19 digits. */
 const largestExponent = 400;
 
@@ -46,7 +46,12 @@ export class Quantity {
   readonly #scale: number;
   #text: string | undefined;
 
-  private constructor(mantissa: bigint, scale: number, readonly format: QuantityFormat, text?: string) {
+  private constructor(
+    mantissa: bigint,
+    scale: number,
+    readonly format: QuantityFormat,
+    text?: string,
+  ) {
     this.#mantissa = mantissa;
     this.#scale = scale;
     this.#text = text;
@@ -83,7 +88,7 @@ export class Quantity {
       power = 0;
     } else if (power < -9) {
       // Whatever is not zero counts at least as one nano.
-      const tooSmall = -power - 9 > (whole.length + fraction.length) + 40;
+      const tooSmall = -power - 9 > whole.length + fraction.length + 40;
       value = tooSmall ? 1n : divideUp(value, pow10(-power - 9));
       power = -9;
     }

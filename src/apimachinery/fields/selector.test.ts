@@ -2,7 +2,14 @@ import { expect, test } from 'vitest';
 import { FieldSelectorError, parseFieldSelector } from './selector.ts';
 
 test.each([
-  ['', ''], ['a=b', 'a=b'], ['b==c,a!=d', 'a!=d,b=c'], ['a=', 'a='], ['a=b\\,c\\=d\\\\', 'a=b\\,c\\=d\\\\'], [',a=b,,', 'a=b'], ['=', ''], ['a!==b', undefined],
+  ['', ''],
+  ['a=b', 'a=b'],
+  ['b==c,a!=d', 'a!=d,b=c'],
+  ['a=', 'a='],
+  ['a=b\\,c\\=d\\\\', 'a=b\\,c\\=d\\\\'],
+  [',a=b,,', 'a=b'],
+  ['=', ''],
+  ['a!==b', undefined],
 ])('parses %j', (text, printed) => {
   if (printed === undefined) expect(() => parseFieldSelector(text)).toThrow(FieldSelectorError);
   else expect(parseFieldSelector(text).toString()).toBe(printed);
@@ -32,7 +39,11 @@ test.each<[selector: string, fields: Record<string, string>, matches: boolean]>(
 test('transform renames, drops and refuses', () => {
   const selector = parseFieldSelector('a=1,b!=2');
   expect(selector.transform((field, value) => (field === 'a' ? ['x', value] : ['', ''])).toString()).toBe('x=1');
-  expect(() => selector.transform(() => { throw new FieldSelectorError('no'); })).toThrow('no');
+  expect(() =>
+    selector.transform(() => {
+      throw new FieldSelectorError('no');
+    }),
+  ).toThrow('no');
 });
 
 test('requiresExactMatch', () => {

@@ -15,7 +15,7 @@ export interface FieldRequirement {
 /** The selectable fields of an object. A field that is not there counts as ''. */
 export type Fields = Readonly<Record<string, string>> | ReadonlyMap<string, string>;
 
-function valueOf(fields: Fields, field: string): string {
+function textOf(fields: Fields, field: string): string {
   if (fields instanceof Map) return (fields as ReadonlyMap<string, string>).get(field) ?? '';
   const record = fields as Readonly<Record<string, string>>;
   return (Object.hasOwn(record, field) ? record[field] : undefined) ?? '';
@@ -24,11 +24,14 @@ function valueOf(fields: Fields, field: string): string {
 /** A conjunction of requirements. Immutable. */
 export class FieldSelector {
   /** `nothing`: it matches no object. */
-  constructor(readonly requirements: readonly FieldRequirement[], readonly nothing = false) {}
+  constructor(
+    readonly requirements: readonly FieldRequirement[],
+    readonly nothing = false,
+  ) {}
 
   matches(fields: Fields): boolean {
     if (this.nothing) return false;
-    for (const { field, operator, value } of this.requirements) if ((valueOf(fields, field) === value) !== (operator === '=')) return false;
+    for (const { field, operator, value } of this.requirements) if ((textOf(fields, field) === value) !== (operator === '=')) return false;
     return true;
   }
 
@@ -84,12 +87,14 @@ export function unescapeValue(text: string): string {
   let escaped = false;
   for (const char of text) {
     if (escaped) {
-      if (char !== '\\' && char !== ',' && char !== '=') throw new FieldSelectorError(`invalid field selector: invalid escape sequence: \\${char}`);
+      if (char !== '\\' && char !== ',' && char !== '=')
+        throw new FieldSelectorError(`invalid field selector: invalid escape sequence: \\${char}`);
       value += char;
       escaped = false;
     } else if (char === '\\') escaped = true;
     // Upstream prints the number of the character.
-    else if (char === ',' || char === '=') throw new FieldSelectorError(`invalid field selector: unescaped character in value: ${char.codePointAt(0)}`);
+    else if (char === ',' || char === '=')
+      throw new FieldSelectorError(`invalid field selector: unescaped character in value: ${char.codePointAt(0)}`);
     else value += char;
   }
   if (escaped) throw new FieldSelectorError('invalid field selector: invalid escape sequence: \\');

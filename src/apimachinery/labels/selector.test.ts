@@ -3,8 +3,18 @@ import { labelSelectorAsSelector, LabelSelectorError, parseSelector, selectorFro
 
 describe('parseSelector', () => {
   test.each([
-    ['', ''], ['a', 'a'], ['!a', '!a'], ['b=1,a', 'a,b=1'], ['a == b', 'a==b'], ['a!=b', 'a!=b'], ['a=', 'a='], ['a in (b, a,)', 'a in (,a,b)'],
-    ['a notin ()', 'a notin ()'], ['a>1,b<2', 'a>1,b<2'], ['x.io/y in (in)', 'x.io/y in (in)'], ['in=notin', 'in=notin'],
+    ['', ''],
+    ['a', 'a'],
+    ['!a', '!a'],
+    ['b=1,a', 'a,b=1'],
+    ['a == b', 'a==b'],
+    ['a!=b', 'a!=b'],
+    ['a=', 'a='],
+    ['a in (b, a,)', 'a in (,a,b)'],
+    ['a notin ()', 'a notin ()'],
+    ['a>1,b<2', 'a>1,b<2'],
+    ['x.io/y in (in)', 'x.io/y in (in)'],
+    ['in=notin', 'in=notin'],
   ])('%j', (text, printed) => {
     expect(parseSelector(text).toString()).toBe(printed);
   });
@@ -20,8 +30,14 @@ describe('parseSelector', () => {
     ['a in (=)', "unable to parse requirement: found '=', expected: ',', ')' or identifier"],
     ['!=a', "found '!=', expected: !, identifier, or 'end of string'"],
     ['a>x', "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer"],
-    ['-=a', "unable to parse requirement: <nil>: Invalid value: \"-\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"],
-    ['n=-1', "unable to parse requirement: values[0][n]: Invalid value: \"-1\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"],
+    [
+      '-=a',
+      "unable to parse requirement: <nil>: Invalid value: \"-\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+    ],
+    [
+      'n=-1',
+      "unable to parse requirement: values[0][n]: Invalid value: \"-1\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+    ],
   ])('refuses %j', (text, message) => {
     expect(() => parseSelector(text)).toThrow(new LabelSelectorError(message));
   });
@@ -56,13 +72,17 @@ describe('labelSelectorAsSelector', () => {
   });
 
   test('all parts must hold', () => {
-    const selector = labelSelectorAsSelector({ matchLabels: { b: '1' }, matchExpressions: [{ key: 'a', operator: 'NotIn', values: ['y', 'x'] }] });
+    const selector = labelSelectorAsSelector({
+      matchLabels: { b: '1' },
+      matchExpressions: [{ key: 'a', operator: 'NotIn', values: ['y', 'x'] }],
+    });
     expect(selector.toString()).toBe('a notin (x,y),b=1');
   });
 
   test('refuses other operators', () => {
-    expect(() => labelSelectorAsSelector({ matchExpressions: [{ key: 'a', operator: 'toString' }] }))
-      .toThrow(new LabelSelectorError('"toString" is not a valid label selector operator'));
+    expect(() => labelSelectorAsSelector({ matchExpressions: [{ key: 'a', operator: 'toString' }] })).toThrow(
+      new LabelSelectorError('"toString" is not a valid label selector operator'),
+    );
   });
 });
 

@@ -34,7 +34,11 @@ export class LabelRequirement {
   /** Of `gt` and `lt`. */
   readonly #bound: bigint | undefined;
 
-  constructor(readonly key: string, readonly operator: LabelOperator, readonly values: readonly string[]) {
+  constructor(
+    readonly key: string,
+    readonly operator: LabelOperator,
+    readonly values: readonly string[],
+  ) {
     this.#values = new Set(values);
     this.#bound = operator === 'gt' || operator === 'lt' ? parseInt64(values[0] ?? '') : undefined;
   }
@@ -42,11 +46,19 @@ export class LabelRequirement {
   matches(labels: Labels | undefined): boolean {
     const value = labels !== undefined && Object.hasOwn(labels, this.key) ? labels[this.key] : undefined;
     switch (this.operator) {
-      case 'in': case '=': case '==': return value !== undefined && this.#values.has(value);
-      case 'notin': case '!=': return value === undefined || !this.#values.has(value);
-      case 'exists': return value !== undefined;
-      case '!': return value === undefined;
-      case 'gt': case 'lt': {
+      case 'in':
+      case '=':
+      case '==':
+        return value !== undefined && this.#values.has(value);
+      case 'notin':
+      case '!=':
+        return value === undefined || !this.#values.has(value);
+      case 'exists':
+        return value !== undefined;
+      case '!':
+        return value === undefined;
+      case 'gt':
+      case 'lt': {
         const number = value === undefined ? undefined : parseInt64(value);
         if (number === undefined || this.#bound === undefined) return false;
         return this.operator === 'gt' ? number > this.#bound : number < this.#bound;
@@ -58,12 +70,19 @@ export class LabelRequirement {
     const { key, operator } = this;
     const values = this.values.length > 1 ? [...this.values].sort(compareUtf8).join(',') : (this.values[0] ?? '');
     switch (operator) {
-      case 'exists': return key;
-      case '!': return `!${key}`;
-      case 'in': case 'notin': return `${key} ${operator} (${values})`;
-      case 'gt': return `${key}>${values}`;
-      case 'lt': return `${key}<${values}`;
-      default: return `${key}${operator}${values}`;
+      case 'exists':
+        return key;
+      case '!':
+        return `!${key}`;
+      case 'in':
+      case 'notin':
+        return `${key} ${operator} (${values})`;
+      case 'gt':
+        return `${key}>${values}`;
+      case 'lt':
+        return `${key}<${values}`;
+      default:
+        return `${key}${operator}${values}`;
     }
   }
 }
@@ -71,7 +90,10 @@ export class LabelRequirement {
 /** A conjunction of requirements, sorted by key. Immutable. */
 export class LabelSelector {
   /** `nothing`: it matches no object, whatever its requirements (which are none). */
-  constructor(readonly requirements: readonly LabelRequirement[], readonly nothing = false) {}
+  constructor(
+    readonly requirements: readonly LabelRequirement[],
+    readonly nothing = false,
+  ) {}
 
   matches(labels: Labels | undefined): boolean {
     if (this.nothing) return false;
@@ -87,7 +109,7 @@ export class LabelSelector {
   /** The one value that a label must have; undefined if the selector does not say. */
   requiresExactMatch(key: string): string | undefined {
     const first = this.requirements.find((requirement) => requirement.key === key);
-    if (!first || first.values.length !== 1) return undefined;
+    if (first?.values.length !== 1) return undefined;
     return first.operator === '=' || first.operator === '==' || first.operator === 'in' ? first.values[0] : undefined;
   }
 
@@ -125,22 +147,29 @@ export function newRequirement(key: string, operator: string, values: readonly s
   if (keyError) errors.push(keyError);
   const valuesPath = child(path, 'values');
   switch (operator) {
-    case 'in': case 'notin':
+    case 'in':
+    case 'notin':
       if (values.length === 0) errors.push(invalid(valuesPath, values, "for 'in', 'notin' operators, values set can't be empty"));
       break;
-    case '=': case '==': case '!=':
+    case '=':
+    case '==':
+    case '!=':
       if (values.length !== 1) errors.push(invalid(valuesPath, values, 'exact-match compatibility requires one single value'));
       break;
-    case 'exists': case '!':
+    case 'exists':
+    case '!':
       if (values.length !== 0) errors.push(invalid(valuesPath, values, 'values set must be empty for exists and does not exist'));
       break;
-    case 'gt': case 'lt':
+    case 'gt':
+    case 'lt':
       if (values.length !== 1) errors.push(invalid(valuesPath, values, "for 'Gt', 'Lt' operators, exactly one value is required"));
       for (const [i, value] of values.entries()) {
-        if (parseInt64(value) === undefined) errors.push(invalid(valuesPath.index(i), value, "for 'Gt', 'Lt' operators, the value must be an integer"));
+        if (parseInt64(value) === undefined)
+          errors.push(invalid(valuesPath.index(i), value, "for 'Gt', 'Lt' operators, the value must be an integer"));
       }
       break;
-    default: errors.push(notSupported(child(path, 'operator'), operator, operators));
+    default:
+      errors.push(notSupported(child(path, 'operator'), operator, operators));
   }
   for (const [i, value] of values.entries()) {
     const messages = isValidLabelValue(value);
@@ -157,7 +186,10 @@ function validateLabelKey(key: string, path: Path | undefined): FieldError | und
 
 type TokenKind = ')' | ',' | '!' | '==' | '=' | '>' | 'in' | '<' | '!=' | 'notin' | '(' | 'identifier' | 'end' | 'error';
 
-interface Token { readonly kind: TokenKind; readonly literal: string }
+interface Token {
+  readonly kind: TokenKind;
+  readonly literal: string;
+}
 
 const symbols: ReadonlySet<string> = new Set([')', ',', '!', '==', '=', '>', '<', '!=', '(']);
 
@@ -171,7 +203,7 @@ function tokenize(text: string): Token[] {
       tokens.push({ kind: literal === 'in' || literal === 'notin' ? literal : 'identifier', literal });
       continue;
     }
-    for (let at = 0; at < literal.length;) {
+    for (let at = 0; at < literal.length; ) {
       const pair = literal.slice(at, at + 2);
       const symbol = symbols.has(pair) ? pair : literal[at]!;
       tokens.push({ kind: symbol as TokenKind, literal: symbol });
@@ -215,7 +247,8 @@ class Parser {
     for (;;) {
       const { kind, literal } = this.#look();
       if (kind === 'end') return requirements;
-      if (kind !== 'identifier' && kind !== '!') throw new LabelSelectorError(`found '${literal}', expected: !, identifier, or 'end of string'`);
+      if (kind !== 'identifier' && kind !== '!')
+        throw new LabelSelectorError(`found '${literal}', expected: !, identifier, or 'end of string'`);
       requirements.push(this.#requirement());
       const next = this.#take();
       if (next.kind === 'end') return requirements;
@@ -255,10 +288,18 @@ class Parser {
   #operator(): LabelOperator {
     const { kind, literal } = this.#takeOperator();
     switch (kind) {
-      case 'in': case 'notin': case '=': case '==': case '!=': return kind;
-      case '>': return 'gt';
-      case '<': return 'lt';
-      default: throw new LabelSelectorError(`found '${literal}', expected: ${binaryOperators.join(', ')}`);
+      case 'in':
+      case 'notin':
+      case '=':
+      case '==':
+      case '!=':
+        return kind;
+      case '>':
+        return 'gt';
+      case '<':
+        return 'lt';
+      default:
+        throw new LabelSelectorError(`found '${literal}', expected: ${binaryOperators.join(', ')}`);
     }
   }
 
@@ -267,7 +308,8 @@ class Parser {
     if (open.kind !== '(') throw new LabelSelectorError(`found '${open.literal}' expected: '('`);
     const first = this.#look();
     switch (first.kind) {
-      case 'identifier': case ',': {
+      case 'identifier':
+      case ',': {
         const values = this.#list();
         if (this.#take().kind !== ')') throw new LabelSelectorError(`found '${first.literal}', expected: ')'`);
         return values;
@@ -275,7 +317,8 @@ class Parser {
       case ')':
         this.#take();
         return new Set(['']);
-      default: throw new LabelSelectorError(`found '${first.literal}', expected: ',', ')' or identifier`);
+      default:
+        throw new LabelSelectorError(`found '${first.literal}', expected: ',', ')' or identifier`);
     }
   }
 

@@ -30,13 +30,30 @@ const fieldsOf = (fields: FieldsV1 | undefined): string => [...FieldSet.fromFiel
 /** One line for each entry: who, how, when, what. */
 const owners = (object: KubeObject | undefined): string[] =>
   (object?.metadata.managedFields ?? []).map(({ manager, operation, subresource, time, fieldsV1, apiVersion }) =>
-    [manager + (subresource ? `/${subresource}` : ''), operation, ...(apiVersion === 'test/v1' ? [] : [apiVersion]), time?.slice(17, 19) ?? '-', fieldsOf(fieldsV1)].join(' '));
-const entry = (manager: string, fieldsV1: object, more: object = {}): ManagedFieldsEntry =>
-  ({ manager, operation: 'Update', apiVersion: 'test/v1', fieldsType: 'FieldsV1', fieldsV1: fieldsV1 as FieldsV1, ...more });
+    [
+      manager + (subresource ? `/${subresource}` : ''),
+      operation,
+      ...(apiVersion === 'test/v1' ? [] : [apiVersion]),
+      time?.slice(17, 19) ?? '-',
+      fieldsOf(fieldsV1),
+    ].join(' '),
+  );
+const entry = (manager: string, fieldsV1: object, more: object = {}): ManagedFieldsEntry => ({
+  manager,
+  operation: 'Update',
+  apiVersion: 'test/v1',
+  fieldsType: 'FieldsV1',
+  fieldsV1: fieldsV1 as FieldsV1,
+  ...more,
+});
 
 describe('update', () => {
   it('tracks an object from its creation', () => {
-    const made = make().update(undefined, thing({ replicas: 1, data: { b: '1', a: '2' }, paused: false }, { namespace: 'x', labels: { l: '1' } }), 'me');
+    const made = make().update(
+      undefined,
+      thing({ replicas: 1, data: { b: '1', a: '2' }, paused: false }, { namespace: 'x', labels: { l: '1' } }),
+      'me',
+    );
     expect(owners(made)).toEqual(['me Update 00 .metadata.labels .metadata.labels.l .spec.data .spec.data.a .spec.data.b .spec.replicas']);
     expect(Object.keys(made.metadata.managedFields![0]!)).toEqual(['manager', 'operation', 'apiVersion', 'time', 'fieldsType', 'fieldsV1']);
     expect(Object.keys(made.metadata.managedFields![0]!.fieldsV1!['f:spec']!['f:data']!)).toEqual(['.', 'f:a', 'f:b']);
@@ -80,7 +97,16 @@ describe('update', () => {
     const live = stored(main.update(undefined, thing({ replicas: 1 }, {}, { status: { phase: 'x' } }), 'me'));
     expect(owners(live)).toEqual(['me Update 00 .spec.replicas']);
     const status = make({ subresource: 'status', resetFields: FieldSet.of(['f:spec']) });
-    const after = status.update(live, { ...live, metadata: { ...live.metadata, managedFields: [] }, spec: { replicas: 5, items: null }, status: { phase: 'y', replicas: 0 } }, 'me');
+    const after = status.update(
+      live,
+      {
+        ...live,
+        metadata: { ...live.metadata, managedFields: [] },
+        spec: { replicas: 5, items: null },
+        status: { phase: 'y', replicas: 0 },
+      },
+      'me',
+    );
     expect(owners(after)).toEqual(['me Update 00 .spec.replicas', 'me/status Update 00 .status.phase']);
   });
 
@@ -88,10 +114,26 @@ describe('update', () => {
     { name: 'an empty list', given: [], want: [] },
     { name: 'a list of an empty entry', given: [{}], want: [] },
     { name: 'no list', given: undefined, want: ['one Update 00 .spec.data .spec.data.a', 'two Update 01 .spec.replicas'] },
-    { name: 'entries of its own', given: [entry('x', { 'f:spec': { 'f:replicas': {}, 'f:data': { 'f:a': {} } } })], want: ['x Update - .spec.data.a', 'two Update 01 .spec.replicas'] },
-    { name: 'an unknown fieldsType', given: [entry('x', {}, { fieldsType: 'FieldsV2' })], want: ['one Update 00 .spec.data .spec.data.a', 'two Update 01 .spec.replicas'] },
-    { name: 'an unknown operation', given: [entry('x', {}, { operation: 'Frob' })], want: ['one Update 00 .spec.data .spec.data.a', 'two Update 01 .spec.replicas'] },
-    { name: 'fields that are none', given: [entry('x', { nope: {} })], want: ['one Update 00 .spec.data .spec.data.a', 'two Update 01 .spec.replicas'] },
+    {
+      name: 'entries of its own',
+      given: [entry('x', { 'f:spec': { 'f:replicas': {}, 'f:data': { 'f:a': {} } } })],
+      want: ['x Update - .spec.data.a', 'two Update 01 .spec.replicas'],
+    },
+    {
+      name: 'an unknown fieldsType',
+      given: [entry('x', {}, { fieldsType: 'FieldsV2' })],
+      want: ['one Update 00 .spec.data .spec.data.a', 'two Update 01 .spec.replicas'],
+    },
+    {
+      name: 'an unknown operation',
+      given: [entry('x', {}, { operation: 'Frob' })],
+      want: ['one Update 00 .spec.data .spec.data.a', 'two Update 01 .spec.replicas'],
+    },
+    {
+      name: 'fields that are none',
+      given: [entry('x', { nope: {} })],
+      want: ['one Update 00 .spec.data .spec.data.a', 'two Update 01 .spec.replicas'],
+    },
   ])('of a request with $name', ({ given, want }) => {
     const manager = make();
     const live = stored(manager.update(undefined, thing({ data: { a: '1' } }), 'one'));
@@ -112,7 +154,12 @@ describe('update', () => {
   it('keeps ten updaters and merges the oldest', () => {
     const manager = make();
     let live = stored(manager.update(undefined, thing({ data: { k0: '0' } }), 'm0'));
-    for (let i = 1; i < 13; i++) live = manager.update(live, { ...live, spec: { items: null, data: { ...(live.spec as { data: object }).data, [`k${i}`]: '1' } } }, `m${i}`);
+    for (let i = 1; i < 13; i++)
+      live = manager.update(
+        live,
+        { ...live, spec: { items: null, data: { ...(live.spec as { data: object }).data, [`k${i}`]: '1' } } },
+        `m${i}`,
+      );
     expect(owners(live)).toHaveLength(10);
     expect(owners(live)[0]).toBe('ancient-changes Update 03 .spec.data .spec.data.k0 .spec.data.k1 .spec.data.k2 .spec.data.k3');
   });
@@ -137,16 +184,27 @@ describe('update', () => {
 describe('custom resources', () => {
   const text = { kind: 'scalar', scalar: 'string' } as const;
   const struct = (name: string, fields: Readonly<Record<string, Type>>, preserveUnknownFields = false): StructType => ({
-    kind: 'struct', name: `x.test/v1/Widget${name}`, goName: 'Widget', atomic: false, preserveUnknownFields,
-    fields: new Map(Object.entries(fields).map(([field, type]) => [
-      field, { name: field, type, required: false, ptr: true, always: false, omitzero: false, default: undefined, atomic: false },
-    ])),
+    kind: 'struct',
+    name: `x.test/v1/Widget${name}`,
+    goName: 'Widget',
+    atomic: false,
+    preserveUnknownFields,
+    fields: new Map(
+      Object.entries(fields).map(([field, type]) => [
+        field,
+        { name: field, type, required: false, ptr: true, always: false, omitzero: false, default: undefined, atomic: false },
+      ]),
+    ),
   });
   const widget = struct('', {
-    apiVersion: text, kind: text, metadata: registry.struct('meta_v1.ObjectMeta'),
+    apiVersion: text,
+    kind: text,
+    metadata: registry.struct('meta_v1.ObjectMeta'),
     spec: struct('.spec', {
-      size: { kind: 'scalar', scalar: 'int64' }, list: { kind: 'list', items: text, listType: 'atomic', listMapKeys: [] },
-      map: { kind: 'map', values: struct('.spec.map', { a: text }), mapType: 'granular' }, free: struct('.spec.free', {}, true),
+      size: { kind: 'scalar', scalar: 'int64' },
+      list: { kind: 'list', items: text, listType: 'atomic', listMapKeys: [] },
+      map: { kind: 'map', values: struct('.spec.map', { a: text }), mapType: 'granular' },
+      free: struct('.spec.free', {}, true),
     }),
   });
   const manager = newFieldManager({ type: widget, groupVersion: 'test/v1', kind: 'Widget', clock });
@@ -161,7 +219,9 @@ describe('custom resources', () => {
 
   it('may apply unknown fields only where they are kept', () => {
     expect(failure(() => manager.apply(object({}), object({ nope: 1 }), 'me', false))).toMatch('.spec.nope: field not declared in schema');
-    expect(fieldsOf(manager.apply(object({}), object({ free: { any: [1] } }), 'me', false)?.metadata.managedFields?.[0]?.fieldsV1)).toBe('.spec.free.any');
+    expect(fieldsOf(manager.apply(object({}), object({ free: { any: [1] } }), 'me', false)?.metadata.managedFields?.[0]?.fieldsV1)).toBe(
+      '.spec.free.any',
+    );
   });
 });
 
@@ -176,7 +236,12 @@ const failure = (body: () => unknown): unknown => {
 
 describe('apply', () => {
   it('creates, and owns what was said', () => {
-    const made = make().apply(empty(), config({ replicas: 1, paused: false, data: { a: '1' }, limits: { cpu: '1000m' } }, { labels: {} }), 'app', false);
+    const made = make().apply(
+      empty(),
+      config({ replicas: 1, paused: false, data: { a: '1' }, limits: { cpu: '1000m' } }, { labels: {} }),
+      'app',
+      false,
+    );
     expect(owners(made)).toEqual(['app Apply 00 .metadata.labels .spec.data.a .spec.limits.cpu .spec.paused .spec.replicas']);
     expect(made).toMatchObject({ metadata: { name: 'n' }, spec: { replicas: 1, data: { a: '1' }, limits: { cpu: '1' } } });
     expect(made?.spec).not.toHaveProperty('paused');
@@ -186,8 +251,15 @@ describe('apply', () => {
     const manager = make();
     const one = manager.apply(empty(), config({ data: { a: '1', b: '1' }, replicas: 1 }), 'one', false)!;
     expect(failure(() => manager.apply(one, config({ data: { a: '2' }, replicas: 2 }), 'two', false))).toMatchObject({
-      code: 409, reason: 'Conflict', message: 'Apply failed with 2 conflicts: conflicts with "one":\n- .spec.replicas\n- .spec.data.a',
-      details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.spec.replicas' }, { reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.spec.data.a' }] },
+      code: 409,
+      reason: 'Conflict',
+      message: 'Apply failed with 2 conflicts: conflicts with "one":\n- .spec.replicas\n- .spec.data.a',
+      details: {
+        causes: [
+          { reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.spec.replicas' },
+          { reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.spec.data.a' },
+        ],
+      },
     });
     const forced = manager.apply(one, config({ data: { a: '2' } }), 'two', true)!;
     expect(owners(forced)).toEqual(['one Apply 00 .spec.data.b .spec.replicas', 'two Apply 01 .spec.data.a']);
@@ -205,7 +277,12 @@ describe('apply', () => {
 
   it('removes what it no longer says and nobody else owns', () => {
     const manager = make();
-    let live = manager.apply(empty(), config({ data: { a: '1', b: '1' }, items: [{ name: 'x', value: '1' }, { name: 'y' }], strategy: { type: 't' } }), 'one', false)!;
+    let live = manager.apply(
+      empty(),
+      config({ data: { a: '1', b: '1' }, items: [{ name: 'x', value: '1' }, { name: 'y' }], strategy: { type: 't' } }),
+      'one',
+      false,
+    )!;
     live = manager.apply(live, config({ data: { b: '1' }, items: [{ name: 'y' }] }), 'two', false)!;
     live = manager.apply(live, config({ replicas: 1 }), 'one', false)!;
     expect(live.spec).toEqual({ data: { b: '1' }, items: [{ name: 'y', resources: {} }], replicas: 1 });
@@ -223,15 +300,38 @@ describe('apply', () => {
 
   it('gives what was there before to before-first-apply', () => {
     const live = thing({ replicas: 1, data: { a: '1' } }, { uid: 'u' });
-    expect(owners(make().apply(live, config({ replicas: 3 }), 'app', true))).toEqual(['app Apply 01 .spec.replicas', 'before-first-apply Update 00 .spec.data .spec.data.a']);
+    expect(owners(make().apply(live, config({ replicas: 3 }), 'app', true))).toEqual([
+      'app Apply 01 .spec.replicas',
+      'before-first-apply Update 00 .spec.data .spec.data.a',
+    ]);
   });
 
   it.each([
-    { name: 'another kind', applied: { ...config(), kind: 'Other' }, want: { code: 400, message: 'invalid object type: test/v1, Kind=Other' } },
-    { name: 'another version', applied: { ...config(), apiVersion: 'v1' }, want: { code: 400, message: 'invalid object type: /v1, Kind=Thing' } },
-    { name: 'managedFields', applied: config({}, { managedFields: [] }), want: { code: 400, message: 'metadata.managedFields must be nil' } },
-    { name: 'an unknown field', applied: config({ nope: 1 }), want: 'failed to create typed patch object (/n; test/v1, Kind=Thing): .spec.nope: field not declared in schema' },
-    { name: 'duplicates', applied: config({ items: [{ name: 'a' }, { name: 'a' }] }, { namespace: 'x' }), want: 'failed to create typed patch object (x/n; test/v1, Kind=Thing): .spec.items: duplicate entries for key [name="a"]' },
+    {
+      name: 'another kind',
+      applied: { ...config(), kind: 'Other' },
+      want: { code: 400, message: 'invalid object type: test/v1, Kind=Other' },
+    },
+    {
+      name: 'another version',
+      applied: { ...config(), apiVersion: 'v1' },
+      want: { code: 400, message: 'invalid object type: /v1, Kind=Thing' },
+    },
+    {
+      name: 'managedFields',
+      applied: config({}, { managedFields: [] }),
+      want: { code: 400, message: 'metadata.managedFields must be nil' },
+    },
+    {
+      name: 'an unknown field',
+      applied: config({ nope: 1 }),
+      want: 'failed to create typed patch object (/n; test/v1, Kind=Thing): .spec.nope: field not declared in schema',
+    },
+    {
+      name: 'duplicates',
+      applied: config({ items: [{ name: 'a' }, { name: 'a' }] }, { namespace: 'x' }),
+      want: 'failed to create typed patch object (x/n; test/v1, Kind=Thing): .spec.items: duplicate entries for key [name="a"]',
+    },
   ])('refuses $name', ({ applied, want }) => {
     const got = failure(() => make().apply(empty(), applied, 'app', false));
     if (typeof want === 'string') expect(got).toBe(want);
@@ -239,15 +339,22 @@ describe('apply', () => {
   });
 
   it('refuses to go on from managedFields that it cannot read', () => {
-    expect(failure(() => make().apply(thing({}, { managedFields: [entry('x', {}, { operation: '' })] }), config(), 'app', false)))
-      .toBe('failed to decode managed fields: operation must be `Apply` or `Update`');
+    expect(failure(() => make().apply(thing({}, { managedFields: [entry('x', {}, { operation: '' })] }), config(), 'app', false))).toBe(
+      'failed to decode managed fields: operation must be `Apply` or `Update`',
+    );
   });
 
   it('takes over what kubectl applied on the client side', () => {
     const key = 'kubectl.kubernetes.io/last-applied-configuration';
     const manager = make();
     const last = JSON.stringify(config({ data: { a: '1', b: '1' }, replicas: 1 }));
-    let live = stored(manager.update(undefined, thing({ data: { a: '1', b: '1' }, replicas: 1 }, { annotations: { [key]: last } }), 'kubectl-client-side-apply'));
+    let live = stored(
+      manager.update(
+        undefined,
+        thing({ data: { a: '1', b: '1' }, replicas: 1 }, { annotations: { [key]: last } }),
+        'kubectl-client-side-apply',
+      ),
+    );
     live = manager.update(live, { ...live, spec: { ...(live.spec as object), replicas: 5 } }, 'other');
     expect(failure(() => manager.apply(live, config({ data: { a: '2' }, replicas: 2 }), 'kubectl', false))).toMatchObject({
       message: 'Apply failed with 1 conflict: conflict with "other" using test/v1: .spec.replicas',
@@ -255,48 +362,69 @@ describe('apply', () => {
     expect(failure(() => manager.apply(live, config({ data: { a: '2' } }), 'someone', false))).toMatchObject({ code: 409 });
     const next = manager.apply(live, config({ data: { a: '2' } }), 'kubectl', false)!;
     expect(next.spec).toMatchObject({ data: { a: '2', b: '1' } });
-    expect(next.metadata.annotations?.[key]).toBe('{"apiVersion":"test/v1","kind":"Thing","metadata":{"name":"n"},"spec":{"data":{"a":"2"}}}\n');
+    expect(next.metadata.annotations?.[key]).toBe(
+      '{"apiVersion":"test/v1","kind":"Thing","metadata":{"name":"n"},"spec":{"data":{"a":"2"}}}\n',
+    );
   });
 
   it('leaves out what the endpoint resets', () => {
-    const made = make({ resetFields: FieldSet.of(['f:status']) }).apply(empty(), config({ replicas: 1 }, {}, { status: { phase: 'x' } }), 'app', false);
+    const made = make({ resetFields: FieldSet.of(['f:status']) }).apply(
+      empty(),
+      config({ replicas: 1 }, {}, { status: { phase: 'x' } }),
+      'app',
+      false,
+    );
     expect(owners(made)).toEqual(['app Apply 00 .spec.replicas']);
   });
 });
 
 const name = fc.constantFrom('a', 'b', 'c');
-const spec = fc.record({
-  replicas: fc.integer({ min: 0, max: 2 }), data: fc.dictionary(name, fc.constantFrom('1', '2')), selector: fc.dictionary(name, name, { minKeys: 1 }),
-  items: fc.uniqueArray(fc.record({ name, value: fc.constantFrom('x', 'y') }, { requiredKeys: ['name'] }), { selector: (item) => item.name, minLength: 1 }),
-}, { requiredKeys: [] });
+const spec = fc.record(
+  {
+    replicas: fc.integer({ min: 0, max: 2 }),
+    data: fc.dictionary(name, fc.constantFrom('1', '2')),
+    selector: fc.dictionary(name, name, { minKeys: 1 }),
+    items: fc.uniqueArray(fc.record({ name, value: fc.constantFrom('x', 'y') }, { requiredKeys: ['name'] }), {
+      selector: (item) => item.name,
+      minLength: 1,
+    }),
+  },
+  { requiredKeys: [] },
+);
 const step = fc.record({ spec, manager: fc.constantFrom('one', 'two', 'three'), apply: fc.boolean() });
 
 describe('any sequence of writes', () => {
   it('leaves sets that agree with the object, and applying again changes nothing', () => {
-    fc.assert(fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
-      const manager = newFieldManager({ type: thingType, groupVersion: 'test/v1', kind: 'Thing', clock: () => '2026-01-01T00:00:00Z' });
-      let live: KubeObject | undefined;
-      for (const { spec: said, manager: who, apply } of steps) {
-        if (apply) {
-          live = manager.apply(live ?? empty(), config(said), who, true) ?? live!;
-          expect(manager.apply(live, config(said), who, false)).toBeUndefined();
-        } else {
-          const next: KubeObject = { ...thing(said), ...(live && { metadata: { ...live.metadata } }) };
-          live = manager.update(live, next, who);
-          expect(manager.update(live, deepCopy(live), 'other')).toEqual(live);
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
+        const manager = newFieldManager({ type: thingType, groupVersion: 'test/v1', kind: 'Thing', clock: () => '2026-01-01T00:00:00Z' });
+        let live: KubeObject | undefined;
+        for (const { spec: said, manager: who, apply } of steps) {
+          if (apply) {
+            live = manager.apply(live ?? empty(), config(said), who, true) ?? live!;
+            expect(manager.apply(live, config(said), who, false)).toBeUndefined();
+          } else {
+            const next: KubeObject = { ...thing(said), ...(live && { metadata: { ...live.metadata } }) };
+            live = manager.update(live, next, who);
+            expect(manager.update(live, deepCopy(live), 'other')).toEqual(live);
+          }
+          if (!live.metadata.uid) live = stored(live);
+          const { managedFields = [] } = live.metadata;
+          validateManagedFields(managedFields);
+          for (const { fieldsV1 } of managedFields)
+            expect(JSON.stringify(FieldSet.fromFieldsV1(fieldsV1).toFieldsV1())).toBe(JSON.stringify(fieldsV1));
+          const applied = managedFields.find((owner) => owner.manager === who && owner.operation === 'Apply');
+          if (apply && said.replicas !== undefined) expect(fieldsOf(applied?.fieldsV1)).toContain('.spec.replicas');
+          // A leaf that somebody owns is there.
+          const { data = {} } = live.spec as { data?: Record<string, string> };
+          const owned = managedFields.flatMap(({ fieldsV1 }) =>
+            Object.keys(fieldsV1?.['f:spec']?.['f:data'] ?? {}).filter((key) => key !== '.'),
+          );
+          for (const key of owned) expect(data).toHaveProperty([key.slice(2)]);
         }
-        if (!live.metadata.uid) live = stored(live);
-        const { managedFields = [] } = live.metadata;
-        validateManagedFields(managedFields);
-        for (const { fieldsV1 } of managedFields) expect(JSON.stringify(FieldSet.fromFieldsV1(fieldsV1).toFieldsV1())).toBe(JSON.stringify(fieldsV1));
-        const applied = managedFields.find((owner) => owner.manager === who && owner.operation === 'Apply');
-        if (apply && said.replicas !== undefined) expect(fieldsOf(applied?.fieldsV1)).toContain('.spec.replicas');
-        // A leaf that somebody owns is there.
-        const { data = {} } = live.spec as { data?: Record<string, string> };
-        const owned = managedFields.flatMap(({ fieldsV1 }) => Object.keys(fieldsV1?.['f:spec']?.['f:data'] ?? {}).filter((key) => key !== '.'));
-        for (const key of owned) expect(data).toHaveProperty([key.slice(2)]);
-      }
-    }), { numRuns: 200 });
+      }),
+      { numRuns: 200 },
+    );
   });
 });
 
@@ -313,14 +441,24 @@ describe('ignoreManagedFieldsTimestamps', () => {
 });
 
 describe('isResetManagedFields', () => {
-  it.each([[undefined, false], [[], true], [[{}], true], [[entry('a', {})], false], [[{}, {}], false]])('%j: %s', (entries, want) => {
+  it.each([
+    [undefined, false],
+    [[], true],
+    [[{}], true],
+    [[entry('a', {})], false],
+    [[{}, {}], false],
+  ])('%j: %s', (entries, want) => {
     expect(isResetManagedFields(entries)).toBe(want);
   });
 });
 
 describe('managerOrUserAgent', () => {
   it.each([
-    ['me', 'kubectl/v1', 'me'], ['', 'kubectl/v1.36 (linux/amd64)', 'kubectl'], ['', 'a\u0007b/c', 'ab'], ['', '', ''], ['', 'é'.repeat(100), 'é'.repeat(64)],
+    ['me', 'kubectl/v1', 'me'],
+    ['', 'kubectl/v1.36 (linux/amd64)', 'kubectl'],
+    ['', 'a\u0007b/c', 'ab'],
+    ['', '', ''],
+    ['', 'é'.repeat(100), 'é'.repeat(64)],
   ])('%j, %j: %j', (fieldManager, userAgent, want) => {
     expect(managerOrUserAgent(fieldManager, userAgent)).toBe(want);
   });
@@ -330,7 +468,11 @@ describe('ScaleHandler', () => {
   const paths = new Map([['apps/v1', ['f:spec', 'f:replicas']]]);
   const replicas = { 'f:spec': { 'f:replicas': {} } };
   const parent = [
-    entry('app', { 'f:spec': { 'f:replicas': {}, 'f:paused': {} } }, { operation: 'Apply', apiVersion: 'apps/v1', time: '2026-01-01T00:00:01Z' }),
+    entry(
+      'app',
+      { 'f:spec': { 'f:replicas': {}, 'f:paused': {} } },
+      { operation: 'Apply', apiVersion: 'apps/v1', time: '2026-01-01T00:00:01Z' },
+    ),
     entry('up', { 'f:spec': { 'f:selector': {} } }, { apiVersion: 'apps/v1', time: '2026-01-01T00:00:02Z' }),
     entry('gone', replicas, { apiVersion: 'apps/v0' }),
   ];
@@ -343,10 +485,17 @@ describe('ScaleHandler', () => {
 
   it('takes the replicas from who lost them in the Scale', () => {
     const scale = [entry('new', replicas, { apiVersion: 'autoscaling/v1', subresource: 'scale', time: '2026-01-01T00:00:09Z' })];
-    expect(lines(handler.toParent(scale))).toEqual(['app Apply apps/v1 01 .spec.paused', 'new/scale Update apps/v1 - .spec.replicas', 'up Update apps/v1 02 .spec.selector']);
+    expect(lines(handler.toParent(scale))).toEqual([
+      'app Apply apps/v1 01 .spec.paused',
+      'new/scale Update apps/v1 - .spec.replicas',
+      'up Update apps/v1 02 .spec.selector',
+    ]);
   });
 
   it('leaves the entries of owners that stay', () => {
-    expect(lines(handler.toParent(handler.toSubresource()))).toEqual(['app Apply apps/v1 01 .spec.paused .spec.replicas', 'up Update apps/v1 02 .spec.selector']);
+    expect(lines(handler.toParent(handler.toSubresource()))).toEqual([
+      'app Apply apps/v1 01 .spec.paused .spec.replicas',
+      'up Update apps/v1 02 .spec.selector',
+    ]);
   });
 });

@@ -8,7 +8,14 @@ import { type Conflict, ConflictError, newConflictError } from './conflict.ts';
 import { FieldSet } from './field-set.ts';
 import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts';
 import {
-  compareText, decodeManagers, encodeManagers, isResetManagedFields, isSameManager, type Manager, ManagedFieldsError, withManagedFields,
+  compareText,
+  decodeManagers,
+  encodeManagers,
+  isResetManagedFields,
+  isSameManager,
+  type Manager,
+  ManagedFieldsError,
+  withManagedFields,
 } from './managers.ts';
 import { fieldElement } from './path-element.ts';
 import { type Skip, TypedError, withAlwaysFields } from './typed.ts';
@@ -58,7 +65,15 @@ export interface FieldManagerOptions {
 
 /** Fields that nobody ever owns; managedfields/internal/stripmeta.go. */
 const unownedMetadata = [
-  'name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation', 'managedFields', 'resourceVersion',
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'managedFields',
+  'resourceVersion',
 ].map((name) => ['f:metadata', fieldElement(name)]);
 const stripSet = FieldSet.of(['f:apiVersion'], ['f:kind'], ['f:metadata'], ...unownedMetadata);
 
@@ -106,7 +121,11 @@ class DefaultFieldManager implements FieldManager {
   #entriesOf(live: KubeObject | undefined, next: KubeObject, managers: readonly Manager[]): ManagedFieldsEntry[] | undefined {
     const before = live?.metadata.managedFields;
     const given = next.metadata.managedFields;
-    if (before && managers.length === before.length && (given === before || !given?.length || this.#subresource || deepEqual(given, before))) {
+    if (
+      before &&
+      managers.length === before.length &&
+      (given === before || !given?.length || this.#subresource || deepEqual(given, before))
+    ) {
       return before;
     }
     return encodeManagers(managers);
@@ -183,7 +202,8 @@ class DefaultFieldManager implements FieldManager {
     try {
       validate(this.#updater.shape, applied);
     } catch (cause) {
-      if (cause instanceof TypedError) throw new Error(`failed to create typed patch object (${describe(applied)}): ${cause.message}`, { cause });
+      if (cause instanceof TypedError)
+        throw new Error(`failed to create typed patch object (${describe(applied)}): ${cause.message}`, { cause });
       throw cause;
     }
     const time = owners.find((owner) => isSameManager(owner, self))?.time;
@@ -208,7 +228,8 @@ class DefaultFieldManager implements FieldManager {
       object.metadata ??= {};
       return object;
     } catch (cause) {
-      if (cause instanceof DecodeError) throw new Error(`failed to convert new object (${describe(applied)}) to proper version: ${cause.message}`, { cause });
+      if (cause instanceof DecodeError)
+        throw new Error(`failed to convert new object (${describe(applied)}) to proper version: ${cause.message}`, { cause });
       throw cause;
     }
   }
@@ -251,7 +272,9 @@ function capUpdateManagers(managers: readonly Manager[]): readonly Manager[] {
   const updates = managers.filter(({ operation }) => operation === 'Update');
   let excess = updates.length - maxUpdateManagers;
   if (excess <= 0) return managers;
-  updates.sort((a, b) => compareText(a.time ?? '', b.time ?? '') || compareText(a.manager, b.manager) || compareText(a.apiVersion, b.apiVersion));
+  updates.sort(
+    (a, b) => compareText(a.time ?? '', b.time ?? '') || compareText(a.manager, b.manager) || compareText(a.apiVersion, b.apiVersion),
+  );
   const kept = new Set(managers);
   const firsts = new Map<string, Manager>();
   for (const update of updates) {

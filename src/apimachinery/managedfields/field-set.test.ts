@@ -16,41 +16,59 @@ const isPrefix = (short: FieldPath, long: FieldPath): boolean => short.every((it
 
 describe('FieldSet', () => {
   it('holds exactly what was put in', () => {
-    fc.assert(fc.property(paths, path, (list, other) => {
-      const set = FieldSet.of(...list);
-      expect(keys(set)).toEqual(keys(list));
-      expect(set.size).toBe(keys(list).size);
-      expect(set.has(other)).toBe(keys(list).has(JSON.stringify(other)));
-      expect(keys(set.insert(other))).toEqual(keys([...list, other]));
-      expect(set.isEmpty).toBe(list.length === 0);
-    }));
+    fc.assert(
+      fc.property(paths, path, (list, other) => {
+        const set = FieldSet.of(...list);
+        expect(keys(set)).toEqual(keys(list));
+        expect(set.size).toBe(keys(list).size);
+        expect(set.has(other)).toBe(keys(list).has(JSON.stringify(other)));
+        expect(keys(set.insert(other))).toEqual(keys([...list, other]));
+        expect(set.isEmpty).toBe(list.length === 0);
+      }),
+    );
   });
 
   it('does what sets do', () => {
-    fc.assert(fc.property(paths, paths, (a, b) => {
-      const [left, right] = [FieldSet.of(...a), FieldSet.of(...b)];
-      const inRight = keys(b);
-      const inBoth = a.filter((item) => inRight.has(JSON.stringify(item)));
-      expect(keys(left.union(right))).toEqual(keys([...a, ...b]));
-      expect(keys(left.intersection(right))).toEqual(keys(inBoth));
-      expect(keys(left.difference(right))).toEqual(keys(a.filter((item) => !inRight.has(JSON.stringify(item)))));
-      expect(keys(left.recursiveDifference(right))).toEqual(keys(a.filter((item) => !b.some((other) => isPrefix(other, item)))));
-      expect(keys(left.leaves())).toEqual(keys(a.filter((item) => !a.some((other) => other.length > item.length && isPrefix(item, other)))));
-      expect(left.equals(FieldSet.of(...a.toReversed()))).toBe(true);
-      expect(left.equals(right)).toBe(keys(a).size === keys(b).size && inBoth.length === a.length);
-      expect(keys(left)).toEqual(keys(a));
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(paths, paths, (a, b) => {
+        const [left, right] = [FieldSet.of(...a), FieldSet.of(...b)];
+        const inRight = keys(b);
+        const inBoth = a.filter((item) => inRight.has(JSON.stringify(item)));
+        expect(keys(left.union(right))).toEqual(keys([...a, ...b]));
+        expect(keys(left.intersection(right))).toEqual(keys(inBoth));
+        expect(keys(left.difference(right))).toEqual(keys(a.filter((item) => !inRight.has(JSON.stringify(item)))));
+        expect(keys(left.recursiveDifference(right))).toEqual(keys(a.filter((item) => !b.some((other) => isPrefix(other, item)))));
+        expect(keys(left.leaves())).toEqual(
+          keys(a.filter((item) => !a.some((other) => other.length > item.length && isPrefix(item, other)))),
+        );
+        expect(left.equals(FieldSet.of(...a.toReversed()))).toBe(true);
+        expect(left.equals(right)).toBe(keys(a).size === keys(b).size && inBoth.length === a.length);
+        expect(keys(left)).toEqual(keys(a));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('comes back from FieldsV1, whatever its order', () => {
-    const shuffled = (fields: FieldsV1): FieldsV1 => Object.fromEntries(Object.entries(fields).reverse().map(([key, value]) => [key, shuffled(value)]));
-    fc.assert(fc.property(paths, paths, (a, b) => {
-      const text = JSON.stringify(FieldSet.of(...a).union(FieldSet.of(...b)).toFieldsV1());
-      const fields = JSON.parse(text) as FieldsV1;
-      expect(JSON.stringify(FieldSet.fromFieldsV1(fields).toFieldsV1())).toBe(text);
-      expect(JSON.stringify(FieldSet.fromFieldsV1(shuffled(fields)).toFieldsV1())).toBe(text);
-      expect(JSON.stringify(FieldSet.of(...[...a, ...b].reverse()).toFieldsV1())).toBe(text);
-    }));
+    const shuffled = (fields: FieldsV1): FieldsV1 =>
+      Object.fromEntries(
+        Object.entries(fields)
+          .reverse()
+          .map(([key, value]) => [key, shuffled(value)]),
+      );
+    fc.assert(
+      fc.property(paths, paths, (a, b) => {
+        const text = JSON.stringify(
+          FieldSet.of(...a)
+            .union(FieldSet.of(...b))
+            .toFieldsV1(),
+        );
+        const fields = JSON.parse(text) as FieldsV1;
+        expect(JSON.stringify(FieldSet.fromFieldsV1(fields).toFieldsV1())).toBe(text);
+        expect(JSON.stringify(FieldSet.fromFieldsV1(shuffled(fields)).toFieldsV1())).toBe(text);
+        expect(JSON.stringify(FieldSet.of(...[...a, ...b].reverse()).toFieldsV1())).toBe(text);
+      }),
+    );
   });
 
   it('shares what an operation does not change', () => {
@@ -61,10 +79,22 @@ describe('FieldSet', () => {
   });
 
   it.each([
-    { name: 'members with children have a dot', fields: { 'f:a': { 'f:b': {} , '.': {} } }, want: '{"f:a":{".":{},"f:b":{}}}' },
-    { name: 'numbers sort by size', fields: { 'k:{"port":80}': {}, 'k:{"port":9}': {} }, want: String.raw`{"k:{\"port\":9}":{},"k:{\"port\":80}":{}}` },
-    { name: 'keys are spelled canonically', fields: { 'k:{ "b": "<" , "a": 1.0 }': {} }, want: String.raw`{"k:{\"a\":1,\"b\":\"\\u003c\"}":{}}` },
-    { name: 'fields, keys, values, places', fields: { 'i:1': {}, 'v:1': {}, 'k:{"a":1}': {}, 'f:z': {} }, want: String.raw`{"f:z":{},"k:{\"a\":1}":{},"v:1":{},"i:1":{}}` },
+    { name: 'members with children have a dot', fields: { 'f:a': { 'f:b': {}, '.': {} } }, want: '{"f:a":{".":{},"f:b":{}}}' },
+    {
+      name: 'numbers sort by size',
+      fields: { 'k:{"port":80}': {}, 'k:{"port":9}': {} },
+      want: String.raw`{"k:{\"port\":9}":{},"k:{\"port\":80}":{}}`,
+    },
+    {
+      name: 'keys are spelled canonically',
+      fields: { 'k:{ "b": "<" , "a": 1.0 }': {} },
+      want: String.raw`{"k:{\"a\":1,\"b\":\"\\u003c\"}":{}}`,
+    },
+    {
+      name: 'fields, keys, values, places',
+      fields: { 'i:1': {}, 'v:1': {}, 'k:{"a":1}': {}, 'f:z': {} },
+      want: String.raw`{"f:z":{},"k:{\"a\":1}":{},"v:1":{},"i:1":{}}`,
+    },
     { name: 'unknown kinds are left out', fields: { 'f:a': {}, 'x:b': {} }, want: '{"f:a":{}}' },
   ])('$name', ({ fields, want }) => {
     expect(JSON.stringify(FieldSet.fromFieldsV1(fields).toFieldsV1())).toBe(want);
@@ -86,8 +116,16 @@ describe('FieldSet', () => {
 
 describe('path elements', () => {
   it.each([
-    { element: keyElement(['containerPort', 'protocol'], [80, 'TCP']), want: 'k:{"containerPort":80,"protocol":"TCP"}', shown: '[containerPort=80,protocol="TCP"]' },
-    { element: keyElement(['name'], ['a<b>"\\\u2028\b']), want: String.raw`k:{"name":"a\u003cb\u003e\"\\\u2028\u0008"}`, shown: String.raw`[name="a<b>\"\\\u2028\b"]` },
+    {
+      element: keyElement(['containerPort', 'protocol'], [80, 'TCP']),
+      want: 'k:{"containerPort":80,"protocol":"TCP"}',
+      shown: '[containerPort=80,protocol="TCP"]',
+    },
+    {
+      element: keyElement(['name'], ['a<b>"\\\u2028\b']),
+      want: String.raw`k:{"name":"a\u003cb\u003e\"\\\u2028\u0008"}`,
+      shown: String.raw`[name="a<b>\"\\\u2028\b"]`,
+    },
     { element: valueElement(true), want: 'v:true', shown: '[=true]' },
     { element: 'f:a.b', want: 'f:a.b', shown: '.a.b' },
     { element: 'i:3', want: 'i:3', shown: '[3]' },
@@ -98,11 +136,14 @@ describe('path elements', () => {
   });
 
   it('have one order', () => {
-    fc.assert(fc.property(element, element, element, (a, b, c) => {
-      expect(Math.sign(comparePathElements(a, b))).toBe(-Math.sign(comparePathElements(b, a)) + 0);
-      expect(comparePathElements(a, b) === 0).toBe(a === b);
-      if (comparePathElements(a, b) < 0 && comparePathElements(b, c) < 0) expect(comparePathElements(a, c)).toBeLessThan(0);
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(element, element, element, (a, b, c) => {
+        expect(Math.sign(comparePathElements(a, b))).toBe(-Math.sign(comparePathElements(b, a)) + 0);
+        expect(comparePathElements(a, b) === 0).toBe(a === b);
+        if (comparePathElements(a, b) < 0 && comparePathElements(b, c) < 0) expect(comparePathElements(a, c)).toBeLessThan(0);
+      }),
+      { numRuns: 500 },
+    );
     expect(comparePathElements('f:\uff01', 'f:😀')).toBeLessThan(0);
   });
 });

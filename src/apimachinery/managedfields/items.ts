@@ -113,9 +113,12 @@ function reconcile(shape: Shape, node: Node): Node {
     if (element === '.') continue;
     const before = node[element]!;
     if (!goesOn(before)) continue;
-    const child = shape.kind === 'map' && element.startsWith('f:')
-      ? (shape.fields.get(element.slice(2))?.shape ?? shape.values)
-      : shape.kind === 'list' ? shape.items : undefined;
+    const child =
+      shape.kind === 'map' && element.startsWith('f:')
+        ? (shape.fields.get(element.slice(2))?.shape ?? shape.values)
+        : shape.kind === 'list'
+          ? shape.items
+          : undefined;
     if (!child || child.kind === 'scalar') continue;
     const after = child.atomic ? leaf : reconcile(child, before);
     if (after !== before) (out ??= { ...node })[element] = after;

@@ -55,11 +55,17 @@ function decodeManager(entry: ManagedFieldsEntry, index: number, canonical: bool
   if (!apiVersion) throw new ManagedFieldsError('apiVersion must not be empty');
   if (fieldsType !== 'FieldsV1') {
     throw new ManagedFieldsError(
-      fieldsType ? `invalid fieldsType ${quote(fieldsType)} in managed fields entry ${index}` : `missing fieldsType in managed fields entry ${index}`,
+      fieldsType
+        ? `invalid fieldsType ${quote(fieldsType)} in managed fields entry ${index}`
+        : `missing fieldsType in managed fields entry ${index}`,
     );
   }
   return {
-    manager: entry.manager ?? '', operation, apiVersion, subresource: entry.subresource ?? '', time: entry.time,
+    manager: entry.manager ?? '',
+    operation,
+    apiVersion,
+    subresource: entry.subresource ?? '',
+    time: entry.time,
     fields: decodeFields(entry.fieldsV1 ?? leaf, canonical),
   };
 }
@@ -69,7 +75,8 @@ function decodeFields(fields: FieldsV1, canonical: boolean): FieldSet {
   try {
     return FieldSet.fromFieldsV1(fields);
   } catch (cause) {
-    if (cause instanceof FieldSetError) throw new ManagedFieldsError(`error decoding versioned set: error decoding set: ${cause.message}`, { cause });
+    if (cause instanceof FieldSetError)
+      throw new ManagedFieldsError(`error decoding versioned set: error decoding set: ${cause.message}`, { cause });
     throw cause;
   }
 }
@@ -82,8 +89,12 @@ function hasDuplicates(managers: readonly Manager[]): boolean {
 }
 
 export function isSameManager(a: Omit<Manager, 'time' | 'fields'>, b: Omit<Manager, 'time' | 'fields'>): boolean {
-  return a.manager === b.manager && a.operation === b.operation && a.subresource === b.subresource
-    && (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
+  return (
+    a.manager === b.manager &&
+    a.operation === b.operation &&
+    a.subresource === b.subresource &&
+    (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
+  );
 }
 
 /** The entries of an object's metadata, sorted; undefined if there are none. */
@@ -104,8 +115,13 @@ function encodeManager({ manager, operation, apiVersion, time, fields, subresour
 
 /** By operation, then the oldest first. Times are RFC 3339 in UTC and whole seconds, which sort as text. */
 function compareManagers(a: Manager, b: Manager): number {
-  return compareText(a.operation, b.operation) || compareText(a.time ?? '', b.time ?? '') || compareText(a.manager, b.manager)
-    || compareText(a.apiVersion, b.apiVersion) || compareText(a.subresource, b.subresource);
+  return (
+    compareText(a.operation, b.operation) ||
+    compareText(a.time ?? '', b.time ?? '') ||
+    compareText(a.manager, b.manager) ||
+    compareText(a.apiVersion, b.apiVersion) ||
+    compareText(a.subresource, b.subresource)
+  );
 }
 
 export const compareText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);

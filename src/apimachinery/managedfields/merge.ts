@@ -19,7 +19,8 @@ function mergeValues(shape: Shape, live: unknown, applied: unknown, depth: numbe
   if (live === undefined || shape.kind === 'scalar' || shape.atomic) return applied;
   if (depth > maxDepth) throw new TypedError(`the value is nested more than ${maxDepth} levels deep`);
   switch (shape.kind) {
-    case 'list': return mergeLists(shape, Array.isArray(live) ? live : [], applied, depth);
+    case 'list':
+      return mergeLists(shape, Array.isArray(live) ? live : [], applied, depth);
     case 'map':
     case 'any':
       if (!isJsonObject(live) || isEmptyObject(live)) return applied;

@@ -35,9 +35,8 @@ const plain = /^[ !#-%'-;=?-[\]-~]*$/;
 export function encodeScalar(value: unknown): string {
   if (typeof value === 'string') {
     if (plain.test(value)) return `"${value}"`;
-    return JSON.stringify(value.toWellFormed()).replace(
-      /[<>&\u2028\u2029]|\\[bf]/g,
-      (char) => (char === '\\b' ? '\\u0008' : char === '\\f' ? '\\u000c' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    return JSON.stringify(value.toWellFormed()).replace(/[<>&\u2028\u2029]|\\[bf]/g, (char) =>
+      char === '\\b' ? '\\u0008' : char === '\\f' ? '\\u000c' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
     );
   }
   if (typeof value === 'bigint') return String(value);
@@ -51,20 +50,28 @@ export function comparePathElements(a: PathElement, b: PathElement): number {
   const kindB = b.charCodeAt(0);
   if (kindA !== kindB) return rank(kindA) - rank(kindB);
   switch (kindA) {
-    case 0x66: return compareUtf8(a, b);
-    case 0x6b: return compareKeys(parseKey(a), parseKey(b));
-    case 0x76: return compareScalars(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
-    default: return Number(a.slice(2)) - Number(b.slice(2));
+    case 0x66:
+      return compareUtf8(a, b);
+    case 0x6b:
+      return compareKeys(parseKey(a), parseKey(b));
+    case 0x76:
+      return compareScalars(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
+    default:
+      return Number(a.slice(2)) - Number(b.slice(2));
   }
 }
 
 /** f < k < v < i */
 function rank(kind: number): number {
   switch (kind) {
-    case 0x66: return 0;
-    case 0x6b: return 1;
-    case 0x76: return 2;
-    default: return 3;
+    case 0x66:
+      return 0;
+    case 0x6b:
+      return 1;
+    case 0x76:
+      return 2;
+    default:
+      return 3;
   }
 }
 
@@ -95,10 +102,15 @@ export function compareScalars(a: unknown, b: unknown): number {
 
 function scalarRank(value: unknown): number {
   switch (typeof value) {
-    case 'number': case 'bigint': return 0;
-    case 'string': return 1;
-    case 'boolean': return 2;
-    default: return value === null ? 4 : 3;
+    case 'number':
+    case 'bigint':
+      return 0;
+    case 'string':
+      return 1;
+    case 'boolean':
+      return 2;
+    default:
+      return value === null ? 4 : 3;
   }
 }
 
@@ -110,8 +122,10 @@ export function parsePathElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new Error('key must be 2 characters long:');
   if (text[1] !== ':') throw new Error(`missing colon: ${text}`);
   switch (text[0]) {
-    case 'f': return text;
-    case 'v': return `v:${encodeScalar(JSON.parse(text.slice(2)))}`;
+    case 'f':
+      return text;
+    case 'v':
+      return `v:${encodeScalar(JSON.parse(text.slice(2)))}`;
     case 'i':
       if (!/^[+-]?\d+$/.test(text.slice(2))) throw new Error(`strconv.Atoi: parsing ${quote(text.slice(2))}: invalid syntax`);
       return `i:${Number(text.slice(2))}`;
@@ -121,7 +135,8 @@ export function parsePathElement(text: string): PathElement | undefined {
       const fields = Object.entries(key).sort(([a], [b]) => compareUtf8(a, b));
       return `k:{${fields.map(([name, value]) => `${encodeScalar(name)}:${encodeScalar(value)}`).join(',')}}`;
     }
-    default: return undefined;
+    default:
+      return undefined;
   }
 }
 
@@ -132,10 +147,16 @@ export function formatPath(path: FieldPath): string {
 
 export function formatPathElement(element: PathElement): string {
   switch (element[0]) {
-    case 'f': return `.${element.slice(2)}`;
-    case 'k': return `[${parseKey(element).map(([name, value]) => `${name}=${formatScalar(value)}`).join(',')}]`;
-    case 'v': return `[=${formatScalar(JSON.parse(element.slice(2)))}]`;
-    default: return `[${element.slice(2)}]`;
+    case 'f':
+      return `.${element.slice(2)}`;
+    case 'k':
+      return `[${parseKey(element)
+        .map(([name, value]) => `${name}=${formatScalar(value)}`)
+        .join(',')}]`;
+    case 'v':
+      return `[=${formatScalar(JSON.parse(element.slice(2)))}]`;
+    default:
+      return `[${element.slice(2)}]`;
   }
 }
 

@@ -45,8 +45,16 @@ const untyped: ScalarShape = { kind: 'scalar', scalar: 'untyped' };
 const numeric: ScalarShape = { kind: 'scalar', scalar: 'numeric' };
 const text: ScalarShape = { kind: 'scalar', scalar: 'string' };
 const scalarShapes: Readonly<Record<ScalarKind, ScalarShape>> = {
-  string: text, bytes: text, boolean: { kind: 'scalar', scalar: 'boolean' }, int32: numeric, int64: numeric, float64: numeric,
-  time: untyped, microtime: untyped, quantity: untyped, intOrString: untyped,
+  string: text,
+  bytes: text,
+  boolean: { kind: 'scalar', scalar: 'boolean' },
+  int32: numeric,
+  int64: numeric,
+  float64: numeric,
+  time: untyped,
+  microtime: untyped,
+  quantity: untyped,
+  intOrString: untyped,
 };
 const atomicAny: AnyShape = { kind: 'any', atomic: true };
 const granularAny: AnyShape = { kind: 'any', atomic: false };
@@ -63,7 +71,11 @@ export class MapShape {
   /** A Go struct; its zero values and missing fields mean what they mean in Go. The types of custom resources are not. */
   readonly structured: boolean;
 
-  constructor(private readonly type: Type, readonly atomic: boolean, private readonly inheritsUnknown: boolean) {
+  constructor(
+    private readonly type: Type,
+    readonly atomic: boolean,
+    private readonly inheritsUnknown: boolean,
+  ) {
     this.structured = type.kind === 'struct' && isGoStruct(type);
   }
 
@@ -103,8 +115,12 @@ export class MapShape {
     const fields = new Map<string, FieldShape>();
     for (const [name, field] of this.type.fields) {
       fields.set(name, {
-        name, element: `f:${name}`, rank: ranks.get(name)!, shape: compile(field.type, field.atomic, this.#keepsUnknown()),
-        omitsZero: structured && !field.ptr && !field.always, always: structured && field.always,
+        name,
+        element: `f:${name}`,
+        rank: ranks.get(name)!,
+        shape: compile(field.type, field.atomic, this.#keepsUnknown()),
+        omitsZero: structured && !field.ptr && !field.always,
+        always: structured && field.always,
         zero: structured && field.always ? zeroOf(field) : undefined,
       });
     }
@@ -118,16 +134,26 @@ const isGoStruct = (type: StructType): boolean => !type.name.includes('/');
 function zeroOf(field: Field): unknown {
   if (field.ptr) return null;
   switch (field.type.kind) {
-    case 'struct': return emptyObject;
+    case 'struct':
+      return emptyObject;
     case 'scalar':
       switch (field.type.scalar) {
-        case 'string': return '';
-        case 'boolean': return false;
-        case 'int32': case 'int64': case 'float64': case 'intOrString': return 0;
-        case 'quantity': return '0';
-        default: return null;
+        case 'string':
+          return '';
+        case 'boolean':
+          return false;
+        case 'int32':
+        case 'int64':
+        case 'float64':
+        case 'intOrString':
+          return 0;
+        case 'quantity':
+          return '0';
+        default:
+          return null;
       }
-    default: return null;
+    default:
+      return null;
   }
 }
 
@@ -152,14 +178,22 @@ function compile(type: Type, isAtomic: boolean, keepsUnknown: boolean): Shape {
 
 function build(type: Type, isAtomic: boolean, keepsUnknown: boolean): Shape {
   switch (type.kind) {
-    case 'scalar': return scalarShapes[type.scalar];
-    case 'raw': return isAtomic || type.name === 'runtime.RawExtension' ? atomicAny : granularAny;
-    case 'map': return new MapShape(type, isAtomic || type.mapType === 'atomic', keepsUnknown);
-    case 'struct': return new MapShape(type, isAtomic || type.atomic, keepsUnknown);
-    case 'list': return {
-      kind: 'list', atomic: type.listType === 'atomic', declaredKeys: type.listMapKeys,
-      keys: [...type.listMapKeys].sort(compareUtf8), items: compile(type.items, false, keepsUnknown),
-    };
+    case 'scalar':
+      return scalarShapes[type.scalar];
+    case 'raw':
+      return isAtomic || type.name === 'runtime.RawExtension' ? atomicAny : granularAny;
+    case 'map':
+      return new MapShape(type, isAtomic || type.mapType === 'atomic', keepsUnknown);
+    case 'struct':
+      return new MapShape(type, isAtomic || type.atomic, keepsUnknown);
+    case 'list':
+      return {
+        kind: 'list',
+        atomic: type.listType === 'atomic',
+        declaredKeys: type.listMapKeys,
+        keys: [...type.listMapKeys].sort(compareUtf8),
+        items: compile(type.items, false, keepsUnknown),
+      };
   }
 }
 

@@ -66,11 +66,16 @@ function readField(field: FieldShape, value: unknown, reading: Reading): unknown
 
 function isZero(value: unknown): boolean {
   switch (typeof value) {
-    case 'string': return value === '';
-    case 'number': return value === 0;
-    case 'boolean': return !value;
-    case 'object': return value === null || (Array.isArray(value) ? value.length === 0 : isEmptyObject(value));
-    default: return false;
+    case 'string':
+      return value === '';
+    case 'number':
+      return value === 0;
+    case 'boolean':
+      return !value;
+    case 'object':
+      return value === null || (Array.isArray(value) ? value.length === 0 : isEmptyObject(value));
+    default:
+      return false;
   }
 }
 
@@ -99,7 +104,8 @@ function compareValues(shape: Shape, a: unknown, b: unknown, readings: Readings,
   if (b === undefined) return removed(subtree(shape, a, readings.left, depth));
   if (a === b && readings.left === readings.right) return undefined;
   switch (shape.kind) {
-    case 'scalar': return deepEqual(a, b) ? undefined : modified();
+    case 'scalar':
+      return deepEqual(a, b) ? undefined : modified();
     case 'list':
       if (shape.atomic) return deepEqual(a, b) ? undefined : modified();
       return compareLists(shape, a, b, readings, descend(depth));
@@ -124,7 +130,14 @@ function byRankOrName(a: Change, b: Change): number {
   return a.rank >= 0 && b.rank >= 0 ? a.rank - b.rank : compareUtf8(a.name, b.name);
 }
 
-function compareMaps(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: Readings, skip: Skip | undefined, depth: number): Delta | undefined {
+function compareMaps(
+  shape: MapShape | AnyShape,
+  a: unknown,
+  b: unknown,
+  readings: Readings,
+  skip: Skip | undefined,
+  depth: number,
+): Delta | undefined {
   const left = isMap(a) ? a : undefined;
   const right = isMap(b) ? b : undefined;
   const leftReading = readingOf(shape, readings.left);
@@ -266,7 +279,9 @@ export function itemElement(shape: ListShape, item: unknown, reading: Reading): 
   }
   if (names.length === 0) {
     const keys = `[${shape.declaredKeys.map((key) => JSON.stringify(key)).join(' ')}]`;
-    throw new TypedError(`associative list with keys has an element that omits all key fields ${keys} (and doesn't have default values for any key fields)`);
+    throw new TypedError(
+      `associative list with keys has an element that omits all key fields ${keys} (and doesn't have default values for any key fields)`,
+    );
   }
   return keyElement(names, values);
 }
@@ -283,7 +298,9 @@ function subtree(shape: Shape, value: unknown, reading: Reading, depth: number):
   if (typeof value !== 'object' || value === null || shape.kind === 'scalar' || shape.atomic) return leaf;
   if (shape.kind === 'list') return Array.isArray(value) && value.length > 0 ? listSubtree(shape, value, reading, descend(depth)) : leaf;
   if (!isMap(value)) return leaf;
-  return readingOf(shape, reading) === 'typed' ? structSubtree(shape as MapShape, value, descend(depth)) : mapSubtree(shape, value, reading, descend(depth));
+  return readingOf(shape, reading) === 'typed'
+    ? structSubtree(shape as MapShape, value, descend(depth))
+    : mapSubtree(shape, value, reading, descend(depth));
 }
 
 function structSubtree(shape: MapShape, value: Json, depth: number): Node {

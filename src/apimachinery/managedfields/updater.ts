@@ -35,7 +35,10 @@ const nothing: Comparison = { added: FieldSet.empty, modified: FieldSet.empty, r
 export class Updater {
   readonly shape: Shape;
 
-  constructor(private readonly options: UpdaterOptions, private readonly skip: Skip) {
+  constructor(
+    private readonly options: UpdaterOptions,
+    private readonly skip: Skip,
+  ) {
     this.shape = shapeOf(options.type);
   }
 
@@ -43,10 +46,15 @@ export class Updater {
    * What differs between two objects, and the owners without what they lose by that: a changed field belongs to who changed
    * it, a removed one to nobody. `owners` is the same array if nobody loses anything.
    */
-  update(live: KubeObject | undefined, next: KubeObject, owners: readonly Manager[]): { comparison: Comparison | undefined; owners: readonly Manager[] } {
+  update(
+    live: KubeObject | undefined,
+    next: KubeObject,
+    owners: readonly Manager[],
+  ): { comparison: Comparison | undefined; owners: readonly Manager[] } {
     const { groupVersion } = this.options;
     const comparison = compare(this.shape, live ?? {}, next, { left: 'typed', right: 'typed' }, this.skip);
-    if (!comparison && owners.every(({ apiVersion, fields }) => apiVersion === groupVersion && !fields.isEmpty)) return { comparison, owners };
+    if (!comparison && owners.every(({ apiVersion, fields }) => apiVersion === groupVersion && !fields.isEmpty))
+      return { comparison, owners };
     const versions = new Map<string, Comparison | undefined>([[groupVersion, comparison ?? nothing]]);
     const kept: Manager[] = [];
     let changed = false;
@@ -70,10 +78,12 @@ export class Updater {
    */
   apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], self: Manager, force: boolean): Applied {
     const { resetFields } = this.options;
-    const managers = before.filter(({ apiVersion }) => this.#typeIn(apiVersion)).map((owner) => {
-      const fields = this.#reconcile(owner);
-      return fields === owner.fields ? owner : { ...owner, fields };
-    });
+    const managers = before
+      .filter(({ apiVersion }) => this.#typeIn(apiVersion))
+      .map((owner) => {
+        const fields = this.#reconcile(owner);
+        return fields === owner.fields ? owner : { ...owner, fields };
+      });
     const last = managers.find((owner) => isSameManager(owner, self));
     let fields = toFieldSet(this.shape, applied);
     if (resetFields) fields = fields.recursiveDifference(resetFields);
@@ -121,15 +131,18 @@ export class Updater {
 
   /** The comparison in another version; undefined if that version is gone. */
   #comparisonIn(
-    version: string, known: Map<string, Comparison | undefined>, live: KubeObject | undefined, next: KubeObject, reading: Reading,
+    version: string,
+    known: Map<string, Comparison | undefined>,
+    live: KubeObject | undefined,
+    next: KubeObject,
+    reading: Reading,
   ): Comparison | undefined {
     if (known.has(version)) return known.get(version);
     const type = this.#typeIn(version);
     const a = live ? this.#convert(live, version, 'typed') : {};
     const b = this.#convert(next, version, reading);
-    const result = type && a && b
-      ? (this.#filter(compare(shapeOf(type), a, b, { left: 'typed', right: 'typed' }, this.skip)) ?? nothing)
-      : undefined;
+    const result =
+      type && a && b ? (this.#filter(compare(shapeOf(type), a, b, { left: 'typed', right: 'typed' }, this.skip)) ?? nothing) : undefined;
     known.set(version, result);
     return result;
   }

@@ -13,7 +13,8 @@ const maxDepth = 500;
 export function validate(shape: Shape, value: unknown): void {
   const errors: string[] = [];
   validateValue(shape, value, '', errors, 0);
-  if (errors.length > 0) throw new TypedError(errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n'));
+  if (errors.length > 0)
+    throw new TypedError(errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n'));
 }
 
 const isMap = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -25,8 +26,10 @@ function validateValue(shape: Shape, value: unknown, path: string, errors: strin
   };
   if (depth > maxDepth) return report(`the value is nested more than ${maxDepth} levels deep`);
   switch (shape.kind) {
-    case 'scalar': return validateScalar(shape, value, report);
-    case 'any': return;
+    case 'scalar':
+      return validateScalar(shape, value, report);
+    case 'any':
+      return;
     case 'list':
       if (!Array.isArray(value)) return report(`expected list, got ${formatGoPointer(value)}`);
       return validateItems(shape, value, path, errors, depth, report);
@@ -54,7 +57,12 @@ function validateScalar({ scalar }: ScalarShape, value: unknown, report: (messag
 }
 
 function validateItems(
-  shape: ListShape, items: unknown[], path: string, errors: string[], depth: number, report: (message: string) => void,
+  shape: ListShape,
+  items: unknown[],
+  path: string,
+  errors: string[],
+  depth: number,
+  report: (message: string) => void,
 ): void {
   const seen = new Set<string>();
   for (let i = 0; i < items.length; i++) {
@@ -94,7 +102,9 @@ function formatGoSyntax(value: unknown, depth = 0): string {
   if (typeof value === 'string') return encodeString(value);
   if (Array.isArray(value)) return `[]interface {}{${value.map((item) => formatGoSyntax(item, depth + 1)).join(', ')}}`;
   if (isMap(value)) {
-    return `map[string]interface {}{${sortedKeys(value).map((key) => `${encodeString(key)}:${formatGoSyntax(value[key], depth + 1)}`).join(', ')}}`;
+    return `map[string]interface {}{${sortedKeys(value)
+      .map((key) => `${encodeString(key)}:${formatGoSyntax(value[key], depth + 1)}`)
+      .join(', ')}}`;
   }
   return formatValue(value);
 }

@@ -20,7 +20,9 @@ export interface ManagedFieldsEntry {
 }
 
 /** A trie of field paths: `{"f:metadata":{"f:labels":{".":{},"f:app":{}}}}`. */
-export interface FieldsV1 { [pathElement: string]: FieldsV1 }
+export interface FieldsV1 {
+  [pathElement: string]: FieldsV1;
+}
 
 export interface ObjectMeta {
   name?: string;
@@ -47,7 +49,10 @@ export interface ListMeta {
   remainingItemCount?: number;
 }
 
-export interface TypeMeta { apiVersion: string; kind: string }
+export interface TypeMeta {
+  apiVersion: string;
+  kind: string;
+}
 
 /** Any API object in the form of its version's JSON, decoded: unknown fields gone, scalars canonical. */
 export interface KubeObject extends TypeMeta {
@@ -60,15 +65,37 @@ export interface KubeList<T = KubeObject> extends TypeMeta {
   items: T[];
 }
 
-export interface GroupVersion { readonly group: string; readonly version: string }
-export interface GroupVersionKind extends GroupVersion { readonly kind: string }
-export interface GroupVersionResource extends GroupVersion { readonly resource: string }
-export interface GroupResource { readonly group: string; readonly resource: string }
-export interface GroupKind { readonly group: string; readonly kind: string }
+export interface GroupVersion {
+  readonly group: string;
+  readonly version: string;
+}
+export interface GroupVersionKind extends GroupVersion {
+  readonly kind: string;
+}
+export interface GroupVersionResource extends GroupVersion {
+  readonly resource: string;
+}
+export interface GroupResource {
+  readonly group: string;
+  readonly resource: string;
+}
+export interface GroupKind {
+  readonly group: string;
+  readonly kind: string;
+}
 
-export interface StatusCause { reason?: string; message?: string; field?: string }
+export interface StatusCause {
+  reason?: string;
+  message?: string;
+  field?: string;
+}
 export interface StatusDetails {
-  name?: string; group?: string; kind?: string; uid?: string; causes?: StatusCause[]; retryAfterSeconds?: number;
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: StatusCause[];
+  retryAfterSeconds?: number;
 }
 /** The answer to every request that failed, and to some that did not. Keys stand in the order of the Go struct. */
 export interface Status extends TypeMeta {
@@ -82,7 +109,10 @@ export interface Status extends TypeMeta {
 
 export type DryRun = readonly string[];
 export type DeletionPropagation = 'Orphan' | 'Background' | 'Foreground';
-export interface Preconditions { uid?: string; resourceVersion?: string }
+export interface Preconditions {
+  uid?: string;
+  resourceVersion?: string;
+}
 export interface DeleteOptions {
   apiVersion?: string;
   kind?: string;

@@ -16,7 +16,11 @@ function varint(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-const tags = Array.from({ length: 32 }, (_, number) => ({ varint: varint(number * 8), fixed64: varint(number * 8 + 1), bytes: varint(number * 8 + 2) }));
+const tags = Array.from({ length: 32 }, (_, number) => ({
+  varint: varint(number * 8),
+  fixed64: varint(number * 8 + 1),
+  bytes: varint(number * 8 + 2),
+}));
 const none: Fields = [];
 
 function bytes(number: number, content: Uint8Array): Fields {
@@ -47,7 +51,8 @@ function double(number: number, value: unknown): Fields {
 
 /** A plain text of YAML where that means the same text, else quoted. */
 function yamlText(value: string): string {
-  const plain = /^[A-Za-z_./][\w./+, -]*$/.test(value) && !/^(?:true|false|null|yes|no|on|off|y|n|\.inf|\.nan)$/i.test(value) && !value.endsWith(' ');
+  const plain =
+    /^[A-Za-z_./][\w./+, -]*$/.test(value) && !/^(?:true|false|null|yes|no|on|off|y|n|\.inf|\.nan)$/i.test(value) && !value.endsWith(' ');
   if (plain) return value;
   // The quotes that go-yaml prefers; an empty text has double ones.
   return value !== '' && /^[\x20-\x7e]*$/.test(value) ? `'${value.replaceAll("'", "''")}'` : JSON.stringify(value);
@@ -62,11 +67,13 @@ function yaml(value: unknown, indent = ''): string {
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value);
     if (members.length === 0) return '{}\n';
-    return members.map(([key, member], i) => {
-      const nested = typeof member === 'object' && member !== null && Object.keys(member).length > 0;
-      const deeper = `${indent}  `;
-      return `${i === 0 ? '' : indent}${yamlText(key)}:${nested ? `\n${deeper}${yaml(member, deeper)}` : ` ${yaml(member)}`}`;
-    }).join('');
+    return members
+      .map(([key, member], i) => {
+        const nested = typeof member === 'object' && member !== null && Object.keys(member).length > 0;
+        const deeper = `${indent}  `;
+        return `${i === 0 ? '' : indent}${yamlText(key)}:${nested ? `\n${deeper}${yaml(member, deeper)}` : ` ${yaml(member)}`}`;
+      })
+      .join('');
   }
   return `${typeof value === 'string' ? yamlText(value) : String(value)}\n`;
 }
@@ -82,19 +89,36 @@ function extensions(number: number, object: JsonSchema): Fields {
 }
 
 function named(number: number, record: unknown, encode: (value: JsonSchema) => Fields): Fields {
-  return Object.entries((record ?? {}) as Record<string, JsonSchema>).flatMap(([name, value]) => message(number, [...text(1, name), ...message(2, encode(value))]));
+  return Object.entries((record ?? {}) as Record<string, JsonSchema>).flatMap(([name, value]) =>
+    message(number, [...text(1, name), ...message(2, encode(value))]),
+  );
 }
 
 function schemaFields(schema: JsonSchema): Fields {
   const { additionalProperties, type, items, allOf, properties } = schema;
   return [
-    ...text(1, schema.$ref), ...text(2, schema.format), ...text(3, schema.title), ...text(4, schema.description),
-    ...double(6, schema.multipleOf), ...double(7, schema.maximum), ...flag(8, schema.exclusiveMaximum), ...double(9, schema.minimum), ...flag(10, schema.exclusiveMinimum),
-    ...integer(11, schema.maxLength), ...integer(12, schema.minLength), ...text(13, schema.pattern), ...integer(14, schema.maxItems), ...integer(15, schema.minItems),
-    ...flag(16, schema.uniqueItems), ...integer(17, schema.maxProperties), ...integer(18, schema.minProperties),
+    ...text(1, schema.$ref),
+    ...text(2, schema.format),
+    ...text(3, schema.title),
+    ...text(4, schema.description),
+    ...double(6, schema.multipleOf),
+    ...double(7, schema.maximum),
+    ...flag(8, schema.exclusiveMaximum),
+    ...double(9, schema.minimum),
+    ...flag(10, schema.exclusiveMinimum),
+    ...integer(11, schema.maxLength),
+    ...integer(12, schema.minLength),
+    ...text(13, schema.pattern),
+    ...integer(14, schema.maxItems),
+    ...integer(15, schema.minItems),
+    ...flag(16, schema.uniqueItems),
+    ...integer(17, schema.maxProperties),
+    ...integer(18, schema.minProperties),
     ...texts(19, schema.required),
     ...(Array.isArray(schema.enum) ? schema.enum.flatMap((value) => message(20, any(value))) : none),
-    ...(typeof additionalProperties === 'object' && additionalProperties !== null ? message(21, message(1, schemaFields(additionalProperties as JsonSchema))) : none),
+    ...(typeof additionalProperties === 'object' && additionalProperties !== null
+      ? message(21, message(1, schemaFields(additionalProperties as JsonSchema)))
+      : none),
     // Within a oneof, false is written too.
     ...(typeof additionalProperties === 'boolean' ? message(21, [tags[2]!.varint, varint(additionalProperties ? 1 : 0)]) : none),
     ...(typeof type === 'string' ? message(22, texts(1, [type])) : none),
@@ -109,7 +133,13 @@ function schemaFields(schema: JsonSchema): Fields {
 function parameterFields(parameter: SwaggerParameter): Fields {
   const { in: place, name, description, required, type, uniqueItems } = parameter;
   if (place === 'body') {
-    return message(1, [...text(1, description), ...text(2, name), ...text(3, place), ...flag(4, required), ...message(5, schemaFields((parameter.schema ?? {}) as JsonSchema))]);
+    return message(1, [
+      ...text(1, description),
+      ...text(2, name),
+      ...text(3, place),
+      ...flag(4, required),
+      ...message(5, schemaFields((parameter.schema ?? {}) as JsonSchema)),
+    ]);
   }
   const common = [...flag(1, required), ...text(2, place), ...text(3, description), ...text(4, name)];
   if (place === 'path') return message(2, message(4, [...common, ...text(5, type), ...flag(19, uniqueItems)]));
@@ -118,17 +148,30 @@ function parameterFields(parameter: SwaggerParameter): Fields {
 
 function parameterItems(number: number, parameters: unknown): Fields {
   return ((parameters ?? []) as (SwaggerParameter | { $ref: string })[]).flatMap((parameter) =>
-    message(number, typeof parameter.$ref === 'string' ? message(2, text(1, parameter.$ref)) : message(1, parameterFields(parameter as SwaggerParameter))));
+    message(
+      number,
+      typeof parameter.$ref === 'string' ? message(2, text(1, parameter.$ref)) : message(1, parameterFields(parameter as SwaggerParameter)),
+    ),
+  );
 }
 
 function operationFields(operation: JsonSchema): Fields {
-  const responses = named(1, operation.responses, (response) => message(1, [
-    ...text(1, response.description),
-    ...(response.schema ? message(2, message(1, schemaFields(response.schema as JsonSchema))) : none),
-  ]));
+  const responses = named(1, operation.responses, (response) =>
+    message(1, [
+      ...text(1, response.description),
+      ...(response.schema ? message(2, message(1, schemaFields(response.schema as JsonSchema))) : none),
+    ]),
+  );
   return [
-    ...texts(1, operation.tags), ...text(3, operation.description), ...text(5, operation.operationId), ...texts(6, operation.produces), ...texts(7, operation.consumes),
-    ...parameterItems(8, operation.parameters), ...message(9, responses), ...texts(10, operation.schemes), ...extensions(13, operation),
+    ...texts(1, operation.tags),
+    ...text(3, operation.description),
+    ...text(5, operation.operationId),
+    ...texts(6, operation.produces),
+    ...texts(7, operation.consumes),
+    ...parameterItems(8, operation.parameters),
+    ...message(9, responses),
+    ...texts(10, operation.schemes),
+    ...extensions(13, operation),
   ];
 }
 
@@ -136,7 +179,9 @@ const methodNumbers: Readonly<Record<string, number>> = { get: 2, put: 3, post: 
 
 function pathFields(item: JsonSchema): Fields {
   return [
-    ...Object.entries(methodNumbers).flatMap(([method, number]) => (item[method] ? message(number, operationFields(item[method] as JsonSchema)) : none)),
+    ...Object.entries(methodNumbers).flatMap(([method, number]) =>
+      item[method] ? message(number, operationFields(item[method] as JsonSchema)) : none,
+    ),
     ...parameterItems(9, item.parameters),
   ];
 }
@@ -144,7 +189,11 @@ function pathFields(item: JsonSchema): Fields {
 /** So many paths or definitions are encoded between two yields. */
 const stepSize = 25;
 
-function* namedInSteps(number: number, record: Readonly<Record<string, JsonSchema>>, encode: (value: JsonSchema) => Fields): Generator<void, Fields, void> {
+function* namedInSteps(
+  number: number,
+  record: Readonly<Record<string, JsonSchema>>,
+  encode: (value: JsonSchema) => Fields,
+): Generator<void, Fields, void> {
   const chunks: Uint8Array[] = [];
   for (const [i, [name, value]] of Object.entries(record).entries()) {
     chunks.push(Buffer.concat(message(number, [...text(1, name), ...message(2, encode(value))])));
@@ -166,9 +215,26 @@ export function* encodeGnostic(document: Swagger): Generator<void, Buffer, void>
     ...message(2, [...text(1, info.title), ...text(2, info.version)]),
     ...message(8, paths),
     ...message(9, definitions),
-    ...message(10, named(1, document.parameters, (parameter) => parameterFields(parameter as SwaggerParameter))),
-    ...document.security.flatMap((requirement) => message(12, named(1, requirement, (scopes) => texts(1, scopes)))),
-    ...message(13, named(1, document.securityDefinitions, (definition) =>
-      message(2, [...text(1, definition.type), ...text(2, definition.name), ...text(3, definition.in), ...text(4, definition.description)]))),
+    ...message(
+      10,
+      named(1, document.parameters, (parameter) => parameterFields(parameter as SwaggerParameter)),
+    ),
+    ...document.security.flatMap((requirement) =>
+      message(
+        12,
+        named(1, requirement, (scopes) => texts(1, scopes)),
+      ),
+    ),
+    ...message(
+      13,
+      named(1, document.securityDefinitions, (definition) =>
+        message(2, [
+          ...text(1, definition.type),
+          ...text(2, definition.name),
+          ...text(3, definition.in),
+          ...text(4, definition.description),
+        ]),
+      ),
+    ),
   ]);
 }

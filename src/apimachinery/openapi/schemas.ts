@@ -2,7 +2,9 @@ import type { DefinitionTable, FieldTable } from '#apimachinery/runtime/schema';
 import type { TableFolder } from '#apimachinery/runtime/table-folder';
 
 /** A schema of OpenAPI 3.0. Members stand in the order in which upstream writes them. */
-export interface JsonSchema { [member: string]: unknown }
+export interface JsonSchema {
+  [member: string]: unknown;
+}
 
 const prefix = '#/components/schemas/';
 
@@ -121,7 +123,10 @@ export class OpenApiSchemas {
 
   #kinds(gvks: readonly string[]): JsonSchema[] {
     const own = ['/v1/', `${this.#groupVersion}/`];
-    const shown = gvks.length > 1 && this.#groupVersion !== undefined ? gvks.filter((gvk) => own.includes(gvk.slice(0, gvk.lastIndexOf('/') + 1))) : gvks;
+    const shown =
+      gvks.length > 1 && this.#groupVersion !== undefined
+        ? gvks.filter((gvk) => own.includes(gvk.slice(0, gvk.lastIndexOf('/') + 1)))
+        : gvks;
     return shown.map((gvk) => {
       const [kind, version, ...group] = gvk.split('/').reverse();
       return { group: group.reverse().join('/'), kind, version };
@@ -138,7 +143,19 @@ function addExtensions(schema: JsonSchema, field: FieldTable): void {
   if (field.patchStrategy) schema['x-kubernetes-patch-strategy'] = field.patchStrategy;
 }
 
-const memberOrder = ['description', 'type', 'format', 'default', 'enum', 'required', 'items', 'allOf', 'oneOf', 'properties', 'additionalProperties'];
+const memberOrder = [
+  'description',
+  'type',
+  'format',
+  'default',
+  'enum',
+  'required',
+  'items',
+  'allOf',
+  'oneOf',
+  'properties',
+  'additionalProperties',
+];
 
 function order(schema: JsonSchema): JsonSchema {
   const rank = (member: string) => (member.startsWith('x-') ? memberOrder.length : memberOrder.indexOf(member));

@@ -5,9 +5,18 @@ import type { JsonSchema } from './schemas.ts';
 export interface V3Document {
   readonly info: object;
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly components: { readonly schemas?: Readonly<Record<string, JsonSchema>>; readonly securitySchemes: Readonly<Record<string, object>> };
+  readonly components: {
+    readonly schemas?: Readonly<Record<string, JsonSchema>>;
+    readonly securitySchemes: Readonly<Record<string, object>>;
+  };
 }
-interface V3Parameter { readonly name: string; readonly in: string; readonly description?: string; readonly required?: boolean; readonly schema: JsonSchema }
+interface V3Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly schema: JsonSchema;
+}
 type V3Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 interface V3Operation {
   readonly tags: readonly string[];
@@ -33,8 +42,16 @@ export interface Swagger {
 
 /** The order of upstream's serializers; others come after these by name. */
 const mediaTypeOrder = [
-  'text/plain', 'application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf', 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch',
-  'application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml',
+  'text/plain',
+  'application/json',
+  'application/yaml',
+  'application/vnd.kubernetes.protobuf',
+  'application/json;stream=watch',
+  'application/vnd.kubernetes.protobuf;stream=watch',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
 ];
 
 function mediaTypes(content: V3Content | undefined): string[] {
@@ -53,20 +70,32 @@ export function swaggerSchema(schema: JsonSchema): JsonSchema {
   const result: JsonSchema = {};
   for (const [member, value] of Object.entries(schema)) {
     switch (member) {
-      case 'default': case 'nullable': case 'anyOf': case 'not': break;
+      case 'default':
+      case 'nullable':
+      case 'anyOf':
+      case 'not':
+        break;
       case 'oneOf':
         // Quantity: a number is accepted, a string is what it is.
-        if (schema.type === undefined && Array.isArray(value)) result.type = value.some((option) => (option as JsonSchema).type === 'string') ? 'string' : undefined;
+        if (schema.type === undefined && Array.isArray(value))
+          result.type = value.some((option) => (option as JsonSchema).type === 'string') ? 'string' : undefined;
         break;
       case 'allOf': {
         const [only, ...more] = value as JsonSchema[];
         if (only?.$ref && more.length === 0) result.$ref = swaggerReference(only.$ref as string);
         break;
       }
-      case 'properties': result.properties = mapValues(value as Record<string, JsonSchema>, swaggerSchema); break;
-      case 'items': result.items = swaggerSchema(value as JsonSchema); break;
-      case 'additionalProperties': result.additionalProperties = typeof value === 'object' ? swaggerSchema(value as JsonSchema) : value; break;
-      default: result[member] = value;
+      case 'properties':
+        result.properties = mapValues(value as Record<string, JsonSchema>, swaggerSchema);
+        break;
+      case 'items':
+        result.items = swaggerSchema(value as JsonSchema);
+        break;
+      case 'additionalProperties':
+        result.additionalProperties = typeof value === 'object' ? swaggerSchema(value as JsonSchema) : value;
+        break;
+      default:
+        result[member] = value;
     }
   }
   return result;
@@ -84,7 +113,12 @@ function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T) =>
 function swaggerParameter({ name, in: place, description, required, schema }: V3Parameter): SwaggerParameter {
   const { type, uniqueItems } = schema;
   return {
-    ...(uniqueItems === undefined ? {} : { uniqueItems }), type, ...(description === undefined ? {} : { description }), name, in: place, ...(required ? { required } : {}),
+    ...(uniqueItems === undefined ? {} : { uniqueItems }),
+    type,
+    ...(description === undefined ? {} : { description }),
+    name,
+    in: place,
+    ...(required ? { required } : {}),
   };
 }
 
@@ -133,10 +167,21 @@ function swaggerOperation(operation: V3Operation, path: string, shared: SharedPa
   const produces = mediaTypes(responses['200']?.content);
   // What is no resource consumes what it produces, and the paths of OpenID nothing.
   const isResource = extensions['x-kubernetes-action'] !== undefined;
-  const consumes = requestBody ? mediaTypes(requestBody.content) : isResource ? ['*/*'] : /^\/(?:\.well-known|openid)\//.test(path) ? undefined : produces;
+  const consumes = requestBody
+    ? mediaTypes(requestBody.content)
+    : isResource
+      ? ['*/*']
+      : /^\/(?:\.well-known|openid)\//.test(path)
+        ? undefined
+        : produces;
   const own: SwaggerParameter[] = parameters.map(swaggerParameter);
   if (requestBody) {
-    own.unshift({ name: 'body', in: 'body', ...(requestBody.required ? { required: true } : {}), schema: firstSchema(requestBody.content) });
+    own.unshift({
+      name: 'body',
+      in: 'body',
+      ...(requestBody.required ? { required: true } : {}),
+      schema: firstSchema(requestBody.content),
+    });
   }
   return {
     description,
@@ -164,7 +209,10 @@ function sortKeys(value: unknown): unknown {
  * Joins documents of OpenAPI 3.0 into one of 2.0; of paths and definitions that several have, the first counts, and before
  * them `schemas` (in the form of 3.0). It yields after each document, so that a caller can let others run in between.
  */
-export function* joinSwagger(documents: Iterable<V3Document>, schemas: Readonly<Record<string, JsonSchema>> = {}): Generator<void, Swagger, void> {
+export function* joinSwagger(
+  documents: Iterable<V3Document>,
+  schemas: Readonly<Record<string, JsonSchema>> = {},
+): Generator<void, Swagger, void> {
   const paths = new Map<string, Record<string, JsonSchema>>();
   const definitions = new Map(Object.entries(mapValues(schemas, swaggerSchema)));
   const shared = new SharedParameters();
@@ -177,7 +225,9 @@ export function* joinSwagger(documents: Iterable<V3Document>, schemas: Readonly<
       if (paths.has(path)) continue;
       const operations: Record<string, unknown> = {};
       for (const method of methods) if (item[method]) operations[method] = swaggerOperation(item[method] as V3Operation, path, shared);
-      const parameters = (item.parameters as readonly V3Parameter[] | undefined)?.map((parameter) => shared.share(swaggerParameter(parameter)));
+      const parameters = (item.parameters as readonly V3Parameter[] | undefined)?.map((parameter) =>
+        shared.share(swaggerParameter(parameter)),
+      );
       paths.set(path, { ...operations, ...(parameters ? { parameters } : {}) } as Record<string, JsonSchema>);
     }
     for (const [name, schema] of Object.entries(document.components.schemas ?? {})) {
@@ -186,8 +236,13 @@ export function* joinSwagger(documents: Iterable<V3Document>, schemas: Readonly<
     yield;
   }
   return {
-    swagger: '2.0', info, paths: sorted(paths), definitions: sorted(definitions), parameters: sorted(shared.parameters),
-    securityDefinitions, security: Object.keys(securityDefinitions).map((name) => ({ [name]: [] })),
+    swagger: '2.0',
+    info,
+    paths: sorted(paths),
+    definitions: sorted(definitions),
+    parameters: sorted(shared.parameters),
+    securityDefinitions,
+    security: Object.keys(securityDefinitions).map((name) => ({ [name]: [] })),
   };
 }
 

@@ -29,11 +29,11 @@ function diff(before: unknown, after: unknown, path: string, out: JsonPatchOpera
 
 function diffObjects(before: JsonObject, after: JsonObject, path: string, out: JsonPatchOperation[], depth: number): void {
   for (const key of sortedKeys(before)) {
-    if (!Object.hasOwn(after, key)) out.push({ op: 'remove', path: `${path}/${escape(key)}` });
-    else if (before[key] !== after[key]) diff(before[key], after[key], `${path}/${escape(key)}`, out, depth);
+    if (!Object.hasOwn(after, key)) out.push({ op: 'remove', path: `${path}/${escapeToken(key)}` });
+    else if (before[key] !== after[key]) diff(before[key], after[key], `${path}/${escapeToken(key)}`, out, depth);
   }
   for (const key of sortedKeys(after)) {
-    if (!Object.hasOwn(before, key)) out.push({ op: 'add', path: `${path}/${escape(key)}`, value: after[key] });
+    if (!Object.hasOwn(before, key)) out.push({ op: 'add', path: `${path}/${escapeToken(key)}`, value: after[key] });
   }
 }
 
@@ -45,7 +45,7 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
 }
 
 /** A token of a JSON pointer (RFC 6901). */
-const escape = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+const escapeToken = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /**
  * The JSON merge patch (RFC 7386) that makes one document of another; `{}` if they are the same. It shares the values of

@@ -21,10 +21,15 @@ export function goTypeName(value: unknown): string {
   if (value === null || value === undefined) return '%!s(<nil>)';
   if (Array.isArray(value)) return '[]interface {}';
   switch (typeof value) {
-    case 'object': return 'map[string]interface {}';
-    case 'number': return Number.isInteger(value) ? 'int64' : 'float64';
-    case 'bigint': return 'int64';
-    case 'boolean': return 'bool';
-    default: return typeof value;
+    case 'object':
+      return 'map[string]interface {}';
+    case 'number':
+      return Number.isInteger(value) ? 'int64' : 'float64';
+    case 'bigint':
+      return 'int64';
+    case 'boolean':
+      return 'bool';
+    default:
+      return typeof value;
   }
 }

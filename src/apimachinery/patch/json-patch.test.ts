@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StatusError } from '#apimachinery/api/errors';
+import type { StatusError } from '#apimachinery/api/errors';
 import { interpretPatchError } from './interpret-patch-error.ts';
 import { applyJsonPatch, decodeJsonPatch, JsonPatchError, maxJsonPatchOperations } from './json-patch.ts';
 
@@ -25,9 +25,19 @@ const rows: readonly Row[] = [
   { name: 'add to the end of a list', document: { l: [1] }, patch: [add('/l/-', 2)], want: { l: [1, 2] } },
   { name: 'add before an item', document: { l: [1, 2] }, patch: [add('/l/1', 9)], want: { l: [1, 9, 2] } },
   { name: 'add at a negative index counts from the end', document: { l: [1, 2] }, patch: [add('/l/-1', 9)], want: { l: [1, 2, 9] } },
-  { name: 'add beyond the end', document: { l: [1] }, patch: [add('/l/2', 9)], error: "error in add for path: '/l/2': Unable to access invalid index: 2: invalid index referenced" },
+  {
+    name: 'add beyond the end',
+    document: { l: [1] },
+    patch: [add('/l/2', 9)],
+    error: "error in add for path: '/l/2': Unable to access invalid index: 2: invalid index referenced",
+  },
   { name: 'add at no index', document: { l: [1] }, patch: [add('/l/x', 9)], error: "value was not a proper array index: 'x'" },
-  { name: 'add below a missing parent', document: {}, patch: [add('/a/b', 1)], error: 'add operation does not apply: doc is missing path: "/a/b": missing value' },
+  {
+    name: 'add below a missing parent',
+    document: {},
+    patch: [add('/a/b', 1)],
+    error: 'add operation does not apply: doc is missing path: "/a/b": missing value',
+  },
   { name: 'add below null', document: { a: null }, patch: [add('/a/b', 1)], error: 'doc is missing path' },
   { name: 'add below a scalar', document: { a: 1 }, patch: [add('/a/b', 1)], error: 'doc is missing path' },
   { name: 'add without a path', document: {}, patch: [{ op: 'add', value: 1 }], error: 'add operation failed to decode path' },
@@ -36,28 +46,63 @@ const rows: readonly Row[] = [
   { name: 'add without a value is null', document: {}, patch: [{ op: 'add', path: '/a' }], want: { a: null } },
   { name: 'escaped tokens', document: { 'a/b': { 'c~d': 1 } }, patch: [replace('/a~1b/c~0d', 2)], want: { 'a/b': { 'c~d': 2 } } },
   { name: 'remove a field', document: { a: 1, b: 2 }, patch: [remove('/a')], want: { b: 2 } },
-  { name: 'remove a missing field', document: {}, patch: [remove('/a')], error: "error in remove for path: '/a': Unable to remove nonexistent key: a: missing value" },
+  {
+    name: 'remove a missing field',
+    document: {},
+    patch: [remove('/a')],
+    error: "error in remove for path: '/a': Unable to remove nonexistent key: a: missing value",
+  },
   { name: 'remove an item', document: { l: [1, 2, 3] }, patch: [remove('/l/1')], want: { l: [1, 3] } },
   { name: 'remove the last item by a negative index', document: { l: [1, 2, 3] }, patch: [remove('/l/-1')], want: { l: [1, 2] } },
   { name: 'remove no item', document: { l: [] }, patch: [remove('/l/0')], error: 'Unable to access invalid index: 0' },
   { name: 'replace a missing field adds it', document: {}, patch: [replace('/a', 1)], want: { a: 1 } },
-  { name: 'replace a missing item', document: { l: [] }, patch: [replace('/l/0', 1)], error: 'replace operation does not apply: doc is missing key: /l/0: missing value' },
+  {
+    name: 'replace a missing item',
+    document: { l: [] },
+    patch: [replace('/l/0', 1)],
+    error: 'replace operation does not apply: doc is missing key: /l/0: missing value',
+  },
   { name: 'replace the document', document: { a: 1 }, patch: [replace('', { b: 1 }), add('/c', 2)], want: { b: 1, c: 2 } },
-  { name: 'replace the document by a scalar', document: { a: 1 }, patch: [replace('', 1)], error: 'replace operation value must be object or array' },
+  {
+    name: 'replace the document by a scalar',
+    document: { a: 1 },
+    patch: [replace('', 1)],
+    error: 'replace operation value must be object or array',
+  },
   { name: 'move', document: { a: { x: 1 }, b: {} }, patch: [move('/a/x', '/b/y')], want: { a: {}, b: { y: 1 } } },
-  { name: 'move a missing field', document: { b: {} }, patch: [move('/a', '/b/y')], error: "error in move for path: 'a': Unable to remove nonexistent key: a" },
+  {
+    name: 'move a missing field',
+    document: { b: {} },
+    patch: [move('/a', '/b/y')],
+    error: "error in move for path: 'a': Unable to remove nonexistent key: a",
+  },
   { name: 'copy', document: { a: { x: [1] } }, patch: [copy('/a', '/b'), add('/b/x/-', 2)], want: { a: { x: [1] }, b: { x: [1, 2] } } },
   { name: 'copy of a missing field is null', document: {}, patch: [copy('/a', '/b')], want: { b: null } },
-  { name: 'copies of more than 3 MiB', document: { a: 'x'.repeat(2 ** 21) }, patch: [copy('/a', '/b'), copy('/a', '/c')], error: 'exceeding the limit 3145728' },
+  {
+    name: 'copies of more than 3 MiB',
+    document: { a: 'x'.repeat(2 ** 21) },
+    patch: [copy('/a', '/b'), copy('/a', '/c')],
+    error: 'exceeding the limit 3145728',
+  },
   { name: 'test that holds', document: { a: { b: [1, null] } }, patch: [test('/a', { b: [1, null] })], want: { a: { b: [1, null] } } },
   { name: 'test that fails', document: { a: 1 }, patch: [test('/a', 2)], error: 'testing value /a failed: test failed' },
   { name: 'test of a missing field against null', document: {}, patch: [test('/a', null)], want: {} },
   { name: 'test of a missing field', document: {}, patch: [test('/a', 1)], error: 'testing value /a failed: test failed' },
   { name: 'test of the document', document: { a: 1 }, patch: [test('', { a: 1 })], want: { a: 1 } },
-  { name: 'test below a missing parent', document: {}, patch: [test('/a/b', 1)], error: 'test operation does not apply: is missing path: /a/b: missing value' },
+  {
+    name: 'test below a missing parent',
+    document: {},
+    patch: [test('/a/b', 1)],
+    error: 'test operation does not apply: is missing path: /a/b: missing value',
+  },
   { name: 'no such operation', document: {}, patch: [{ op: 'frob', path: '/a' }], error: 'Unexpected kind: frob' },
   { name: 'no operation', document: {}, patch: [{ path: '/a' }], error: 'Unexpected kind: unknown' },
-  { name: '__proto__ is a plain key', document: {}, patch: [add('/__proto__', { x: 1 }), add('/__proto__/y', 2)], want: own('__proto__', { x: 1, y: 2 }) },
+  {
+    name: '__proto__ is a plain key',
+    document: {},
+    patch: [add('/__proto__', { x: 1 }), add('/__proto__/y', 2)],
+    want: own('__proto__', { x: 1, y: 2 }),
+  },
   { name: '__proto__ that is not there', document: {}, patch: [add('/__proto__/x', 1)], error: 'doc is missing path' },
   { name: 'constructor that is not there', document: {}, patch: [add('/constructor/prototype', 1)], error: 'doc is missing path' },
 ];
@@ -85,21 +130,45 @@ describe('applyJsonPatch', () => {
 
   it('is answered 422 without the message', () => {
     const error = interpretPatchError(new JsonPatchError('testing value /a failed: test failed'));
-    expect((error as StatusError).status).toMatchObject({ code: 422, reason: 'Invalid', message: 'the server rejected our request due to an error in our request' });
+    expect((error as StatusError).status).toMatchObject({
+      code: 422,
+      reason: 'Invalid',
+      message: 'the server rejected our request due to an error in our request',
+    });
   });
 });
 
 describe('decodeJsonPatch', () => {
   it.each([
-    { name: 'an object', patch: {}, message: 'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp', code: 400 },
-    { name: 'an object, not strict', patch: {}, strict: false, message: 'json: cannot unmarshal object into Go value of type jsonpatch.Patch', code: 400 },
-    { name: 'a text in the list', patch: ['x'], message: 'error decoding patch: json: cannot unmarshal string into Go value of type handlers.jsonPatchOp', code: 400 },
     {
-      name: 'a number as path', patch: [{ op: 'add', path: 5 }], code: 400,
+      name: 'an object',
+      patch: {},
+      message: 'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
+      code: 400,
+    },
+    {
+      name: 'an object, not strict',
+      patch: {},
+      strict: false,
+      message: 'json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+      code: 400,
+    },
+    {
+      name: 'a text in the list',
+      patch: ['x'],
+      message: 'error decoding patch: json: cannot unmarshal string into Go value of type handlers.jsonPatchOp',
+      code: 400,
+    },
+    {
+      name: 'a number as path',
+      patch: [{ op: 'add', path: 5 }],
+      code: 400,
       message: 'error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.path of type string',
     },
     {
-      name: 'too many operations', patch: Array.from({ length: maxJsonPatchOperations + 1 }, () => test('/a', 1)), code: 413,
+      name: 'too many operations',
+      patch: Array.from({ length: maxJsonPatchOperations + 1 }, () => test('/a', 1)),
+      code: 413,
       message: 'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
     },
   ])('$name', ({ patch, strict, message, code }) => {
@@ -113,7 +182,11 @@ describe('decodeJsonPatch', () => {
   });
 
   it('reports unknown fields', () => {
-    expect(decodeJsonPatch([{ op: 'add', path: '/a', value: { any: 1 } }, { op: 'test', path: '/a', foo: 1, value: 2 }]).strictErrors)
-      .toEqual(['json patch unknown field "[1].foo"']);
+    expect(
+      decodeJsonPatch([
+        { op: 'add', path: '/a', value: { any: 1 } },
+        { op: 'test', path: '/a', foo: 1, value: 2 },
+      ]).strictErrors,
+    ).toEqual(['json patch unknown field "[1].foo"']);
   });
 });

@@ -17,7 +17,10 @@ export class JsonPatchError extends Error {
 /** The operations of a patch, ready to be applied any number of times. */
 export class JsonPatch {
   /** `strictErrors`: fields that no operation has, as strict decoding words them: `json patch unknown field "[0].foo"`. */
-  constructor(readonly operations: readonly JsonObject[], readonly strictErrors: readonly string[]) {}
+  constructor(
+    readonly operations: readonly JsonObject[],
+    readonly strictErrors: readonly string[],
+  ) {}
 }
 
 const textFields = ['op', 'path', 'from'] as const;
@@ -69,9 +72,12 @@ const cannotUnmarshal = (value: unknown, type: string) => `json: cannot unmarsha
 export function jsonKind(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   switch (typeof value) {
-    case 'boolean': return 'bool';
-    case 'bigint': return 'number';
-    default: return typeof value;
+    case 'boolean':
+      return 'bool';
+    case 'bigint':
+      return 'number';
+    default:
+      return typeof value;
   }
 }
 
@@ -105,20 +111,27 @@ class Application {
   run(operation: JsonObject): void {
     const kind = getOwn(operation, 'op');
     switch (kind) {
-      case 'add': return this.#add(operation);
-      case 'remove': return this.#remove(operation);
-      case 'replace': return this.#replace(operation);
-      case 'move': return this.#move(operation);
-      case 'test': return this.#test(operation);
-      case 'copy': return this.#copy(operation);
-      default: throw new JsonPatchError(`Unexpected kind: ${typeof kind === 'string' ? kind : 'unknown'}`);
+      case 'add':
+        return this.#add(operation);
+      case 'remove':
+        return this.#remove(operation);
+      case 'replace':
+        return this.#replace(operation);
+      case 'move':
+        return this.#move(operation);
+      case 'test':
+        return this.#test(operation);
+      case 'copy':
+        return this.#copy(operation);
+      default:
+        throw new JsonPatchError(`Unexpected kind: ${typeof kind === 'string' ? kind : 'unknown'}`);
     }
   }
 
   #add(operation: JsonObject): void {
     const path = textOf(operation, 'path', 'add operation failed to decode path: missing value');
     const [container, key] = this.#find(path, true) ?? missing(`add operation does not apply: doc is missing path: "${path}"`);
-    within(`error in add for path: '${path}'`, () => insert(container, key, valueOf(operation)));
+    within(`error in add for path: '${path}'`, () => insert(container, key, operand(operation)));
   }
 
   #remove(operation: JsonObject): void {
@@ -129,7 +142,7 @@ class Application {
 
   #replace(operation: JsonObject): void {
     const path = textOf(operation, 'path', 'replace operation failed to decode path: operation missing path field: missing value');
-    const value = valueOf(operation);
+    const value = operand(operation);
     if (path === '') {
       if (!isContainer(value)) throw new JsonPatchError('replace operation value must be object or array: %!w(<nil>)');
       this.root = value;
@@ -151,7 +164,7 @@ class Application {
 
   #test(operation: JsonObject): void {
     const path = textOf(operation, 'path', 'test operation failed to decode path: operation missing path field: missing value');
-    const expected = valueOf(operation);
+    const expected = operand(operation);
     let actual = this.root;
     if (path !== '') {
       const [container, key] = this.#find(path, false) ?? missing(`test operation does not apply: is missing path: ${path}`);
@@ -181,7 +194,7 @@ class Application {
     if (tokens.length < 2 || !isContainer(this.root)) return undefined;
     let container = toChange ? (this.root = this.#own(this.root)) : this.root;
     for (let i = 1; i < tokens.length - 1; i++) {
-      const token = unescape(tokens[i]!);
+      const token = unescapeToken(tokens[i]!);
       const index = Array.isArray(container) ? existingIndex(container, token) : undefined;
       if (Array.isArray(container) && index === undefined) return undefined;
       const next: unknown = Array.isArray(container) ? container[index!] : getOwn(container, token);
@@ -193,7 +206,7 @@ class Application {
       }
       container = mine;
     }
-    return [container, unescape(tokens[tokens.length - 1]!)];
+    return [container, unescapeToken(tokens[tokens.length - 1]!)];
   }
 
   #own<T extends Container>(container: T): T {
@@ -223,9 +236,10 @@ function textOf(operation: JsonObject, field: 'path' | 'from', message: string):
   return value;
 }
 
-const valueOf = (operation: JsonObject): unknown => getOwn(operation, 'value') ?? null;
+const operand = (operation: JsonObject): unknown => getOwn(operation, 'value') ?? null;
 
-const unescape = (token: string): string => (token.includes('~') ? token.replace(/~[01]/g, (escape) => (escape === '~1' ? '/' : '~')) : token);
+const unescapeToken = (token: string): string =>
+  token.includes('~') ? token.replace(/~[01]/g, (escaped) => (escaped === '~1' ? '/' : '~')) : token;
 
 /** strconv.Atoi; undefined for what is no number. */
 function parseIndex(token: string): number | undefined {

@@ -9,14 +9,34 @@ describe('applyMergePatch', () => {
     { name: 'merges objects', document: '{"a":{"x":1,"y":2}}', patch: '{"a":{"y":null,"z":3}}', want: '{"a":{"x":1,"z":3}}' },
     { name: 'replaces lists', document: '{"a":[1,2]}', patch: '{"a":[3]}', want: '{"a":[3]}' },
     { name: 'nulls of new objects are gone', document: '{}', patch: '{"a":{"b":null,"c":{"d":null}}}', want: '{"a":{"c":{}}}' },
-    { name: 'nulls in new lists stay, those of their objects go', document: '{}', patch: '{"a":[null,{"b":null,"c":1}]}', want: '{"a":[null,{"c":1}]}' },
-    { name: 'nulls of objects in a list that replaces an object stay', document: '{"a":{}}', patch: '{"a":[{"b":null}]}', want: '{"a":[{"b":null}]}' },
+    {
+      name: 'nulls in new lists stay, those of their objects go',
+      document: '{}',
+      patch: '{"a":[null,{"b":null,"c":1}]}',
+      want: '{"a":[null,{"c":1}]}',
+    },
+    {
+      name: 'nulls of objects in a list that replaces an object stay',
+      document: '{"a":{}}',
+      patch: '{"a":[{"b":null}]}',
+      want: '{"a":[{"b":null}]}',
+    },
     { name: 'an object replaces a scalar', document: '{"a":1}', patch: '{"a":{"b":null,"c":1}}', want: '{"a":{"c":1}}' },
     { name: 'a scalar replaces an object', document: '{"a":{"b":1}}', patch: '{"a":1}', want: '{"a":1}' },
     { name: 'removing what is not there', document: '{"a":1}', patch: '{"b":null}', want: '{"a":1}' },
     { name: 'a list replaces the document', document: '{"a":1}', patch: '[{"a":null}]', want: '[{}]' },
-    { name: '__proto__ is a plain key', document: '{"a":1}', patch: '{"__proto__":{"x":1},"constructor":{"prototype":null,"y":2}}', want: '{"a":1,"__proto__":{"x":1},"constructor":{"y":2}}' },
-    { name: '__proto__ is merged and removed', document: '{"__proto__":{"x":1,"y":2}}', patch: '{"__proto__":{"x":null}}', want: '{"__proto__":{"y":2}}' },
+    {
+      name: '__proto__ is a plain key',
+      document: '{"a":1}',
+      patch: '{"__proto__":{"x":1},"constructor":{"prototype":null,"y":2}}',
+      want: '{"a":1,"__proto__":{"x":1},"constructor":{"y":2}}',
+    },
+    {
+      name: '__proto__ is merged and removed',
+      document: '{"__proto__":{"x":1,"y":2}}',
+      patch: '{"__proto__":{"x":null}}',
+      want: '{"__proto__":{"y":2}}',
+    },
   ])('$name', ({ document, patch, want }) => {
     const [before, change] = [json(document), json(patch)];
     expect(JSON.stringify(applyMergePatch(before, change))).toBe(JSON.stringify(json(want)));
@@ -34,6 +54,8 @@ describe('applyMergePatch', () => {
 
   it.each([['5'], ['null'], ['"x"']])('refuses %s', (patch) => {
     expect(() => applyMergePatch({}, json(patch))).toThrow('Invalid JSON Patch');
-    expect(() => checkMergePatch(json(patch))).toThrow(patch === 'null' ? 'Invalid JSON Patch' : 'error decoding patch: json: cannot unmarshal');
+    expect(() => checkMergePatch(json(patch))).toThrow(
+      patch === 'null' ? 'Invalid JSON Patch' : 'error decoding patch: json: cannot unmarshal',
+    );
   });
 });

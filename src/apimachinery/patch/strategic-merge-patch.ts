@@ -17,7 +17,10 @@ const maxDepth = 500;
  */
 export class StrategicMergePatchError extends Error {
   override readonly name = 'StrategicMergePatchError';
-  constructor(message: string, readonly answer: 'badRequest' | 'unprocessable' | 'internal' = 'internal') {
+  constructor(
+    message: string,
+    readonly answer: 'badRequest' | 'unprocessable' | 'internal' = 'internal',
+  ) {
     super(message);
   }
 }
@@ -60,7 +63,8 @@ function followDirective(patch: JsonObject): JsonObject {
   throw new StrategicMergePatchError(`unknown patch type: ${formatDirective(directive)} in map: ${formatValue(patch)}`);
 }
 
-const formatDirective = (directive: unknown): string => (typeof directive === 'string' ? directive : directive === null ? '%!s(<nil>)' : `%!s(${goTypeName(directive)}=${formatValue(directive)})`);
+const formatDirective = (directive: unknown): string =>
+  typeof directive === 'string' ? directive : directive === null ? '%!s(<nil>)' : `%!s(${goTypeName(directive)}=${formatValue(directive)})`;
 
 function mergeField(target: JsonObject, patchKey: string, change: unknown, type: Type, depth: number): void {
   let key = patchKey;
@@ -187,9 +191,7 @@ function keyValue(item: unknown, mergeKey: string): unknown {
   return map[mergeKey];
 }
 
-function mergeList(
-  current: unknown[], changes: unknown[], items: Type, mergeKey: string, deletesItems: boolean, depth: number,
-): unknown[] {
+function mergeList(current: unknown[], changes: unknown[], items: Type, mergeKey: string, deletesItems: boolean, depth: number): unknown[] {
   if (current.length === 0 && changes.length === 0) return current;
   if (elementTypeName(current, changes) !== 'map[string]interface {}') {
     if (deletesItems) {
@@ -260,7 +262,12 @@ function elementMap(item: unknown, list: unknown[]): JsonObject {
 
 /** Sorts both parts by their own order and zips them: a server-only item goes first if the live list has it first. */
 function orderItems(
-  patchItems: unknown[], serverOnly: unknown[], patchOrder: unknown[], serverOrder: unknown[], mergeKey: string, ofMaps: boolean,
+  patchItems: unknown[],
+  serverOnly: unknown[],
+  patchOrder: unknown[],
+  serverOrder: unknown[],
+  mergeKey: string,
+  ofMaps: boolean,
 ): unknown[] {
   const keyOf = ofMaps ? (item: unknown) => keyValue(item, mergeKey) : (item: unknown) => item;
   const serverPlaces = placesOf(serverOrder, keyOf);
@@ -324,12 +331,18 @@ function elementTypeName(...lists: unknown[][]): string {
 }
 
 function lookup(type: Type, key: string): Field {
-  if (type.kind === 'raw') throw new StrategicMergePatchError(`unable to find api field in struct ${shortName(type.name)} for the json field ${JSON.stringify(key)}`);
+  if (type.kind === 'raw')
+    throw new StrategicMergePatchError(
+      `unable to find api field in struct ${shortName(type.name)} for the json field ${JSON.stringify(key)}`,
+    );
   if (type.kind !== 'struct') {
     throw new StrategicMergePatchError(`merging an object in json but data type is not struct, instead is: ${goKind(type)}`);
   }
   const field = type.fields.get(key) ?? [...type.fields.values()].find(({ name }) => name.toLowerCase() === key.toLowerCase());
-  if (!field) throw new StrategicMergePatchError(`unable to find api field in struct ${shortName(type.goName)} for the json field ${JSON.stringify(key)}`);
+  if (!field)
+    throw new StrategicMergePatchError(
+      `unable to find api field in struct ${shortName(type.goName)} for the json field ${JSON.stringify(key)}`,
+    );
   return field;
 }
 
@@ -350,15 +363,26 @@ const shortName = (name: string): string => name.slice(name.lastIndexOf('.') + 1
 /** reflect's name of a type's kind. */
 function goKind(type: Type): string {
   switch (type.kind) {
-    case 'list': return 'slice';
-    case 'map': return 'map';
-    case 'struct': case 'raw': return 'struct';
+    case 'list':
+      return 'slice';
+    case 'map':
+      return 'map';
+    case 'struct':
+    case 'raw':
+      return 'struct';
     default:
       switch (type.scalar) {
-        case 'boolean': return 'bool';
-        case 'bytes': return 'slice';
-        case 'string': case 'int32': case 'int64': case 'float64': return type.scalar;
-        default: return 'struct';
+        case 'boolean':
+          return 'bool';
+        case 'bytes':
+          return 'slice';
+        case 'string':
+        case 'int32':
+        case 'int64':
+        case 'float64':
+          return type.scalar;
+        default:
+          return 'struct';
       }
   }
 }

@@ -7,7 +7,8 @@ const tables: Record<string, SchemaTable> = {
   test_v1: {
     Thing: {
       fields: {
-        kind: { type: 'string' }, apiVersion: { type: 'string' },
+        kind: { type: 'string' },
+        apiVersion: { type: 'string' },
         metadata: { ref: 'Meta', always: true },
         spec: { ref: 'Spec', always: true },
         rules: { type: 'array', items: { ref: 'Part' }, always: true },
@@ -34,7 +35,9 @@ const tables: Record<string, SchemaTable> = {
         byName: { map: { ref: 'Part' } },
       },
     },
-    Part: { fields: { name: { type: 'string', always: true }, inner: { ref: 'Spec', ptr: true }, probed: { ref: 'meta_v1.Time', always: true } } },
+    Part: {
+      fields: { name: { type: 'string', always: true }, inner: { ref: 'Spec', ptr: true }, probed: { ref: 'meta_v1.Time', always: true } },
+    },
   },
 };
 const registry = new SchemaRegistry((file) => tables[file] ?? {});
@@ -50,22 +53,45 @@ const empty = '"metadata":{},"spec":{},"rules":null';
 describe('decode and encode', () => {
   test.each<[name: string, text: string, encoded: string]>([
     ['always fields are added', '{}', `{${empty}}`],
-    ['fields go into the order of the struct', '{"spec":{"size":1,"replicas":2},"metadata":{"labels":{},"name":"a"},"kind":"Thing"}',
-      '{"kind":"Thing","metadata":{"name":"a"},"spec":{"replicas":2,"size":1},"rules":null}'],
+    [
+      'fields go into the order of the struct',
+      '{"spec":{"size":1,"replicas":2},"metadata":{"labels":{},"name":"a"},"kind":"Thing"}',
+      '{"kind":"Thing","metadata":{"name":"a"},"spec":{"replicas":2,"size":1},"rules":null}',
+    ],
     ['zero values are left out', '{"kind":"","spec":{"size":0,"paused":false,"parts":[],"limits":{}},"data":null}', `{${empty}}`],
     ['but not behind pointers', '{"spec":{"replicas":0,"port":0}}', '{"metadata":{},"spec":{"replicas":0,"port":0},"rules":null}'],
     ['an empty list without omitempty stays', '{"rules":[]}', '{"metadata":{},"spec":{},"rules":[]}'],
-    ['null items are zero values', '{"rules":[null],"spec":{"words":["a",null]}}',
-      '{"metadata":{},"spec":{"words":["a",""]},"rules":[{"name":"","probed":null}]}'],
-    ['maps are sorted and escaped', '{"data":{"b":"<","a":null,"10":"x","9":"y","__proto__":"z"}}',
-      `{${empty},"data":{"10":"x","9":"y","__proto__":"z","a":"","b":"\\u003c"}}`],
-    ['base64 is canonical', '{"binary":{"a":"QR==","b":"Q\\nQ==","c":[1,2],"d":null}}', `{${empty},"binary":{"a":"QQ==","b":"QQ==","c":"AQI=","d":null}}`],
-    ['zero times are not there', '{"metadata":{"created":"0001-01-01T00:00:00Z"},"rules":[{"name":"a","probed":"0001-01-01T00:00:00Z"}]}',
-      '{"metadata":{},"spec":{},"rules":[{"name":"a","probed":null}]}'],
-    ['quantities are canonical', '{"spec":{"limits":{"cpu":"1000m","memory":1e9,"x":0.5,"y":"1024Mi"}}}',
-      '{"metadata":{},"spec":{"limits":{"cpu":"1","memory":"1e9","x":"500m","y":"1Gi"}},"rules":null}'],
+    [
+      'null items are zero values',
+      '{"rules":[null],"spec":{"words":["a",null]}}',
+      '{"metadata":{},"spec":{"words":["a",""]},"rules":[{"name":"","probed":null}]}',
+    ],
+    [
+      'maps are sorted and escaped',
+      '{"data":{"b":"<","a":null,"10":"x","9":"y","__proto__":"z"}}',
+      `{${empty},"data":{"10":"x","9":"y","__proto__":"z","a":"","b":"\\u003c"}}`,
+    ],
+    [
+      'base64 is canonical',
+      '{"binary":{"a":"QR==","b":"Q\\nQ==","c":[1,2],"d":null}}',
+      `{${empty},"binary":{"a":"QQ==","b":"QQ==","c":"AQI=","d":null}}`,
+    ],
+    [
+      'zero times are not there',
+      '{"metadata":{"created":"0001-01-01T00:00:00Z"},"rules":[{"name":"a","probed":"0001-01-01T00:00:00Z"}]}',
+      '{"metadata":{},"spec":{},"rules":[{"name":"a","probed":null}]}',
+    ],
+    [
+      'quantities are canonical',
+      '{"spec":{"limits":{"cpu":"1000m","memory":1e9,"x":0.5,"y":"1024Mi"}}}',
+      '{"metadata":{},"spec":{"limits":{"cpu":"1","memory":"1e9","x":"500m","y":"1Gi"}},"rules":null}',
+    ],
     ['zero structs with omitzero are not there', '{"spec":{"zero":{"name":""}}}', `{${empty}}`],
-    ['raw keeps its order, any is sorted', '{"raw":{"b":1,"a":2},"any":{"b":1,"a":2}}', `{${empty},"raw":{"b":1,"a":2},"any":{"a":2,"b":1}}`],
+    [
+      'raw keeps its order, any is sorted',
+      '{"raw":{"b":1,"a":2},"any":{"b":1,"a":2}}',
+      `{${empty},"raw":{"b":1,"a":2},"any":{"a":2,"b":1}}`,
+    ],
     ['64 bits', '{"spec":{"size":9007199254740993}}', '{"metadata":{},"spec":{"size":9007199254740993},"rules":null}'],
   ])('%s', (_name, text, encoded) => {
     expect(roundTrip(text)).toBe(encoded);
@@ -73,7 +99,9 @@ describe('decode and encode', () => {
   });
 
   test('unknown fields are dropped and told', () => {
-    const { value } = parseJson(Buffer.from('{"x":1,"spec":{"parts":[{"name":"a"},{"y":{"z":1}}],"byName":{"k":{"w":1}}},"__proto__":{"p":1}}'));
+    const { value } = parseJson(
+      Buffer.from('{"x":1,"spec":{"parts":[{"name":"a"},{"y":{"z":1}}],"byName":{"k":{"w":1}}},"__proto__":{"p":1}}'),
+    );
     const { object, unknownFields } = decode(thing, value);
     expect(unknownFields).toEqual(['x', 'spec.parts[1].y', 'spec.byName.k.w', '__proto__']);
     expect(object).toEqual({ spec: { parts: [{ name: 'a' }, {}], byName: { k: {} } } });
@@ -86,7 +114,14 @@ describe('decode and encode', () => {
   });
 
   test('struct that keeps unknown fields', () => {
-    const open: StructType = { kind: 'struct', name: 'x', goName: 'v1.X', fields: thing.fields, atomic: false, preserveUnknownFields: true };
+    const open: StructType = {
+      kind: 'struct',
+      name: 'x',
+      goName: 'v1.X',
+      fields: thing.fields,
+      atomic: false,
+      preserveUnknownFields: true,
+    };
     const { object, unknownFields } = decode(open, { z: null, data: { b: '1' }, a: { y: 1, x: 2 } });
     expect(unknownFields).toEqual([]);
     expect(encode(open, object)).toBe('{"a":{"x":2,"y":1},"data":{"b":"1"},"z":null}');
@@ -111,8 +146,14 @@ describe('values that do not fit', () => {
     ['{"spec":{"port":true}}', `json: cannot unmarshal bool ${into('Spec.spec.port', 'int32')}`],
     ['{"metadata":{"created":5}}', `json: cannot unmarshal number ${into('Meta.metadata.created', 'string')}`],
     ['{"metadata":{"created":"x"}}', 'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'],
-    ['{"spec":{"renewed":"2020-01-01T00:00:00.5Z"}}', 'parsing time "2020-01-01T00:00:00.5Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse ".5Z" as ".000000"'],
-    ['{"spec":{"paused":"x","limits":{"cpu":"x"}}}', "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"],
+    [
+      '{"spec":{"renewed":"2020-01-01T00:00:00.5Z"}}',
+      'parsing time "2020-01-01T00:00:00.5Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse ".5Z" as ".000000"',
+    ],
+    [
+      '{"spec":{"paused":"x","limits":{"cpu":"x"}}}',
+      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+    ],
     ['{"binary":{"a":"QUJD*"}}', 'illegal base64 data at input byte 4'],
     ['{"binary":{"a":"QQ"}}', 'illegal base64 data at input byte 0'],
     ['{"binary":{"a":"QQ=x"}}', 'illegal base64 data at input byte 2'],

@@ -29,11 +29,35 @@ export interface Decoded<T = Record<string, unknown>> {
 type Json = Record<string, unknown>;
 
 /** What the walks do with a field, flattened from its type so that one switch decides. */
-const enum Code { String, Boolean, Int32, Int64, Float64, Bytes, Time, MicroTime, Quantity, IntOrString, Raw, List, Map, StringMap, Struct }
+const enum Code {
+  String,
+  Boolean,
+  Int32,
+  Int64,
+  Float64,
+  Bytes,
+  Time,
+  MicroTime,
+  Quantity,
+  IntOrString,
+  Raw,
+  List,
+  Map,
+  StringMap,
+  Struct,
+}
 
 const scalarCodes: Readonly<Record<ScalarKind, Code>> = {
-  string: Code.String, boolean: Code.Boolean, int32: Code.Int32, int64: Code.Int64, float64: Code.Float64, bytes: Code.Bytes,
-  time: Code.Time, microtime: Code.MicroTime, quantity: Code.Quantity, intOrString: Code.IntOrString,
+  string: Code.String,
+  boolean: Code.Boolean,
+  int32: Code.Int32,
+  int64: Code.Int64,
+  float64: Code.Float64,
+  bytes: Code.Bytes,
+  time: Code.Time,
+  microtime: Code.MicroTime,
+  quantity: Code.Quantity,
+  intOrString: Code.IntOrString,
 };
 
 /** A type as a walk sees it. */
@@ -88,7 +112,10 @@ class LazyValuePlan implements ValuePlan {
   #items: ValuePlan | undefined;
   #struct: StructPlan | undefined;
 
-  constructor(readonly code: Code, readonly type: Type) {}
+  constructor(
+    readonly code: Code,
+    readonly type: Type,
+  ) {}
 
   items(): ValuePlan {
     if (!this.#items) {
@@ -105,11 +132,16 @@ class LazyValuePlan implements ValuePlan {
 
 function codeOf(type: Type): Code {
   switch (type.kind) {
-    case 'scalar': return scalarCodes[type.scalar];
-    case 'raw': return Code.Raw;
-    case 'list': return Code.List;
-    case 'map': return type.values.kind === 'scalar' && type.values.scalar === 'string' ? Code.StringMap : Code.Map;
-    case 'struct': return Code.Struct;
+    case 'scalar':
+      return scalarCodes[type.scalar];
+    case 'raw':
+      return Code.Raw;
+    case 'list':
+      return Code.List;
+    case 'map':
+      return type.values.kind === 'scalar' && type.values.scalar === 'string' ? Code.StringMap : Code.Map;
+    case 'struct':
+      return Code.Struct;
   }
 }
 
@@ -133,8 +165,14 @@ function fieldPlan(field: Field, index: number): FieldPlan {
   const value = valuePlan(field.type);
   const written = field.always && !field.omitzero && !field.ptr;
   return {
-    name: field.name, index, code: value.code, value, first: `{${encodeString(field.name)}:`, prefix: `,${encodeString(field.name)}:`,
-    keepsZero: field.ptr || field.always, omitzero: field.omitzero && !field.ptr,
+    name: field.name,
+    index,
+    code: value.code,
+    value,
+    first: `{${encodeString(field.name)}:`,
+    prefix: `,${encodeString(field.name)}:`,
+    keepsZero: field.ptr || field.always,
+    omitzero: field.omitzero && !field.ptr,
     zero: written ? () => zeroText(value) : field.always && field.ptr ? () => 'null' : undefined,
   };
 }
@@ -142,33 +180,52 @@ function fieldPlan(field: Field, index: number): FieldPlan {
 /** The zero value of Go, as json.Marshal writes it. */
 function zeroText(value: ValuePlan): string {
   switch (value.code) {
-    case Code.String: return '""';
-    case Code.Boolean: return 'false';
-    case Code.Int32: case Code.Int64: case Code.Float64: case Code.IntOrString: return '0';
-    case Code.Quantity: return '"0"';
-    case Code.Struct: return encodeStruct(value.struct(), {}, 0);
-    default: return 'null';
+    case Code.String:
+      return '""';
+    case Code.Boolean:
+      return 'false';
+    case Code.Int32:
+    case Code.Int64:
+    case Code.Float64:
+    case Code.IntOrString:
+      return '0';
+    case Code.Quantity:
+      return '"0"';
+    case Code.Struct:
+      return encodeStruct(value.struct(), {}, 0);
+    default:
+      return 'null';
   }
 }
 
 /** Go's name of a type. */
 function goTypeName(type: Type): string {
   switch (type.kind) {
-    case 'struct': return type.goName;
-    case 'list': return `[]${goTypeName(type.items)}`;
-    case 'map': return `map[string]${goTypeName(type.values)}`;
-    case 'raw': return type.name;
-    case 'scalar': return type.scalar === 'boolean' ? 'bool' : type.scalar === 'bytes' ? '[]uint8' : goScalarName(type.scalar);
+    case 'struct':
+      return type.goName;
+    case 'list':
+      return `[]${goTypeName(type.items)}`;
+    case 'map':
+      return `map[string]${goTypeName(type.values)}`;
+    case 'raw':
+      return type.name;
+    case 'scalar':
+      return type.scalar === 'boolean' ? 'bool' : type.scalar === 'bytes' ? '[]uint8' : goScalarName(type.scalar);
   }
 }
 
 function goScalarName(scalar: ScalarKind): string {
   switch (scalar) {
-    case 'time': return 'v1.Time';
-    case 'microtime': return 'v1.MicroTime';
-    case 'quantity': return 'resource.Quantity';
-    case 'intOrString': return 'intstr.IntOrString';
-    default: return scalar;
+    case 'time':
+      return 'v1.Time';
+    case 'microtime':
+      return 'v1.MicroTime';
+    case 'quantity':
+      return 'resource.Quantity';
+    case 'intOrString':
+      return 'intstr.IntOrString';
+    default:
+      return scalar;
   }
 }
 
@@ -188,7 +245,10 @@ class Decoding {
   error: DecodeError | undefined;
   depth = 0;
 
-  constructor(readonly strict: boolean, readonly literals: ReadonlyMap<string, string> | undefined) {}
+  constructor(
+    readonly strict: boolean,
+    readonly literals: ReadonlyMap<string, string> | undefined,
+  ) {}
 
   path(name?: string): string {
     let text = '';
@@ -211,7 +271,9 @@ class Decoding {
     if (field !== undefined) names.push(field);
     if (!owner) return new DecodeError(`json: cannot unmarshal ${value} into Go value of type ${typeName}`);
     if (owner.embedsTypeMeta && (field === 'kind' || field === 'apiVersion')) names.splice(-1, 0, 'TypeMeta');
-    return new DecodeError(`json: cannot unmarshal ${value} into Go struct field ${owner.shortName}.${names.join('.')} of type ${typeName}`);
+    return new DecodeError(
+      `json: cannot unmarshal ${value} into Go struct field ${owner.shortName}.${names.join('.')} of type ${typeName}`,
+    );
   }
 
   save(error: DecodeError): void {
@@ -227,10 +289,15 @@ class Decoding {
 function valueWord(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   switch (typeof value) {
-    case 'string': return 'string';
-    case 'boolean': return 'bool';
-    case 'number': case 'bigint': return 'number';
-    default: return value === null ? 'null' : 'object';
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'bool';
+    case 'number':
+    case 'bigint':
+      return 'number';
+    default:
+      return value === null ? 'null' : 'object';
   }
 }
 
@@ -277,7 +344,8 @@ function without(object: Json, dropped: readonly string[]): Json {
   let next = 0;
   for (const key in object) {
     if (key === dropped[next]) next++;
-    else if (key === '__proto__') Object.defineProperty(rest, key, { value: object[key], writable: true, enumerable: true, configurable: true });
+    else if (key === '__proto__')
+      Object.defineProperty(rest, key, { value: object[key], writable: true, enumerable: true, configurable: true });
     else rest[key] = object[key];
   }
   return rest;
@@ -297,7 +365,8 @@ function decodeField(field: FieldPlan, value: unknown, decoding: Decoding, owner
         return value !== 0 || field.keepsZero ? value : undefined;
       }
       break;
-    case Code.Raw: return value;
+    case Code.Raw:
+      return value;
     case Code.Struct: {
       if (typeof value !== 'object' || Array.isArray(value)) break;
       decoding.at.push(field.name);
@@ -305,14 +374,17 @@ function decodeField(field: FieldPlan, value: unknown, decoding: Decoding, owner
       decoding.at.pop();
       return field.omitzero && isZero(field.value.type, object) ? undefined : object;
     }
-    case Code.List: case Code.Map: case Code.StringMap: {
+    case Code.List:
+    case Code.Map:
+    case Code.StringMap: {
       if (typeof value !== 'object') break;
       decoding.at.push(field.name);
       const decoded = decodeValue(field.value, value, decoding, owner, undefined);
       decoding.at.pop();
       return field.keepsZero || !isEmptyContainer(decoded) ? decoded : undefined;
     }
-    default: break;
+    default:
+      break;
   }
   const decoded = decodeValue(field.value, value, decoding, owner, field.name);
   return decoded !== undefined && (field.keepsZero || !isZeroScalar(decoded)) ? decoded : undefined;
@@ -332,7 +404,13 @@ function isZeroScalar(value: unknown): boolean {
  * A value of any plan; of a list or map the place is already on the way, of others `field` is its name (undefined for an item). Returns undefined where
  * Go would leave the zero value: after null, a mismatch, or the zero time.
  */
-function decodeValue(plan: ValuePlan, value: unknown, decoding: Decoding, owner: StructPlan | undefined, field: string | undefined): unknown {
+function decodeValue(
+  plan: ValuePlan,
+  value: unknown,
+  decoding: Decoding,
+  owner: StructPlan | undefined,
+  field: string | undefined,
+): unknown {
   switch (plan.code) {
     case Code.String:
       if (typeof value === 'string') return value;
@@ -340,7 +418,8 @@ function decodeValue(plan: ValuePlan, value: unknown, decoding: Decoding, owner:
     case Code.Boolean:
       if (typeof value === 'boolean') return value;
       break;
-    case Code.Int32: case Code.Int64: {
+    case Code.Int32:
+    case Code.Int64: {
       if (typeof value !== 'number' && typeof value !== 'bigint') break;
       if (isInteger(plan.code, value, decoding, field)) return value;
       decoding.save(decoding.mismatch(`number ${decoding.literal(value, field)}`, goTypeName(plan.type), owner, field));
@@ -354,17 +433,20 @@ function decodeValue(plan: ValuePlan, value: unknown, decoding: Decoding, owner:
       if (typeof value === 'string') return decodeBase64(value, decoding);
       if (Array.isArray(value)) return decodeByteList(value, decoding, owner, field);
       break;
-    case Code.Time: case Code.MicroTime:
+    case Code.Time:
+    case Code.MicroTime:
       if (typeof value !== 'string') throw decoding.mismatch(valueWord(value), 'string', owner, field);
       return decodeTime(value, plan.code === Code.MicroTime);
-    case Code.Quantity: return decodeQuantity(value, decoding, field);
+    case Code.Quantity:
+      return decodeQuantity(value, decoding, field);
     case Code.IntOrString: {
       if (typeof value === 'string') return value;
       const isNumber = typeof value === 'number' || typeof value === 'bigint';
       if (isNumber && isInteger(Code.Int32, value, decoding, field)) return value;
       throw decoding.mismatch(isNumber ? `number ${decoding.literal(value, field)}` : valueWord(value), 'int32', owner, field);
     }
-    case Code.Raw: return value;
+    case Code.Raw:
+      return value;
     case Code.StringMap:
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) return decodeStringMap(value as Json, decoding, owner);
       break;
@@ -392,12 +474,22 @@ function isInteger(code: Code, value: number | bigint, decoding: Decoding, field
 function zeroItem(plan: ValuePlan): unknown {
   switch (plan.code) {
     // Of bytes, Go has null at first, but nothing that was stored as protobuf.
-    case Code.String: case Code.Bytes: return '';
-    case Code.Boolean: return false;
-    case Code.Int32: case Code.Int64: case Code.Float64: case Code.IntOrString: return 0;
-    case Code.Quantity: return '0';
-    case Code.Struct: return {};
-    default: return null;
+    case Code.String:
+    case Code.Bytes:
+      return '';
+    case Code.Boolean:
+      return false;
+    case Code.Int32:
+    case Code.Int64:
+    case Code.Float64:
+    case Code.IntOrString:
+      return 0;
+    case Code.Quantity:
+      return '0';
+    case Code.Struct:
+      return {};
+    default:
+      return null;
   }
 }
 
@@ -533,7 +625,8 @@ export function isZero(type: Type, value: unknown): boolean {
         if (!field || field.ptr || !isZero(field.type, item)) return false;
       }
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -607,19 +700,28 @@ function insertByIndex(fields: FieldPlan[], field: FieldPlan): void {
 /** undefined: the field is left out. */
 function encodeField(field: FieldPlan, value: unknown, depth: number): string | undefined {
   switch (field.code) {
-    case Code.String: return value !== '' || field.keepsZero ? encodeString(value as string) : undefined;
-    case Code.Boolean: return value === true ? 'true' : field.keepsZero ? 'false' : undefined;
-    case Code.Int32: case Code.Int64: return value !== 0 || field.keepsZero ? String(value) : undefined;
+    case Code.String:
+      return value !== '' || field.keepsZero ? encodeString(value as string) : undefined;
+    case Code.Boolean:
+      return value === true ? 'true' : field.keepsZero ? 'false' : undefined;
+    case Code.Int32:
+    case Code.Int64:
+      return value !== 0 || field.keepsZero ? String(value) : undefined;
     case Code.Struct:
       return field.omitzero && isZero(field.value.type, value) ? undefined : encodeStruct(field.value.struct(), value as Json, depth + 1);
-    case Code.List: case Code.Map: case Code.StringMap:
+    case Code.List:
+    case Code.Map:
+    case Code.StringMap:
       return field.keepsZero || !isEmptyContainer(value) ? encodeValue(field.value, value, depth) : undefined;
-    case Code.Float64: case Code.Bytes:
+    case Code.Float64:
+    case Code.Bytes:
       return field.keepsZero || !isZeroScalar(value) ? encodeValue(field.value, value, depth) : undefined;
-    case Code.Time: case Code.MicroTime:
+    case Code.Time:
+    case Code.MicroTime:
       if (!isZeroTime(value as string)) return `"${value as string}"`;
       return field.keepsZero && !field.omitzero ? 'null' : undefined;
-    default: return field.omitzero && isZero(field.value.type, value) ? undefined : encodeValue(field.value, value, depth);
+    default:
+      return field.omitzero && isZero(field.value.type, value) ? undefined : encodeValue(field.value, value, depth);
   }
 }
 
@@ -639,16 +741,28 @@ function encodeOpenStruct(plan: StructPlan, object: Json, depth: number): string
 function encodeValue(plan: ValuePlan, value: unknown, depth: number): string {
   if (value === null || value === undefined) return zeroText(plan);
   switch (plan.code) {
-    case Code.String: return encodeString(value as string);
-    case Code.Boolean: case Code.Int32: case Code.Int64: return String(value);
-    case Code.Float64: return typeof value === 'bigint' ? String(value) : encodeNumber(value as number);
-    case Code.Bytes: return `"${value as string}"`;
-    case Code.Time: case Code.MicroTime: return isZeroTime(value as string) ? 'null' : `"${value as string}"`;
-    case Code.Quantity: return encodeString(String(value));
-    case Code.IntOrString: return typeof value === 'string' ? encodeString(value) : String(value);
+    case Code.String:
+      return encodeString(value as string);
+    case Code.Boolean:
+    case Code.Int32:
+    case Code.Int64:
+      return String(value);
+    case Code.Float64:
+      return typeof value === 'bigint' ? String(value) : encodeNumber(value as number);
+    case Code.Bytes:
+      return `"${value as string}"`;
+    case Code.Time:
+    case Code.MicroTime:
+      return isZeroTime(value as string) ? 'null' : `"${value as string}"`;
+    case Code.Quantity:
+      return encodeString(String(value));
+    case Code.IntOrString:
+      return typeof value === 'string' ? encodeString(value) : String(value);
     // Go has a map behind plain `any`, and the bytes as they came behind its own raw types.
-    case Code.Raw: return (plan.type as RawType).name === 'any' ? encodeJson(value) : encodeRawJson(value);
-    case Code.Struct: return encodeStruct(plan.struct(), value as Json, depth + 1);
+    case Code.Raw:
+      return (plan.type as RawType).name === 'any' ? encodeJson(value) : encodeRawJson(value);
+    case Code.Struct:
+      return encodeStruct(plan.struct(), value as Json, depth + 1);
     case Code.List: {
       const list = value as unknown[];
       if (list.length === 0) return '[]';

@@ -30,7 +30,7 @@ function two(large: number, largeUnit: string, small: number, smallUnit: string)
   return small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit}${small}${smallUnit}`;
 }
 
-const unitMilliseconds: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, 'µs': 1e-3, 'μs': 1e-3, ms: 1, s: second, m: minute, h: hour };
+const unitMilliseconds: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: second, m: minute, h: hour };
 
 /**
  * Milliseconds of a duration in Go's syntax: `1h30m`, `-1.5s`, `300ms`, `0`. Throws an Error with Go's message if it is

@@ -9,7 +9,9 @@ export function indentJson(text: string): string {
       case 34: // a string: to its end
         for (at += 1; text.charCodeAt(at) !== 34; at += 1) if (text.charCodeAt(at) === 92) at += 1;
         break;
-      case 123: case 91: { // { [
+      case 123:
+      case 91: {
+        // { [
         const next = text.charCodeAt(at + 1);
         if (next === 125 || next === 93) {
           at += 1;
@@ -20,7 +22,8 @@ export function indentJson(text: string): string {
         start = at + 1;
         break;
       }
-      case 125: case 93: // } ]
+      case 125:
+      case 93: // } ]
         depth -= 1;
         out += text.slice(start, at) + breakLine();
         start = at;

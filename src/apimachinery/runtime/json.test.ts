@@ -8,8 +8,12 @@ describe('parseJson', () => {
     ['nested', '{"a":[1,{"b":null}],"c":true}', { a: [1, { b: null }], c: true }],
     ['safe integers are numbers', '[9007199254740991,-9007199254740991]', [9007199254740991, -9007199254740991]],
     ['other int64 are bigints', '[9007199254740993,-9223372036854775808]', [9007199254740993n, -9223372036854775808n]],
-    ['beyond int64 are doubles', '[9223372036854775808]', [9223372036854775808]],
-    ['a bigint under __proto__', '{"__proto__":9007199254740993}', JSON.parse('{"__proto__":0}', (key, value: unknown) => (key === '__proto__' ? 9007199254740993n : value))],
+    ['beyond int64 are doubles', '[9223372036854775808]', [2 ** 63]],
+    [
+      'a bigint under __proto__',
+      '{"__proto__":9007199254740993}',
+      JSON.parse('{"__proto__":0}', (key, value: unknown) => (key === '__proto__' ? 9007199254740993n : value)),
+    ],
     ['lone surrogates', '["\\ud800x","\\ud83d\\ude00"]', ['\ufffdx', '😀']],
     ['text beside a bigint', '{"é":9007199254740993,"b":"é"}', { é: 9007199254740993n, b: 'é' }],
   ];
@@ -40,7 +44,11 @@ describe('parseJson', () => {
 
   test('literals that are no plain integers', () => {
     const { literals } = parse('{"a":1.0,"b":[1e3,5],"c":99999999999999999999,"d":"1.5"}');
-    expect([...(literals ?? [])]).toEqual([['a', '1.0'], ['b[0]', '1e3'], ['c', '99999999999999999999']]);
+    expect([...(literals ?? [])]).toEqual([
+      ['a', '1.0'],
+      ['b[0]', '1e3'],
+      ['c', '99999999999999999999'],
+    ]);
     expect(parse('{"a":1}').literals).toBeUndefined();
   });
 

@@ -16,7 +16,10 @@ const maxReported = 100;
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
 
-  constructor(message: string, readonly offset: number) {
+  constructor(
+    message: string,
+    readonly offset: number,
+  ) {
     super(message);
   }
 }
@@ -108,7 +111,14 @@ function growKeys(size: number): void {
 /** Looks only at what JSON.parse cannot tell. On malformed text it stops somewhere: JSON.parse will refuse that text. */
 function scan(bytes: Buffer): Scan {
   const found: Scan = {
-    ascii: true, surrogates: false, tooDeep: false, duplicates: undefined, repeated: 0, literals: undefined, overflow: undefined, longIntegers: [],
+    ascii: true,
+    surrogates: false,
+    tooDeep: false,
+    duplicates: undefined,
+    repeated: 0,
+    literals: undefined,
+    overflow: undefined,
+    longIntegers: [],
   };
   const length = bytes.length;
   let allBytes = 0;
@@ -365,8 +375,8 @@ export function findSyntaxError(bytes: Uint8Array): JsonSyntaxError | undefined 
       if (c < 0x20) return bad('in string literal');
       i++;
       if (c !== backslash) continue;
-      const escape = peek();
-      if (escape === 0x75) {
+      const escaped = peek();
+      if (escaped === 0x75) {
         i++;
         for (let k = 0; k < 4; k++) {
           const error = step(isHex(peek()), 'in \\u hexadecimal character escape');
@@ -374,7 +384,7 @@ export function findSyntaxError(bytes: Uint8Array): JsonSyntaxError | undefined 
         }
         continue;
       }
-      const error = step(escapes.has(escape), 'in string escape code');
+      const error = step(escapes.has(escaped), 'in string escape code');
       if (error) return error;
     }
   };
@@ -472,16 +482,25 @@ function quoteCharacter(byte: number): string {
   return `'${quote(String.fromCharCode(byte)).slice(1, -1)}'`;
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what has to be escaped
 const needsEscape = /["\\<>&\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
 const goEscapes = /[<>&\u2028\u2029]/g;
 const goEscape: Readonly<Record<string, string>> = {
-  '<': '\\u003c', '>': '\\u003e', '&': '\\u0026', '\u2028': '\\u2028', '\u2029': '\\u2029',
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
 };
 
 /** A string as json.Marshal writes it, with quotes: `<`, `>`, `&`, U+2028 and U+2029 escaped, lone surrogates as `\ufffd`. */
 export function encodeString(text: string): string {
   if (!needsEscape.test(text)) return `"${text}"`;
-  if (!text.isWellFormed()) return `"${text.split(/\p{Surrogate}/u).map((part) => encodeString(part).slice(1, -1)).join('\\ufffd')}"`;
+  if (!text.isWellFormed())
+    return `"${text
+      .split(/\p{Surrogate}/u)
+      .map((part) => encodeString(part).slice(1, -1))
+      .join('\\ufffd')}"`;
   return JSON.stringify(text).replace(goEscapes, (char) => goEscape[char]!);
 }
 
@@ -551,9 +570,13 @@ function write(value: unknown, depth: number, keysOf: (object: object) => string
 
 function writeScalar(value: unknown): string {
   switch (typeof value) {
-    case 'string': return encodeString(value);
-    case 'number': return encodeNumber(value);
-    case 'boolean': case 'bigint': return String(value);
+    case 'string':
+      return encodeString(value);
+    case 'number':
+      return encodeNumber(value);
+    case 'boolean':
+    case 'bigint':
+      return String(value);
     default:
       if (value === null || value === undefined) return 'null';
       throw new TypeError(`json: unsupported type: ${typeof value}`);

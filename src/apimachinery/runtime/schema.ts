@@ -57,7 +57,11 @@ export interface ProtobufMessages {
 }
 
 export type ScalarKind =
-  | 'string' | 'boolean' | 'int32' | 'int64' | 'float64'
+  | 'string'
+  | 'boolean'
+  | 'int32'
+  | 'int64'
+  | 'float64'
   /** base64 in JSON. */
   | 'bytes'
   /** RFC 3339 in whole seconds, UTC. */
@@ -69,9 +73,15 @@ export type ScalarKind =
   /** An intstr.IntOrString. */
   | 'intOrString';
 
-export interface ScalarType { readonly kind: 'scalar'; readonly scalar: ScalarKind }
+export interface ScalarType {
+  readonly kind: 'scalar';
+  readonly scalar: ScalarKind;
+}
 /** Any JSON: RawExtension, FieldsV1, JSON of CRD schemas, x-kubernetes-preserve-unknown-fields. */
-export interface RawType { readonly kind: 'raw'; readonly name: string }
+export interface RawType {
+  readonly kind: 'raw';
+  readonly name: string;
+}
 export interface ListType {
   readonly kind: 'list';
   readonly items: Type;
@@ -120,8 +130,16 @@ export type Type = ScalarType | RawType | ListType | MapType | StructType;
 
 const scalar = (kind: ScalarKind): ScalarType => ({ kind: 'scalar', scalar: kind });
 const scalars = {
-  string: scalar('string'), boolean: scalar('boolean'), int32: scalar('int32'), int64: scalar('int64'), float64: scalar('float64'),
-  bytes: scalar('bytes'), time: scalar('time'), microtime: scalar('microtime'), quantity: scalar('quantity'), intOrString: scalar('intOrString'),
+  string: scalar('string'),
+  boolean: scalar('boolean'),
+  int32: scalar('int32'),
+  int64: scalar('int64'),
+  float64: scalar('float64'),
+  bytes: scalar('bytes'),
+  time: scalar('time'),
+  microtime: scalar('microtime'),
+  quantity: scalar('quantity'),
+  intOrString: scalar('intOrString'),
 } as const satisfies Record<ScalarKind, ScalarType>;
 
 /** Definitions whose Go type has a MarshalJSON of its own. */
@@ -145,7 +163,10 @@ export class SchemaRegistry {
   readonly #load: (file: string) => SchemaTable;
 
   /** `load` reads the table of a file name such as `core_v1`; it throws if there is none. Without `messages`, types have no protobuf form. */
-  constructor(load: (file: string) => SchemaTable, readonly messages?: ProtobufMessages) {
+  constructor(
+    load: (file: string) => SchemaTable,
+    readonly messages?: ProtobufMessages,
+  ) {
     this.#load = load;
   }
 
@@ -195,20 +216,30 @@ export class SchemaRegistry {
     switch (field.type) {
       case 'array':
         return {
-          kind: 'list', items: field.items ? this.fieldType(file, field.items) : { kind: 'raw', name: 'any' },
-          listType: field.listType ?? 'atomic', listMapKeys: field.listMapKeys ?? [],
-          patchStrategy: field.patchStrategy, patchMergeKey: field.patchMergeKey,
+          kind: 'list',
+          items: field.items ? this.fieldType(file, field.items) : { kind: 'raw', name: 'any' },
+          listType: field.listType ?? 'atomic',
+          listMapKeys: field.listMapKeys ?? [],
+          patchStrategy: field.patchStrategy,
+          patchMergeKey: field.patchMergeKey,
         };
       case 'string':
         if (field.format === 'byte') return scalars.bytes;
         if (field.format === 'date-time') return scalars.time;
         if (field.format === 'int-or-string') return scalars.intOrString;
         return scalars.string;
-      case 'integer': return field.format === 'int64' ? scalars.int64 : scalars.int32;
-      case 'number': return scalars.float64;
-      case 'boolean': return scalars.boolean;
-      case 'object': case 'any': case undefined: return { kind: 'raw', name: 'any' };
-      default: throw new Error(`schema: unknown type ${field.type} in ${file}`);
+      case 'integer':
+        return field.format === 'int64' ? scalars.int64 : scalars.int32;
+      case 'number':
+        return scalars.float64;
+      case 'boolean':
+        return scalars.boolean;
+      case 'object':
+      case 'any':
+      case undefined:
+        return { kind: 'raw', name: 'any' };
+      default:
+        throw new Error(`schema: unknown type ${field.type} in ${file}`);
     }
   }
 }
@@ -221,7 +252,12 @@ class LazyStruct implements StructType {
   readonly preserveUnknownFields = false;
   #fields: ReadonlyMap<string, Field> | undefined;
 
-  constructor(readonly registry: SchemaRegistry, readonly file: string, readonly name: string, readonly definition: DefinitionTable) {
+  constructor(
+    readonly registry: SchemaRegistry,
+    readonly file: string,
+    readonly name: string,
+    readonly definition: DefinitionTable,
+  ) {
     this.goName = `${file.slice(file.indexOf('_') + 1)}${name.slice(name.indexOf('.'))}`;
     this.atomic = definition.mapType === 'atomic';
   }
@@ -236,8 +272,16 @@ class LazyStruct implements StructType {
     for (const [name, table] of Object.entries(this.definition.fields ?? {})) {
       const type = this.registry.fieldType(this.file, table);
       fields.set(name, {
-        name, type, required: required.has(name), ptr: table.ptr ?? false, always: table.always ?? false, omitzero: table.omitzero ?? false,
-        default: table.default, enum: table.enum, patchStrategy: table.patchStrategy, patchMergeKey: table.patchMergeKey,
+        name,
+        type,
+        required: required.has(name),
+        ptr: table.ptr ?? false,
+        always: table.always ?? false,
+        omitzero: table.omitzero ?? false,
+        default: table.default,
+        enum: table.enum,
+        patchStrategy: table.patchStrategy,
+        patchMergeKey: table.patchMergeKey,
         atomic: table.mapType === 'atomic' || (type.kind === 'struct' && type.atomic) || (type.kind === 'map' && type.mapType === 'atomic'),
       });
     }

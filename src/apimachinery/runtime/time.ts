@@ -55,8 +55,15 @@ function isCanonicalTime(text: string): boolean {
   if (text.length !== 20 || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return false;
   const month = Number(text.slice(5, 7));
   const day = Number(text.slice(8, 10));
-  return month >= 1 && month <= 12 && day >= 1 && (day <= 28 || day <= daysIn(Number(text.slice(0, 4)), month))
-    && text.slice(11, 13) < '24' && text.charCodeAt(14) < 0x36 && text.charCodeAt(17) < 0x36;
+  return (
+    month >= 1 &&
+    month <= 12 &&
+    day >= 1 &&
+    (day <= 28 || day <= daysIn(Number(text.slice(0, 4)), month)) &&
+    text.slice(11, 13) < '24' &&
+    text.charCodeAt(14) < 0x36 &&
+    text.charCodeAt(17) < 0x36
+  );
 }
 
 /** The text that a metav1.Time has once it was read and written: UTC, whole seconds. Throws TimeParseError. */
@@ -90,7 +97,9 @@ function daysIn(year: number, month: number): number {
 function parseLayout(text: string, layout: keyof typeof layouts): { seconds: number; nanos: number } {
   let rest = text;
   const fail = (element: string, found: string): TimeParseError =>
-    new TimeParseError(`parsing time ${quoteTime(text)} as ${quoteTime(layouts[layout])}: cannot parse ${quoteTime(found)} as ${quoteTime(element)}`);
+    new TimeParseError(
+      `parsing time ${quoteTime(text)} as ${quoteTime(layouts[layout])}: cannot parse ${quoteTime(found)} as ${quoteTime(element)}`,
+    );
   const outOfRange = (what: string): TimeParseError => new TimeParseError(`parsing time ${quoteTime(text)}: ${what} out of range`);
   const literal = (char: string): void => {
     if (!rest.startsWith(char)) throw fail(char, rest);

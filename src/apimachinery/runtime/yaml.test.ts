@@ -7,7 +7,11 @@ describe('parseYaml', () => {
   test.each<[name: string, text: string, value: unknown]>([
     ['JSON', '{"a":[1,true]}', { a: [1, true] }],
     ['words of YAML 1.1', 'a: yes\nb: Off\nc: ~\nd: "yes"\ne: nope\n', { a: true, b: false, c: null, d: 'yes', e: 'nope' }],
-    ['numbers', 'a: 0x1f\nb: 012\nc: 1_000\nd: 1.0\ne: 1e3\nf: .5\ng: 08\nh: 1:30\ni: 0b11\n', { a: 31, b: 10, c: 1000, d: 1, e: 1000, f: 0.5, g: 8, h: '1:30', i: 3 }],
+    [
+      'numbers',
+      'a: 0x1f\nb: 012\nc: 1_000\nd: 1.0\ne: 1e3\nf: .5\ng: 08\nh: 1:30\ni: 0b11\n',
+      { a: 31, b: 10, c: 1000, d: 1, e: 1000, f: 0.5, g: 8, h: '1:30', i: 3 },
+    ],
     ['64 bits', 'a: 9007199254740993\n', { a: 9007199254740993n }],
     ['times stay strings', 'a: 2020-01-01\n', { a: '2020-01-01' }],
     ['keys become strings', '1: a\ntrue: b\n1.5: c\n', { 1: 'a', true: 'b', '1.5': 'c' }],
@@ -41,7 +45,9 @@ describe('parseYaml', () => {
 
   test('aliases may not explode', () => {
     const levels = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${Array(9).fill(`*l${i}`).join(',')}]`);
-    expect(() => parse(`l0: &l0 [x,x,x,x,x,x,x,x,x]\n${levels.join('\n')}\n`)).toThrow(new YamlError('yaml: document contains excessive aliasing'));
+    expect(() => parse(`l0: &l0 [x,x,x,x,x,x,x,x,x]\n${levels.join('\n')}\n`)).toThrow(
+      new YamlError('yaml: document contains excessive aliasing'),
+    );
   });
 
   test('endless nesting', () => {
@@ -53,8 +59,16 @@ describe('encodeYaml', () => {
   test.each<[name: string, value: unknown, yaml: string]>([
     ['lists are not indented in maps', { a: [1, { b: 2, c: [] }], d: {} }, 'a:\n- 1\n- b: 2\n  c: []\nd: {}\n'],
     ['lists in lists', [[1, [2]], { a: [3] }], '- - 1\n  - - 2\n- a:\n  - 3\n'],
-    ['what would be read as something else is quoted', ['true', '1', '', '1:30', '2020-01-01', 'null', 'x'], '- "true"\n- "1"\n- ""\n- "1:30"\n- "2020-01-01"\n- "null"\n- x\n'],
-    ['what is no plain text is quoted', ['a: b', '- x', ' lead', "it's", '#x', 'a\tb', '😀'], '- \'a: b\'\n- \'- x\'\n- \' lead\'\n- it\'s\n- \'#x\'\n- "a\\tb"\n- "\\U0001F600"\n'],
+    [
+      'what would be read as something else is quoted',
+      ['true', '1', '', '1:30', '2020-01-01', 'null', 'x'],
+      '- "true"\n- "1"\n- ""\n- "1:30"\n- "2020-01-01"\n- "null"\n- x\n',
+    ],
+    [
+      'what is no plain text is quoted',
+      ['a: b', '- x', ' lead', "it's", '#x', 'a\tb', '😀'],
+      "- 'a: b'\n- '- x'\n- ' lead'\n- it's\n- '#x'\n- \"a\\tb\"\n- \"\\U0001F600\"\n",
+    ],
     ['lines', { a: 'x\ny', b: 'x\n', c: 'x\n\n', d: '\nx' }, 'a: |-\n  x\n  y\nb: |\n  x\nc: |+\n  x\n\nd: |2-\n\n  x\n'],
     ['numbers', [1.5, 1e21, 1234567.5, 9007199254740993n, null], '- 1.5\n- 1e+21\n- 1.2345675e+06\n- 9007199254740993\n- null\n'],
     ['keys in natural order', { a10: 1, a2: 2, B: 3, 'a-x': 4 }, 'B: 3\na-x: 4\na2: 2\na10: 1\n'],

@@ -77,8 +77,15 @@ class Document {
   constructor(text: string) {
     this.#lines = new this.#yaml.LineCounter();
     const composed = this.#yaml.parseAllDocuments(text, {
-      version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, logLevel: 'silent', lineCounter: this.#lines, prettyErrors: false,
-      keepSourceTokens: false, stringKeys: false,
+      version: '1.1',
+      schema: 'failsafe',
+      merge: false,
+      uniqueKeys: false,
+      logLevel: 'silent',
+      lineCounter: this.#lines,
+      prettyErrors: false,
+      keepSourceTokens: false,
+      stringKeys: false,
     });
     const document = 'empty' in composed ? undefined : composed[0];
     this.#document = document ?? new this.#yaml.Document(null);
@@ -88,7 +95,10 @@ class Document {
 
   convert(): ParsedYaml {
     const value = this.#value(this.#document.contents as Yaml.Node | null);
-    const duplicateError = this.#duplicateErrors.length > 0 ? `yaml: unmarshal errors:\n${this.#duplicateErrors.map((line) => `  ${line}`).join('\n')}` : undefined;
+    const duplicateError =
+      this.#duplicateErrors.length > 0
+        ? `yaml: unmarshal errors:\n${this.#duplicateErrors.map((line) => `  ${line}`).join('\n')}`
+        : undefined;
     return { value, duplicateFields: [...this.#duplicates], duplicateError, literals: undefined };
   }
 
@@ -106,13 +116,21 @@ class Document {
   /** The words of go-yaml for the errors of the package, as far as they have a counterpart. */
   #goMessage(error: Yaml.YAMLParseError): string {
     switch (error.code) {
-      case 'BLOCK_AS_IMPLICIT_KEY': case 'MULTILINE_IMPLICIT_KEY': return 'mapping values are not allowed in this context';
-      case 'TAB_AS_INDENT': return 'found character that cannot start any token';
-      case 'BAD_INDENT': return 'did not find expected key';
-      case 'BAD_DIRECTIVE': return 'found unknown directive name';
-      case 'BAD_ALIAS': return 'did not find expected alphabetic or numeric character';
-      case 'BAD_DQ_ESCAPE': return 'found unknown escape character';
-      case 'TAG_RESOLVE_FAILED': return 'found undefined tag handle';
+      case 'BLOCK_AS_IMPLICIT_KEY':
+      case 'MULTILINE_IMPLICIT_KEY':
+        return 'mapping values are not allowed in this context';
+      case 'TAB_AS_INDENT':
+        return 'found character that cannot start any token';
+      case 'BAD_INDENT':
+        return 'did not find expected key';
+      case 'BAD_DIRECTIVE':
+        return 'found unknown directive name';
+      case 'BAD_ALIAS':
+        return 'did not find expected alphabetic or numeric character';
+      case 'BAD_DQ_ESCAPE':
+        return 'found unknown escape character';
+      case 'TAG_RESOLVE_FAILED':
+        return 'found undefined tag handle';
       case 'MISSING_CHAR':
         if (/closing ["']/.test(error.message)) return 'found unexpected end of stream';
         if (error.message.includes(']')) return "did not find expected ',' or ']'";
@@ -201,7 +219,8 @@ class Document {
     }
     const object: Record<string, unknown> = {};
     for (const key of [...entries.keys()].sort(compareUtf8)) {
-      if (key === '__proto__') Object.defineProperty(object, key, { value: entries.get(key), writable: true, enumerable: true, configurable: true });
+      if (key === '__proto__')
+        Object.defineProperty(object, key, { value: entries.get(key), writable: true, enumerable: true, configurable: true });
       else object[key] = entries.get(key);
     }
     return object;
@@ -224,9 +243,13 @@ class Document {
   #key(node: Yaml.Node | null): string {
     const value = this.#value(node);
     switch (typeof value) {
-      case 'string': return value;
-      case 'bigint': case 'boolean': return String(value);
-      case 'number': return Number.isInteger(value) ? String(value) : formatFloat(Math.fround(value) === value ? value : Number(value.toPrecision(8)));
+      case 'string':
+        return value;
+      case 'bigint':
+      case 'boolean':
+        return String(value);
+      case 'number':
+        return Number.isInteger(value) ? String(value) : formatFloat(Math.fround(value) === value ? value : Number(value.toPrecision(8)));
       default:
         if (value !== null) throw new YamlError('yaml: invalid map key');
         throw new YamlError('unsupported map key of type: %!s(<nil>), key: <nil>, value: <nil>');
@@ -236,12 +259,21 @@ class Document {
 
 function isMergeKey(key: Yaml.Node | null): boolean {
   const scalar = key as Yaml.Scalar | null;
-  return scalar !== null && scalar.value === '<<' && scalar.type === 'PLAIN' && (scalar.tag === undefined || scalar.tag === 'tag:yaml.org,2002:merge');
+  return (
+    scalar !== null &&
+    scalar.value === '<<' &&
+    scalar.type === 'PLAIN' &&
+    (scalar.tag === undefined || scalar.tag === 'tag:yaml.org,2002:merge')
+  );
 }
 
 const shortTags: Readonly<Record<string, string | undefined>> = {
-  'tag:yaml.org,2002:str': '!!str', 'tag:yaml.org,2002:bool': '!!bool', 'tag:yaml.org,2002:int': '!!int',
-  'tag:yaml.org,2002:float': '!!float', 'tag:yaml.org,2002:null': '!!null', 'tag:yaml.org,2002:timestamp': '!!timestamp',
+  'tag:yaml.org,2002:str': '!!str',
+  'tag:yaml.org,2002:bool': '!!bool',
+  'tag:yaml.org,2002:int': '!!int',
+  'tag:yaml.org,2002:float': '!!float',
+  'tag:yaml.org,2002:null': '!!null',
+  'tag:yaml.org,2002:timestamp': '!!timestamp',
 };
 
 /** A float64 of go-yaml, apart from the integers. */
@@ -253,9 +285,12 @@ function tagOf(value: unknown): string {
   if (value === null) return '!!null';
   if (value instanceof Float) return '!!float';
   switch (typeof value) {
-    case 'boolean': return '!!bool';
-    case 'bigint': return '!!int';
-    default: return '!!str';
+    case 'boolean':
+      return '!!bool';
+    case 'bigint':
+      return '!!int';
+    default:
+      return '!!str';
   }
 }
 
@@ -347,7 +382,9 @@ class Emitter {
       return;
     }
     if (value !== null && typeof value === 'object') {
-      const keys = Object.keys(value).filter((key) => (value as Record<string, unknown>)[key] !== undefined).sort(compareNatural);
+      const keys = Object.keys(value)
+        .filter((key) => (value as Record<string, unknown>)[key] !== undefined)
+        .sort(compareNatural);
       if (keys.length === 0) return this.#last(afterKey, '{}');
       const own = indent + 2;
       for (const [i, key] of keys.entries()) {
@@ -450,7 +487,8 @@ class Emitter {
 
 function scalarText(value: unknown): string {
   if (value === null || value === undefined) return 'null';
-  if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 64 ? BigInt(value).toString() : formatFloat(value);
+  if (typeof value === 'number')
+    return Number.isInteger(value) && Math.abs(value) < 2 ** 64 ? BigInt(value).toString() : formatFloat(value);
   return String(value);
 }
 
@@ -474,8 +512,12 @@ function analyze(text: string): ScalarForm {
   const spaceBreak = / [\n\r\u0085\u2028\u2029]/.test(text);
   const breakSpace = /[\n\r\u0085\u2028\u2029] /.test(text);
   const edges = /^[ \n\r\u0085\u2028\u2029]|[ \n\r\u0085\u2028\u2029]$/.test(text);
-  const indicators = /^(?:---|\.\.\.)/.test(text) || /^[#,[\]{}&*!|>'"%@`]/.test(text) || /^[?:-](?:[ \t]|$)/.test(text)
-    || /:(?:[ \t]|$)/.test(text) || /[ \t\n\r\u0085\u2028\u2029]#/.test(text);
+  const indicators =
+    /^(?:---|\.\.\.)/.test(text) ||
+    /^[#,[\]{}&*!|>'"%@`]/.test(text) ||
+    /^[?:-](?:[ \t]|$)/.test(text) ||
+    /:(?:[ \t]|$)/.test(text) ||
+    /[ \t\n\r\u0085\u2028\u2029]#/.test(text);
   return {
     plainAllowed: !special && !spaceBreak && !breakSpace && !edges && !indicators && !breaks.test(text),
     singleQuotedAllowed: !special && !spaceBreak && !breakSpace,
@@ -484,8 +526,20 @@ function analyze(text: string): ScalarForm {
 }
 
 const doubleEscapes: Readonly<Record<string, string>> = {
-  '\0': '\\0', '\x07': '\\a', '\b': '\\b', '\t': '\\t', '\n': '\\n', '\v': '\\v', '\f': '\\f', '\r': '\\r', '\x1b': '\\e', '"': '\\"', '\\': '\\\\',
-  '\u0085': '\\N', '\u2028': '\\L', '\u2029': '\\P',
+  '\0': '\\0',
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\v': '\\v',
+  '\f': '\\f',
+  '\r': '\\r',
+  '\x1b': '\\e',
+  '"': '\\"',
+  '\\': '\\\\',
+  '\u0085': '\\N',
+  '\u2028': '\\L',
+  '\u2029': '\\P',
 };
 
 function escapeDouble(char: string): string {

@@ -6,9 +6,18 @@ import { encodeJson } from '../runtime/json.ts';
 import { formatFloat, quote } from '../runtime/quote.ts';
 
 export type FieldErrorType =
-  | 'FieldValueNotFound' | 'FieldValueRequired' | 'FieldValueDuplicate' | 'FieldValueInvalid' | 'FieldValueNotSupported'
-  | 'FieldValueForbidden' | 'FieldValueTooLong' | 'FieldValueTooMany' | 'FieldValueTooFew' | 'FieldValueTooShort'
-  | 'FieldValueTypeInvalid' | 'InternalError';
+  | 'FieldValueNotFound'
+  | 'FieldValueRequired'
+  | 'FieldValueDuplicate'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueTooFew'
+  | 'FieldValueTooShort'
+  | 'FieldValueTypeInvalid'
+  | 'InternalError';
 
 const titles: Readonly<Record<FieldErrorType, string>> = {
   FieldValueNotFound: 'Not found',
@@ -27,7 +36,11 @@ const titles: Readonly<Record<FieldErrorType, string>> = {
 
 /** The types whose message never shows the value. */
 const silent: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
-  'FieldValueRequired', 'FieldValueForbidden', 'FieldValueTooLong', 'FieldValueTooShort', 'InternalError',
+  'FieldValueRequired',
+  'FieldValueForbidden',
+  'FieldValueTooLong',
+  'FieldValueTooShort',
+  'InternalError',
 ]);
 
 /** As a bad value: the message says nothing of it (a secret, or simply too much). */
@@ -111,11 +124,17 @@ export class FieldError {
 
 function formatBadValue(value: unknown): string {
   switch (typeof value) {
-    case 'string': return quote(value);
-    case 'number': return Number.isInteger(value) ? String(value) : formatFloat(value);
-    case 'bigint': case 'boolean': return String(value);
-    case 'undefined': return 'null';
-    default: return value instanceof JsonText ? value.text : encodeJson(value);
+    case 'string':
+      return quote(value);
+    case 'number':
+      return Number.isInteger(value) ? String(value) : formatFloat(value);
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    case 'undefined':
+      return 'null';
+    default:
+      return value instanceof JsonText ? value.text : encodeJson(value);
   }
 }
 

@@ -159,7 +159,8 @@ export function getWarningsForIP(path: Path, value: string): string[] {
   const address = parseIPSloppy(value);
   if (!address) return [];
   const text = formatIP(address);
-  if (address.leadingZeros || address.mapped) return [`${path.toString()}: non-standard IP address ${quote(value)} is invalid: use ${quote(text)}`];
+  if (address.leadingZeros || address.mapped)
+    return [`${path.toString()}: non-standard IP address ${quote(value)} is invalid: use ${quote(text)}`];
   if (address.bytes.length === 16 && text !== value) {
     return [`${path.toString()}: IPv6 address ${quote(value)} should be in RFC 5952 canonical format (${quote(text)})`];
   }
@@ -174,7 +175,9 @@ export function getWarningsForCIDR(path: Path, value: string): string[] {
   const subnet = formatCIDR(cidr);
   if (!masked(cidr).every((byte, i) => byte === cidr.bytes[i])) {
     const single = `${formatIP(cidr)}/${cidr.bytes.length * 8}`;
-    warnings.push(`${path.toString()}: CIDR value ${quote(value)} is ambiguous in this context (should be ${quote(subnet)} or ${quote(single)}?)`);
+    warnings.push(
+      `${path.toString()}: CIDR value ${quote(value)} is ambiguous in this context (should be ${quote(subnet)} or ${quote(single)}?)`,
+    );
   }
   if (cidr.leadingZeros || cidr.mapped) {
     warnings.push(`${path.toString()}: non-standard CIDR value ${quote(value)} is invalid: use ${quote(subnet)}`);

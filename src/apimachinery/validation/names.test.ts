@@ -26,22 +26,33 @@ describe.each<[check: Check, valid: string[], invalid: string[]]>([
 
 test.each<[found: readonly string[], messages: string[]]>([
   [names.isDNS1123Label('a.b'), ['must not contain dots']],
-  [names.isDNS1123Label('A'.repeat(64)), [
-    'must be no more than 63 characters',
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
-  ]],
-  [names.isQualifiedName('/'), [
-    'prefix part must be non-empty',
-    'name part must be non-empty',
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
-  ]],
+  [
+    names.isDNS1123Label('A'.repeat(64)),
+    [
+      'must be no more than 63 characters',
+      "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+    ],
+  ],
+  [
+    names.isQualifiedName('/'),
+    [
+      'prefix part must be non-empty',
+      'name part must be non-empty',
+      "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+    ],
+  ],
   [names.isQualifiedName('x'.repeat(64)), ['name part must be no more than 63 bytes']],
   [names.isValidLabelValue('x'.repeat(64)), ['must be no more than 63 bytes']],
   [names.isConfigMapKey('..'), ["must not be '..'"]],
   [names.isValidPortNum(0), ['must be between 1 and 65535, inclusive']],
   [names.isValidPathSegmentName('/%'), ["may not contain '/'", "may not contain '%'"]],
   [names.nameIsDNSLabel('a-', true), []],
-  [names.isHTTPHeaderName('_'), ["a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')"]],
+  [
+    names.isHTTPHeaderName('_'),
+    [
+      "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')",
+    ],
+  ],
 ])('%j', (found, messages) => {
   expect(found).toEqual(messages);
 });

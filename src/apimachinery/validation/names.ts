@@ -77,7 +77,10 @@ const dns1035Label = rule(
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
 );
 const labelKeyFormat = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
-const labelKey = rule(labelKeyFormat, "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character");
+const labelKey = rule(
+  labelKeyFormat,
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+);
 const labelValue = rule(
   `(${labelKeyFormat})?`,
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
@@ -107,9 +110,11 @@ export function isDNS1123Label(value: string): readonly string[] {
   if (tooLong) errors.push(maxLenError(dns1123LabelMaxLength));
   if (!matches) {
     // A subdomain that is no label can only have dots too many.
-    errors.push(dns1123Subdomain.regex.test(value)
-      ? 'must not contain dots'
-      : regexError(dns1123Label.message, dns1123Label.pattern, 'my-name', '123-abc'));
+    errors.push(
+      dns1123Subdomain.regex.test(value)
+        ? 'must not contain dots'
+        : regexError(dns1123Label.message, dns1123Label.pattern, 'my-name', '123-abc'),
+    );
   }
   return errors;
 }
@@ -147,7 +152,9 @@ export function isDNS1035Label(value: string): readonly string[] {
 export function isQualifiedName(value: string): readonly string[] {
   const parts = value.split('/');
   if (parts.length > 2) {
-    return [`a valid label key ${regexError(labelKey.message, labelKey.pattern, 'MyName', 'my.name', '123-abc')} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+    return [
+      `a valid label key ${regexError(labelKey.message, labelKey.pattern, 'MyName', 'my.name', '123-abc')} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
   }
   const name = parts.at(-1)!;
   const errors: string[] = [];
@@ -212,7 +219,9 @@ export function isEnvVarName(value: string): readonly string[] {
 
 export function isRelaxedEnvVarName(value: string): readonly string[] {
   if (value === '') return [`environment variable name ${emptyError()}`];
-  return /^[ -<>-~]*$/.test(value) ? valid : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
+  return /^[ -<>-~]*$/.test(value)
+    ? valid
+    : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 }
 
 /** The keys of ConfigMaps and Secrets. */
@@ -256,7 +265,8 @@ function maskTrailingDash(name: string): string {
 export const nameIsDNSSubdomain: ValidateNameFunc = (name, prefix) => isDNS1123Subdomain(prefix ? maskTrailingDash(name) : name);
 export const nameIsDNSLabel: ValidateNameFunc = (name, prefix) => isDNS1123Label(prefix ? maskTrailingDash(name) : name);
 export const nameIsDNS1035Label: ValidateNameFunc = (name, prefix) => isDNS1035Label(prefix ? maskTrailingDash(name) : name);
-export const validatePathSegmentName: ValidateNameFunc = (name, prefix) => (prefix ? isValidPathSegmentPrefix(name) : isValidPathSegmentName(name));
+export const validatePathSegmentName: ValidateNameFunc = (name, prefix) =>
+  prefix ? isValidPathSegmentPrefix(name) : isValidPathSegmentName(name);
 export const validateNamespaceName = nameIsDNSLabel;
 export const validateServiceAccountName = nameIsDNSSubdomain;
 

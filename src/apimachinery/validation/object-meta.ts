@@ -76,7 +76,12 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path
 
 /** With what stands for an absent one; null is a nil pointer (or the zero time), which is printed so. */
 const immutableFields = [
-  ['name', ''], ['namespace', ''], ['uid', ''], ['creationTimestamp', null], ['deletionTimestamp', null], ['deletionGracePeriodSeconds', null],
+  ['name', ''],
+  ['namespace', ''],
+  ['uid', ''],
+  ['creationTimestamp', null],
+  ['deletionTimestamp', null],
+  ['deletionGracePeriodSeconds', null],
 ] as const;
 
 /** A field that must be as it was. undefined and null are the same. */
@@ -169,8 +174,11 @@ const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', orphanDep
 
 /** Finalizers of built-in kinds without a domain are those of the server itself. Upstream: pkg/apis/core/validation, validateKubeFinalizerName. */
 export function validateKubeFinalizerNames(finalizers: readonly string[], path: Path): FieldError[] {
-  return finalizers.flatMap((finalizer, i) => (finalizer.includes('/') || standardFinalizers.has(finalizer)
-    ? [] : [invalid(path.index(i), finalizer, 'name is neither a standard finalizer name nor is it fully qualified')]));
+  return finalizers.flatMap((finalizer, i) =>
+    finalizer.includes('/') || standardFinalizers.has(finalizer)
+      ? []
+      : [invalid(path.index(i), finalizer, 'name is neither a standard finalizer name nor is it fully qualified')],
+  );
 }
 
 export function validateNoNewFinalizers(finalizers: readonly string[] = [], old: readonly string[] = [], path?: Path): FieldError[] {
@@ -196,10 +204,12 @@ export function validateManagedFields(entries: readonly ManagedFieldsEntry[], pa
   const errors: FieldError[] = [];
   for (const [i, { operation = '', fieldsType = '', manager = '', subresource = '' }] of entries.entries()) {
     const at = path.index(i);
-    if (operation !== 'Apply' && operation !== 'Update') errors.push(invalid(at.child('operation'), operation, 'must be `Apply` or `Update`'));
+    if (operation !== 'Apply' && operation !== 'Update')
+      errors.push(invalid(at.child('operation'), operation, 'must be `Apply` or `Update`'));
     if (fieldsType !== '' && fieldsType !== 'FieldsV1') errors.push(invalid(at.child('fieldsType'), fieldsType, 'must be `FieldsV1`'));
     errors.push(...validateFieldManager(manager, at.child('manager')));
-    if (Buffer.byteLength(subresource) > maxSubresourceNameLength) errors.push(tooLong(at.child('subresource'), '', maxSubresourceNameLength));
+    if (Buffer.byteLength(subresource) > maxSubresourceNameLength)
+      errors.push(tooLong(at.child('subresource'), '', maxSubresourceNameLength));
   }
   return errors;
 }
@@ -221,7 +231,11 @@ export interface LabelSelectorRules {
 }
 
 /** A metav1.LabelSelector; none at all is fine. */
-export function validateLabelSelector(selector: LabelSelectorSource | undefined | null, rules: LabelSelectorRules, path: Path): FieldError[] {
+export function validateLabelSelector(
+  selector: LabelSelectorSource | undefined | null,
+  rules: LabelSelectorRules,
+  path: Path,
+): FieldError[] {
   if (!selector) return [];
   const errors = validateLabels(selector.matchLabels ?? {}, path.child('matchLabels'));
   for (const [i, requirement] of (selector.matchExpressions ?? []).entries()) {
@@ -230,7 +244,11 @@ export function validateLabelSelector(selector: LabelSelectorSource | undefined 
   return errors;
 }
 
-export function validateLabelSelectorRequirement(requirement: LabelSelectorRequirementSource, rules: LabelSelectorRules, path: Path): FieldError[] {
+export function validateLabelSelectorRequirement(
+  requirement: LabelSelectorRequirementSource,
+  rules: LabelSelectorRules,
+  path: Path,
+): FieldError[] {
   const { key = '', operator = '', values = [] } = requirement as Partial<LabelSelectorRequirementSource>;
   const errors = validateSelectorOperator(operator, values, rules.allowUnknownOperatorInRequirement ?? false, path);
   errors.push(...validateLabelName(key, path.child('key')));
@@ -244,7 +262,9 @@ export function validateLabelSelectorRequirement(requirement: LabelSelectorRequi
 
 /** A metav1.FieldSelectorRequirement. */
 export function validateFieldSelectorRequirement(
-  requirement: LabelSelectorRequirementSource, rules: Pick<LabelSelectorRules, 'allowUnknownOperatorInRequirement'>, path: Path,
+  requirement: LabelSelectorRequirementSource,
+  rules: Pick<LabelSelectorRules, 'allowUnknownOperatorInRequirement'>,
+  path: Path,
 ): FieldError[] {
   const { key = '', operator = '', values = [] } = requirement as Partial<LabelSelectorRequirementSource>;
   const errors = key === '' ? [required(path.child('key'), 'must be specified')] : [];
@@ -253,11 +273,16 @@ export function validateFieldSelectorRequirement(
 
 function validateSelectorOperator(operator: string, values: readonly string[], allowUnknown: boolean, path: Path): FieldError[] {
   switch (operator) {
-    case 'In': case 'NotIn':
+    case 'In':
+    case 'NotIn':
       return values.length > 0 ? [] : [required(path.child('values'), "must be specified when `operator` is 'In' or 'NotIn'")];
-    case 'Exists': case 'DoesNotExist':
-      return values.length === 0 ? [] : [forbidden(path.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
-    default: return allowUnknown ? [] : [invalid(path.child('operator'), operator, 'not a valid selector operator')];
+    case 'Exists':
+    case 'DoesNotExist':
+      return values.length === 0
+        ? []
+        : [forbidden(path.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
+    default:
+      return allowUnknown ? [] : [invalid(path.child('operator'), operator, 'not a valid selector operator')];
   }
 }
 
@@ -296,7 +321,8 @@ export function validateCondition(condition: Condition, path: Path): FieldError[
   const errors = validateLabelName(type, path.child('type'));
   const statuses = ['False', 'True', 'Unknown'];
   if (!statuses.includes(status)) errors.push(notSupported(path.child('status'), status, statuses));
-  if (observedGeneration < 0) errors.push(invalid(path.child('observedGeneration'), observedGeneration, 'must be greater than or equal to zero'));
+  if (observedGeneration < 0)
+    errors.push(invalid(path.child('observedGeneration'), observedGeneration, 'must be greater than or equal to zero'));
   if (!lastTransitionTime) errors.push(required(path.child('lastTransitionTime')));
   if (reason === '') {
     errors.push(required(path.child('reason')));

@@ -18,9 +18,13 @@ export type ObserveStep = (plugin: string, phase: 'admit' | 'validate', request:
 export class AdmissionChain {
   readonly #compiled = new Map<string, CompiledAdmission>();
 
-  constructor(readonly plugins: readonly AdmissionHandler[], readonly observe: ObserveStep | undefined = undefined) {
+  constructor(
+    readonly plugins: readonly AdmissionHandler[],
+    readonly observe: ObserveStep | undefined = undefined,
+  ) {
     for (const plugin of plugins) {
-      if (!plugin.admit && !plugin.validate) throw new Error(`admission plugin ${admissionPluginOptions(plugin).name} has neither admit nor validate`);
+      if (!plugin.admit && !plugin.validate)
+        throw new Error(`admission plugin ${admissionPluginOptions(plugin).name} has neither admit nor validate`);
     }
   }
 
@@ -29,7 +33,9 @@ export class AdmissionChain {
     const key = `${group}/${resource}/${subresource}/${operation}`;
     let compiled = this.#compiled.get(key);
     if (!compiled) {
-      const matching = this.plugins.filter((plugin) => admissionPluginOptions(plugin).match.some((match) => matches(match, group, resource, subresource, operation)));
+      const matching = this.plugins.filter((plugin) =>
+        admissionPluginOptions(plugin).match.some((match) => matches(match, group, resource, subresource, operation)),
+      );
       compiled = {
         mutating: matching.filter((plugin) => plugin.admit).map((plugin) => this.#step(plugin, 'admit')),
         validating: matching.filter((plugin) => plugin.validate).map((plugin) => this.#step(plugin, 'validate')),
@@ -52,7 +58,13 @@ export class AdmissionChain {
         try {
           const result = run(request);
           if (result === undefined) return void done(undefined);
-          return result.then(() => done(undefined), (error: unknown) => { done(error); throw error; });
+          return result.then(
+            () => done(undefined),
+            (error: unknown) => {
+              done(error);
+              throw error;
+            },
+          );
         } catch (error) {
           done(error);
           throw error;

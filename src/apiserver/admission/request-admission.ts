@@ -26,7 +26,11 @@ export interface AdmissionCall {
  * update that lost its compare-and-swap once more with the newer object.
  */
 export class RequestAdmission {
-  constructor(readonly chain: AdmissionChain, readonly context: RequestContext, readonly target: AdmissionTarget) {}
+  constructor(
+    readonly chain: AdmissionChain,
+    readonly context: RequestContext,
+    readonly target: AdmissionTarget,
+  ) {}
 
   /** Lets the mutating plugins change the object. Returns nothing, without a promise, where none of them waits. */
   admit(call: AdmissionCall): void | Promise<void> {
@@ -48,7 +52,12 @@ export class RequestAdmission {
     }
   }
 
-  async #continue(steps: readonly { run(request: Attributes): void | Promise<void> }[], from: number, request: Attributes, pending: Promise<void>): Promise<void> {
+  async #continue(
+    steps: readonly { run(request: Attributes): void | Promise<void> }[],
+    from: number,
+    request: Attributes,
+    pending: Promise<void>,
+  ): Promise<void> {
     await pending;
     for (let at = from; at < steps.length; at += 1) await steps[at]?.run(request);
   }

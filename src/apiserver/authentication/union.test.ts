@@ -36,5 +36,7 @@ describe('UnionAuthenticator', () => {
 
 it('adds system:authenticated to all but the anonymous', () => {
   expect(withAuthenticatedGroup(jane).groups).toEqual(['system:authenticated']);
-  expect(withAuthenticatedGroup({ name: 'system:anonymous', groups: ['system:unauthenticated'] }).groups).toEqual(['system:unauthenticated']);
+  expect(withAuthenticatedGroup({ name: 'system:anonymous', groups: ['system:unauthenticated'] }).groups).toEqual([
+    'system:unauthenticated',
+  ]);
 });

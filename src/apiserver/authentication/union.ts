@@ -18,7 +18,10 @@ export class AuthenticationFailedError extends AggregateError {}
 export class UnionAuthenticator implements Authenticator {
   readonly name = 'Union';
 
-  constructor(readonly authenticators: readonly Authenticator[], readonly failOnError = false) {}
+  constructor(
+    readonly authenticators: readonly Authenticator[],
+    readonly failOnError = false,
+  ) {}
 
   authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined> {
     return this.#ask(0, credentials, []);

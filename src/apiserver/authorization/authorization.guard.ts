@@ -18,11 +18,15 @@ export class AuthorizationGuard implements CanActivate {
   authorize(context: RequestContext): boolean | Promise<boolean> {
     const attributes = authorizationAttributes(context);
     const answer = this.authorizer.authorize(attributes);
-    return answer instanceof Promise ? answer.then((result) => this.#accept(context, attributes, result)) : this.#accept(context, attributes, answer);
+    return answer instanceof Promise
+      ? answer.then((result) => this.#accept(context, attributes, result))
+      : this.#accept(context, attributes, answer);
   }
 
   #accept(context: RequestContext, attributes: AuthorizationAttributes, { decision, reason }: AuthorizationResult): boolean {
-    context.auditAnnotations?.set('authorization.k8s.io/decision', decision === 'Allow' ? 'allow' : 'forbid').set('authorization.k8s.io/reason', reason);
+    context.auditAnnotations
+      ?.set('authorization.k8s.io/decision', decision === 'Allow' ? 'allow' : 'forbid')
+      .set('authorization.k8s.io/reason', reason);
     if (decision !== 'Allow') throw forbiddenError(attributes, reason);
     return true;
   }
@@ -31,8 +35,16 @@ export class AuthorizationGuard implements CanActivate {
 export function authorizationAttributes(context: RequestContext): AuthorizationAttributes {
   const { info } = context;
   return {
-    user: context.authenticatedUser, verb: info.verb, isResourceRequest: info.isResourceRequest, apiGroup: info.apiGroup, apiVersion: info.apiVersion,
-    resource: info.resource, subresource: info.subresource, namespace: info.namespace, name: info.name, path: info.path,
+    user: context.authenticatedUser,
+    verb: info.verb,
+    isResourceRequest: info.isResourceRequest,
+    apiGroup: info.apiGroup,
+    apiVersion: info.apiVersion,
+    resource: info.resource,
+    subresource: info.subresource,
+    namespace: info.namespace,
+    name: info.name,
+    path: info.path,
   };
 }
 
@@ -43,7 +55,16 @@ export function forbiddenError(attributes: AuthorizationAttributes, reason: stri
   return newForbidden(resource, attributes.name, reason ? `${message}: ${reason}` : message);
 }
 
-function forbiddenMessage({ user, verb, isResourceRequest, path, resource, subresource, apiGroup, namespace }: AuthorizationAttributes): string {
+function forbiddenMessage({
+  user,
+  verb,
+  isResourceRequest,
+  path,
+  resource,
+  subresource,
+  apiGroup,
+  namespace,
+}: AuthorizationAttributes): string {
   const who = `User ${quote(user.name)} cannot ${verb}`;
   if (!isResourceRequest) return `${who} path ${quote(path)}`;
   const what = `resource ${quote(subresource ? `${resource}/${subresource}` : resource)} in API group ${quote(apiGroup)}`;

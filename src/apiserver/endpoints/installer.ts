@@ -12,7 +12,9 @@ import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/server
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 
 /** The verbs as functions, compiled once by Nest with their guards and interceptors. */
-export type VerbHandlers = Readonly<Record<'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection', EndpointHandler>>;
+export type VerbHandlers = Readonly<
+  Record<'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection', EndpointHandler>
+>;
 
 /**
  * What a subresource with a kind of its own, or a virtual resource, does: by `group/resource/subresource` (a virtual
@@ -40,7 +42,8 @@ export class Installer {
     for (const { version } of group.versions) versions.set(`${group.group}/${version}`, new Map());
     for (const definition of group.resources) {
       const endpoints = versions.get(`${definition.group}/${definition.version}`);
-      if (!endpoints) throw new Error(`installer: ${definition.resource} is of version ${groupVersionString(definition)}, which its group does not have`);
+      if (!endpoints)
+        throw new Error(`installer: ${definition.resource} is of version ${groupVersionString(definition)}, which its group does not have`);
       for (const [path, endpoint] of this.#endpointsOf(definition)) endpoints.set(path, endpoint);
     }
     return versions;
@@ -49,7 +52,10 @@ export class Installer {
   *#endpointsOf(definition: ResourceDefinition): Iterable<[string, InstalledEndpoint]> {
     const special = this.options.special.get(`${definition.group}/${definition.resource}/`);
     const main = this.#endpoint(definition, '', definition, definition.schema, undefined, definition.strategy, definition.columns);
-    yield [definition.resource, { endpoint: main, namespaced: definition.namespaced, verbs: this.#verbs(definition.verbs, special, definition.namespaced) }];
+    yield [
+      definition.resource,
+      { endpoint: main, namespaced: definition.namespaced, verbs: this.#verbs(definition.verbs, special, definition.namespaced) },
+    ];
     for (const [name, subresource] of Object.entries(definition.subresources)) {
       const installed = this.#subresource(definition, name, subresource);
       if (installed) yield [`${definition.resource}/${name}`, installed];
@@ -61,20 +67,44 @@ export class Installer {
     const special = this.options.special.get(`${definition.group}/${definition.resource}/${name}`);
     if (subresource.kind === undefined) {
       const { strategy, verbs } = subresource as ParentSubresource;
-      const endpoint = this.#endpoint(definition, name, definition, definition.schema, inherit(definition.strategy, strategy), strategy, definition.columns);
+      const endpoint = this.#endpoint(
+        definition,
+        name,
+        definition,
+        definition.schema,
+        inherit(definition.strategy, strategy),
+        strategy,
+        definition.columns,
+      );
       return { endpoint, namespaced, verbs: this.#verbs(verbs, special, namespaced) };
     }
     if (!special) return undefined;
-    const kind: GroupVersionKind = { group: definition.group, version: definition.version, ...subresource.groupVersion, kind: subresource.kind };
+    const kind: GroupVersionKind = {
+      group: definition.group,
+      version: definition.version,
+      ...subresource.groupVersion,
+      kind: subresource.kind,
+    };
     // What is connected is not decoded: its options come by the query, and no table describes them.
     const schema = subresource.connect ? definition.schema : (subresource.schema ?? definition.schema);
     const endpoint = this.#endpoint(definition, name, kind, schema, undefined, {}, subresource.columns ?? []);
-    const fieldManager = newFieldManager({ type: endpoint.type, groupVersion: groupVersionString(kind), kind: kind.kind, subresource: name });
+    const fieldManager = newFieldManager({
+      type: endpoint.type,
+      groupVersion: groupVersionString(kind),
+      kind: kind.kind,
+      subresource: name,
+    });
     return { endpoint: { ...endpoint, fieldManager, conversion: undefined }, namespaced, verbs: new Map(Object.entries(special)) };
   }
 
   #endpoint(
-    definition: ResourceDefinition, subresource: string, kind: GroupVersionKind, schema: string, strategy: Strategy | undefined, own: Strategy, columns: readonly Column[],
+    definition: ResourceDefinition,
+    subresource: string,
+    kind: GroupVersionKind,
+    schema: string,
+    strategy: Strategy | undefined,
+    own: Strategy,
+    columns: readonly Column[],
   ): ResourceEndpoint {
     const { scheme, storage } = this.options;
     const schemas = scheme.schemasOf(definition.group);
@@ -82,16 +112,27 @@ export class Installer {
     const store = storage.storeFor(definition, schemas);
     const { group, version } = kind;
     return {
-      definition, store, subresource, type: schemas.struct(schema), kind: { group, version, kind: kind.kind }, kinds: scheme as KindLookup,
-      conversion: stored?.conversion, strategy, columns,
+      definition,
+      store,
+      subresource,
+      type: schemas.struct(schema),
+      kind: { group, version, kind: kind.kind },
+      kinds: scheme as KindLookup,
+      conversion: stored?.conversion,
+      strategy,
+      columns,
       fieldManager: newFieldManager({
-        type: schemas.struct(definition.schema), groupVersion: groupVersionString(definition), kind: definition.kind, subresource,
+        type: schemas.struct(definition.schema),
+        groupVersion: groupVersionString(definition),
+        kind: definition.kind,
+        subresource,
         convert: (object, to) => this.#convert(definition, object, to),
         typeFor: (groupVersion) => this.#typeIn(definition, groupVersion),
         resetFields: own.resetFields && FieldSet.of(...own.resetFields.map((path) => path.map(fieldElement))),
       }),
       admission: {
-        kind: { group, version, kind: kind.kind }, subresource,
+        kind: { group, version, kind: kind.kind },
+        subresource,
         resource: { group: definition.group, version: definition.version, resource: definition.resource },
       },
       restrictions: resourceRestrictions,
@@ -120,7 +161,11 @@ export class Installer {
   }
 
   /** Named creates are of subresources; of a namespaced resource nothing is created outside of a namespace. */
-  #verbs(names: readonly string[], special: Readonly<Record<string, EndpointHandler>> | undefined, namespaced: boolean): Map<string, EndpointHandler> {
+  #verbs(
+    names: readonly string[],
+    special: Readonly<Record<string, EndpointHandler>> | undefined,
+    namespaced: boolean,
+  ): Map<string, EndpointHandler> {
     const verbs = new Map<string, EndpointHandler>();
     for (const name of names) {
       const handler = special?.[name] ?? this.options.verbs.verbs[name as keyof VerbHandlers];

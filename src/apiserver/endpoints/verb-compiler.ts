@@ -18,7 +18,16 @@ export interface VerbHandler {
 }
 
 /** The providers behind the verbs. */
-export const verbProviders = [GetHandler, ListHandler, WatchHandler, CreateHandler, UpdateHandler, PatchHandler, DeleteHandler, DeleteCollectionHandler];
+export const verbProviders = [
+  GetHandler,
+  ListHandler,
+  WatchHandler,
+  CreateHandler,
+  UpdateHandler,
+  PatchHandler,
+  DeleteHandler,
+  DeleteCollectionHandler,
+];
 
 /** Turns handler classes into functions that run the guards and interceptors that Nest finds on them: compiled once, at start. */
 @Injectable()
@@ -36,7 +45,11 @@ export class VerbCompiler {
   ) {}
 
   compile(handler: VerbHandler): EndpointHandler {
-    return this.creator.create(handler as unknown as Record<string, unknown>, handler.handle as (...args: unknown[]) => unknown, 'handle') as unknown as EndpointHandler;
+    return this.creator.create(
+      handler as unknown as Record<string, unknown>,
+      handler.handle as (...args: unknown[]) => unknown,
+      'handle',
+    ) as unknown as EndpointHandler;
   }
 
   #verbs: VerbHandlers | undefined;
@@ -44,8 +57,14 @@ export class VerbCompiler {
   /** All verbs. Not before the application's providers are there: interceptors are looked up as instances. */
   get verbs(): VerbHandlers {
     return (this.#verbs ??= {
-      get: this.compile(this.get), list: this.compile(this.list), watch: this.compile(this.watch), create: this.compile(this.create), update: this.compile(this.update),
-      patch: this.compile(this.patch), delete: this.compile(this.remove), deletecollection: this.compile(this.removeAll),
+      get: this.compile(this.get),
+      list: this.compile(this.list),
+      watch: this.compile(this.watch),
+      create: this.compile(this.create),
+      update: this.compile(this.update),
+      patch: this.compile(this.patch),
+      delete: this.compile(this.remove),
+      deletecollection: this.compile(this.removeAll),
     });
   }
 }

@@ -11,7 +11,9 @@ const foregroundFinalizer = 'foregroundDeletion';
 export function validateDeleteOptions(options: DeleteOptions): FieldError[] {
   const errors: FieldError[] = [];
   if (options.orphanDependents !== undefined && options.propagationPolicy !== undefined) {
-    errors.push(invalid(fieldPath('propagationPolicy'), options.propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'));
+    errors.push(
+      invalid(fieldPath('propagationPolicy'), options.propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'),
+    );
   }
   const policies = ['Foreground', 'Background', 'Orphan'];
   if (options.propagationPolicy !== undefined && !policies.includes(options.propagationPolicy)) {
@@ -68,10 +70,18 @@ function shorten(metadata: ObjectMeta, requested: number | undefined, now: strin
 function checkPreconditions(definition: ResourceDefinition, metadata: ObjectMeta, { preconditions }: DeleteOptions): void {
   const resource = { group: definition.group, resource: definition.kind };
   if (preconditions?.uid !== undefined && preconditions.uid !== metadata.uid) {
-    throw newConflict(resource, metadata.name ?? '', `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`);
+    throw newConflict(
+      resource,
+      metadata.name ?? '',
+      `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+    );
   }
   if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== metadata.resourceVersion) {
-    throw newConflict(resource, metadata.name ?? '', `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`);
+    throw newConflict(
+      resource,
+      metadata.name ?? '',
+      `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+    );
   }
 }
 
@@ -80,7 +90,8 @@ export function markAsDeleting(definition: ResourceDefinition, object: KubeObjec
   const { metadata } = object;
   if (metadata.generation && metadata.deletionTimestamp === undefined) metadata.generation += 1;
   if (metadata.deletionTimestamp === undefined || metadata.deletionTimestamp > now) metadata.deletionTimestamp = now;
-  if (definition.group === '' && definition.resource === 'namespaces') object['status'] = { ...(object['status'] as object), phase: 'Terminating' };
+  if (definition.group === '' && definition.resource === 'namespaces')
+    object['status'] = { ...(object['status'] as object), phase: 'Terminating' };
   else metadata.deletionGracePeriodSeconds = 0;
 }
 
@@ -102,9 +113,12 @@ function propagation(strategy: Strategy, finalizers: readonly string[], options:
   if (strategy.defaultGarbageCollectionPolicy === 'unsupported') return [false, false];
   if (options.orphanDependents !== undefined) return [options.orphanDependents, false];
   switch (options.propagationPolicy) {
-    case 'Orphan': return [true, false];
-    case 'Foreground': return [false, true];
-    case 'Background': return [false, false];
+    case 'Orphan':
+      return [true, false];
+    case 'Foreground':
+      return [false, true];
+    case 'Background':
+      return [false, false];
     default:
   }
   for (const finalizer of finalizers) {

@@ -21,7 +21,11 @@ const retryMs = 1_000;
 
 /** An informer over a watch cache. `keyOf` makes the storage key. */
 export class CacherInformer<T extends KubeObject> implements Informer<T> {
-  constructor(readonly cacher: Cacher, readonly keyOf: (namespace: string, name: string) => string, readonly prefixOf: (namespace: string) => string) {}
+  constructor(
+    readonly cacher: Cacher,
+    readonly keyOf: (namespace: string, name: string) => string,
+    readonly prefixOf: (namespace: string) => string,
+  ) {}
 
   get(namespace: string, name: string): T | undefined {
     const found = this.cacher.get(this.keyOf(namespace, name), '0');
@@ -40,18 +44,28 @@ export class CacherInformer<T extends KubeObject> implements Informer<T> {
     let timer: NodeJS.Timeout | undefined;
     const start = (): void => {
       if (ended) return;
-      const watch = this.cacher.watch({ scope: this.prefixOf(''), resourceVersion: '0' }, {
-        send(event) {
-          if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED') listener(event.type, event.object.object as T);
+      const watch = this.cacher.watch(
+        { scope: this.prefixOf(''), resourceVersion: '0' },
+        {
+          send(event) {
+            if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED')
+              listener(event.type, event.object.object as T);
+          },
+          bufferedBytes: () => 0,
+          end(reason) {
+            if (reason !== 'closed') timer = setTimeout(start, retryMs);
+          },
         },
-        bufferedBytes: () => 0,
-        end(reason) {
-          if (reason !== 'closed') timer = setTimeout(start, retryMs);
-        },
-      });
+      );
       handle = { [Symbol.dispose]: () => watch.close() };
     };
     void this.cacher.whenReady().then(start, () => {});
-    return { [Symbol.dispose]() { ended = true; clearTimeout(timer); handle?.[Symbol.dispose](); } };
+    return {
+      [Symbol.dispose]() {
+        ended = true;
+        clearTimeout(timer);
+        handle?.[Symbol.dispose]();
+      },
+    };
   }
 }

@@ -149,7 +149,17 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly ttlSeconds?: number | undefined;
 }
 
-type Optional = 'listKind' | 'singular' | 'shortNames' | 'categories' | 'verbs' | 'strategy' | 'selectableFields' | 'columns' | 'subresources' | 'namespaced';
+type Optional =
+  | 'listKind'
+  | 'singular'
+  | 'shortNames'
+  | 'categories'
+  | 'verbs'
+  | 'strategy'
+  | 'selectableFields'
+  | 'columns'
+  | 'subresources'
+  | 'namespaced';
 
 export const standardVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const;
 

@@ -7,7 +7,10 @@ export class SchemeBuilder {
   readonly #groups: ApiGroup[];
 
   /** `schemas`: the tables of all of these groups. */
-  constructor(readonly schemas: SchemaRegistry, ...groups: readonly ApiGroup[]) {
+  constructor(
+    readonly schemas: SchemaRegistry,
+    ...groups: readonly ApiGroup[]
+  ) {
     this.#groups = [...groups];
   }
 

@@ -65,7 +65,11 @@ export class Scheme implements KindLookup {
 }
 
 /** Groups whose Go package is not named by the group's first word. */
-const packageNames: Readonly<Record<string, string>> = { 'rbac.authorization.k8s.io': 'rbac', 'flowcontrol.apiserver.k8s.io': 'flowcontrol', 'internal.apiserver.k8s.io': 'apiserverinternal' };
+const packageNames: Readonly<Record<string, string>> = {
+  'rbac.authorization.k8s.io': 'rbac',
+  'flowcontrol.apiserver.k8s.io': 'flowcontrol',
+  'internal.apiserver.k8s.io': 'apiserverinternal',
+};
 
 function kindKey({ group, version, kind }: GroupVersionKind): string {
   return `${group}/${version}/${kind}`;

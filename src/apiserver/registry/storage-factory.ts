@@ -32,7 +32,10 @@ export class StorageFactory {
     if (!found) {
       const { group, resource } = definition;
       const cacher = new Cacher({
-        storage: this.storage, prefix: `/${path}/`, parse: (bytes: Buffer) => parseJson(bytes).value as KubeObject, fields: fieldsOf(definition),
+        storage: this.storage,
+        prefix: `/${path}/`,
+        parse: (bytes: Buffer) => parseJson(bytes).value as KubeObject,
+        fields: fieldsOf(definition),
         resource: { group, resource },
         indexed: Object.keys(definition.selectableFields).filter((field) => field === 'spec.nodeName'),
       });

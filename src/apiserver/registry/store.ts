@@ -1,6 +1,14 @@
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { isAlreadyExists, newAlreadyExists, newConflict, newGenerateNameConflict, newInvalid, newNotFound, newTimeoutError } from '#apimachinery/api/errors';
+import {
+  isAlreadyExists,
+  newAlreadyExists,
+  newConflict,
+  newGenerateNameConflict,
+  newInvalid,
+  newNotFound,
+  newTimeoutError,
+} from '#apimachinery/api/errors';
 import type { DeleteOptions, GroupKind, GroupResource, KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/codec';
 import { deepCopy } from '#apimachinery/runtime/copy';
@@ -89,7 +97,13 @@ export class Store {
   readonly #cacher: Cacher | undefined;
 
   /** Without a cacher: of a virtual resource, which has a type and nothing stored. */
-  constructor(readonly definition: ResourceDefinition, readonly storage: Storage, cacher: Cacher | undefined, schemas: SchemaRegistry, readonly hooks: StoreHooks = {}) {
+  constructor(
+    readonly definition: ResourceDefinition,
+    readonly storage: Storage,
+    cacher: Cacher | undefined,
+    schemas: SchemaRegistry,
+    readonly hooks: StoreHooks = {},
+  ) {
     this.#cacher = cacher;
     this.type = schemas.struct(definition.storageVersion?.schema ?? definition.schema);
     this.groupResource = { group: definition.group, resource: definition.resource };
@@ -106,7 +120,8 @@ export class Store {
   /** `/pods/default/web-1`; without a name the prefix of all in the namespace, without both of all. */
   key(namespace: string, name: string): string {
     const { namespaced, storagePath } = this.definition;
-    if (name === '.' || name === '..' || namespace === '.' || namespace === '..') this.#refuseKey(namespaced && (namespace === '.' || namespace === '..') ? namespace : name);
+    if (name === '.' || name === '..' || namespace === '.' || namespace === '..')
+      this.#refuseKey(namespaced && (namespace === '.' || namespace === '..') ? namespace : name);
     return namespaced ? `/${storagePath}/${namespace}/${name}` : `/${storagePath}/${name}`;
   }
 
@@ -184,12 +199,18 @@ export class Store {
     if (strategy.generation === 'spec') metadata.generation = 1;
     strategy.prepareForCreate?.(object, request);
     const errors = [
-      ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: strategy.validateName ?? nameIsDNSSubdomain }, fieldPath('metadata')),
+      ...validateObjectMeta(
+        metadata,
+        { namespaced: this.definition.namespaced, nameFn: strategy.validateName ?? nameIsDNSSubdomain },
+        fieldPath('metadata'),
+      ),
       ...this.#finalizerErrors(object, strategy),
       ...(strategy.validate?.(object, request) ?? []),
     ];
     this.#throwInvalid(errors, metadata.name);
-    const segment = isValidPathSegmentName(metadata.name ?? '').map((message) => invalid(fieldPath('metadata').child('name'), metadata.name, message));
+    const segment = isValidPathSegmentName(metadata.name ?? '').map((message) =>
+      invalid(fieldPath('metadata').child('name'), metadata.name, message),
+    );
     this.#throwInvalid(segment, metadata.name);
     for (const text of strategy.warningsOnCreate?.(object, request) ?? []) request.warn(text);
     strategy.canonicalize?.(object);
@@ -219,7 +240,8 @@ export class Store {
       }
       const { bytes, revision } = record;
       const existing = this.parse(bytes);
-      if (options.uid !== undefined && options.uid !== existing.metadata.uid) throw this.#uidConflict(key, name, options.uid, existing.metadata.uid ?? '');
+      if (options.uid !== undefined && options.uid !== existing.metadata.uid)
+        throw this.#uidConflict(key, name, options.uid, existing.metadata.uid ?? '');
       const object = await produce(existing, bytes);
       this.#checkResourceVersion(object, String(revision), name);
       const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
@@ -232,7 +254,12 @@ export class Store {
         const unchanged = this.encode(object);
         if (unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing)) return { object: existing, bytes, created: false };
         if (request.dryRun) return { object, bytes: unchanged, created: false };
-        if (object.metadata.deletionTimestamp && !object.metadata.finalizers?.length && !object.metadata.deletionGracePeriodSeconds && !this.#keepsEmptied(object)) {
+        if (
+          object.metadata.deletionTimestamp &&
+          !object.metadata.finalizers?.length &&
+          !object.metadata.deletionGracePeriodSeconds &&
+          !this.#keepsEmptied(object)
+        ) {
           await this.storage.delete(key, revision);
           await this.hooks.afterDelete?.(object, request);
           return { object, bytes: this.encode(object), created: false };
@@ -260,7 +287,9 @@ export class Store {
     const sent = object.metadata.resourceVersion;
     if (parseVersion(sent) === 0n) {
       if (this.#strategy.allowUnconditionalUpdate === false) {
-        throw newInvalid({ group: this.definition.group, kind: this.definition.resource }, name, [invalid(fieldPath('metadata').child('resourceVersion'), 0, 'must be specified for an update')]);
+        throw newInvalid({ group: this.definition.group, kind: this.definition.resource }, name, [
+          invalid(fieldPath('metadata').child('resourceVersion'), 0, 'must be specified for an update'),
+        ]);
       }
       object.metadata.resourceVersion = current;
     } else if (sent !== current) {
@@ -270,7 +299,11 @@ export class Store {
 
   #uidConflict(key: string, name: string, expected: string, actual: string): Error {
     const detail = `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${actual}`;
-    return newConflict(this.groupResource, name, `StorageError: invalid object, Code: 4, Key: /registry${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`);
+    return newConflict(
+      this.groupResource,
+      name,
+      `StorageError: invalid object, Code: 4, Key: /registry${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
+    );
   }
 
   #prepareUpdate(request: WriteRequest, object: KubeObject, existing: KubeObject, strategy: Strategy): void {
@@ -285,7 +318,8 @@ export class Store {
     assign(metadata, 'creationTimestamp', old.creationTimestamp);
     assign(metadata, 'selfLink', undefined);
     if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
-    if (old.deletionGracePeriodSeconds !== undefined && metadata.deletionGracePeriodSeconds === undefined) metadata.deletionGracePeriodSeconds = old.deletionGracePeriodSeconds;
+    if (old.deletionGracePeriodSeconds !== undefined && metadata.deletionGracePeriodSeconds === undefined)
+      metadata.deletionGracePeriodSeconds = old.deletionGracePeriodSeconds;
     const errors = [
       ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: validatePathSegmentName }, fieldPath('metadata')),
       ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
@@ -304,7 +338,10 @@ export class Store {
     const fields = object.metadata.managedFields;
     const old = existing.metadata.managedFields;
     if (!fields || !old || fields.length !== old.length || fields.every((entry, at) => entry.time === old[at]?.time)) return false;
-    const timeless = { ...object, metadata: { ...object.metadata, managedFields: fields.map((entry, at) => ({ ...entry, time: old[at]?.time })) } };
+    const timeless = {
+      ...object,
+      metadata: { ...object.metadata, managedFields: fields.map((entry, at) => ({ ...entry, time: old[at]?.time })) },
+    };
     return deepEqual(JSON.parse(encode(this.type, timeless)), JSON.parse(encode(this.type, existing)));
   }
 

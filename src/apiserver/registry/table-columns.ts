@@ -21,7 +21,13 @@ export class TableColumn<T extends KubeObject = KubeObject> implements Column<T>
   readonly #describe: string | (() => string);
   readonly #value: Value<T>;
 
-  constructor(readonly name: string, readonly type: Column['type'], describe: string | (() => string), value: Value<T>, options: ColumnOptions = {}) {
+  constructor(
+    readonly name: string,
+    readonly type: Column['type'],
+    describe: string | (() => string),
+    value: Value<T>,
+    options: ColumnOptions = {},
+  ) {
     this.format = options.format ?? '';
     this.priority = options.priority ?? 0;
     this.cellOnly = options.cellOnly ?? false;
@@ -48,13 +54,20 @@ export function translateTimestampSince(since: string | undefined, now: number):
   return since ? humanDuration(now - Date.parse(since)) : '<unknown>';
 }
 
-export const nameColumn: Column = new TableColumn('Name', 'string', describeMeta('name'), (object) => object.metadata.name ?? '', { format: 'name' });
+export const nameColumn: Column = new TableColumn('Name', 'string', describeMeta('name'), (object) => object.metadata.name ?? '', {
+  format: 'name',
+});
 
 export const ageColumn: Column = new TableColumn('Age', 'string', describeMeta('creationTimestamp'), (object, { now }) =>
-  translateTimestampSince(object.metadata.creationTimestamp, now));
+  translateTimestampSince(object.metadata.creationTimestamp, now),
+);
 
-export const createdAtColumn: Column = new TableColumn('Created At', 'date', describeMeta('creationTimestamp'), (object) =>
-  object.metadata.creationTimestamp ?? null);
+export const createdAtColumn: Column = new TableColumn(
+  'Created At',
+  'date',
+  describeMeta('creationTimestamp'),
+  (object) => object.metadata.creationTimestamp ?? null,
+);
 
 /** The columns of kinds that have none of their own. Upstream: apiserver/pkg/registry/rest/table.go. */
 export const defaultColumns: readonly Column[] = [nameColumn, createdAtColumn];

@@ -15,12 +15,16 @@ const noResource = { group: '', resource: '' };
 export class Director {
   #table: ReadonlyMap<string, GroupVersionEndpoints> = new Map();
 
-  constructor(readonly mux: PathMux, readonly incomplete: WeakSet<RequestContext>) {}
+  constructor(
+    readonly mux: PathMux,
+    readonly incomplete: WeakSet<RequestContext>,
+  ) {}
 
   /** Takes over what the servers of the chain serve now. */
   compile(chain: readonly DelegationTarget[]): void {
     const table = new Map<string, GroupVersionEndpoints>();
-    for (const target of chain) for (const [groupVersion, endpoints] of target.endpoints) if (!table.has(groupVersion)) table.set(groupVersion, endpoints);
+    for (const target of chain)
+      for (const [groupVersion, endpoints] of target.endpoints) if (!table.has(groupVersion)) table.set(groupVersion, endpoints);
     this.#table = table;
   }
 
@@ -35,7 +39,9 @@ export class Director {
   #route(context: RequestContext): void | Promise<void> {
     const { info } = context;
     if (!info.isResourceRequest) return this.mux.serve(context, this.notFound);
-    const installed = this.#table.get(`${info.apiGroup}/${info.apiVersion}`)?.get(info.subresource ? `${info.resource}/${info.subresource}` : info.resource);
+    const installed = this.#table
+      .get(`${info.apiGroup}/${info.apiVersion}`)
+      ?.get(info.subresource ? `${info.resource}/${info.subresource}` : info.resource);
     if (!installed || !fitsScope(context, installed)) return this.#unknownResource(context);
     const handler = installed.verbs.get(verbOf(context)) ?? installed.verbs.get('connect');
     if (!handler) return respondError(context, newGenericServerResponse(405, context.method, noResource, '', '', 0, false));
@@ -44,7 +50,11 @@ export class Director {
 
   /** A resource that no server has. Before all is installed that may be a matter of time: 503. */
   #unknownResource(context: RequestContext): void | Promise<void> {
-    if (this.incomplete.has(context)) return respondError(context, newServiceUnavailable('the request has been made before all known HTTP paths have been installed, please try again'));
+    if (this.incomplete.has(context))
+      return respondError(
+        context,
+        newServiceUnavailable('the request has been made before all known HTTP paths have been installed, please try again'),
+      );
     return respondError(context, newGenericServerResponse(404, context.method, noResource, '', '', 0, false));
   }
 
@@ -68,7 +78,7 @@ function fitsScope({ info }: RequestContext, { namespaced, endpoint }: Installed
 function verbOf({ info, method }: RequestContext): string {
   if (info.verb === 'create' && info.parts.length === 2) return 'create-named';
   if (info.parts.length === 1 && (info.verb === 'update' || info.verb === 'patch')) return '';
-  if (info.namespace === '' && info.parts.length === 1 && (info.verb === 'create' || info.verb === 'deletecollection')) return `${info.verb}-cluster`;
+  if (info.namespace === '' && info.parts.length === 1 && (info.verb === 'create' || info.verb === 'deletecollection'))
+    return `${info.verb}-cluster`;
   return method === 'HEAD' ? '' : info.verb;
 }
-

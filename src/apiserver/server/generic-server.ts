@@ -49,7 +49,10 @@ export class GenericServer {
   readonly watches = new WaitGroup();
   readonly chain: readonly NamedFilter[];
   readonly #serve: Handler;
-  readonly #liveChecks: HealthCheck[] = [{ name: 'ping', check: () => {} }, { name: 'log', check: () => {} }];
+  readonly #liveChecks: HealthCheck[] = [
+    { name: 'ping', check: () => {} },
+    { name: 'log', check: () => {} },
+  ];
   readonly #readyChecks: HealthCheck[] = [];
   readonly #openWatches = new Set<Exchange>();
   readonly #hookAbort = new AbortController();
@@ -62,23 +65,38 @@ export class GenericServer {
     const incomplete = new WeakSet<RequestContext>();
     this.director = new Director(this.mux, incomplete);
     this.chain = handlerChain({
-      ...options, signals: this.signals, requests: this.requests, watches: this.watches, incomplete, sendRetryAfter: options.shutdown.sendRetryAfter,
+      ...options,
+      signals: this.signals,
+      requests: this.requests,
+      watches: this.watches,
+      incomplete,
+      sendRetryAfter: options.shutdown.sendRetryAfter,
     });
     this.#serve = composeHandlerChain(this.chain, this.director.serve);
     const health = (name: string, checks: () => readonly HealthCheck[], onHealthy?: () => void): void => {
       const endpoint = new HealthEndpoint(name, checks, options.log.health, onHealthy);
-      const serve: Handler = async (context) => { if (!(await endpoint.serve(context))) await this.mux.serve(context, this.director.notFound); };
+      const serve: Handler = async (context) => {
+        if (!(await endpoint.serve(context))) await this.mux.serve(context, this.director.notFound);
+      };
       this.mux.handle(`/${name}`, serve);
-      this.mux.handlePrefix(`/${name}/`, async (context) => { if (!(await endpoint.serve(context))) await this.director.notFound(context); });
+      this.mux.handlePrefix(`/${name}/`, async (context) => {
+        if (!(await endpoint.serve(context))) await this.director.notFound(context);
+      });
     };
     health('healthz', () => [...this.#liveChecks, ...this.hooks.checks]);
     health('livez', () => [...this.#liveChecks, ...this.hooks.checks]);
-    health('readyz', () => [...this.#liveChecks, ...this.#readyChecks, ...this.hooks.checks, this.#shutdownCheck], () => this.signals.hasBeenReady.fire());
+    health(
+      'readyz',
+      () => [...this.#liveChecks, ...this.#readyChecks, ...this.hooks.checks, this.#shutdownCheck],
+      () => this.signals.hasBeenReady.fire(),
+    );
   }
 
   readonly #shutdownCheck: HealthCheck = {
     name: 'shutdown',
-    check: () => { if (this.signals.shutdownInitiated.fired) throw new Error('process is shutting down'); },
+    check: () => {
+      if (this.signals.shutdownInitiated.fired) throw new Error('process is shutting down');
+    },
   };
 
   /** A condition of /healthz, /livez and /readyz. */
@@ -136,31 +154,44 @@ export class GenericServer {
 
   /** Shuts down as upstream does; the second call waits for the first. */
   shutDown(): Promise<void> {
-    this.#shutdown ??= shutDownGracefully({
-      signals: this.signals,
-      requests: this.requests,
-      watches: this.watches,
-      terminateWatches: (fraction) => {
-        let left = Math.ceil(this.#openWatches.size * fraction);
-        for (const exchange of this.#openWatches) {
-          if (left-- <= 0) return;
-          exchange.endResponse();
-        }
+    this.#shutdown ??= shutDownGracefully(
+      {
+        signals: this.signals,
+        requests: this.requests,
+        watches: this.watches,
+        terminateWatches: (fraction) => {
+          let left = Math.ceil(this.#openWatches.size * fraction);
+          for (const exchange of this.#openWatches) {
+            if (left-- <= 0) return;
+            exchange.endResponse();
+          }
+        },
+        runPreShutdownHooks: async () => {
+          this.#hookAbort.abort();
+          await this.hooks.runPreShutdown();
+        },
+        stopListening: () => this.#secure?.stopListening(),
+        closeConnections: async () => this.#secure?.close(),
+        closeBackends: this.options.closeBackends,
       },
-      runPreShutdownHooks: async () => {
-        this.#hookAbort.abort();
-        await this.hooks.runPreShutdown();
-      },
-      stopListening: () => this.#secure?.stopListening(),
-      closeConnections: async () => this.#secure?.close(),
-      closeBackends: this.options.closeBackends,
-    }, this.options.shutdown);
+      this.options.shutdown,
+    );
     return this.#shutdown;
   }
 }
 
 const unknownInfo: RequestInfo = {
-  isResourceRequest: false, path: '', verb: '', apiPrefix: '', apiGroup: '', apiVersion: '', namespace: '', resource: '', subresource: '', name: '', parts: [],
+  isResourceRequest: false,
+  path: '',
+  verb: '',
+  apiPrefix: '',
+  apiGroup: '',
+  apiVersion: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  parts: [],
 };
 
 /** Decodes a path once, as Go's net/url does; what is no valid encoding stays as it is. */

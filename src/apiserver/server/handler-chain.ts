@@ -86,7 +86,13 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
     { name: 'Authentication', filter: withAuthentication(options.authentication, log.authenticationFailed) },
     { name: 'Tracing', filter: withTracing(log.slow) },
     { name: 'Impersonation', filter: withImpersonation(options.authorization.authorizer) },
-    { name: 'MaxInFlight', filter: withMaxInFlight({ readOnly: options.maxRequestsInFlight, mutating: options.maxMutatingRequestsInFlight }, options.metrics.inFlight) },
+    {
+      name: 'MaxInFlight',
+      filter: withMaxInFlight(
+        { readOnly: options.maxRequestsInFlight, mutating: options.maxMutatingRequestsInFlight },
+        options.metrics.inFlight,
+      ),
+    },
     { name: 'Authorization', filter: withAuthorization(options.authorization) },
   ];
 }
@@ -110,5 +116,7 @@ function marked(name: string, handler: Handler): Handler {
 
 /** Milliseconds since the request came in, by stage. */
 export function latenciesOf({ marks, receivedAt }: RequestContext): Record<string, number> {
-  return Object.fromEntries(latencyMarks.flatMap((name, index) => (marks[index] ? [[name, Math.round((marks[index] - receivedAt) * 10) / 10]] : [])));
+  return Object.fromEntries(
+    latencyMarks.flatMap((name, index) => (marks[index] ? [[name, Math.round((marks[index] - receivedAt) * 10) / 10]] : [])),
+  );
 }

@@ -43,7 +43,12 @@ export function storageConformance(name: string, open: () => Promise<Conformance
       it('gives the record, whose revision the encoded bytes know', async () => {
         const before = await storage.currentRevision();
         const record = await storage.create('/pods/default/a', (revision) => Buffer.from(`v${revision}`));
-        expect(plain(record)).toEqual({ key: '/pods/default/a', revision: record.revision, createRevision: record.revision, value: `v${record.revision}` });
+        expect(plain(record)).toEqual({
+          key: '/pods/default/a',
+          revision: record.revision,
+          createRevision: record.revision,
+          value: `v${record.revision}`,
+        });
         expect(record.revision).toBeGreaterThan(before);
         expect(await storage.currentRevision()).toBe(record.revision);
         expect(plain(await storage.get('/pods/default/a'))).toEqual(plain(record));
@@ -74,20 +79,24 @@ export function storageConformance(name: string, open: () => Promise<Conformance
       });
 
       it('stores nothing if the encoding fails, and goes on', async () => {
-        await expect(storage.create('/pods/a', () => {
-          throw new Error('cannot encode');
-        })).rejects.toThrow('cannot encode');
+        await expect(
+          storage.create('/pods/a', () => {
+            throw new Error('cannot encode');
+          }),
+        ).rejects.toThrow('cannot encode');
         expect(await storage.get('/pods/a')).toBeUndefined();
         await storage.create('/pods/a', text('1'));
         expect((await storage.list('/pods/')).count).toBe(1);
       });
 
-      it.each([['no bytes', Buffer.alloc(0)], ['all bytes', Buffer.from(Array.from({ length: 256 }, (_, i) => i))], ['1.5 MB', Buffer.alloc(1_500_000, 7)]])(
-        'keeps %s as they are', async (_, value) => {
-          await storage.create('/pods/a', () => value);
-          expect((await storage.get('/pods/a'))?.value.equals(value)).toBe(true);
-        },
-      );
+      it.each([
+        ['no bytes', Buffer.alloc(0)],
+        ['all bytes', Buffer.from(Array.from({ length: 256 }, (_, i) => i))],
+        ['1.5 MB', Buffer.alloc(1_500_000, 7)],
+      ])('keeps %s as they are', async (_, value) => {
+        await storage.create('/pods/a', () => value);
+        expect((await storage.get('/pods/a'))?.value.equals(value)).toBe(true);
+      });
     });
 
     describe('revisions', () => {
@@ -100,17 +109,19 @@ export function storageConformance(name: string, open: () => Promise<Conformance
 
       it('rise with each write of any key, also with deletions, and are given once', async () => {
         const revisions: Revision[] = [];
-        await Promise.all(Array.from({ length: 16 }, async (_, writer) => {
-          for (let i = 0; i < 10; i++) {
-            const key = `/r${writer % 3}/${writer}`;
-            const created = await storage.create(key, text('1'));
-            const updated = await storage.update(key, created.revision, text('2'));
-            const deleted = await storage.delete(key, updated.revision);
-            expect(created.revision).toBeLessThan(updated.revision);
-            expect(updated.revision).toBeLessThan(deleted.revision);
-            revisions.push(created.revision, updated.revision, deleted.revision);
-          }
-        }));
+        await Promise.all(
+          Array.from({ length: 16 }, async (_, writer) => {
+            for (let i = 0; i < 10; i++) {
+              const key = `/r${writer % 3}/${writer}`;
+              const created = await storage.create(key, text('1'));
+              const updated = await storage.update(key, created.revision, text('2'));
+              const deleted = await storage.delete(key, updated.revision);
+              expect(created.revision).toBeLessThan(updated.revision);
+              expect(updated.revision).toBeLessThan(deleted.revision);
+              revisions.push(created.revision, updated.revision, deleted.revision);
+            }
+          }),
+        );
         expect(new Set(revisions).size).toBe(480);
         expect(await storage.currentRevision()).toBe(Math.max(...revisions));
       });
@@ -124,9 +135,11 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         const updated = await storage.update('/pods/a', created.revision, text('2'));
         const deleted = await storage.delete('/pods/a', updated.revision);
         const again = await storage.create('/pods/a', text('3'));
-        const states = await Promise.all([before, created.revision, other.revision, updated.revision, deleted.revision, again.revision].map(
-          async (revision) => (await storage.get('/pods/a', { revision }))?.value.toString(),
-        ));
+        const states = await Promise.all(
+          [before, created.revision, other.revision, updated.revision, deleted.revision, again.revision].map(async (revision) =>
+            (await storage.get('/pods/a', { revision }))?.value.toString(),
+          ),
+        );
         expect(states).toEqual([undefined, '1', '1', '2', undefined, '3']);
         expect((await storage.get('/pods/a', { revision: updated.revision }))?.createRevision).toBe(created.revision);
       });
@@ -148,7 +161,8 @@ export function storageConformance(name: string, open: () => Promise<Conformance
       it.each(['update', 'delete'] as const)('%s rejects with what is there if that is another revision', async (verb) => {
         const created = await storage.create('/pods/a', text('1'));
         const updated = await storage.update('/pods/a', created.revision, text('2'));
-        const stale = verb === 'update' ? storage.update('/pods/a', created.revision, text('3')) : storage.delete('/pods/a', created.revision);
+        const stale =
+          verb === 'update' ? storage.update('/pods/a', created.revision, text('3')) : storage.delete('/pods/a', created.revision);
         const error = await stale.catch((reason: unknown) => reason);
         expect(error).toBeInstanceOf(ConflictError);
         expect(plain((error as ConflictError).current)).toEqual(plain(updated));
@@ -158,7 +172,9 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         const { revision } = await storage.create('/pods/a', text('1'));
         await storage.delete('/pods/a', revision);
         for (const key of ['/pods/a', '/pods/b']) {
-          const error = await (verb === 'update' ? storage.update(key, revision, text('2')) : storage.delete(key, revision)).catch((reason: unknown) => reason);
+          const error = await (verb === 'update' ? storage.update(key, revision, text('2')) : storage.delete(key, revision)).catch(
+            (reason: unknown) => reason,
+          );
           expect(error).toBeInstanceOf(ConflictError);
           expect((error as ConflictError).current).toBeUndefined();
         }
@@ -166,7 +182,9 @@ export function storageConformance(name: string, open: () => Promise<Conformance
 
       it('lets one of many win; the others get the winner', async () => {
         const { revision } = await storage.create('/pods/a', text('0'));
-        const results = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => storage.update('/pods/a', revision, text(String(i)))));
+        const results = await Promise.allSettled(
+          Array.from({ length: 20 }, (_, i) => storage.update('/pods/a', revision, text(String(i)))),
+        );
         const won = results.filter((result) => result.status === 'fulfilled');
         expect(won).toHaveLength(1);
         for (const result of results) {
@@ -176,17 +194,22 @@ export function storageConformance(name: string, open: () => Promise<Conformance
 
       it('counts exactly under contention', async () => {
         await storage.create('/counter', text('0'));
-        await Promise.all(Array.from({ length: 8 }, async () => {
-          for (let i = 0; i < 10; i++) {
-            let present = (await storage.get('/counter'))!;
-            for (;;) {
-              const next = text(String(Number(present.value.toString()) + 1));
-              const lost = await storage.update('/counter', present.revision, next).then(() => undefined, (error: unknown) => error as ConflictError);
-              if (!lost) break;
-              present = lost.current!;
+        await Promise.all(
+          Array.from({ length: 8 }, async () => {
+            for (let i = 0; i < 10; i++) {
+              let present = (await storage.get('/counter'))!;
+              for (;;) {
+                const next = text(String(Number(present.value.toString()) + 1));
+                const lost = await storage.update('/counter', present.revision, next).then(
+                  () => undefined,
+                  (error: unknown) => error as ConflictError,
+                );
+                if (!lost) break;
+                present = lost.current!;
+              }
             }
-          }
-        }));
+          }),
+        );
         expect((await storage.get('/counter'))?.value.toString()).toBe('80');
       });
     });
@@ -211,7 +234,18 @@ export function storageConformance(name: string, open: () => Promise<Conformance
     describe('list', () => {
       it('is in the order of the UTF-8 bytes', async () => {
         // U+FF5A is above the emoji's surrogates in UTF-16, and below the emoji in UTF-8.
-        const keys = ['/pods/a', '/pods/a-b', '/pods/a.b', '/pods/a/b', '/pods/B', '/pods/é', '/pods/ｚ', '/pods/😀', '/pods/a😀', '/pods/aｚ'];
+        const keys = [
+          '/pods/a',
+          '/pods/a-b',
+          '/pods/a.b',
+          '/pods/a/b',
+          '/pods/B',
+          '/pods/é',
+          '/pods/ｚ',
+          '/pods/😀',
+          '/pods/a😀',
+          '/pods/aｚ',
+        ];
         for (const key of keys) await storage.create(key, text(key));
         const listed = (await storage.list('/pods/')).records.map((record) => record.key);
         expect(listed).toEqual([...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
@@ -219,7 +253,8 @@ export function storageConformance(name: string, open: () => Promise<Conformance
       });
 
       it('does not show what only begins alike', async () => {
-        for (const key of ['/pods/first/a', '/pods/first-bar/a', '/pods/first', '/pods.apps/first/a', '/podsfirst/a']) await storage.create(key, text(key));
+        for (const key of ['/pods/first/a', '/pods/first-bar/a', '/pods/first', '/pods.apps/first/a', '/podsfirst/a'])
+          await storage.create(key, text(key));
         const keysOf = async (prefix: string): Promise<string[]> => (await storage.list(prefix)).records.map((record) => record.key);
         expect(await keysOf('/pods/first/')).toEqual(['/pods/first/a']);
         expect(await keysOf('/pods/')).toEqual(['/pods/first', '/pods/first-bar/a', '/pods/first/a']);
@@ -233,7 +268,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         const { revision } = first;
         const seen = first.records.map((record) => record.key);
         const sizes: number[] = [];
-        for (let page = first; page.more;) {
+        for (let page = first; page.more; ) {
           await storage.create(`/pods/${seen.length}x`, text('new'));
           const gone = (await storage.get('/pods/9'))?.revision;
           if (gone) await storage.delete('/pods/9', gone);
@@ -248,7 +283,8 @@ export function storageConformance(name: string, open: () => Promise<Conformance
 
       it('begins at a key, also at one that is not there', async () => {
         for (const name of ['a', 'c', 'e']) await storage.create(`/pods/${name}`, text(name));
-        const from = async (key: string): Promise<string[]> => (await storage.list('/pods/', { from: key })).records.map((record) => record.value.toString());
+        const from = async (key: string): Promise<string[]> =>
+          (await storage.list('/pods/', { from: key })).records.map((record) => record.value.toString());
         expect(await from('/pods/a')).toEqual(['a', 'c', 'e']);
         expect(await from('/pods/a\0')).toEqual(['c', 'e']);
         expect(await from('/pods/d')).toEqual(['e']);
@@ -267,16 +303,32 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         await storage.update('/pods/a', a.revision, text('a2'));
         const deletion = await storage.delete('/pods/b', b.revision);
         await storage.create('/pods/c', text('c1'));
-        const valuesAt = async (revision: Revision): Promise<string[]> => (await storage.list('/pods/', { revision })).records.map((record) => record.value.toString());
+        const valuesAt = async (revision: Revision): Promise<string[]> =>
+          (await storage.list('/pods/', { revision })).records.map((record) => record.value.toString());
         expect(await valuesAt(a.revision)).toEqual(['a1']);
         expect(await valuesAt(b.revision)).toEqual(['a1', 'b1']);
         expect(await valuesAt(deletion.revision)).toEqual(['a2']);
-        expect((await storage.list('/pods/', { revision: b.revision, limit: 1 }))).toMatchObject({ more: true, count: 2 });
+        expect(await storage.list('/pods/', { revision: b.revision, limit: 1 })).toMatchObject({ more: true, count: 2 });
       });
     });
 
     describe('keys', () => {
-      const bad = ['', '/', '.', '..', 'pods', 'pods/a', '/pods/', '/pods//a', '/pods/../secrets/a', '/pods/./a', '/pods/..', '/pods/.', '/pods/a\0b', '/pods/\ud800'];
+      const bad = [
+        '',
+        '/',
+        '.',
+        '..',
+        'pods',
+        'pods/a',
+        '/pods/',
+        '/pods//a',
+        '/pods/../secrets/a',
+        '/pods/./a',
+        '/pods/..',
+        '/pods/.',
+        '/pods/a\0b',
+        '/pods/\ud800',
+      ];
       it.each(bad)('%j is refused', async (key) => {
         await expect(storage.create(key, text('1'))).rejects.toThrow(InvalidKeyError);
         await expect(storage.update(key, 1, text('1'))).rejects.toThrow(InvalidKeyError);
@@ -289,10 +341,13 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         await expect(watch(prefix, 1).next()).rejects.toThrow(InvalidKeyError);
       });
 
-      it.each(['/a', '/pods/..a', '/pods/a..', '/pods/__proto__', '/pods/constructor', '/pods/system:node:a b', '/pods/é😀'])('%j is a key', async (key) => {
-        const record = await storage.create(key, text('1'));
-        expect(plain(await storage.get(key))).toEqual(plain(record));
-      });
+      it.each(['/a', '/pods/..a', '/pods/a..', '/pods/__proto__', '/pods/constructor', '/pods/system:node:a b', '/pods/é😀'])(
+        '%j is a key',
+        async (key) => {
+          const record = await storage.create(key, text('1'));
+          expect(plain(await storage.get(key))).toEqual(plain(record));
+        },
+      );
     });
 
     describe('compaction', () => {
@@ -352,7 +407,10 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         const updated = await storage.update('/pods/a', revision, text('2'));
         const last = await storage.update('/pods/a', updated.revision, text('3'));
         await storage.compact(last.revision);
-        const next = await events.next().then((result) => result.value as StorageEvent, (error: Error) => error);
+        const next = await events.next().then(
+          (result) => result.value as StorageEvent,
+          (error: Error) => error,
+        );
         // Backends that push may have sent it already; then nothing may be missing.
         if (next instanceof Error) expect(next).toBeInstanceOf(CompactedError);
         else expect(next.revision).toBe(updated.revision);
@@ -412,9 +470,11 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         await storage.create('/pods-b/x', text('x'));
         await storage.delete('/pods/a', a2.revision);
         await storage.create('/pods/a', text('a3'));
-        expect((await take(watch('/pods/', a1.revision), 3)).map(describeEvent)).toEqual(
-          ['PUT /pods/a a2 after a1', 'DELETE /pods/a after a2', 'PUT /pods/a a3'],
-        );
+        expect((await take(watch('/pods/', a1.revision), 3)).map(describeEvent)).toEqual([
+          'PUT /pods/a a2 after a1',
+          'DELETE /pods/a after a2',
+          'PUT /pods/a a3',
+        ]);
         expect((await take(watch('/pods/', a1.revision - 1), 4)).map(describeEvent)[0]).toBe('PUT /pods/a a1');
         expect((await take(watch('/', a2.revision), 4)).map((event) => event.key)).toEqual(['/other/x', '/pods-b/x', '/pods/a', '/pods/a']);
       });
@@ -447,17 +507,22 @@ export function storageConformance(name: string, open: () => Promise<Conformance
       it('misses and repeats nothing while many write, and is resumed anywhere', async () => {
         const from = await storage.currentRevision();
         const early = take(watch('/pods/', from), 320);
-        await Promise.all(Array.from({ length: 16 }, async (_, writer) => {
-          let { revision } = await storage.create(`/pods/${writer}`, text('0'));
-          for (let i = 1; i < 20; i++) ({ revision } = await storage.update(`/pods/${writer}`, revision, text(String(i))));
-        }));
+        await Promise.all(
+          Array.from({ length: 16 }, async (_, writer) => {
+            let { revision } = await storage.create(`/pods/${writer}`, text('0'));
+            for (let i = 1; i < 20; i++) ({ revision } = await storage.update(`/pods/${writer}`, revision, text(String(i))));
+          }),
+        );
         const all = await take(watch('/pods/', from), 320);
         expect((await early).map(describeEvent)).toEqual(all.map(describeEvent));
         const revisions = all.map((event) => event.revision);
         expect(revisions).toEqual([...new Set(revisions)].sort((a, b) => a - b));
-        for (const event of all) if (event.previous) expect(Number(event.record!.value.toString())).toBe(Number(event.previous.value.toString()) + 1);
+        for (const event of all)
+          if (event.previous) expect(Number(event.record!.value.toString())).toBe(Number(event.previous.value.toString()) + 1);
         for (const cut of [0, 1, 99, 100, 101, 318]) {
-          expect((await take(watch('/pods/', revisions[cut]!), 319 - cut)).map(describeEvent)).toEqual(all.slice(cut + 1).map(describeEvent));
+          expect((await take(watch('/pods/', revisions[cut]!), 319 - cut)).map(describeEvent)).toEqual(
+            all.slice(cut + 1).map(describeEvent),
+          );
         }
       });
 
@@ -474,7 +539,9 @@ export function storageConformance(name: string, open: () => Promise<Conformance
           await take(reading, 1);
           expect(performance.now() - started).toBeLessThan(250);
         }
-        expect((await take(idle[7]!, 21)).map((event) => event.record?.value.toString())).toEqual(Array.from({ length: 21 }, (_, i) => String(i + 1)));
+        expect((await take(idle[7]!, 21)).map((event) => event.record?.value.toString())).toEqual(
+          Array.from({ length: 21 }, (_, i) => String(i + 1)),
+        );
       });
 
       it('ends when it is aborted, also while it waits', async () => {
@@ -502,14 +569,16 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         if (!storage.onCommit) return skip('this storage has other writers');
         const seen: StorageEvent[] = [];
         const end = storage.onCommit((events) => void seen.push(...events));
-        await Promise.all(Array.from({ length: 16 }, async (_, i) => {
-          const key = `/pods/${i}`;
-          const created = await storage.create(key, text('1'));
-          expect(seen.some((event) => event.revision === created.revision)).toBe(true);
-          const updated = await storage.update(key, created.revision, text('2'));
-          const deleted = await storage.delete(key, updated.revision);
-          expect(seen.at(-1)!.revision).toBeGreaterThanOrEqual(deleted.revision);
-        }));
+        await Promise.all(
+          Array.from({ length: 16 }, async (_, i) => {
+            const key = `/pods/${i}`;
+            const created = await storage.create(key, text('1'));
+            expect(seen.some((event) => event.revision === created.revision)).toBe(true);
+            const updated = await storage.update(key, created.revision, text('2'));
+            const deleted = await storage.delete(key, updated.revision);
+            expect(seen.at(-1)!.revision).toBeGreaterThanOrEqual(deleted.revision);
+          }),
+        );
         const revisions = seen.map((event) => event.revision);
         expect(revisions).toEqual([...revisions].sort((a, b) => a - b));
         const mine = seen.filter((event) => event.key === '/pods/3').map(describeEvent);
@@ -525,7 +594,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         const end = storage.onCommit(([event]) => void reads.push(Promise.all([storage.currentRevision(), storage.get(event!.key)])));
         const record = await storage.create('/pods/a', text('1'));
         end();
-        const [[revision, read]] = await Promise.all(reads) as [[Revision, StorageRecord]];
+        const [[revision, read]] = (await Promise.all(reads)) as [[Revision, StorageRecord]];
         expect(revision).toBe(record.revision);
         expect(plain(read)).toEqual(plain(record));
       });
@@ -557,8 +626,15 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         storage = await store.reopen();
         expect(await storage.currentRevision()).toBe(deleted.revision);
         expect(plain(await storage.get('/pods/a'))).toEqual(plain(a2));
-        expect((await storage.list('/pods/', { revision: b.revision })).records.map((record) => record.value.toString())).toEqual(['a2', 'b1']);
-        expect((await take(watch('/pods/', a1.revision), 3)).map(describeEvent)).toEqual(['PUT /pods/a a2 after a1', 'PUT /pods/b b1', 'DELETE /pods/b after b1']);
+        expect((await storage.list('/pods/', { revision: b.revision })).records.map((record) => record.value.toString())).toEqual([
+          'a2',
+          'b1',
+        ]);
+        expect((await take(watch('/pods/', a1.revision), 3)).map(describeEvent)).toEqual([
+          'PUT /pods/a a2 after a1',
+          'PUT /pods/b b1',
+          'DELETE /pods/b after b1',
+        ]);
         expect((await storage.update('/pods/a', a2.revision, text('a3'))).revision).toBeGreaterThan(deleted.revision);
       });
 
@@ -601,7 +677,7 @@ async function take(events: AsyncIterator<StorageEvent>, count: number): Promise
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 10_000; !(await condition());) {
+  for (const end = performance.now() + 10_000; !(await condition()); ) {
     if (performance.now() > end) throw new Error('it did not come about within 10 s');
     await sleep(20);
   }

@@ -16,21 +16,30 @@ export class KeyExistsError extends StorageError {
 
 /** The compare-and-swap lost: `current` is what stands there now, undefined if nothing does. */
 export class ConflictError extends StorageError {
-  constructor(readonly key: string, readonly current: StorageRecord | undefined) {
+  constructor(
+    readonly key: string,
+    readonly current: StorageRecord | undefined,
+  ) {
     super(`storage: key ${key} is not at the expected revision`);
   }
 }
 
 /** The revision asked for was compacted away. */
 export class CompactedError extends StorageError {
-  constructor(readonly revision: Revision, readonly compactRevision: Revision) {
+  constructor(
+    readonly revision: Revision,
+    readonly compactRevision: Revision,
+  ) {
     super(`storage: revision ${revision} has been compacted (oldest: ${compactRevision})`);
   }
 }
 
 /** The revision asked for has not happened yet. */
 export class FutureRevisionError extends StorageError {
-  constructor(readonly revision: Revision, readonly currentRevision: Revision) {
+  constructor(
+    readonly revision: Revision,
+    readonly currentRevision: Revision,
+  ) {
     super(`storage: revision ${revision} is ahead of the store (${currentRevision})`);
   }
 }
@@ -53,7 +62,12 @@ export class CorruptStoreError extends StorageError {}
 
 /** One record cannot be used: its checksum is wrong, or it cannot be decrypted or decoded. Others are not concerned. */
 export class CorruptRecordError extends StorageError {
-  constructor(readonly key: string, readonly revision: Revision, reason: string, options?: ErrorOptions) {
+  constructor(
+    readonly key: string,
+    readonly revision: Revision,
+    reason: string,
+    options?: ErrorOptions,
+  ) {
     super(`storage: the record ${key} of revision ${revision} cannot be read: ${reason}`, options);
   }
 }

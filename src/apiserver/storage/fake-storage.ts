@@ -2,7 +2,16 @@ import type { Buffer } from 'node:buffer';
 import { ClosedError, CompactedError, ConflictError, FutureRevisionError, KeyExistsError } from './errors.ts';
 import { compareKeys, validateKey, validatePrefix } from './key.ts';
 import type {
-  CommitFeed, Encode, GetOptions, ListOptions, ListResult, Revision, Storage, StorageEvent, StorageRecord, WriteOptions,
+  CommitFeed,
+  Encode,
+  GetOptions,
+  ListOptions,
+  ListResult,
+  Revision,
+  Storage,
+  StorageEvent,
+  StorageRecord,
+  WriteOptions,
 } from './storage.ts';
 
 /**

@@ -15,8 +15,15 @@ export function validatePrefix(prefix: string): void {
 }
 
 function hasBadSegment(key: string): boolean {
-  return key.includes('//') || key.includes('/./') || key.includes('/../') || key.endsWith('/.') || key.endsWith('/..')
-    || key.includes('\0') || !key.isWellFormed();
+  return (
+    key.includes('//') ||
+    key.includes('/./') ||
+    key.includes('/../') ||
+    key.endsWith('/.') ||
+    key.endsWith('/..') ||
+    key.includes('\0') ||
+    !key.isWellFormed()
+  );
 }
 
 /** Characters whose UTF-16 order differs from their UTF-8 order: surrogates, and what stands above them in the first plane. */

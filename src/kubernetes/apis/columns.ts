@@ -13,18 +13,33 @@ type Description = string | (() => string);
  * not show the list of values that OpenAPI adds.
  */
 export function describe(type: string, field: string): () => string {
-  return () => (tables.description(type)?.[1][field] ?? '').replace(/\n\nPossible enum values:[^]*$/, '');
+  return () => (tables.description(type)?.[1][field] ?? '').replace(/\n\nPossible enum values:[\s\S]*$/, '');
 }
 
-export function stringColumn<T extends KubeObject>(name: string, description: Description, value: Value<T, string | number | boolean>, options?: ColumnOptions): Column<T> {
+export function stringColumn<T extends KubeObject>(
+  name: string,
+  description: Description,
+  value: Value<T, string | number | boolean>,
+  options?: ColumnOptions,
+): Column<T> {
   return new TableColumn(name, 'string', description, value, options);
 }
 
-export function integerColumn<T extends KubeObject>(name: string, description: Description, value: Value<T, number>, options?: ColumnOptions): Column<T> {
+export function integerColumn<T extends KubeObject>(
+  name: string,
+  description: Description,
+  value: Value<T, number>,
+  options?: ColumnOptions,
+): Column<T> {
   return new TableColumn(name, 'integer', description, value, options);
 }
 
-export function booleanColumn<T extends KubeObject>(name: string, description: Description, value: Value<T, boolean | string>, options?: ColumnOptions): Column<T> {
+export function booleanColumn<T extends KubeObject>(
+  name: string,
+  description: Description,
+  value: Value<T, boolean | string>,
+  options?: ColumnOptions,
+): Column<T> {
   return new TableColumn(name, 'boolean', description, value, options);
 }
 
@@ -32,18 +47,36 @@ export function booleanColumn<T extends KubeObject>(name: string, description: D
 export const wide: ColumnOptions = { priority: 1 };
 
 /** The two wide columns of kinds with a pod template. */
-export function containerColumns<T extends KubeObject>(template: (object: T) => PodTemplateSpec | undefined, options: ColumnOptions = wide): Column<T>[] {
+export function containerColumns<T extends KubeObject>(
+  template: (object: T) => PodTemplateSpec | undefined,
+  options: ColumnOptions = wide,
+): Column<T>[] {
   const list = (object: T, field: (container: Container) => string | undefined) =>
     (template(object)?.spec?.containers ?? []).map((container) => field(container) ?? '').join(',');
   return [
-    stringColumn('Containers', 'Names of each container in the template.', (object) => list(object, (container) => container.name), options),
-    stringColumn('Images', 'Images referenced by each container in the template.', (object) => list(object, (container) => container.image), options),
+    stringColumn(
+      'Containers',
+      'Names of each container in the template.',
+      (object) => list(object, (container) => container.name),
+      options,
+    ),
+    stringColumn(
+      'Images',
+      'Images referenced by each container in the template.',
+      (object) => list(object, (container) => container.image),
+      options,
+    ),
   ];
 }
 
 /** `a=b,c=d` in the order of the keys, `<none>` for none. Upstream: apimachinery/pkg/labels, FormatLabels. */
 export function formatLabels(labels: Readonly<Record<string, string>> | undefined): string {
-  return Object.keys(labels ?? {}).sort(compareBytes).map((key) => `${key}=${labels?.[key] ?? ''}`).join(',') || '<none>';
+  return (
+    Object.keys(labels ?? {})
+      .sort(compareBytes)
+      .map((key) => `${key}=${labels?.[key] ?? ''}`)
+      .join(',') || '<none>'
+  );
 }
 
 /** The selector in the syntax of `labelSelector`; `<error>` for an operator that there is not, `''` for one that matches all. */
@@ -52,14 +85,26 @@ export function labelSelectorText(selector: LabelSelector | undefined): string {
   for (const { key = '', operator, values = [] } of selector?.matchExpressions ?? []) {
     const set = `(${[...values].sort(compareBytes).join(',')})`;
     switch (operator) {
-      case 'In': requirements.push([key, `${key} in ${set}`]); break;
-      case 'NotIn': requirements.push([key, `${key} notin ${set}`]); break;
-      case 'Exists': requirements.push([key, key]); break;
-      case 'DoesNotExist': requirements.push([key, `!${key}`]); break;
-      default: return '<error>';
+      case 'In':
+        requirements.push([key, `${key} in ${set}`]);
+        break;
+      case 'NotIn':
+        requirements.push([key, `${key} notin ${set}`]);
+        break;
+      case 'Exists':
+        requirements.push([key, key]);
+        break;
+      case 'DoesNotExist':
+        requirements.push([key, `!${key}`]);
+        break;
+      default:
+        return '<error>';
     }
   }
-  return requirements.sort(([a], [b]) => compareBytes(a, b)).map(([, text]) => text).join(',');
+  return requirements
+    .sort(([a], [b]) => compareBytes(a, b))
+    .map(([, text]) => text)
+    .join(',');
 }
 
 /** `labelSelectorText`, but `<none>` for a selector that is absent or empty. Upstream: apimachinery/pkg/apis/meta/v1, FormatLabelSelector. */

@@ -5,9 +5,19 @@ import type { ResourceDefinition } from '#apiserver/registry/resource-definition
 import { groups } from '#kubernetes/apis/groups';
 import { schema, scheme, tables } from '#kubernetes/schema/schema';
 
-interface ServedSubresource { kind: string; verbs: string[]; aggKind?: string }
+interface ServedSubresource {
+  kind: string;
+  verbs: string[];
+  aggKind?: string;
+}
 interface ServedResource {
-  kind: string; singular: string; namespaced: boolean; verbs: string[]; shortNames?: string[]; categories?: string[]; storageVersionHash?: string;
+  kind: string;
+  singular: string;
+  namespaced: boolean;
+  verbs: string[];
+  shortNames?: string[];
+  categories?: string[];
+  storageVersionHash?: string;
   sub?: Record<string, ServedSubresource>;
 }
 
@@ -29,20 +39,30 @@ describe('the resource definitions against the real server', () => {
   const served = tables.table<Record<string, Record<string, ServedResource>>>('drift/resources');
 
   it('has every resource, and no more', () => {
-    const all = Object.entries(served).filter(([gv]) => !others.includes(gv)).flatMap(([gv, list]) => Object.keys(list).map((name) => `${gv}/${name}`));
+    const all = Object.entries(served)
+      .filter(([gv]) => !others.includes(gv))
+      .flatMap(([gv, list]) => Object.keys(list).map((name) => `${gv}/${name}`));
     expect([...byPath.keys()].sort()).toEqual(all.sort());
   });
 
   it.each([...byPath])('%s', (path, resource) => {
-    const { sub = {}, ...want } = served[groupVersion(resource)]?.[resource.resource] as ServedResource;
+    const { sub = {}, ...want } = (served[groupVersion(resource)] as Record<string, ServedResource>)[resource.resource] as ServedResource;
     expect({
-      kind: resource.kind, singular: resource.singular, namespaced: resource.namespaced, verbs: resource.verbs,
+      kind: resource.kind,
+      singular: resource.singular,
+      namespaced: resource.namespaced,
+      verbs: resource.verbs,
       ...(resource.shortNames.length > 0 && { shortNames: resource.shortNames }),
       ...(resource.categories.length > 0 && { categories: resource.categories }),
       ...(resource.storageVersionHash && { storageVersionHash: resource.storageVersionHash }),
     }).toEqual(want);
-    const subresources = Object.keys(resource.subresources).map((name) => [name, { ...kindOf(resource, name), verbs: resource.subresources[name]?.verbs }]);
-    expect(Object.fromEntries(subresources)).toEqual(Object.fromEntries(Object.entries(sub).map(([name, { kind, verbs, aggKind }]) => [name, { kind, verbs, aggKind }])));
+    const subresources = Object.keys(resource.subresources).map((name) => [
+      name,
+      { ...kindOf(resource, name), verbs: resource.subresources[name]?.verbs },
+    ]);
+    expect(Object.fromEntries(subresources)).toEqual(
+      Object.fromEntries(Object.entries(sub).map(([name, { kind, verbs, aggKind }]) => [name, { kind, verbs, aggKind }])),
+    );
     expect(scheme.typeName(groupVersion(resource), resource.kind), path).toBe(resource.schema);
     expect(schema.struct(resource.schema).fields.has('metadata')).toBe(true);
   });
@@ -64,26 +84,39 @@ describe('the resource definitions against the real server', () => {
     expect(columns.length).toBeGreaterThan(50);
     for (const [path, want] of columns) {
       const shown = byPath.get(path)!.columns.filter((column) => !column.cellOnly);
-      expect(shown.map(({ name, type, format, priority }) => [name, type, format, priority]), path).toEqual(want);
+      expect(
+        shown.map(({ name, type, format, priority }) => [name, type, format, priority]),
+        path,
+      ).toEqual(want);
     }
   });
 
   it('accepts its field labels, and says what it says of others', () => {
-    const selectors = own(tables.table<Record<string, { labels: string[]; unsupported: [number, string, string] }>>('drift/field-selectors'));
+    const selectors = own(
+      tables.table<Record<string, { labels: string[]; unsupported: [number, string, string] }>>('drift/field-selectors'),
+    );
     expect(selectors.length).toBeGreaterThan(50);
     for (const [path, { labels, unsupported }] of selectors) {
       const resource = byPath.get(path)!;
       const generic = resource.unsupportedField && !resource.namespaced ? ['metadata.name'] : ['metadata.name', 'metadata.namespace'];
       expect([...generic, ...Object.keys(resource.selectableFields)].sort(), path).toEqual(labels);
-      expect(resource.unsupportedField?.('bogus') ?? '"bogus" is not a known field selector: only "metadata.name", "metadata.namespace"', path).toBe(unsupported[2]);
+      expect(
+        resource.unsupportedField?.('bogus') ?? '"bogus" is not a known field selector: only "metadata.name", "metadata.namespace"',
+        path,
+      ).toBe(unsupported[2]);
     }
   });
 
   it('has its priorities', () => {
-    interface Version { gv: string; groupPriorityMinimum: number | null; versionPriority: number | null }
+    interface Version {
+      gv: string;
+      groupPriorityMinimum: number | null;
+      versionPriority: number | null;
+    }
     const want = tables.table<{ groupVersions: Version[] }>('discovery').groupVersions.filter(({ gv }) => !others.includes(gv));
     const found = groups.flatMap(({ group, versions, groupPriorityMinimum }: ApiGroup) =>
-      versions.map(({ version, versionPriority }) => ({ gv: groupVersion({ group, version }), groupPriorityMinimum, versionPriority })));
+      versions.map(({ version, versionPriority }) => ({ gv: groupVersion({ group, version }), groupPriorityMinimum, versionPriority })),
+    );
     expect(found).toEqual(want.map(({ gv, groupPriorityMinimum, versionPriority }) => ({ gv, groupPriorityMinimum, versionPriority })));
   });
 });
@@ -100,18 +133,32 @@ describe('discovery of the built-in groups', () => {
   it('answers a resource list as the real server', () => {
     expect(parsed(discovery.resources('batch', 'v1')).resources.slice(0, 2)).toEqual([
       {
-        name: 'cronjobs', singularName: 'cronjob', namespaced: true, kind: 'CronJob',
-        verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'], shortNames: ['cj'], categories: ['all'], storageVersionHash: 'sd5LIXh4Fjs=',
+        name: 'cronjobs',
+        singularName: 'cronjob',
+        namespaced: true,
+        kind: 'CronJob',
+        verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+        shortNames: ['cj'],
+        categories: ['all'],
+        storageVersionHash: 'sd5LIXh4Fjs=',
       },
       { name: 'cronjobs/status', singularName: '', namespaced: true, kind: 'CronJob', verbs: ['get', 'patch', 'update'] },
     ]);
-    expect(parsed(discovery.resources('', 'v1')).resources).toContainEqual(
-      { name: 'pods/eviction', singularName: '', namespaced: true, group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] });
+    expect(parsed(discovery.resources('', 'v1')).resources).toContainEqual({
+      name: 'pods/eviction',
+      singularName: '',
+      namespaced: true,
+      group: 'policy',
+      version: 'v1',
+      kind: 'Eviction',
+      verbs: ['create'],
+    });
   });
 
   it('answers a group', () => {
     expect(String(discovery.group('apps')?.json)).toBe(
-      '{"kind":"APIGroup","apiVersion":"v1","name":"apps","versions":[{"groupVersion":"apps/v1","version":"v1"}],"preferredVersion":{"groupVersion":"apps/v1","version":"v1"}}\n');
+      '{"kind":"APIGroup","apiVersion":"v1","name":"apps","versions":[{"groupVersion":"apps/v1","version":"v1"}],"preferredVersion":{"groupVersion":"apps/v1","version":"v1"}}\n',
+    );
     expect(discovery.group('')).toBeUndefined();
     expect(discovery.resources('apps', 'v2')).toBeUndefined();
   });

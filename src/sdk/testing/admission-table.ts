@@ -38,7 +38,10 @@ export function admissionTable(plugin: AdmissionHandler | (new () => AdmissionHa
         for (const step of [...mutating, ...validating]) await step.run(request);
       };
       if (row.denied) {
-        const error: unknown = await run().then(() => undefined, (thrown: unknown) => thrown);
+        const error: unknown = await run().then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
         expect(error).toBeInstanceOf(StatusError);
         expect((error as StatusError).status.message).toMatch(row.denied);
       } else {
@@ -53,11 +56,21 @@ export function admissionTable(plugin: AdmissionHandler | (new () => AdmissionHa
 function attributesOf(row: AdmissionRow, object: KubeObject, warnings: string[]): Attributes {
   const kind: GroupVersionKind = { ...parseGroupVersion(object.apiVersion), kind: object.kind };
   return {
-    operation: row.operation ?? (row.oldObject ? 'UPDATE' : 'CREATE'), kind,
+    operation: row.operation ?? (row.oldObject ? 'UPDATE' : 'CREATE'),
+    kind,
     resource: { group: kind.group, version: kind.version, resource: row.resource ?? pluralOf(kind.kind) },
-    subresource: row.subresource ?? '', namespace: object.metadata.namespace ?? '', name: object.metadata.name ?? '',
-    object, oldObject: row.oldObject, options: {}, dryRun: false, user: row.user ?? { name: 'jane', groups: ['system:authenticated'] },
-    addAnnotation() {}, addWarning(text) { warnings.push(text); },
+    subresource: row.subresource ?? '',
+    namespace: object.metadata.namespace ?? '',
+    name: object.metadata.name ?? '',
+    object,
+    oldObject: row.oldObject,
+    options: {},
+    dryRun: false,
+    user: row.user ?? { name: 'jane', groups: ['system:authenticated'] },
+    addAnnotation() {},
+    addWarning(text) {
+      warnings.push(text);
+    },
   };
 }
 

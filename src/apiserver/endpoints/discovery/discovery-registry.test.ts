@@ -4,20 +4,32 @@ import { type DiscoverableGroup, DiscoveryRegistry } from './discovery-registry.
 import { compareKubeAwareVersions } from './kube-aware-version.ts';
 
 const widgets = (group: string, version: string) => defineResource({ group, version, kind: 'Widget', resource: 'widgets', schema: '' });
-const group = (name: string, priority: number, versions: Record<string, number>, more: Partial<DiscoverableGroup> = {}): DiscoverableGroup => ({
+const group = (
+  name: string,
+  priority: number,
+  versions: Record<string, number>,
+  more: Partial<DiscoverableGroup> = {},
+): DiscoverableGroup => ({
   group: name,
   groupPriorityMinimum: priority,
   versions: Object.entries(versions).map(([version, versionPriority]) => ({ version, versionPriority })),
   resources: Object.keys(versions).map((version) => widgets(name, version)),
   ...more,
 });
-const names = (registry: DiscoveryRegistry) => (registry.groupList().value as { groups: { name: string; versions: { version: string }[] }[] }).groups
-  .map(({ name, versions }) => `${name}: ${versions.map(({ version }) => version).join(' ')}`);
+const names = (registry: DiscoveryRegistry) =>
+  (registry.groupList().value as { groups: { name: string; versions: { version: string }[] }[] }).groups.map(
+    ({ name, versions }) => `${name}: ${versions.map(({ version }) => version).join(' ')}`,
+  );
 
 describe('DiscoveryRegistry', () => {
   it('orders groups by priority and name, versions by priority and kube-aware', () => {
     const registry = new DiscoveryRegistry();
-    registry.set('a', [group('b.io', 100, { v1: 1, v2: 1, v1beta1: 9 }), group('a.io', 100, { v1: 1 }), group('z.io', 200, { v1: 1 }), group('', 300, { v1: 1 })]);
+    registry.set('a', [
+      group('b.io', 100, { v1: 1, v2: 1, v1beta1: 9 }),
+      group('a.io', 100, { v1: 1 }),
+      group('z.io', 200, { v1: 1 }),
+      group('', 300, { v1: 1 }),
+    ]);
     expect(names(registry)).toEqual(['z.io: v1', 'a.io: v1', 'b.io: v1beta1 v2 v1']);
   });
 
@@ -39,8 +51,13 @@ describe('DiscoveryRegistry', () => {
     registry.set('custom', [group('c.io', 5, { v1: 1 }, { custom: true })]);
     const after = registry.aggregated('apis');
     expect(after.etag).not.toBe(before.etag);
-    const kinds = (after.value as { items: { versions: { resources: { responseKind: object }[] }[] }[] }).items.map(({ versions }) => versions[0]?.resources[0]?.responseKind);
-    expect(kinds).toEqual([{ group: '', version: '', kind: 'Widget' }, { group: 'c.io', version: 'v1', kind: 'Widget' }]);
+    const kinds = (after.value as { items: { versions: { resources: { responseKind: object }[] }[] }[] }).items.map(
+      ({ versions }) => versions[0]?.resources[0]?.responseKind,
+    );
+    expect(kinds).toEqual([
+      { group: '', version: '', kind: 'Widget' },
+      { group: 'c.io', version: 'v1', kind: 'Widget' },
+    ]);
   });
 
   it('shows what another server answers for, without a resource list of its own', () => {
@@ -56,7 +73,8 @@ describe('DiscoveryRegistry', () => {
     expect(registry.legacyVersions('10.0.0.1:6443')).toBeUndefined();
     registry.set('built-in', [group('', 10, { v1: 5 })]);
     expect(String(registry.legacyVersions('10.0.0.1:6443')?.json)).toBe(
-      '{"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"10.0.0.1:6443"}]}\n');
+      '{"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"10.0.0.1:6443"}]}\n',
+    );
   });
 });
 

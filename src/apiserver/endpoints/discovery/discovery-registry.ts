@@ -3,20 +3,46 @@ import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import { compareKubeAwareVersions } from './kube-aware-version.ts';
 
-interface GroupVersionKindJson { group: string; version: string; kind: string }
+interface GroupVersionKindJson {
+  group: string;
+  version: string;
+  kind: string;
+}
 
 /** One resource in a group version's list. Upstream: metav1.APIResource. */
 export interface ApiResource {
-  name: string; singularName: string; namespaced: boolean; group?: string; version?: string; kind: string; verbs: readonly string[];
-  shortNames?: readonly string[]; categories?: readonly string[]; storageVersionHash?: string;
+  name: string;
+  singularName: string;
+  namespaced: boolean;
+  group?: string;
+  version?: string;
+  kind: string;
+  verbs: readonly string[];
+  shortNames?: readonly string[];
+  categories?: readonly string[];
+  storageVersionHash?: string;
 }
-interface ApiSubresourceDiscovery { subresource: string; responseKind: GroupVersionKindJson; verbs: readonly string[] }
+interface ApiSubresourceDiscovery {
+  subresource: string;
+  responseKind: GroupVersionKindJson;
+  verbs: readonly string[];
+}
 interface ApiResourceDiscovery {
-  resource: string; responseKind: GroupVersionKindJson; scope: 'Cluster' | 'Namespaced'; singularResource: string; verbs: readonly string[];
-  shortNames?: readonly string[]; categories?: readonly string[]; subresources?: readonly ApiSubresourceDiscovery[];
+  resource: string;
+  responseKind: GroupVersionKindJson;
+  scope: 'Cluster' | 'Namespaced';
+  singularResource: string;
+  verbs: readonly string[];
+  shortNames?: readonly string[];
+  categories?: readonly string[];
+  subresources?: readonly ApiSubresourceDiscovery[];
 }
 /** A version of a group in the aggregated form. Upstream: apidiscovery/v2. */
-export interface ApiVersionDiscovery { version: string; resources?: readonly ApiResourceDiscovery[]; freshness: 'Current' | 'Stale' }
+export interface ApiVersionDiscovery {
+  version: string;
+  resources?: readonly ApiResourceDiscovery[];
+  freshness: 'Current' | 'Stale';
+}
 
 /** A group as discovery shows it. `ApiGroup` is one; aggregated servers bring theirs as they fetched it. */
 export interface DiscoverableGroup extends Pick<ApiGroup, 'group' | 'versions' | 'groupPriorityMinimum'> {
@@ -38,8 +64,16 @@ export interface DiscoveryDocument {
   readonly etag?: string;
 }
 
-interface MergedVersion { readonly version: string; readonly versionPriority: number; readonly source: DiscoverableGroup }
-interface MergedGroup { readonly group: string; readonly priority: number; readonly versions: readonly MergedVersion[] }
+interface MergedVersion {
+  readonly version: string;
+  readonly versionPriority: number;
+  readonly source: DiscoverableGroup;
+}
+interface MergedGroup {
+  readonly group: string;
+  readonly priority: number;
+  readonly versions: readonly MergedVersion[];
+}
 
 /**
  * What the server has, in all forms that clients ask for. Each source (the built-in APIs, custom resources, aggregated
@@ -61,11 +95,14 @@ export class DiscoveryRegistry {
   /** `/api`. `serverAddress` is host:port as clients of any network reach the server. Made anew each time: anyone can name any host. */
   legacyVersions(serverAddress: string): DiscoveryDocument | undefined {
     const core = this.#groups().get('');
-    return core && documentOf('meta_v1.APIVersions', {
-      kind: 'APIVersions',
-      versions: core.versions.map(({ version }) => version),
-      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
-    });
+    return (
+      core &&
+      documentOf('meta_v1.APIVersions', {
+        kind: 'APIVersions',
+        versions: core.versions.map(({ version }) => version),
+        serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+      })
+    );
   }
 
   /** `/apis` */
@@ -88,7 +125,9 @@ export class DiscoveryRegistry {
   /** `/api/v1`, `/apis/<group>/<version>`; undefined if there is none, or if another server answers for it. */
   resources(group: string, version: string): DiscoveryDocument | undefined {
     return this.#document(`/apis/${group}/${version}/`, 'meta_v1.APIResourceList', () => {
-      const found = this.#groups().get(group)?.versions.find((candidate) => candidate.version === version);
+      const found = this.#groups()
+        .get(group)
+        ?.versions.find((candidate) => candidate.version === version);
       if (!found || found.source.remote?.has(version)) return undefined;
       return {
         kind: 'APIResourceList',
@@ -102,14 +141,22 @@ export class DiscoveryRegistry {
 
   /** `/api` and `/apis` as one APIGroupDiscoveryList of apidiscovery.k8s.io/v2. */
   aggregated(root: 'api' | 'apis'): DiscoveryDocument {
-    return this.#document(`/${root} aggregated`, 'apidiscovery_v2.APIGroupDiscoveryList', () => ({
-      kind: 'APIGroupDiscoveryList',
-      apiVersion: 'apidiscovery.k8s.io/v2',
-      metadata: {},
-      items: [...this.#groups().values()]
-        .filter(({ group }) => (group === '') === (root === 'api'))
-        .map(({ group, versions }) => ({ metadata: group === '' ? {} : { name: group }, versions: versions.map((version) => versionDiscovery(group, version)) })),
-    }), true)!;
+    return this.#document(
+      `/${root} aggregated`,
+      'apidiscovery_v2.APIGroupDiscoveryList',
+      () => ({
+        kind: 'APIGroupDiscoveryList',
+        apiVersion: 'apidiscovery.k8s.io/v2',
+        metadata: {},
+        items: [...this.#groups().values()]
+          .filter(({ group }) => (group === '') === (root === 'api'))
+          .map(({ group, versions }) => ({
+            metadata: group === '' ? {} : { name: group },
+            versions: versions.map((version) => versionDiscovery(group, version)),
+          })),
+      }),
+      true,
+    )!;
   }
 
   #document(key: string, schema: string, build: () => object | undefined, withETag = false): DiscoveryDocument | undefined {
@@ -135,11 +182,17 @@ export class DiscoveryRegistry {
       versions.set(source.group, merged);
       priorities.set(source.group, Math.max(source.groupPriorityMinimum, priorities.get(source.group) ?? 0));
     }
-    const groups = [...versions].filter(([, merged]) => merged.size > 0).map(([group, merged]): MergedGroup => ({
-      group,
-      priority: priorities.get(group) ?? 0,
-      versions: [...merged.values()].sort((a, b) => b.versionPriority - a.versionPriority || compareKubeAwareVersions(a.version, b.version)),
-    }));
+    const groups = [...versions]
+      .filter(([, merged]) => merged.size > 0)
+      .map(
+        ([group, merged]): MergedGroup => ({
+          group,
+          priority: priorities.get(group) ?? 0,
+          versions: [...merged.values()].sort(
+            (a, b) => b.versionPriority - a.versionPriority || compareKubeAwareVersions(a.version, b.version),
+          ),
+        }),
+      );
     groups.sort((a, b) => b.priority - a.priority || (a.group < b.group ? -1 : 1));
     this.#merged = new Map(groups.map((group) => [group.group, group]));
     return this.#merged;
@@ -180,7 +233,11 @@ function apiResources(resource: ResourceDefinition): ApiResource[] {
   const { namespaced } = resource;
   return [
     {
-      name: resource.resource, singularName: resource.singular, namespaced, kind: resource.kind, verbs: resource.verbs,
+      name: resource.resource,
+      singularName: resource.singular,
+      namespaced,
+      kind: resource.kind,
+      verbs: resource.verbs,
       ...(resource.shortNames.length > 0 ? { shortNames: resource.shortNames } : {}),
       ...(resource.categories.length > 0 ? { categories: resource.categories } : {}),
       ...(resource.storageVersionHash === undefined ? {} : { storageVersionHash: resource.storageVersionHash }),
@@ -188,7 +245,12 @@ function apiResources(resource: ResourceDefinition): ApiResource[] {
     ...subresourceNames(resource).map((name): ApiResource => {
       const { group, version, kind } = kindOf(resource, name);
       return {
-        name: `${resource.resource}/${name}`, singularName: '', namespaced, ...(group ? { group } : {}), ...(version ? { version } : {}), kind,
+        name: `${resource.resource}/${name}`,
+        singularName: '',
+        namespaced,
+        ...(group ? { group } : {}),
+        ...(version ? { version } : {}),
+        kind,
         verbs: resource.subresources[name]?.verbs ?? [],
       };
     }),
@@ -213,7 +275,13 @@ function versionDiscovery(group: string, merged: MergedVersion): ApiVersionDisco
         ...(resource.shortNames.length > 0 ? { shortNames: resource.shortNames } : {}),
         ...(resource.categories.length > 0 ? { categories: resource.categories } : {}),
         ...(names.length > 0
-          ? { subresources: names.map((name) => ({ subresource: name, responseKind: complete(kindOf(resource, name)), verbs: resource.subresources[name]?.verbs ?? [] })) }
+          ? {
+              subresources: names.map((name) => ({
+                subresource: name,
+                responseKind: complete(kindOf(resource, name)),
+                verbs: resource.subresources[name]?.verbs ?? [],
+              })),
+            }
           : {}),
       };
     }),

@@ -9,21 +9,35 @@ import type { DiscoveryDocument, DiscoveryRegistry } from './discovery-registry.
 
 const restrictions: EndpointRestrictions = {
   protobuf: true,
-  allowsConversion: ({ group, version, kind }, mediaType) => group === 'apidiscovery.k8s.io' && version === 'v2' && kind === 'APIGroupDiscoveryList' && mediaType === 'application/json',
+  allowsConversion: ({ group, version, kind }, mediaType) =>
+    group === 'apidiscovery.k8s.io' && version === 'v2' && kind === 'APIGroupDiscoveryList' && mediaType === 'application/json',
 };
 
 /** /api, /apis, and below them the groups and their versions. Aggregated where the client asks for it. */
 export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, notFound: Handler): void {
-  const root = (name: 'api' | 'apis', plain: (context: RequestContext) => DiscoveryDocument | undefined) => (context: RequestContext): void => {
-    const negotiated = negotiate(context.header('accept'), restrictions);
-    if (!negotiated.convert) return respondDocument(context, plain(context));
-    const document = discovery.aggregated(name);
-    context.headers.push('ETag', `"${document.etag}"`, 'Vary', 'Accept');
-    if (context.header('if-none-match') === `"${document.etag}"`) return respondBytes(context, 304, undefined, undefined);
-    return respondBytes(context, 200, `application/json;g=apidiscovery.k8s.io;v=${negotiated.convert.version};as=APIGroupDiscoveryList`, document.json);
-  };
-  mux.handle('/api', root('api', (context) => discovery.legacyVersions(context.header('host') ?? context.header(':authority') ?? '')));
-  mux.handle('/apis', root('apis', () => discovery.groupList()));
+  const root =
+    (name: 'api' | 'apis', plain: (context: RequestContext) => DiscoveryDocument | undefined) =>
+    (context: RequestContext): void => {
+      const negotiated = negotiate(context.header('accept'), restrictions);
+      if (!negotiated.convert) return respondDocument(context, plain(context));
+      const document = discovery.aggregated(name);
+      context.headers.push('ETag', `"${document.etag}"`, 'Vary', 'Accept');
+      if (context.header('if-none-match') === `"${document.etag}"`) return respondBytes(context, 304, undefined, undefined);
+      return respondBytes(
+        context,
+        200,
+        `application/json;g=apidiscovery.k8s.io;v=${negotiated.convert.version};as=APIGroupDiscoveryList`,
+        document.json,
+      );
+    };
+  mux.handle(
+    '/api',
+    root('api', (context) => discovery.legacyVersions(context.header('host') ?? context.header(':authority') ?? '')),
+  );
+  mux.handle(
+    '/apis',
+    root('apis', () => discovery.groupList()),
+  );
   mux.handlePrefix('/api/', (context) => {
     const [, , version = '', ...rest] = trimSlash(context.path).split('/');
     return respondDocument(context, rest.length === 0 ? discovery.resources('', version) : undefined);

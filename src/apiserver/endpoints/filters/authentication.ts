@@ -5,7 +5,10 @@ import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 
 /** Puts the AuthenticationGuard into the chain; whoever it does not know gets 401 and no reason. Upstream: endpoints/filters/authentication.go. */
-export function withAuthentication(guard: Pick<AuthenticationGuard, 'authenticate'>, onFailure: (context: RequestContext, error: unknown) => void): Filter {
+export function withAuthentication(
+  guard: Pick<AuthenticationGuard, 'authenticate'>,
+  onFailure: (context: RequestContext, error: unknown) => void,
+): Filter {
   const refuse = (context: RequestContext): void => {
     closeOverHttp2(context);
     respondError(context, newUnauthorized('Unauthorized'));
@@ -26,7 +29,10 @@ export function withAuthentication(guard: Pick<AuthenticationGuard, 'authenticat
     if (typeof known === 'boolean') return proceed(next, context, known);
     return known.then(
       (answer) => proceed(next, context, answer),
-      (error: unknown) => { onFailure(context, error); refuse(context); },
+      (error: unknown) => {
+        onFailure(context, error);
+        refuse(context);
+      },
     );
   };
 }

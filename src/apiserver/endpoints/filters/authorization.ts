@@ -16,6 +16,9 @@ export function withAuthorization(guard: Pick<AuthorizationGuard, 'authorize'>):
       return refuse(context, error);
     }
     if (typeof allowed === 'boolean') return next(context);
-    return allowed.then(() => next(context), (error: unknown) => refuse(context, error));
+    return allowed.then(
+      () => next(context),
+      (error: unknown) => refuse(context, error),
+    );
   };
 }

@@ -24,8 +24,16 @@ export function withCORS(origins: readonly RE2JS[]): Filter {
     const origin = context.header('origin');
     if (!origin || !origins.some((pattern) => pattern.matcher(origin).find())) return next(context);
     context.headers.push(
-      'Access-Control-Allow-Origin', origin, 'Access-Control-Allow-Methods', methods, 'Access-Control-Allow-Headers', allowedHeaders,
-      'Access-Control-Expose-Headers', 'Date', 'Access-Control-Allow-Credentials', 'true',
+      'Access-Control-Allow-Origin',
+      origin,
+      'Access-Control-Allow-Methods',
+      methods,
+      'Access-Control-Allow-Headers',
+      allowedHeaders,
+      'Access-Control-Expose-Headers',
+      'Date',
+      'Access-Control-Allow-Credentials',
+      'true',
     );
     if (context.method === 'OPTIONS') return respondBytes(context, 204, undefined, undefined);
     return next(context);

@@ -29,7 +29,7 @@ function request(url = '/api/v1/pods', headers: Record<string, string> = {}, met
 const ok: Handler = (context) => respondBytes(context, 200, 'text/plain', Buffer.from('ok'));
 
 describe('filters', () => {
-  it('AuditID takes the client\'s id, or makes one', async () => {
+  it("AuditID takes the client's id, or makes one", async () => {
     const named = request('/api', { 'audit-id': 'mine' });
     void withAuditId(ok)(named.context);
     expect((await named.answer()).headers.get('audit-id')).toBe('mine');
@@ -42,15 +42,29 @@ describe('filters', () => {
     const { context, answer } = request();
     void withCacheControl(withHSTS(['max-age=31536000', 'includeSubDomains'])(ok))(context);
     const { headers } = await answer();
-    expect([headers.get('cache-control'), headers.get('strict-transport-security')]).toEqual(['no-cache, private', 'max-age=31536000; includeSubDomains']);
+    expect([headers.get('cache-control'), headers.get('strict-transport-security')]).toEqual([
+      'no-cache, private',
+      'max-age=31536000; includeSubDomains',
+    ]);
   });
 
-  it.each<[string, Handler]>([['thrown', () => { throw new TypeError('bug'); }], ['rejected', () => Promise.reject(new TypeError('bug'))]])('PanicRecovery answers what was %s with 500 and goes on', async (_, handler) => {
+  it.each<[string, Handler]>([
+    [
+      'thrown',
+      () => {
+        throw new TypeError('bug');
+      },
+    ],
+    ['rejected', () => Promise.reject(new TypeError('bug'))],
+  ])('PanicRecovery answers what was %s with 500 and goes on', async (_, handler) => {
     const seen: unknown[] = [];
     const { context, answer } = request();
     await withPanicRecovery((error) => seen.push(error))(handler)(context);
     const response = await answer();
-    expect([response.status, await response.text()]).toEqual([500, 'This request caused apiserver to panic. Look in the logs for details.\n']);
+    expect([response.status, await response.text()]).toEqual([
+      500,
+      'This request caused apiserver to panic. Look in the logs for details.\n',
+    ]);
     expect(seen).toEqual([new TypeError('bug')]);
   });
 
@@ -67,7 +81,10 @@ describe('filters', () => {
 
   it('MaxInFlight refuses what is beyond, but never system:masters', async () => {
     let finish = (): void => {};
-    const slow: Handler = () => new Promise<void>((resolve) => { finish = resolve; });
+    const slow: Handler = () =>
+      new Promise<void>((resolve) => {
+        finish = resolve;
+      });
     const filter = withMaxInFlight({ readOnly: 1, mutating: 1 });
     const handler = filter(slow);
     const first = request();
@@ -92,7 +109,10 @@ describe('filters', () => {
     expect(Math.round((context.deadline - context.receivedAt) / 1000)).toBe(2);
     const wrong = request('/api/v1/pods?timeout=10');
     void filter(ok)(wrong.context);
-    expect(await (await wrong.answer()).json()).toMatchObject({ code: 400, message: 'invalid timeout specified in the request URL - time: missing unit in duration "10"' });
+    expect(await (await wrong.answer()).json()).toMatchObject({
+      code: 400,
+      message: 'invalid timeout specified in the request URL - time: missing unit in duration "10"',
+    });
   });
 
   it('TimeoutForNonLongRunning answers 504 when the deadline passes', async () => {
@@ -115,7 +135,9 @@ describe('filters', () => {
   it('ProbabilisticGoaway leaves HTTP/1.1 alone', () => {
     const { context } = request();
     let closed = false;
-    context.exchange.closeConnectionAfter = () => { closed = true; };
+    context.exchange.closeConnectionAfter = () => {
+      closed = true;
+    };
     void withProbabilisticGoaway(1, () => 0)(() => {})(context);
     expect(closed).toBe(false);
   });
@@ -123,10 +145,19 @@ describe('filters', () => {
   it('WaitGroup counts what is under way, and what throws no longer', async () => {
     const group = new WaitGroup();
     const { context } = request();
-    expect(() => withWaitGroup(group)(() => { throw newForbidden({ group: '', resource: 'pods' }, 'p', 'no'); })(context)).toThrow(/forbidden/);
+    expect(() =>
+      withWaitGroup(group)(() => {
+        throw newForbidden({ group: '', resource: 'pods' }, 'p', 'no');
+      })(context),
+    ).toThrow(/forbidden/);
     expect(group.size).toBe(0);
     let finish = (): void => {};
-    const done = withWaitGroup(group)(() => new Promise<void>((resolve) => { finish = resolve; }))(context);
+    const done = withWaitGroup(group)(
+      () =>
+        new Promise<void>((resolve) => {
+          finish = resolve;
+        }),
+    )(context);
     expect(group.size).toBe(1);
     finish();
     await done;

@@ -5,7 +5,10 @@ import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorizati
 import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
 
-interface Asked { readonly user: UserInfo; readonly checks: readonly AuthorizationAttributes[] }
+interface Asked {
+  readonly user: UserInfo;
+  readonly checks: readonly AuthorizationAttributes[];
+}
 
 const serviceAccountPrefix = 'system:serviceaccount:';
 
@@ -51,7 +54,16 @@ function readHeaders(context: RequestContext): Asked | undefined {
   if (!name) throw newBadRequest(`requested ${JSON.stringify([...groups, uid, ...extra.keys()])} but no user was specified to impersonate`);
 
   const by = context.authenticatedUser;
-  const base = { user: by, verb: 'impersonate', isResourceRequest: true, apiVersion: 'v1', subresource: '', path: '', apiGroup: '', namespace: '' };
+  const base = {
+    user: by,
+    verb: 'impersonate',
+    isResourceRequest: true,
+    apiVersion: 'v1',
+    subresource: '',
+    path: '',
+    apiGroup: '',
+    namespace: '',
+  };
   const checks: AuthorizationAttributes[] = [];
   const finalGroups = [...groups];
   const serviceAccount = name.startsWith(serviceAccountPrefix) ? name.slice(serviceAccountPrefix.length).split(':') : [];
@@ -64,7 +76,8 @@ function readHeaders(context: RequestContext): Asked | undefined {
   }
   for (const group of groups) checks.push({ ...base, resource: 'groups', name: group });
   for (const [key, values] of extra) {
-    for (const value of values) checks.push({ ...base, apiGroup: 'authentication.k8s.io', resource: 'userextras', subresource: key, name: value });
+    for (const value of values)
+      checks.push({ ...base, apiGroup: 'authentication.k8s.io', resource: 'userextras', subresource: key, name: value });
   }
   if (uid) checks.push({ ...base, apiGroup: 'authentication.k8s.io', resource: 'uids', name: uid });
 

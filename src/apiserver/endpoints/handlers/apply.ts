@@ -15,27 +15,37 @@ export async function applyObject(context: RequestContext, endpoint: ResourceEnd
   const { namespace, name } = context.info;
   const readApplied = appliedReader(context, endpoint, body, options);
   const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'PatchOptions', apiVersion: 'meta.k8s.io/v1' });
-  return endpoint.store.update(request, name, async (existing) => {
-    const live = existing ?? newEmptyObject(endpoint, namespace, name);
-    const liveVersioned = endpoint.conversion && existing ? endpoint.conversion.fromStorage(live) : live;
-    const merged = endpoint.fieldManager.apply(liveVersioned, readApplied(), options.fieldManager, options.force ?? false);
-    const next = deepCopy(merged ?? liveVersioned);
-    if (!existing && next.metadata.uid) {
-      throw newConflict(endpoint.store.groupResource, name, `uid mismatch: the provided object specified uid ${next.metadata.uid}, and no existing object was found`);
-    }
-    endpoint.definition.defaults?.(next);
-    ensureNamespaceMatches(endpoint, namespace, next);
-    ensureNameMatches(name, next);
-    const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
-    if (existing) await request.admit('UPDATE', object, existing);
-    return object;
-  }, { strategy: endpoint.strategy, forceAllowCreate: endpoint.subresource === '' });
+  return endpoint.store.update(
+    request,
+    name,
+    async (existing) => {
+      const live = existing ?? newEmptyObject(endpoint, namespace, name);
+      const liveVersioned = endpoint.conversion && existing ? endpoint.conversion.fromStorage(live) : live;
+      const merged = endpoint.fieldManager.apply(liveVersioned, readApplied(), options.fieldManager, options.force ?? false);
+      const next = deepCopy(merged ?? liveVersioned);
+      if (!existing && next.metadata.uid) {
+        throw newConflict(
+          endpoint.store.groupResource,
+          name,
+          `uid mismatch: the provided object specified uid ${next.metadata.uid}, and no existing object was found`,
+        );
+      }
+      endpoint.definition.defaults?.(next);
+      ensureNamespaceMatches(endpoint, namespace, next);
+      ensureNameMatches(name, next);
+      const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
+      if (existing) await request.admit('UPDATE', object, existing);
+      return object;
+    },
+    { strategy: endpoint.strategy, forceAllowCreate: endpoint.subresource === '' },
+  );
 }
 
 /** Checks an applied configuration once, and gives a fresh copy of it each time: as parsed, not decoded. Throws BadRequest. */
 export function appliedReader(context: RequestContext, { kind }: ResourceEndpoint, body: Buffer, options: WriteQuery): () => KubeObject {
   const { value, errors } = parseApplied(body);
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw newBadRequest('error decoding YAML: the body is not an object');
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw newBadRequest('error decoding YAML: the body is not an object');
   const sent = value as KubeObject;
   if (sent.kind !== kind.kind || sent.apiVersion !== groupVersionString(kind)) {
     throw newBadRequest(`invalid object type: ${sent.apiVersion ?? ''}, Kind=${sent.kind ?? ''}`);

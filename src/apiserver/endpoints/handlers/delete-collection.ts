@@ -22,8 +22,12 @@ export class DeleteCollectionHandler {
     const { store, definition } = endpoint;
     const { namespace } = context.info;
     const list = await store.cacher.list({
-      scope: store.prefix(namespace), resourceVersion: listOptions.resourceVersion, resourceVersionMatch: listOptions.resourceVersionMatch,
-      limit: listOptions.limit, continue: listOptions.continue, predicate: selectionOf(definition, listOptions, ''),
+      scope: store.prefix(namespace),
+      resourceVersion: listOptions.resourceVersion,
+      resourceVersionMatch: listOptions.resourceVersionMatch,
+      limit: listOptions.limit,
+      continue: listOptions.continue,
+      predicate: selectionOf(definition, listOptions, ''),
     });
     const objects = list.chunks.flatMap(({ items }) => items);
     const dryRun = (options.dryRun?.length ?? 0) > 0;

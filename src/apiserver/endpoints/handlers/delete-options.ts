@@ -23,7 +23,10 @@ export async function readDeleteOptions(context: RequestContext, endpoint: Resou
 function optionsOfBody(context: RequestContext, body: Buffer, endpoint: ResourceEndpoint): DeleteOptions {
   const mediaType = inputMediaType(context);
   const { object } = decodeBody(body, mediaType, {
-    kind: metaKind, type: metaSchema.struct('meta_v1.DeleteOptions'), kinds: endpoint.kinds, alsoAccepts: (kind) => kind.kind === 'DeleteOptions',
+    kind: metaKind,
+    type: metaSchema.struct('meta_v1.DeleteOptions'),
+    kinds: endpoint.kinds,
+    alsoAccepts: (kind) => kind.kind === 'DeleteOptions',
   });
   const { metadata: _, kind: __, apiVersion: ___, ...options } = object;
   return options as DeleteOptions;

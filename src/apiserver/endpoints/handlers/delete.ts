@@ -31,10 +31,18 @@ export class DeleteHandler {
   }
 }
 
-function respondDeletedStatus(context: RequestContext, endpoint: ResourceEndpoint, { metadata }: KubeObject, negotiated: Parameters<typeof respondJson>[3]): void {
+function respondDeletedStatus(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  { metadata }: KubeObject,
+  negotiated: Parameters<typeof respondJson>[3],
+): void {
   const { group, resource } = endpoint.definition;
   const status: Status = {
-    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success',
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
     details: { name: metadata.name ?? '', ...(group && { group }), kind: resource, uid: metadata.uid ?? '' },
   } as Status;
   const type = metaSchema.struct('meta_v1.Status');

@@ -8,7 +8,7 @@ import type { RequestContext } from '#apiserver/endpoints/request/request-contex
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { CacheList } from '#apiserver/storage/cacher/cacher';
 import { negotiate, type Negotiated } from './negotiation.ts';
-import { encodePartial } from './object-responses.ts';
+import { encodePartial } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { acceptsGzip, inMediaType, respondBytes, respondCompressible, startHeaders, wantsPretty } from './responses.ts';
@@ -31,10 +31,16 @@ export class ListHandler {
     const { store, definition } = endpoint;
     const predicate = selectionOf(definition, options, '');
     const listed = store.cacher.list({
-      scope: store.prefix(context.info.namespace), resourceVersion: options.resourceVersion, resourceVersionMatch: options.resourceVersionMatch,
-      limit: options.limit, continue: options.continue, predicate,
+      scope: store.prefix(context.info.namespace),
+      resourceVersion: options.resourceVersion,
+      resourceVersionMatch: options.resourceVersionMatch,
+      limit: options.limit,
+      continue: options.continue,
+      predicate,
     });
-    return listed instanceof Promise ? listed.then((list) => respondList(context, endpoint, list, negotiated)) : respondList(context, endpoint, listed, negotiated);
+    return listed instanceof Promise
+      ? listed.then((list) => respondList(context, endpoint, list, negotiated))
+      : respondList(context, endpoint, listed, negotiated);
   }
 }
 
@@ -48,12 +54,22 @@ export function respondList(context: RequestContext, endpoint: ResourceEndpoint,
   const apiVersion = version ? `meta.k8s.io/${version}` : groupVersionString(endpoint.kind);
   if (mediaType === 'application/vnd.kubernetes.protobuf') {
     const type = version ? metaSchema.struct('meta_v1.PartialObjectMetadata') : endpoint.type;
-    const items = list.chunks.map((chunk) => chunk.encoded(`protobuf:${apiVersion}`, (object) => encodeProtobufListItem(type, version ? partialOf(endpoint, object) : fromStorage(endpoint, object.object)), nothing));
+    const items = list.chunks.map((chunk) =>
+      chunk.encoded(
+        `protobuf:${apiVersion}`,
+        (object) => encodeProtobufListItem(type, version ? partialOf(endpoint, object) : fromStorage(endpoint, object.object)),
+        nothing,
+      ),
+    );
     const pieces = protobufList(metaSchema.struct('meta_v1.ListMeta'), { apiVersion, kind, metadata }, items);
     return respondPieces(context, mediaType, pieces);
   }
-  const head = Buffer.from(`{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${encode(metaSchema.struct('meta_v1.ListMeta'), metadata)},"items":[`);
-  const makeItem = version ? (object: CachedObject) => Buffer.from(encodePartial(fromStorage(endpoint, object.object), version)) : itemOf(endpoint);
+  const head = Buffer.from(
+    `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${encode(metaSchema.struct('meta_v1.ListMeta'), metadata)},"items":[`,
+  );
+  const makeItem = version
+    ? (object: CachedObject) => Buffer.from(encodePartial(fromStorage(endpoint, object.object), version))
+    : itemOf(endpoint);
   const variant = version ? `partial:${version}:${apiVersion}` : apiVersion;
   const pieces: Buffer[] = [head];
   for (const chunk of list.chunks) {
@@ -90,7 +106,13 @@ function metadataOf(list: CacheList): ListMeta {
 }
 
 /** Ages make rows depend on the time: they are encoded for each request. */
-function respondTable(context: RequestContext, endpoint: ResourceEndpoint, list: CacheList, metadata: ListMeta, negotiated: Negotiated): void {
+function respondTable(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  list: CacheList,
+  metadata: ListMeta,
+  negotiated: Negotiated,
+): void {
   const options = tableOptions(context);
   const version = negotiated.convert?.version ?? 'v1';
   const columns = columnsOf(endpoint);

@@ -10,7 +10,10 @@ const rows: readonly { readonly accept: string | undefined; readonly want: objec
   { accept: 'application/vnd.kubernetes.protobuf, */*', want: { mediaType: 'application/vnd.kubernetes.protobuf' } },
   { accept: 'application/json;q=0.5, application/yaml', want: { mediaType: 'application/yaml' } },
   { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json', want: { mediaType: 'application/json', convert: table } },
-  { accept: 'application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io, application/json', want: { mediaType: 'application/json', convert: undefined } },
+  {
+    accept: 'application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io, application/json',
+    want: { mediaType: 'application/json', convert: undefined },
+  },
   { accept: 'application/json;as=Table;v=v9;g=meta.k8s.io', want: /none of the requested|only the following media types are accepted/ },
   { accept: 'text/html', want: /only the following media types are accepted/ },
 ];
@@ -28,7 +31,11 @@ describe('negotiate', () => {
 
 describe('isPretty', () => {
   it.each([
-    ['', 'curl/8.0', true], ['', 'kubectl/v1.36', false], ['pretty=true', undefined, true], ['pretty=false', 'curl/8.0', false], ['pretty', undefined, true],
+    ['', 'curl/8.0', true],
+    ['', 'kubectl/v1.36', false],
+    ['pretty=true', undefined, true],
+    ['pretty=false', 'curl/8.0', false],
+    ['pretty', undefined, true],
   ] as const)('of query %j by %j is %j', (query, userAgent, want) => {
     expect(isPretty(query, userAgent)).toBe(want);
   });

@@ -21,7 +21,12 @@ export interface EndpointRestrictions {
 /** Endpoints that answer a Status or a plain object only. */
 export const plainRestrictions: EndpointRestrictions = { protobuf: true, allowsConversion: () => false };
 
-interface Clause { readonly type: string; readonly subtype: string; readonly quality: number; readonly parameters: ReadonlyMap<string, string> }
+interface Clause {
+  readonly type: string;
+  readonly subtype: string;
+  readonly quality: number;
+  readonly parameters: ReadonlyMap<string, string>;
+}
 
 const plainJson: Negotiated = { mediaType: 'application/json', pretty: false, convert: undefined, stream: undefined };
 const jsonFirst: readonly MediaType[] = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
@@ -46,7 +51,11 @@ export function negotiate(accept: string | undefined, restrictions: EndpointRest
   throw newNotAcceptable(accepted);
 }
 
-function applyParameters(parameters: ReadonlyMap<string, string>, mediaType: MediaType, restrictions: EndpointRestrictions): Negotiated | undefined {
+function applyParameters(
+  parameters: ReadonlyMap<string, string>,
+  mediaType: MediaType,
+  restrictions: EndpointRestrictions,
+): Negotiated | undefined {
   const kind = parameters.get('as');
   const stream = parameters.get('stream');
   if (stream && stream !== 'watch') return undefined;

@@ -1,15 +1,21 @@
 import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import type { KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/codec';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { Negotiated } from './negotiation.ts';
+import { encodePartial } from './partial.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { respondJson } from './responses.ts';
 import { encodeTable, tableOptions } from './table.ts';
 
 /** Answers one object, given by its stored JSON, in the endpoint's version and in the form that was negotiated. */
-export function respondObject(context: RequestContext, endpoint: ResourceEndpoint, status: number, stored: Buffer, negotiated: Negotiated): void {
+export function respondObject(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  status: number,
+  stored: Buffer,
+  negotiated: Negotiated,
+): void {
   const { convert } = negotiated;
   if (!convert && !endpoint.conversion) return respondJson(context, status, stored, negotiated, endpoint.type);
   const object = endpoint.store.parse(stored);
@@ -20,12 +26,13 @@ export function respondObject(context: RequestContext, endpoint: ResourceEndpoin
   }
   const shown = fromStorage(endpoint, object);
   if (convert) {
-    return respondJson(context, status, Buffer.from(`${encodePartial(shown, convert.version)}\n`), negotiated, metaSchema.struct('meta_v1.PartialObjectMetadata'));
+    return respondJson(
+      context,
+      status,
+      Buffer.from(`${encodePartial(shown, convert.version)}\n`),
+      negotiated,
+      metaSchema.struct('meta_v1.PartialObjectMetadata'),
+    );
   }
   respondJson(context, status, Buffer.from(`${encode(endpoint.type, shown)}\n`), negotiated, endpoint.type);
-}
-
-/** The object with its metadata alone. */
-export function encodePartial(object: KubeObject, version: string): string {
-  return encode(metaSchema.struct('meta_v1.PartialObjectMetadata'), { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata });
 }

@@ -16,7 +16,9 @@ export function dedupOwnerReferences(context: RequestContext, { metadata }: Kube
   }
   if (duplicates.length === 0) return;
   metadata.ownerReferences = kept;
-  context.warn(afterMutatingAdmission
-    ? `.metadata.ownerReferences contains duplicate entries after mutating admission happens; ${advice}; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`
-    : `.metadata.ownerReferences contains duplicate entries; ${advice}; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`);
+  context.warn(
+    afterMutatingAdmission
+      ? `.metadata.ownerReferences contains duplicate entries after mutating admission happens; ${advice}; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`
+      : `.metadata.ownerReferences contains duplicate entries; ${advice}; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`,
+  );
 }

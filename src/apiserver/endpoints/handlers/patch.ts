@@ -21,9 +21,18 @@ import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { maxRequestBodyBytes } from './responses.ts';
 import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 
-export type PatchType = 'application/json-patch+json' | 'application/merge-patch+json' | 'application/strategic-merge-patch+json' | 'application/apply-patch+yaml';
+export type PatchType =
+  | 'application/json-patch+json'
+  | 'application/merge-patch+json'
+  | 'application/strategic-merge-patch+json'
+  | 'application/apply-patch+yaml';
 /** What built-in resources take. */
-export const patchTypes: readonly PatchType[] = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml'];
+export const patchTypes: readonly PatchType[] = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+];
 /** Custom resources have no merge keys: no strategic merge patch. */
 const customPatchTypes = patchTypes.filter((type) => type !== 'application/strategic-merge-patch+json');
 
@@ -45,17 +54,28 @@ export class PatchHandler {
     }
     const { namespace, name } = context.info;
     const patch = new Patch(context, endpoint, patchType, body, options);
-    const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'PatchOptions', apiVersion: 'meta.k8s.io/v1' }, options.fieldManager);
-    const stored = await endpoint.store.update(request, name, async (existing, bytes) => {
-      if (!existing || !bytes) throw newNotFound(endpoint.store.groupResource, name);
-      // Parsed once more: the patch shares what it does not touch, and what is shared with the old object must not be changed.
-      const next = patch.applyTo(fromStorage(endpoint, endpoint.store.parse(bytes)));
-      ensureNamespaceMatches(endpoint, namespace, next);
-      ensureNameMatches(name, next);
-      const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
-      await request.admit('UPDATE', object, existing);
-      return object;
-    }, { strategy: endpoint.strategy });
+    const request = newWriteRequest(
+      context,
+      endpoint,
+      options.dryRun,
+      { kind: 'PatchOptions', apiVersion: 'meta.k8s.io/v1' },
+      options.fieldManager,
+    );
+    const stored = await endpoint.store.update(
+      request,
+      name,
+      async (existing, bytes) => {
+        if (!existing || !bytes) throw newNotFound(endpoint.store.groupResource, name);
+        // Parsed once more: the patch shares what it does not touch, and what is shared with the old object must not be changed.
+        const next = patch.applyTo(fromStorage(endpoint, endpoint.store.parse(bytes)));
+        ensureNamespaceMatches(endpoint, namespace, next);
+        ensureNameMatches(name, next);
+        const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
+        await request.admit('UPDATE', object, existing);
+        return object;
+      },
+      { strategy: endpoint.strategy },
+    );
     respondObject(context, endpoint, 200, stored.bytes, negotiated);
   }
 }
@@ -65,7 +85,13 @@ export class Patch {
   readonly #parsed: unknown;
   readonly #strictErrors: readonly string[];
 
-  constructor(readonly context: RequestContext, readonly endpoint: ResourceEndpoint, readonly type: PatchType, body: Buffer, readonly options: WriteQuery) {
+  constructor(
+    readonly context: RequestContext,
+    readonly endpoint: ResourceEndpoint,
+    readonly type: PatchType,
+    body: Buffer,
+    readonly options: WriteQuery,
+  ) {
     const validates = options.fieldValidation !== 'Ignore';
     const { value, duplicateFields } = this.#parse(body, validates);
     if (type === 'application/json-patch+json') {
@@ -106,7 +132,8 @@ export class Patch {
     const { object } = decoded;
     this.#checkKind(object, patched);
     const errors = [...this.#strictErrors, ...strictErrors(decoded.unknownFields, [])];
-    if (errors.length > 0 && options.fieldValidation === 'Strict') throw this.#invalid(patched, `strict decoding error: ${errors.join(', ')}`);
+    if (errors.length > 0 && options.fieldValidation === 'Strict')
+      throw this.#invalid(patched, `strict decoding error: ${errors.join(', ')}`);
     if (options.fieldValidation === 'Warn') for (const error of errors) this.context.warn(error);
     endpoint.definition.defaults?.(object);
     object.metadata ??= {};
@@ -116,9 +143,12 @@ export class Patch {
   #apply(document: KubeObject): unknown {
     try {
       switch (this.type) {
-        case 'application/json-patch+json': return applyJsonPatch(document, this.#parsed);
-        case 'application/merge-patch+json': return applyMergePatch(document, this.#parsed);
-        default: return applyStrategicMergePatch(document, this.#parsed as Record<string, unknown>, this.endpoint.type);
+        case 'application/json-patch+json':
+          return applyJsonPatch(document, this.#parsed);
+        case 'application/merge-patch+json':
+          return applyMergePatch(document, this.#parsed);
+        default:
+          return applyStrategicMergePatch(document, this.#parsed as Record<string, unknown>, this.endpoint.type);
       }
     } catch (error) {
       throw interpretPatchError(error);
@@ -134,7 +164,10 @@ export class Patch {
       object.apiVersion = apiVersion;
       return;
     }
-    throw this.#invalid(patched, `no kind ${JSON.stringify(object.kind ?? '')} is registered for version ${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
+    throw this.#invalid(
+      patched,
+      `no kind ${JSON.stringify(object.kind ?? '')} is registered for version ${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+    );
   }
 
   #invalid(patched: unknown, message: string): Error {

@@ -19,8 +19,16 @@ export interface ListQuery {
 }
 
 const emptyQuery: ListQuery = {
-  labelSelector: '', fieldSelector: '', watch: false, allowWatchBookmarks: false, resourceVersion: '', resourceVersionMatch: '',
-  timeoutSeconds: undefined, limit: 0, continue: '', sendInitialEvents: undefined,
+  labelSelector: '',
+  fieldSelector: '',
+  watch: false,
+  allowWatchBookmarks: false,
+  resourceVersion: '',
+  resourceVersionMatch: '',
+  timeoutSeconds: undefined,
+  limit: 0,
+  continue: '',
+  sendInitialEvents: undefined,
 };
 
 /** Throws BadRequest for values of the wrong form and Invalid for combinations that make no sense. */
@@ -63,7 +71,8 @@ function validateMatch(options: ListQuery): FieldError[] {
       errors.push(forbidden(matchPath, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
     }
   }
-  if (options.sendInitialEvents !== undefined) errors.push(forbidden(fieldPath('sendInitialEvents'), 'sendInitialEvents is forbidden for list'));
+  if (options.sendInitialEvents !== undefined)
+    errors.push(forbidden(fieldPath('sendInitialEvents'), 'sendInitialEvents is forbidden for list'));
   return errors;
 }
 
@@ -76,8 +85,10 @@ function validateWatchOptions(options: ListQuery): FieldError[] {
     }
   }
   if (options.resourceVersionMatch) {
-    if (options.sendInitialEvents === undefined) errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
-    if (options.resourceVersionMatch !== 'NotOlderThan') errors.push(notSupported(matchPath, options.resourceVersionMatch, ['NotOlderThan']));
+    if (options.sendInitialEvents === undefined)
+      errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
+    if (options.resourceVersionMatch !== 'NotOlderThan')
+      errors.push(notSupported(matchPath, options.resourceVersionMatch, ['NotOlderThan']));
     if (options.continue) errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided'));
   }
   return errors;
@@ -110,14 +121,13 @@ export function parseWriteOptions(query: string, kind: string, isApply = false):
     }
   }
   errors.push(
-    ...validateFieldManager(fieldManager, fieldPath('fieldManager')), ...validateDryRun(fieldPath('dryRun'), dryRun),
+    ...validateFieldManager(fieldManager, fieldPath('fieldManager')),
+    ...validateDryRun(fieldPath('dryRun'), dryRun),
     ...validateFieldValidation(fieldPath('fieldValidation'), fieldValidation),
   );
   if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind }, '', errors);
   return { dryRun: dryRun.length > 0, fieldManager, fieldValidation: (fieldValidation || 'Warn') as WriteQuery['fieldValidation'], force };
 }
-
-
 
 /** As Go converts query values: anything but `false` and `0` is true, the bare name too. */
 export function parseBoolean(value: string | null): boolean | undefined {
@@ -130,6 +140,7 @@ export function parseInt64(value: string | null): number | undefined {
   if (value === null) return undefined;
   if (!/^[+-]?\d+$/.test(value)) throw newBadRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`);
   const number = BigInt(value);
-  if (number > 0x7fff_ffff_ffff_ffffn || number < -0x8000_0000_0000_0000n) throw newBadRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`);
+  if (number > 0x7fff_ffff_ffff_ffffn || number < -0x8000_0000_0000_0000n)
+    throw newBadRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`);
   return Number(number);
 }

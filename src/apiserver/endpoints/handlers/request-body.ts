@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString, parseGroupVersion } from '#apimachinery/meta/types';
@@ -52,8 +52,10 @@ export function decodeBody(bytes: Buffer, mediaType: MediaType, expected: Expect
     duplicates = parsed.duplicateFields;
     literals = parsed.literals;
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${error.message}`);
-    if (error instanceof DecodeError || (error as Error).name === 'YamlError') throw unrecognized(bytes, expected, (error as Error).message);
+    if (error instanceof JsonSyntaxError)
+      throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${error.message}`);
+    if (error instanceof DecodeError || (error as Error).name === 'YamlError')
+      throw unrecognized(bytes, expected, (error as Error).message);
     throw error;
   }
   const kind = kindOf(raw, bytes, expected);
@@ -71,18 +73,28 @@ export function decodeBody(bytes: Buffer, mediaType: MediaType, expected: Expect
 }
 
 export function strictErrors(unknownFields: readonly string[], duplicateFields: readonly string[]): string[] {
-  return [...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`), ...duplicateFields.map((path) => `duplicate field ${JSON.stringify(path)}`)];
+  return [
+    ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
+    ...duplicateFields.map((path) => `duplicate field ${JSON.stringify(path)}`),
+  ];
 }
 
 /** Applies `fieldValidation`: Strict refuses, Warn tells, Ignore keeps silent. */
-export function applyFieldValidation(context: RequestContext, errors: readonly string[], validation: 'Ignore' | 'Warn' | 'Strict', expected: { readonly kind: GroupVersionKind }): void {
+export function applyFieldValidation(
+  context: RequestContext,
+  errors: readonly string[],
+  validation: 'Ignore' | 'Warn' | 'Strict',
+  expected: { readonly kind: GroupVersionKind },
+): void {
   if (errors.length === 0 || validation === 'Ignore') return;
   if (validation === 'Warn') {
     for (const error of errors) context.warn(error);
     return;
   }
   const { kind, version } = expected.kind;
-  throw newBadRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: strict decoding error: ${errors.join(', ')}`);
+  throw newBadRequest(
+    `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: strict decoding error: ${errors.join(', ')}`,
+  );
 }
 
 function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): DecodedBody {
@@ -108,13 +120,24 @@ function kindOf(raw: unknown, bytes: Buffer, expected: ExpectedBody): GroupVersi
   if (raw === null || typeof raw !== 'object' || Array.isArray(raw)) {
     const found = raw === null ? undefined : Array.isArray(raw) ? 'array' : typeof raw === 'boolean' ? 'bool' : typeof raw;
     if (found === undefined) return expected.kind;
-    throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`);
+    throw unrecognized(
+      bytes,
+      expected,
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+    );
   }
   const { apiVersion, kind } = raw as { apiVersion?: unknown; kind?: unknown };
-  for (const [field, value] of [['apiVersion', apiVersion], ['kind', kind]] as const) {
+  for (const [field, value] of [
+    ['apiVersion', apiVersion],
+    ['kind', kind],
+  ] as const) {
     if (value !== undefined && value !== null && typeof value !== 'string') {
       const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-      throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go struct field .${field} of type string`);
+      throw unrecognized(
+        bytes,
+        expected,
+        `couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go struct field .${field} of type string`,
+      );
     }
   }
   return completeKind((apiVersion as string | null | undefined) ?? '', (kind as string | null | undefined) ?? '', expected.kind);
@@ -123,7 +146,10 @@ function kindOf(raw: unknown, bytes: Buffer, expected: ExpectedBody): GroupVersi
 /** What the body leaves out is taken from what is expected. */
 function completeKind(apiVersion: string, kind: string, expected: GroupVersionKind): GroupVersionKind {
   if (apiVersion === '') return { group: expected.group, version: expected.version, kind: kind || expected.kind };
-  if ((apiVersion.match(/\//g)?.length ?? 0) > 1) throw newBadRequest(`${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${expected.kind}: unexpected GroupVersion string: ${apiVersion}`);
+  if ((apiVersion.match(/\//g)?.length ?? 0) > 1)
+    throw newBadRequest(
+      `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${expected.kind}: unexpected GroupVersion string: ${apiVersion}`,
+    );
   return { ...parseGroupVersion(apiVersion), kind: kind || expected.kind };
 }
 
@@ -133,7 +159,9 @@ function checkKind(kind: GroupVersionKind, expected: ExpectedBody): void {
   if (expected.alsoAccepts?.(kind)) return;
   const known = expected.kinds.has(kind);
   if (known && kind.kind === want.kind) {
-    throw newBadRequest(`the API version in the data (${groupVersionString(kind)}) does not match the expected API version (${groupVersionString(want)})`);
+    throw newBadRequest(
+      `the API version in the data (${groupVersionString(kind)}) does not match the expected API version (${groupVersionString(want)})`,
+    );
   }
   const cause = known
     ? `converting (${kind.version}.${kind.kind}) to (${expected.kinds.internalName(want)}): unknown conversion`

@@ -47,9 +47,12 @@ export function respondJson(context: RequestContext, status: number, json: Buffe
 /** Turns JSON into the negotiated media type. */
 export function inMediaType(context: RequestContext, json: Buffer, negotiated: Negotiated, type: StructType): Buffer {
   switch (negotiated.mediaType) {
-    case 'application/json': return wantsPretty(context, negotiated) ? Buffer.from(indentJson(json.toString('utf8').trimEnd())) : json;
-    case 'application/yaml': return Buffer.from(encodeYaml(parseJson(json).value));
-    case 'application/vnd.kubernetes.protobuf': return encodeProtobuf(type, parseJson(json).value);
+    case 'application/json':
+      return wantsPretty(context, negotiated) ? Buffer.from(indentJson(json.toString('utf8').trimEnd())) : json;
+    case 'application/yaml':
+      return Buffer.from(encodeYaml(parseJson(json).value));
+    case 'application/vnd.kubernetes.protobuf':
+      return encodeProtobuf(type, parseJson(json).value);
   }
 }
 
@@ -103,6 +106,7 @@ export function toStatusError(error: unknown): StatusError | undefined {
   if (error instanceof BodyTooLargeError) return newRequestEntityTooLargeError(`limit is ${maxRequestBodyBytes}`);
   if (error instanceof UnknownOutcomeError) return newTimeoutError(`the outcome of the request is unknown: ${error.message}`, 0);
   if (error instanceof NoSpaceError || (error instanceof StorageError && !(error instanceof ConflictError))) return newInternalError(error);
-  if (error instanceof Error && !programmingErrors.some((type) => error instanceof type)) return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: error.message, code: 500 });
+  if (error instanceof Error && !programmingErrors.some((type) => error instanceof type))
+    return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: error.message, code: 500 });
   return undefined;
 }

@@ -9,7 +9,11 @@ import { everything, type Predicate } from '#apiserver/storage/cacher/predicate'
 import type { ListQuery } from './query-options.ts';
 
 /** What a list or watch selects by labels and fields. Throws BadRequest for selectors that cannot be read, or ask for a field that cannot be asked for. */
-export function selectionOf(definition: ResourceDefinition, options: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>, name: string): Predicate {
+export function selectionOf(
+  definition: ResourceDefinition,
+  options: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>,
+  name: string,
+): Predicate {
   if (!options.labelSelector && !options.fieldSelector && !name) return everything;
   const labels = parse(() => parseSelector(options.labelSelector), LabelSelectorError);
   const fields = parse(() => parseFieldSelector(options.fieldSelector), FieldSelectorError);
@@ -22,7 +26,9 @@ export function selectionOf(definition: ResourceDefinition, options: Pick<ListQu
     exactName,
     exactField: nodeName === undefined ? undefined : { field: 'spec.nodeName', value: nodeName },
     matches: (object: CachedObject) =>
-      (!name || object.fields['metadata.name'] === name) && (labels.isEmpty() || labels.matches(object.labels)) && (fields.isEmpty() || fields.matches(object.fields)),
+      (!name || object.fields['metadata.name'] === name) &&
+      (labels.isEmpty() || labels.matches(object.labels)) &&
+      (fields.isEmpty() || fields.matches(object.fields)),
   };
 }
 
@@ -37,7 +43,9 @@ function parse<T>(read: () => T, error: new (...args: never[]) => Error): T {
 
 function checkField(definition: ResourceDefinition, label: string): void {
   if (label === 'metadata.name' || label === 'metadata.namespace' || Object.hasOwn(definition.selectableFields, label)) return;
-  throw newBadRequest(definition.unsupportedField?.(label) ?? `${quote(label)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
+  throw newBadRequest(
+    definition.unsupportedField?.(label) ?? `${quote(label)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  );
 }
 
 /** The name that a watch of `/api/v1/watch/…/name` is about. */

@@ -7,7 +7,7 @@ import { quote } from '#apimachinery/runtime/quote';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { defaultColumns } from '#apiserver/registry/table-columns';
 import type { Column } from '#apiserver/registry/resource-definition';
-import { encodePartial } from './object-responses.ts';
+import { encodePartial } from './partial.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 
 type IncludeObject = 'None' | 'Metadata' | 'Object';
@@ -19,7 +19,9 @@ export interface TableOptions {
 export function tableOptions(context: RequestContext): TableOptions {
   const value = context.query === '' ? '' : (context.searchParams.get('includeObject') ?? '');
   if (value !== '' && value !== 'None' && value !== 'Metadata' && value !== 'Object') {
-    throw newBadRequest(`Unable to convert to Table as requested: includeObject: Invalid value: ${quote(value)}: must be 'Metadata', 'Object', 'None', or empty`);
+    throw newBadRequest(
+      `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+    );
   }
   return { includeObject: value || 'Metadata' };
 }
@@ -29,19 +31,36 @@ export function columnsOf({ columns }: ResourceEndpoint): readonly Column[] {
 }
 
 /** A table of objects in the storage version. Upstream: endpoints/handlers/response.go (asTable). */
-export function encodeTable(endpoint: ResourceEndpoint, objects: readonly KubeObject[], metadata: ListMeta, options: TableOptions, version: string, withHeaders = true): string {
+export function encodeTable(
+  endpoint: ResourceEndpoint,
+  objects: readonly KubeObject[],
+  metadata: ListMeta,
+  options: TableOptions,
+  version: string,
+  withHeaders = true,
+): string {
   const columns = columnsOf(endpoint);
   const rows = objects.map((object) => encodeRow(endpoint, columns, object, options, version));
   return `${tableHead(version, metadata, columns, withHeaders)}${rows.join(',')}]}`;
 }
 
 /** One row: `{"cells":[…],"conditions":[…],"object":{…}}`. */
-export function encodeRow(endpoint: ResourceEndpoint, columns: readonly Column[], object: KubeObject, { includeObject }: TableOptions, version: string): string {
+export function encodeRow(
+  endpoint: ResourceEndpoint,
+  columns: readonly Column[],
+  object: KubeObject,
+  { includeObject }: TableOptions,
+  version: string,
+): string {
   const context = { now: Date.now() };
   const cells = columns.map((column) => encodeJson(column.value(object, context))).join(',');
   const conditions = endpoint.definition.rowConditions?.(object) ?? [];
-  const shown = includeObject === 'None' ? 'null'
-    : includeObject === 'Object' ? encode(endpoint.type, fromStorage(endpoint, object)) : encodePartial(fromStorage(endpoint, object), version);
+  const shown =
+    includeObject === 'None'
+      ? 'null'
+      : includeObject === 'Object'
+        ? encode(endpoint.type, fromStorage(endpoint, object))
+        : encodePartial(fromStorage(endpoint, object), version);
   return `{"cells":[${cells}],${conditions.length > 0 ? `"conditions":${encodeConditions(conditions)},` : ''}"object":${shown}}`;
 }
 
@@ -53,7 +72,12 @@ function encodeConditions(conditions: readonly object[]): string {
 /** All before the first row. */
 export function tableHead(version: string, metadata: ListMeta, columns: readonly Column[], withHeaders = true): string {
   const meta = encode(metaSchema.struct('meta_v1.ListMeta'), metadata);
-  const definitions = withHeaders ? `[${columns.filter((column) => !column.cellOnly).map(encodeColumn).join(',')}]` : 'null';
+  const definitions = withHeaders
+    ? `[${columns
+        .filter((column) => !column.cellOnly)
+        .map(encodeColumn)
+        .join(',')}]`
+    : 'null';
   return `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${meta},"columnDefinitions":${definitions},"rows":[`;
 }
 

@@ -35,13 +35,24 @@ export class UpdateHandler {
       return endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
     };
     let object: ReturnType<typeof read> | undefined = read();
-    const request = newWriteRequest(context, endpoint, options.dryRun, { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' }, options.fieldManager);
-    const stored = await endpoint.store.update(request, name, async (existing) => {
-      const next = object ?? read();
-      object = undefined;
-      if (existing) await request.admit('UPDATE', next, existing);
-      return next;
-    }, { strategy: endpoint.strategy, uid });
+    const request = newWriteRequest(
+      context,
+      endpoint,
+      options.dryRun,
+      { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' },
+      options.fieldManager,
+    );
+    const stored = await endpoint.store.update(
+      request,
+      name,
+      async (existing) => {
+        const next = object ?? read();
+        object = undefined;
+        if (existing) await request.admit('UPDATE', next, existing);
+        return next;
+      },
+      { strategy: endpoint.strategy, uid },
+    );
     respondObject(context, endpoint, stored.created ? 201 : 200, stored.bytes, negotiated);
   }
 }

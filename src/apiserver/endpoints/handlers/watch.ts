@@ -10,7 +10,7 @@ import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { WatchEvent } from '#apiserver/storage/cacher/watch-event';
 import type { WatchHandle, WatchSink } from '#apiserver/storage/cacher/watcher';
 import { negotiate, type Negotiated } from './negotiation.ts';
-import { encodePartial } from './object-responses.ts';
+import { encodePartial } from './partial.ts';
 import { type ListQuery, parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { startHeaders } from './responses.ts';
@@ -25,14 +25,25 @@ export const minRequestTimeoutSeconds = 1800;
 export class WatchHandler {
   handle(context: RequestContext, endpoint: ResourceEndpoint): void {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
-    const options = parseListOptions(context.info.parts.length > 0 && !context.query.includes('watch') ? `${context.query}${context.query ? '&' : ''}watch=1` : context.query);
+    const options = parseListOptions(
+      context.info.parts.length > 0 && !context.query.includes('watch')
+        ? `${context.query}${context.query ? '&' : ''}watch=1`
+        : context.query,
+    );
     const { store, definition } = endpoint;
     const frames = framesOf(context, endpoint, negotiated);
     const stream = new WatchStream(context, frames, negotiated);
-    const handle = store.cacher.watch({
-      scope: store.prefix(context.info.namespace), resourceVersion: options.resourceVersion, sendInitialEvents: options.sendInitialEvents,
-      allowBookmarks: options.allowWatchBookmarks, predicate: selectionOf(definition, options, watchedName(context)), deadline: performance.now() + timeoutMs(options),
-    }, stream);
+    const handle = store.cacher.watch(
+      {
+        scope: store.prefix(context.info.namespace),
+        resourceVersion: options.resourceVersion,
+        sendInitialEvents: options.sendInitialEvents,
+        allowBookmarks: options.allowWatchBookmarks,
+        predicate: selectionOf(definition, options, watchedName(context)),
+        deadline: performance.now() + timeoutMs(options),
+      },
+      stream,
+    );
     stream.begin(handle, timeoutMs(options));
   }
 }
@@ -56,7 +67,11 @@ class WatchStream implements WatchSink {
   #ended = false;
   readonly #early: Buffer[] = [];
 
-  constructor(readonly context: RequestContext, readonly frames: Frames, readonly negotiated: Negotiated) {}
+  constructor(
+    readonly context: RequestContext,
+    readonly frames: Frames,
+    readonly negotiated: Negotiated,
+  ) {}
 
   begin(handle: WatchHandle, milliseconds: number): void {
     const { context, negotiated } = this;
@@ -64,9 +79,15 @@ class WatchStream implements WatchSink {
     const stream = context.exchange.open(200, startHeaders(context, 200, contentType));
     this.#stream = stream;
     for (const bytes of this.#early.splice(0)) stream.write(bytes);
-    const timer = setTimeout(() => { handle.close(); this.end(); }, milliseconds);
+    const timer = setTimeout(() => {
+      handle.close();
+      this.end();
+    }, milliseconds);
     stream.onDrain(() => handle.drained());
-    context.exchange.onClose(() => { clearTimeout(timer); handle.close(); });
+    context.exchange.onClose(() => {
+      clearTimeout(timer);
+      handle.close();
+    });
     if (this.#ended) stream.end();
   }
 
@@ -90,33 +111,58 @@ class WatchStream implements WatchSink {
 
 const endAnnotation = { 'k8s.io/initial-events-end': 'true' };
 const newline = Buffer.from('}\n');
-const heads = Object.fromEntries(['ADDED', 'MODIFIED', 'DELETED'].map((type) => [type, Buffer.from(`{"type":"${type}","object":`)])) as Record<'ADDED' | 'MODIFIED' | 'DELETED', Buffer>;
+const heads = Object.fromEntries(
+  ['ADDED', 'MODIFIED', 'DELETED'].map((type) => [type, Buffer.from(`{"type":"${type}","object":`)]),
+) as Record<'ADDED' | 'MODIFIED' | 'DELETED', Buffer>;
 
 function framesOf(context: RequestContext, endpoint: ResourceEndpoint, { convert, mediaType }: Negotiated): Frames {
   const apiVersion = groupVersionString(endpoint.kind);
   if (mediaType === 'application/vnd.kubernetes.protobuf') {
     const type = convert ? metaSchema.struct('meta_v1.PartialObjectMetadata') : endpoint.type;
     const shown = (object: KubeObject): KubeObject => (convert ? partialObject(object, convert.version) : object);
-    return { variant: `protobuf:${apiVersion}:${convert?.version ?? ''}`, make: (event) => encodeProtobufWatchEvent(type, event.type, event.type === 'ERROR' ? event.status : shown(objectOf(endpoint, event, apiVersion))) };
+    return {
+      variant: `protobuf:${apiVersion}:${convert?.version ?? ''}`,
+      make: (event) =>
+        encodeProtobufWatchEvent(type, event.type, event.type === 'ERROR' ? event.status : shown(objectOf(endpoint, event, apiVersion))),
+    };
   }
   if (convert?.kind === 'Table') {
     const options = tableOptions(context);
-    const table = (withHeaders: boolean) => (event: WatchEvent): Buffer => {
-      if (event.type === 'ERROR') return jsonFrame(event.type, encode(metaSchema.struct('meta_v1.Status'), event.status));
-      const object = event.type === 'BOOKMARK' ? objectOf(endpoint, event, apiVersion) : event.object.object;
-      return jsonFrame(event.type, encodeTable(endpoint, [object], { resourceVersion: object.metadata.resourceVersion ?? '' }, options, convert.version, withHeaders));
-    };
+    const table =
+      (withHeaders: boolean) =>
+      (event: WatchEvent): Buffer => {
+        if (event.type === 'ERROR') return jsonFrame(event.type, encode(metaSchema.struct('meta_v1.Status'), event.status));
+        const object = event.type === 'BOOKMARK' ? objectOf(endpoint, event, apiVersion) : event.object.object;
+        return jsonFrame(
+          event.type,
+          encodeTable(
+            endpoint,
+            [object],
+            { resourceVersion: object.metadata.resourceVersion ?? '' },
+            options,
+            convert.version,
+            withHeaders,
+          ),
+        );
+      };
     const variant = `table:${options.includeObject}:${convert.version}:${apiVersion}`;
     return { variant, make: table(false), first: { variant: `${variant}:first`, make: table(true) } };
   }
   if (convert) {
-    return { variant: `partial:${convert.version}:${apiVersion}`, make: (event) => (event.type === 'ERROR' ? errorFrame(event) : jsonFrame(event.type, encodePartial(objectOf(endpoint, event, apiVersion), convert.version))) };
+    return {
+      variant: `partial:${convert.version}:${apiVersion}`,
+      make: (event) =>
+        event.type === 'ERROR'
+          ? errorFrame(event)
+          : jsonFrame(event.type, encodePartial(objectOf(endpoint, event, apiVersion), convert.version)),
+    };
   }
   return {
     variant: apiVersion,
     make(event) {
       if (event.type === 'ERROR') return errorFrame(event);
-      if (event.type === 'BOOKMARK' || endpoint.conversion) return jsonFrame(event.type, encode(endpoint.type, objectOf(endpoint, event, apiVersion)));
+      if (event.type === 'BOOKMARK' || endpoint.conversion)
+        return jsonFrame(event.type, encode(endpoint.type, objectOf(endpoint, event, apiVersion)));
       return plainFrame(event.type, event.object);
     },
   };
@@ -136,7 +182,11 @@ function errorFrame(event: WatchEvent & { readonly type: 'ERROR' }): Buffer {
 }
 
 /** The object of an event in the endpoint's version; of a bookmark an empty one with its version. */
-function objectOf(endpoint: ResourceEndpoint, event: WatchEvent & { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' } | WatchEvent, apiVersion: string): KubeObject {
+function objectOf(
+  endpoint: ResourceEndpoint,
+  event: (WatchEvent & { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' }) | WatchEvent,
+  apiVersion: string,
+): KubeObject {
   if (event.type === 'BOOKMARK') {
     const metadata = { resourceVersion: String(event.revision), ...(event.initialEventsEnd && { annotations: endAnnotation }) };
     return { kind: endpoint.kind.kind, apiVersion, metadata };

@@ -9,14 +9,31 @@ import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 
 /** What the store gets to know of a writing request, with admission at upstream's two points. */
 export function newWriteRequest(
-  context: RequestContext, endpoint: ResourceEndpoint, dryRun: boolean, options: Readonly<Record<string, unknown>>, fieldManager?: string,
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  dryRun: boolean,
+  options: Readonly<Record<string, unknown>>,
+  fieldManager?: string,
 ): WriteRequest {
   const { namespace, name } = context.info;
   const { admission } = context;
   const manager = fieldManager === undefined ? undefined : managerOrUserAgent(fieldManager, context.header('user-agent') ?? '');
-  const call = (operation: AdmissionCall['operation'], object: KubeObject | undefined, oldObject: KubeObject | undefined): AdmissionCall => ({
-    operation, namespace: endpoint.definition.namespaced ? namespace : endpoint.definition.resource === 'namespaces' && endpoint.definition.group === '' ? (object?.metadata.name ?? name) : '',
-    name: object?.metadata.name ?? name, object, oldObject, options, dryRun,
+  const call = (
+    operation: AdmissionCall['operation'],
+    object: KubeObject | undefined,
+    oldObject: KubeObject | undefined,
+  ): AdmissionCall => ({
+    operation,
+    namespace: endpoint.definition.namespaced
+      ? namespace
+      : endpoint.definition.resource === 'namespaces' && endpoint.definition.group === ''
+        ? (object?.metadata.name ?? name)
+        : '',
+    name: object?.metadata.name ?? name,
+    object,
+    oldObject,
+    options,
+    dryRun,
   });
   return {
     namespace: endpoint.definition.namespaced ? namespace : '',
@@ -40,7 +57,11 @@ export function newWriteRequest(
 
 /** Notes who set which fields, in the version that was written. Changes `object`, which is in the storage version. */
 function trackFields(endpoint: ResourceEndpoint, object: KubeObject, old: KubeObject | undefined, manager: string): void {
-  const { managedFields } = endpoint.fieldManager.update(old && fromStorage(endpoint, old), fromStorage(endpoint, object), manager).metadata;
+  const { managedFields } = endpoint.fieldManager.update(
+    old && fromStorage(endpoint, old),
+    fromStorage(endpoint, object),
+    manager,
+  ).metadata;
   if (managedFields) object.metadata.managedFields = managedFields;
   else delete object.metadata.managedFields;
 }

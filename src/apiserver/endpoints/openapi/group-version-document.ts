@@ -2,7 +2,16 @@ import { type GroupVersion, groupVersionString } from '#apimachinery/meta/types'
 import { type JsonSchema, OpenApiSchemas } from '#apimachinery/openapi/schemas';
 import type { TableFolder } from '#apimachinery/runtime/table-folder';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
-import { builtInMediaTypes, builtInPatchTypes, groupPaths, groupVersionPaths, type PathItem, type PathTypes, type QueryOption, rootPath } from './paths.ts';
+import {
+  builtInMediaTypes,
+  builtInPatchTypes,
+  groupPaths,
+  groupVersionPaths,
+  type PathItem,
+  type PathTypes,
+  type QueryOption,
+  rootPath,
+} from './paths.ts';
 
 /** A document of OpenAPI 3.0. */
 export interface OpenApiV3Document {
@@ -49,13 +58,26 @@ export class DocumentTypes implements PathTypes {
 }
 
 function documentOf(paths: Record<string, PathItem>, schemas: Record<string, JsonSchema>): OpenApiV3Document {
-  return { openapi: '3.0.0', info: documentInfo, paths, components: { ...(Object.keys(schemas).length > 0 && { schemas }), securitySchemes } };
+  return {
+    openapi: '3.0.0',
+    info: documentInfo,
+    paths,
+    components: { ...(Object.keys(schemas).length > 0 && { schemas }), securitySchemes },
+  };
 }
 
 /** The document of `/openapi/v3/apis/<group>/<version>` for built-in resources. */
-export function groupVersionDocument(groupVersion: GroupVersion, resources: readonly ResourceDefinition[], tables: TableFolder): OpenApiV3Document {
+export function groupVersionDocument(
+  groupVersion: GroupVersion,
+  resources: readonly ResourceDefinition[],
+  tables: TableFolder,
+): OpenApiV3Document {
   const types = new DocumentTypes(tables, groupVersion);
-  const paths = groupVersionPaths(groupVersion, resources.filter((resource) => resource.version === groupVersion.version), types);
+  const paths = groupVersionPaths(
+    groupVersion,
+    resources.filter((resource) => resource.version === groupVersion.version),
+    types,
+  );
   return documentOf(paths, types.components());
 }
 
@@ -65,19 +87,33 @@ export function groupDocument(group: string, tables: TableFolder): OpenApiV3Docu
   return documentOf(groupPaths(group, types), types.components());
 }
 
-type Root = readonly [path: string, tag: string, operationId: string, description: string, type: string | undefined, mediaTypes?: readonly string[]];
+type Root = readonly [
+  path: string,
+  tag: string,
+  operationId: string,
+  description: string,
+  type: string | undefined,
+  mediaTypes?: readonly string[],
+];
 
 const roots: Readonly<Record<string, Root>> = {
   api: ['/api/', 'core', 'getCoreAPIVersions', 'get available API versions', 'meta_v1.APIVersions', builtInMediaTypes],
   apis: ['/apis/', 'apis', 'getAPIVersions', 'get available API versions', 'meta_v1.APIGroupList', builtInMediaTypes],
   version: ['/version/', 'version', 'getCodeVersion', 'get the version information for this server', 'version.Info'],
   '.well-known/openid-configuration': [
-    '/.well-known/openid-configuration/', 'WellKnown', 'getServiceAccountIssuerOpenIDConfiguration',
-    "get service account issuer OpenID configuration, also known as the 'OIDC discovery doc'", undefined,
+    '/.well-known/openid-configuration/',
+    'WellKnown',
+    'getServiceAccountIssuerOpenIDConfiguration',
+    "get service account issuer OpenID configuration, also known as the 'OIDC discovery doc'",
+    undefined,
   ],
   'openid/v1/jwks': [
-    '/openid/v1/jwks/', 'openid', 'getServiceAccountIssuerOpenIDKeyset',
-    'get service account issuer OpenID JSON Web Key Set (contains public token verification keys)', undefined, ['application/jwk-set+json'],
+    '/openid/v1/jwks/',
+    'openid',
+    'getServiceAccountIssuerOpenIDKeyset',
+    'get service account issuer OpenID JSON Web Key Set (contains public token verification keys)',
+    undefined,
+    ['application/jwk-set+json'],
   ],
 };
 
@@ -90,5 +126,8 @@ export function rootDocument(name: string, tables: TableFolder): OpenApiV3Docume
   if (!root) throw new Error(`openapi: no document ${name}`);
   const [path, tag, operationId, description, type, mediaTypes] = root;
   const types = new DocumentTypes(tables);
-  return documentOf(rootPath(path, tag, operationId, description, type === undefined ? undefined : types.reference(type), mediaTypes), types.components());
+  return documentOf(
+    rootPath(path, tag, operationId, description, type === undefined ? undefined : types.reference(type), mediaTypes),
+    types.components(),
+  );
 }

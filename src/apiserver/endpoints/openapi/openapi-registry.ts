@@ -26,7 +26,9 @@ export function groupDocuments(groups: readonly ApiGroup[], tables: TableFolder)
   for (const { group, versions, resources } of groups) {
     if (group !== '') documents.set(`apis/${group}`, () => groupDocument(group, tables));
     for (const { version } of versions) {
-      documents.set(group === '' ? `api/${version}` : `apis/${group}/${version}`, () => groupVersionDocument({ group, version }, resources, tables));
+      documents.set(group === '' ? `api/${version}` : `apis/${group}/${version}`, () =>
+        groupVersionDocument({ group, version }, resources, tables),
+      );
     }
   }
   return documents;
@@ -113,9 +115,14 @@ export class OpenApiRegistry {
 
   async #makeSwagger(): Promise<{ json: OpenApiAnswer; document: Swagger }> {
     const documents = this.#documents();
-    const document = await inSteps(joinSwagger((function* build() {
-      for (const builder of documents.values()) yield builder();
-    })(), kindsOfAllGroups()));
+    const document = await inSteps(
+      joinSwagger(
+        (function* build() {
+          for (const builder of documents.values()) yield builder();
+        })(),
+        kindsOfAllGroups(),
+      ),
+    );
     return { json: answerOf(JSON.stringify(document)), document };
   }
 
@@ -128,7 +135,9 @@ export class OpenApiRegistry {
 /** DeleteOptions and WatchEvent are kinds of every group: the joined document shows them all. */
 function kindsOfAllGroups(): Record<string, JsonSchema> {
   const schemas = new OpenApiSchemas(metaTables);
-  return Object.fromEntries(['meta_v1.DeleteOptions', 'meta_v1.WatchEvent'].map((type) => [schemas.name(type), schemas.component(type, new Set())]));
+  return Object.fromEntries(
+    ['meta_v1.DeleteOptions', 'meta_v1.WatchEvent'].map((type) => [schemas.name(type), schemas.component(type, new Set())]),
+  );
 }
 
 async function inSteps<T>(steps: Generator<void, T, void>): Promise<T> {

@@ -5,7 +5,13 @@ import type { ResourceDefinition, Subresource } from '#apiserver/registry/resour
 
 /** `[name, type, description]` of a query parameter. */
 export type QueryOption = readonly [name: string, type: string, description: string];
-export interface Parameter { name: string; in: 'query' | 'path'; description: string; required?: true; schema: JsonSchema }
+export interface Parameter {
+  name: string;
+  in: 'query' | 'path';
+  description: string;
+  required?: true;
+  schema: JsonSchema;
+}
 export interface Operation {
   tags: readonly string[];
   description: string;
@@ -34,13 +40,17 @@ export const builtInMediaTypes = ['application/json', 'application/yaml', 'appli
 /** Custom resources have no protobuf form. */
 export const customMediaTypes = ['application/json', 'application/yaml'];
 export const builtInPatchTypes = [
-  'application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
 ];
 export const customPatchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
 
 const metaOptions = metaTables.table<Readonly<Record<string, readonly QueryOption[]>>>('options');
 const pretty: QueryOption = [
-  'pretty', 'string',
+  'pretty',
+  'string',
   "If 'true', then the output is pretty printed. Defaults to 'false' unless the user-agent indicates a browser or command-line HTTP tool (curl and wget).",
 ];
 
@@ -173,15 +183,20 @@ class PathBuilder {
       }
       if (common.size > 0) item.parameters = [...common.values()].sort(byName);
     }
-    return Object.fromEntries(Object.entries(this.paths).sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, item]) => [path, orderMethods(item)]));
+    return Object.fromEntries(
+      Object.entries(this.paths)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([path, item]) => [path, orderMethods(item)]),
+    );
   }
 
   #subresource(resource: ResourceDefinition, name: string, subresource: Subresource, item: Place): void {
     const place: Place = { ...item, path: `${item.path}/${name}`, subresource: name };
     const type = subresource.kind === undefined ? resource.schema : (subresource.schema ?? resource.schema);
-    const kind = subresource.kind === undefined
-      ? { ...this.#groupVersion, kind: resource.kind }
-      : { ...(subresource.groupVersion ?? this.#groupVersion), kind: subresource.kind };
+    const kind =
+      subresource.kind === undefined
+        ? { ...this.#groupVersion, kind: resource.kind }
+        : { ...(subresource.groupVersion ?? this.#groupVersion), kind: subresource.kind };
     if (name === 'log') {
       this.#log(resource, place, kind);
       return;
@@ -198,9 +213,16 @@ class PathBuilder {
     if (verbs.has('create')) this.#write('post', resource, place, type, kind);
   }
 
-  #add(method: Method, resource: ResourceDefinition, place: Place, operation: Omit<Operation, 'tags'>, kind: { kind: string } & GroupVersion): void {
+  #add(
+    method: Method,
+    resource: ResourceDefinition,
+    place: Place,
+    operation: Omit<Operation, 'tags'>,
+    kind: { kind: string } & GroupVersion,
+  ): void {
     const parameters = [...(operation.parameters ?? [])];
-    if (place.namespaced && !place.allNamespaces) parameters.push(pathParameter('namespace', 'object name and auth scope, such as for teams and projects'));
+    if (place.namespaced && !place.allNamespaces)
+      parameters.push(pathParameter('namespace', 'object name and auth scope, such as for teams and projects'));
     if (place.path.includes('{name}')) {
       const described = place.subresource ? kind.kind : resource.kind;
       parameters.push(pathParameter('name', `name of the ${described}`));
@@ -226,14 +248,22 @@ class PathBuilder {
     return `${verb}${this.#names.id}${middle}${scope}${resource.kind}${title(place.subresource)}${list}${suffix}`;
   }
 
-  #responses(type: string, mediaTypes: readonly string[], more: readonly (readonly [code: string, text: string])[] = []): Operation['responses'] {
+  #responses(
+    type: string,
+    mediaTypes: readonly string[],
+    more: readonly (readonly [code: string, text: string])[] = [],
+  ): Operation['responses'] {
     const schema = this.#types.reference(type);
-    const answers = [['200', 'OK'] as const, ...more].map(([code, description]) => [code, { description, content: content(mediaTypes, schema) }] as const);
+    const answers = [['200', 'OK'] as const, ...more].map(
+      ([code, description]) => [code, { description, content: content(mediaTypes, schema) }] as const,
+    );
     return { ...Object.fromEntries(answers), '401': { description: 'Unauthorized' } };
   }
 
   get #streamTypes(): readonly string[] {
-    const streams = this.#types.mediaTypes.filter((mediaType) => mediaType !== 'application/yaml').map((mediaType) => `${mediaType};stream=watch`);
+    const streams = this.#types.mediaTypes
+      .filter((mediaType) => mediaType !== 'application/yaml')
+      .map((mediaType) => `${mediaType};stream=watch`);
     return [...this.#types.mediaTypes, ...streams];
   }
 
@@ -247,108 +277,177 @@ class PathBuilder {
 
   #list(resource: ResourceDefinition, place: Place, list: string): void {
     const watches = resource.verbs.includes('watch');
-    this.#add('get', resource, place, {
-      description: `${watches ? 'list or watch' : 'list'} objects of kind ${resource.kind}`,
-      operationId: this.#id('list', resource, place),
-      parameters: [query(pretty), ...this.#options('ListOptions')],
-      responses: this.#responses(list, this.#streamTypes),
-      'x-kubernetes-action': 'list',
-    }, { ...this.#groupVersion, kind: resource.kind });
+    this.#add(
+      'get',
+      resource,
+      place,
+      {
+        description: `${watches ? 'list or watch' : 'list'} objects of kind ${resource.kind}`,
+        operationId: this.#id('list', resource, place),
+        parameters: [query(pretty), ...this.#options('ListOptions')],
+        responses: this.#responses(list, this.#streamTypes),
+        'x-kubernetes-action': 'list',
+      },
+      { ...this.#groupVersion, kind: resource.kind },
+    );
   }
 
   #watch(resource: ResourceDefinition, place: Place, list: boolean): void {
-    this.#add('get', resource, place, {
-      description: list
-        ? `watch individual changes to a list of ${resource.kind}. deprecated: use the 'watch' parameter with a list operation instead.`
-        : `watch changes to an object of kind ${resource.kind}. deprecated: use the 'watch' parameter with a list operation instead, filtered to a single item with the 'fieldSelector' parameter.`,
-      operationId: this.#id('watch', resource, place, '', list ? 'List' : ''),
-      parameters: [query(pretty), ...this.#options('ListOptions')],
-      responses: this.#responses('meta_v1.WatchEvent', this.#streamTypes),
-      'x-kubernetes-action': list ? 'watchlist' : 'watch',
-    }, { ...this.#groupVersion, kind: resource.kind });
+    this.#add(
+      'get',
+      resource,
+      place,
+      {
+        description: list
+          ? `watch individual changes to a list of ${resource.kind}. deprecated: use the 'watch' parameter with a list operation instead.`
+          : `watch changes to an object of kind ${resource.kind}. deprecated: use the 'watch' parameter with a list operation instead, filtered to a single item with the 'fieldSelector' parameter.`,
+        operationId: this.#id('watch', resource, place, '', list ? 'List' : ''),
+        parameters: [query(pretty), ...this.#options('ListOptions')],
+        responses: this.#responses('meta_v1.WatchEvent', this.#streamTypes),
+        'x-kubernetes-action': list ? 'watchlist' : 'watch',
+      },
+      { ...this.#groupVersion, kind: resource.kind },
+    );
   }
 
   #read(resource: ResourceDefinition, place: Place, type: string, kind: { kind: string } & GroupVersion): void {
-    this.#add('get', resource, place, {
-      description: `read ${this.#of(place)}the specified ${resource.kind}`,
-      operationId: this.#id('read', resource, place),
-      parameters: [query(pretty)],
-      responses: this.#responses(type, this.#types.mediaTypes),
-      'x-kubernetes-action': 'get',
-    }, kind);
+    this.#add(
+      'get',
+      resource,
+      place,
+      {
+        description: `read ${this.#of(place)}the specified ${resource.kind}`,
+        operationId: this.#id('read', resource, place),
+        parameters: [query(pretty)],
+        responses: this.#responses(type, this.#types.mediaTypes),
+        'x-kubernetes-action': 'get',
+      },
+      kind,
+    );
   }
 
   #write(method: 'post' | 'put', resource: ResourceDefinition, place: Place, type: string, kind: { kind: string } & GroupVersion): void {
     const creates = method === 'post';
-    this.#add(method, resource, place, {
-      description: creates
-        ? `create ${this.#of(place)}${withArticle(resource.kind)}`
-        : `replace ${this.#of(place)}the specified ${resource.kind}`,
-      operationId: this.#id(creates ? 'create' : 'replace', resource, place),
-      parameters: [query(pretty), ...this.#options(creates ? 'CreateOptions' : 'UpdateOptions')],
-      requestBody: { content: { '*/*': { schema: this.#types.reference(type) } }, required: true },
-      responses: this.#responses(type, this.#types.mediaTypes, creates ? [['201', 'Created'], ['202', 'Accepted']] : [['201', 'Created']]),
-      'x-kubernetes-action': method,
-    }, kind);
+    this.#add(
+      method,
+      resource,
+      place,
+      {
+        description: creates
+          ? `create ${this.#of(place)}${withArticle(resource.kind)}`
+          : `replace ${this.#of(place)}the specified ${resource.kind}`,
+        operationId: this.#id(creates ? 'create' : 'replace', resource, place),
+        parameters: [query(pretty), ...this.#options(creates ? 'CreateOptions' : 'UpdateOptions')],
+        requestBody: { content: { '*/*': { schema: this.#types.reference(type) } }, required: true },
+        responses: this.#responses(
+          type,
+          this.#types.mediaTypes,
+          creates
+            ? [
+                ['201', 'Created'],
+                ['202', 'Accepted'],
+              ]
+            : [['201', 'Created']],
+        ),
+        'x-kubernetes-action': method,
+      },
+      kind,
+    );
   }
 
   #patch(resource: ResourceDefinition, place: Place, type: string, kind: { kind: string } & GroupVersion): void {
-    this.#add('patch', resource, place, {
-      description: `partially update ${this.#of(place)}the specified ${resource.kind}`,
-      operationId: this.#id('patch', resource, place),
-      parameters: [query(pretty), ...this.#options('PatchOptions')],
-      requestBody: { content: content(this.#types.patchTypes, this.#types.reference('meta_v1.Patch')), required: true },
-      responses: this.#responses(type, this.#types.mediaTypes, [['201', 'Created']]),
-      'x-kubernetes-action': 'patch',
-    }, kind);
+    this.#add(
+      'patch',
+      resource,
+      place,
+      {
+        description: `partially update ${this.#of(place)}the specified ${resource.kind}`,
+        operationId: this.#id('patch', resource, place),
+        parameters: [query(pretty), ...this.#options('PatchOptions')],
+        requestBody: { content: content(this.#types.patchTypes, this.#types.reference('meta_v1.Patch')), required: true },
+        responses: this.#responses(type, this.#types.mediaTypes, [['201', 'Created']]),
+        'x-kubernetes-action': 'patch',
+      },
+      kind,
+    );
   }
 
   #delete(resource: ResourceDefinition, place: Place): void {
     // Namespaces do, too, but their endpoint does not say so.
     const returnsObject = resource.strategy.returnsDeletedObject && resource.resource !== 'namespaces';
     const answer = returnsObject ? resource.schema : 'meta_v1.Status';
-    this.#add('delete', resource, place, {
-      description: `delete ${withArticle(resource.kind)}`,
-      operationId: this.#id('delete', resource, place),
-      parameters: [query(pretty), ...this.#options('DeleteOptions')],
-      requestBody: { content: { '*/*': { schema: this.#types.reference('meta_v1.DeleteOptions') } } },
-      responses: this.#responses(answer, this.#types.mediaTypes, [['202', 'Accepted']]),
-      'x-kubernetes-action': 'delete',
-    }, { ...this.#groupVersion, kind: resource.kind });
+    this.#add(
+      'delete',
+      resource,
+      place,
+      {
+        description: `delete ${withArticle(resource.kind)}`,
+        operationId: this.#id('delete', resource, place),
+        parameters: [query(pretty), ...this.#options('DeleteOptions')],
+        requestBody: { content: { '*/*': { schema: this.#types.reference('meta_v1.DeleteOptions') } } },
+        responses: this.#responses(answer, this.#types.mediaTypes, [['202', 'Accepted']]),
+        'x-kubernetes-action': 'delete',
+      },
+      { ...this.#groupVersion, kind: resource.kind },
+    );
   }
 
   #deleteCollection(resource: ResourceDefinition, place: Place): void {
-    this.#add('delete', resource, place, {
-      description: `delete collection of ${resource.kind}`,
-      operationId: this.#id('delete', resource, place, 'Collection'),
-      parameters: [query(pretty), ...this.#options('DeleteOptions'), ...this.#options('ListOptions', 'watch', 'allowWatchBookmarks')],
-      requestBody: { content: { '*/*': { schema: this.#types.reference('meta_v1.DeleteOptions') } } },
-      responses: this.#responses('meta_v1.Status', this.#types.mediaTypes),
-      'x-kubernetes-action': 'deletecollection',
-    }, { ...this.#groupVersion, kind: resource.kind });
+    this.#add(
+      'delete',
+      resource,
+      place,
+      {
+        description: `delete collection of ${resource.kind}`,
+        operationId: this.#id('delete', resource, place, 'Collection'),
+        parameters: [query(pretty), ...this.#options('DeleteOptions'), ...this.#options('ListOptions', 'watch', 'allowWatchBookmarks')],
+        requestBody: { content: { '*/*': { schema: this.#types.reference('meta_v1.DeleteOptions') } } },
+        responses: this.#responses('meta_v1.Status', this.#types.mediaTypes),
+        'x-kubernetes-action': 'deletecollection',
+      },
+      { ...this.#groupVersion, kind: resource.kind },
+    );
   }
 
   #log(resource: ResourceDefinition, place: Place, kind: { kind: string } & GroupVersion): void {
-    this.#add('get', resource, place, {
-      description: `read ${place.subresource} of the specified ${resource.kind}`,
-      operationId: this.#id('read', resource, place),
-      parameters: [query(pretty), ...this.#types.options('PodLogOptions').map(query)],
-      responses: { '200': { description: 'OK', content: content(['text/plain', ...this.#types.mediaTypes], { type: 'string' }) }, '401': { description: 'Unauthorized' } },
-      'x-kubernetes-action': 'get',
-    }, kind);
+    this.#add(
+      'get',
+      resource,
+      place,
+      {
+        description: `read ${place.subresource} of the specified ${resource.kind}`,
+        operationId: this.#id('read', resource, place),
+        parameters: [query(pretty), ...this.#types.options('PodLogOptions').map(query)],
+        responses: {
+          '200': { description: 'OK', content: content(['text/plain', ...this.#types.mediaTypes], { type: 'string' }) },
+          '401': { description: 'Unauthorized' },
+        },
+        'x-kubernetes-action': 'get',
+      },
+      kind,
+    );
   }
 
   #connect(resource: ResourceDefinition, place: Place, verbs: readonly string[], kind: { kind: string } & GroupVersion): void {
     const methods: Method[] = verbs.includes('delete') ? ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] : ['get', 'post'];
     for (const method of methods) {
       const parameters = this.#types.options(kind.kind).map(query);
-      this.#add(method, resource, place, {
-        description: `connect ${method.toUpperCase()} requests to ${this.#of(place)}${resource.kind}`,
-        operationId: this.#id('connect', resource, place, title(method)),
-        parameters,
-        responses: { '200': { description: 'OK', content: { '*/*': { schema: { type: 'string' } } } }, '401': { description: 'Unauthorized' } },
-        'x-kubernetes-action': 'connect',
-      }, kind);
+      this.#add(
+        method,
+        resource,
+        place,
+        {
+          description: `connect ${method.toUpperCase()} requests to ${this.#of(place)}${resource.kind}`,
+          operationId: this.#id('connect', resource, place, title(method)),
+          parameters,
+          responses: {
+            '200': { description: 'OK', content: { '*/*': { schema: { type: 'string' } } } },
+            '401': { description: 'Unauthorized' },
+          },
+          'x-kubernetes-action': 'connect',
+        },
+        kind,
+      );
     }
   }
 }
@@ -371,7 +470,11 @@ function orderMethods(item: PathItem): PathItem {
 }
 
 /** The paths of a group version, as the document of that version shows them. */
-export function groupVersionPaths(groupVersion: GroupVersion, resources: readonly ResourceDefinition[], types: PathTypes): Record<string, PathItem> {
+export function groupVersionPaths(
+  groupVersion: GroupVersion,
+  resources: readonly ResourceDefinition[],
+  types: PathTypes,
+): Record<string, PathItem> {
   const builder = new PathBuilder(groupVersion, types);
   builder.resourceList();
   for (const resource of resources) builder.resource(resource);
@@ -381,16 +484,33 @@ export function groupVersionPaths(groupVersion: GroupVersion, resources: readonl
 /** The path of `/apis/<group>`. */
 export function groupPaths(group: string, types: PathTypes): Record<string, PathItem> {
   const name = group.replace(/\.k8s\.io$/, '');
-  return rootPath(`/apis/${group}/`, identifier(name, false), `get${identifier(name, true)}APIGroup`, 'get information of a group', types.reference('meta_v1.APIGroup'), types.mediaTypes);
+  return rootPath(
+    `/apis/${group}/`,
+    identifier(name, false),
+    `get${identifier(name, true)}APIGroup`,
+    'get information of a group',
+    types.reference('meta_v1.APIGroup'),
+    types.mediaTypes,
+  );
 }
 
 /** A path that is no resource and only read. Without a schema, the answer is a text. */
 export function rootPath(
-  path: string, tag: string, operationId: string, description: string, schema: JsonSchema = { type: 'string' }, mediaTypes: readonly string[] = ['application/json'],
+  path: string,
+  tag: string,
+  operationId: string,
+  description: string,
+  schema: JsonSchema = { type: 'string' },
+  mediaTypes: readonly string[] = ['application/json'],
 ): Record<string, PathItem> {
   return {
     [path]: {
-      get: { tags: [tag], description, operationId, responses: { '200': { description: 'OK', content: content(mediaTypes, schema) }, '401': { description: 'Unauthorized' } } },
+      get: {
+        tags: [tag],
+        description,
+        operationId,
+        responses: { '200': { description: 'OK', content: content(mediaTypes, schema) }, '401': { description: 'Unauthorized' } },
+      },
     },
   };
 }

@@ -16,7 +16,9 @@ export function acceptedType(accept: string | undefined, offered: readonly strin
     return { type: type.replace('@v', '.v'), quality: quality === undefined ? 1 : Number(quality.slice(2)) };
   });
   for (const { type } of ranges.sort((a, b) => b.quality - a.quality)) {
-    const found = offered.find((candidate) => type === candidate || type === '*/*' || (type.endsWith('/*') && candidate.startsWith(type.slice(0, -1))));
+    const found = offered.find(
+      (candidate) => type === candidate || type === '*/*' || (type.endsWith('/*') && candidate.startsWith(type.slice(0, -1))),
+    );
     if (found !== undefined) return found;
   }
   return undefined;

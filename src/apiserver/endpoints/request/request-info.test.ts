@@ -2,19 +2,43 @@ import { describe, expect, it } from 'vitest';
 import { parseRequestInfo, RequestInfoError } from './request-info.ts';
 
 const rows: readonly { readonly name: string; readonly request: string; readonly want: object }[] = [
-  { name: 'a list', request: 'GET /api/v1/namespaces/ns/pods', want: { isResourceRequest: true, verb: 'list', apiGroup: '', apiVersion: 'v1', namespace: 'ns', resource: 'pods', name: '' } },
+  {
+    name: 'a list',
+    request: 'GET /api/v1/namespaces/ns/pods',
+    want: { isResourceRequest: true, verb: 'list', apiGroup: '', apiVersion: 'v1', namespace: 'ns', resource: 'pods', name: '' },
+  },
   { name: 'a list of all namespaces', request: 'GET /api/v1/pods', want: { verb: 'list', namespace: '', resource: 'pods' } },
   { name: 'a watch by query', request: 'GET /api/v1/pods?watch', want: { verb: 'watch' } },
   { name: 'no watch', request: 'GET /api/v1/pods?watch=false', want: { verb: 'list' } },
-  { name: 'a deprecated watch', request: 'GET /api/v1/watch/namespaces/ns/pods/p', want: { verb: 'watch', namespace: 'ns', resource: 'pods', name: 'p', subresource: '' } },
-  { name: 'one object', request: 'GET /apis/apps/v1/namespaces/ns/deployments/d', want: { verb: 'get', apiGroup: 'apps', namespace: 'ns', resource: 'deployments', name: 'd' } },
-  { name: 'a subresource', request: 'PUT /apis/apps/v1/namespaces/ns/deployments/d/status', want: { verb: 'update', subresource: 'status', name: 'd' } },
+  {
+    name: 'a deprecated watch',
+    request: 'GET /api/v1/watch/namespaces/ns/pods/p',
+    want: { verb: 'watch', namespace: 'ns', resource: 'pods', name: 'p', subresource: '' },
+  },
+  {
+    name: 'one object',
+    request: 'GET /apis/apps/v1/namespaces/ns/deployments/d',
+    want: { verb: 'get', apiGroup: 'apps', namespace: 'ns', resource: 'deployments', name: 'd' },
+  },
+  {
+    name: 'a subresource',
+    request: 'PUT /apis/apps/v1/namespaces/ns/deployments/d/status',
+    want: { verb: 'update', subresource: 'status', name: 'd' },
+  },
   { name: 'a namespace', request: 'GET /api/v1/namespaces/ns', want: { verb: 'get', namespace: 'ns', resource: 'namespaces', name: 'ns' } },
-  { name: 'a namespace\'s own subresource', request: 'PUT /api/v1/namespaces/ns/finalize', want: { resource: 'namespaces', name: 'ns', namespace: 'ns', subresource: 'finalize' } },
+  {
+    name: "a namespace's own subresource",
+    request: 'PUT /api/v1/namespaces/ns/finalize',
+    want: { resource: 'namespaces', name: 'ns', namespace: 'ns', subresource: 'finalize' },
+  },
   { name: 'the namespaces', request: 'GET /api/v1/namespaces', want: { verb: 'list', resource: 'namespaces', namespace: '' } },
   { name: 'a create', request: 'POST /api/v1/namespaces/ns/pods', want: { verb: 'create', resource: 'pods' } },
-  { name: 'a collection\'s deletion', request: 'DELETE /api/v1/namespaces/ns/pods', want: { verb: 'deletecollection' } },
-  { name: 'a name by field selector', request: 'GET /api/v1/namespaces/ns/pods?fieldSelector=metadata.name%3Dp', want: { verb: 'list', name: 'p' } },
+  { name: "a collection's deletion", request: 'DELETE /api/v1/namespaces/ns/pods', want: { verb: 'deletecollection' } },
+  {
+    name: 'a name by field selector',
+    request: 'GET /api/v1/namespaces/ns/pods?fieldSelector=metadata.name%3Dp',
+    want: { verb: 'list', name: 'p' },
+  },
   { name: 'a group version', request: 'GET /apis/apps/v1', want: { isResourceRequest: false, verb: 'get' } },
   { name: 'another path', request: 'POST /healthz', want: { isResourceRequest: false, verb: 'post' } },
 ];

@@ -21,10 +21,27 @@ export interface RequestInfo {
 export class RequestInfoError extends Error {}
 
 const namespaceSubresources = new Set(['status', 'finalize']);
-const verbOfMethod: Readonly<Record<string, string>> = { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+const verbOfMethod: Readonly<Record<string, string>> = {
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
 
 const nonResource = (path: string, method: string): RequestInfo => ({
-  isResourceRequest: false, path, verb: method.toLowerCase(), apiPrefix: '', apiGroup: '', apiVersion: '', namespace: '', resource: '', subresource: '', name: '', parts: [],
+  isResourceRequest: false,
+  path,
+  verb: method.toLowerCase(),
+  apiPrefix: '',
+  apiGroup: '',
+  apiVersion: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  parts: [],
 });
 
 /**
@@ -70,8 +87,17 @@ export function parseRequestInfo(method: string, path: string, query: string): R
     }
   }
   return {
-    isResourceRequest: true, path, verb, apiPrefix, apiGroup, apiVersion, namespace, resource: parts[0] ?? '',
-    subresource: special ? '' : parts[2] ?? '', name, parts,
+    isResourceRequest: true,
+    path,
+    verb,
+    apiPrefix,
+    apiGroup,
+    apiVersion,
+    namespace,
+    resource: parts[0] ?? '',
+    subresource: special ? '' : (parts[2] ?? ''),
+    name,
+    parts,
   };
 }
 

@@ -37,16 +37,21 @@ export class HealthEndpoint {
   async #all(context: RequestContext): Promise<void> {
     const excluded = new Set(context.searchParams.getAll('exclude'));
     const unknown = new Set(excluded);
-    const results = await Promise.all(this.checks().map(async (one) => {
-      if (excluded.has(one.name)) {
-        unknown.delete(one.name);
-        return { text: `[+]${one.name} excluded: ok\n`, failed: false };
-      }
-      const error = await this.#run(one);
-      return error === undefined ? { text: `[+]${one.name} ok\n`, failed: false } : { text: `[-]${one.name} failed: reason withheld\n`, failed: true };
-    }));
+    const results = await Promise.all(
+      this.checks().map(async (one) => {
+        if (excluded.has(one.name)) {
+          unknown.delete(one.name);
+          return { text: `[+]${one.name} excluded: ok\n`, failed: false };
+        }
+        const error = await this.#run(one);
+        return error === undefined
+          ? { text: `[+]${one.name} ok\n`, failed: false }
+          : { text: `[-]${one.name} failed: reason withheld\n`, failed: true };
+      }),
+    );
     let details = results.map(({ text }) => text).join('');
-    if (unknown.size > 0) details += `warn: some health checks cannot be excluded: no matches for ${[...unknown].sort().map(quote).join(', ')}\n`;
+    if (unknown.size > 0)
+      details += `warn: some health checks cannot be excluded: no matches for ${[...unknown].sort().map(quote).join(', ')}\n`;
     if (results.some(({ failed }) => failed)) return this.#respond(context, 500, `${details}${this.name} check failed\n`);
     this.onHealthy();
     this.#respond(context, 200, context.searchParams.has('verbose') ? `${details}${this.name} check passed\n` : 'ok');

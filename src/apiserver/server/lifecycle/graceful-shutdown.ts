@@ -56,13 +56,13 @@ export async function shutDownGracefully(parts: ShutdownParts, options: Graceful
     parts.stopListening();
     signals.httpServerStoppedListening.fire();
   }
-  await Promise.all([
-    atMost(options.drainMs, parts.requests.empty()),
-    drainWatches(parts, options.watchGraceMs),
-  ]);
+  await Promise.all([atMost(options.drainMs, parts.requests.empty()), drainWatches(parts, options.watchGraceMs)]);
   signals.inFlightRequestsDrained.fire();
   if (options.sendRetryAfter) {
-    await atMost(retryAfterLingerMs, parts.requests.empty().then(() => sleep(100)));
+    await atMost(
+      retryAfterLingerMs,
+      parts.requests.empty().then(() => sleep(100)),
+    );
     parts.stopListening();
     signals.httpServerStoppedListening.fire();
   }

@@ -33,24 +33,28 @@ export class Hooks {
   /** Starts all hooks; rejects with the first that fails. */
   async runPostStart(signal: AbortSignal): Promise<void> {
     this.#started = true;
-    await Promise.all(this.#postStart.map(async (hook) => {
-      try {
-        await hook.run(signal);
-      } catch (cause) {
-        throw new Error(`post-start hook ${hook.name} failed`, { cause });
-      }
-      this.#finished.add(hook.name);
-    }));
+    await Promise.all(
+      this.#postStart.map(async (hook) => {
+        try {
+          await hook.run(signal);
+        } catch (cause) {
+          throw new Error(`post-start hook ${hook.name} failed`, { cause });
+        }
+        this.#finished.add(hook.name);
+      }),
+    );
   }
 
   async runPreShutdown(): Promise<void> {
-    await Promise.all(this.#preShutdown.map((hook) => hook.run()));
+    await Promise.all(this.#preShutdown.map(async (hook) => hook.run()));
   }
 
   get checks(): HealthCheck[] {
     return this.#postStart.map(({ name }) => ({
       name: `poststarthook/${name}`,
-      check: () => { if (!this.#finished.has(name)) throw new Error('not finished'); },
+      check: () => {
+        if (!this.#finished.has(name)) throw new Error('not finished');
+      },
     }));
   }
 }

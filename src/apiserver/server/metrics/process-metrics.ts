@@ -4,16 +4,31 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 /** What of the process upstream shows under these names (prometheus/client_golang's process collector). Read when somebody asks. */
 export function registerProcessMetrics(registry: Registry): void {
   const startSeconds = Math.round(Date.now() / 1000 - process.uptime());
-  registry.registerMetric(new Counter({
-    name: 'process_cpu_seconds_total', help: 'Total user and system CPU time spent in seconds.', registers: [],
-    collect() {
-      const { user, system } = process.cpuUsage();
-      this.reset();
-      this.inc((user + system) / 1e6);
-    },
-  }));
-  const gauge = (name: string, help: string, read: () => number): void => registry.registerMetric(new Gauge({ name, help, registers: [], collect() { this.set(read()); } }));
+  registry.registerMetric(
+    new Counter({
+      name: 'process_cpu_seconds_total',
+      help: 'Total user and system CPU time spent in seconds.',
+      registers: [],
+      collect() {
+        const { user, system } = process.cpuUsage();
+        this.reset();
+        this.inc((user + system) / 1e6);
+      },
+    }),
+  );
+  const gauge = (name: string, help: string, read: () => number): void =>
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.set(read());
+        },
+      }),
+    );
   gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss());
   gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', () => startSeconds);
-  if (process.platform === 'linux') gauge('process_open_fds', 'Number of open file descriptors.', () => readdirSync('/proc/self/fd').length);
+  if (process.platform === 'linux')
+    gauge('process_open_fds', 'Number of open file descriptors.', () => readdirSync('/proc/self/fd').length);
 }

@@ -12,7 +12,21 @@ interface Series {
   readonly labels: Record<string, string>;
 }
 
-const knownVerbs = new Set(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'proxy', 'head', 'options', 'post', 'put']);
+const knownVerbs = new Set([
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+  'proxy',
+  'head',
+  'options',
+  'post',
+  'put',
+]);
 const maxSeries = 20_000;
 
 /**
@@ -28,33 +42,45 @@ export class RequestMetrics {
   constructor(registry: Registry) {
     const series = this.#series;
     const base = ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const;
-    registry.registerMetric(new Counter({
-      name: 'apiserver_request_total', help: 'Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.',
-      labelNames: [...base, 'code'], registers: [],
-      collect() {
-        this.reset();
-        for (const { count, labels } of series.values()) this.inc(labels, count);
-      },
-    }));
+    registry.registerMetric(
+      new Counter({
+        name: 'apiserver_request_total',
+        help: 'Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.',
+        labelNames: [...base, 'code'],
+        registers: [],
+        collect() {
+          this.reset();
+          for (const { count, labels } of series.values()) this.inc(labels, count);
+        },
+      }),
+    );
     registry.registerMetric(new DurationHistogram(series, [...base]));
     const longRunning = this.#longRunning;
-    registry.registerMetric(new Gauge({
-      name: 'apiserver_longrunning_requests', help: 'Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component.',
-      labelNames: ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'], registers: [],
-      collect() {
-        this.reset();
-        for (const [key, count] of longRunning) this.set(JSON.parse(key) as Record<string, string>, count);
-      },
-    }));
+    registry.registerMetric(
+      new Gauge({
+        name: 'apiserver_longrunning_requests',
+        help: 'Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component.',
+        labelNames: ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'],
+        registers: [],
+        collect() {
+          this.reset();
+          for (const [key, count] of longRunning) this.set(JSON.parse(key) as Record<string, string>, count);
+        },
+      }),
+    );
     const current = (): { readOnly: number; mutating: number } => this.#inFlight;
-    registry.registerMetric(new Gauge({
-      name: 'apiserver_current_inflight_requests', help: 'Maximal number of currently used inflight request limit of this apiserver per request kind in last second.',
-      labelNames: ['request_kind'], registers: [],
-      collect() {
-        this.set({ request_kind: 'readOnly' }, current().readOnly);
-        this.set({ request_kind: 'mutating' }, current().mutating);
-      },
-    }));
+    registry.registerMetric(
+      new Gauge({
+        name: 'apiserver_current_inflight_requests',
+        help: 'Maximal number of currently used inflight request limit of this apiserver per request kind in last second.',
+        labelNames: ['request_kind'],
+        registers: [],
+        collect() {
+          this.set({ request_kind: 'readOnly' }, current().readOnly);
+          this.set({ request_kind: 'mutating' }, current().mutating);
+        },
+      }),
+    );
   }
 
   readonly inFlight = (inFlight: { readonly readOnly: number; readonly mutating: number }): void => {
@@ -67,7 +93,12 @@ export class RequestMetrics {
     let series = this.#series.get(key);
     if (!series) {
       if (this.#series.size >= maxSeries) return;
-      series = { count: 0, sum: 0, buckets: new Array<number>(durationBuckets.length + 1).fill(0), labels: { ...labelsOf(context), code: String(status) } };
+      series = {
+        count: 0,
+        sum: 0,
+        buckets: new Array<number>(durationBuckets.length + 1).fill(0),
+        labels: { ...labelsOf(context), code: String(status) },
+      };
       this.#series.set(key, series);
     }
     const seconds = (performance.now() - context.receivedAt) / 1000;
@@ -100,15 +131,30 @@ function labelsOf({ info, status, query }: RequestContext): Record<string, strin
   const verb = knownVerbs.has(info.verb) ? info.verb.toUpperCase() : 'other';
   const scope = !info.isResourceRequest ? '' : info.name ? 'resource' : info.namespace ? 'namespace' : 'cluster';
   return {
-    verb, dry_run: query.includes('dryRun=All') ? 'All' : '', group: known ? info.apiGroup : '', version: known ? info.apiVersion : '',
-    resource: known ? info.resource : '', subresource: known ? info.subresource : '', scope, component: 'apiserver',
+    verb,
+    dry_run: query.includes('dryRun=All') ? 'All' : '',
+    group: known ? info.apiGroup : '',
+    version: known ? info.apiVersion : '',
+    resource: known ? info.resource : '',
+    subresource: known ? info.subresource : '',
+    scope,
+    component: 'apiserver',
   };
 }
 
 /** prom-client has no histogram that takes finished buckets: this one renders those of the series. */
 class DurationHistogram extends Histogram {
-  constructor(readonly series: ReadonlyMap<string, Series>, labelNames: string[]) {
-    super({ name: 'apiserver_request_duration_seconds', help: 'Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.', labelNames, buckets: durationBuckets, registers: [] });
+  constructor(
+    readonly series: ReadonlyMap<string, Series>,
+    labelNames: string[],
+  ) {
+    super({
+      name: 'apiserver_request_duration_seconds',
+      help: 'Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.',
+      labelNames,
+      buckets: durationBuckets,
+      registers: [],
+    });
   }
 
   override async get(): ReturnType<Histogram['get']> {
@@ -133,7 +179,10 @@ class DurationHistogram extends Histogram {
         values.push({ metricName: `${this.metricName}_bucket`, labels: { ...labels, le }, value: cumulative });
       }
       values.push({ metricName: `${this.metricName}_bucket`, labels: { ...labels, le: '+Inf' }, value: count });
-      values.push({ metricName: `${this.metricName}_sum`, labels, value: sum }, { metricName: `${this.metricName}_count`, labels, value: count });
+      values.push(
+        { metricName: `${this.metricName}_sum`, labels, value: sum },
+        { metricName: `${this.metricName}_count`, labels, value: count },
+      );
     }
     return { ...base, values } as unknown as Awaited<ReturnType<Histogram['get']>>;
   }

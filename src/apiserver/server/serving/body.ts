@@ -17,7 +17,11 @@ export function collectBody(source: Readable, expected: number, limit: number): 
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > limit) settle(() => { source.resume(); reject(new BodyTooLargeError(`the body has more than ${limit} bytes`)); });
+      if (size > limit)
+        settle(() => {
+          source.resume();
+          reject(new BodyTooLargeError(`the body has more than ${limit} bytes`));
+        });
       else chunks.push(chunk);
     };
     const onEnd = (): void => settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Exchange, FlatHeaders, Peer, ResponseStream } from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
@@ -55,7 +55,9 @@ export class Http1Exchange implements Exchange {
     return {
       write: (bytes) => response.write(bytes),
       end: () => void response.end(),
-      get pendingBytes() { return response.writableLength; },
+      get pendingBytes() {
+        return response.writableLength;
+      },
       onDrain: (listener) => void response.on('drain', listener),
       abort: () => void response.destroy(),
     };

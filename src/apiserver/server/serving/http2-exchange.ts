@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { Exchange, FlatHeaders, Peer, ResponseStream } from '#apiserver/endpoints/request/exchange';
@@ -61,7 +61,9 @@ export class Http2Exchange implements Exchange {
     return {
       write: (bytes) => (stream.closed || stream.destroyed ? true : stream.write(bytes)),
       end: () => void stream.end(),
-      get pendingBytes() { return stream.writableLength; },
+      get pendingBytes() {
+        return stream.writableLength;
+      },
       onDrain: (listener) => void stream.on('drain', listener),
       abort: () => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
     };

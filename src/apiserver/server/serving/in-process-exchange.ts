@@ -71,11 +71,18 @@ export class InProcessExchange implements Exchange {
 
   open(status: number, headers: FlatHeaders): ResponseStream {
     const events = this.#events;
-    const stream = new ReadableStream<Uint8Array>({
-      start: (controller) => { this.#controller = controller; },
-      pull: () => { events.emit('drain'); },
-      cancel: () => this.#leave(),
-    }, new ByteLengthQueuingStrategy({ highWaterMark: highWaterBytes }));
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => {
+          events.emit('drain');
+        },
+        cancel: () => this.#leave(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: highWaterBytes }),
+    );
     this.#answer(status, headers, stream);
     const controller = (): ReadableStreamDefaultController<Uint8Array> | undefined => (this.#closed ? undefined : this.#controller);
     return {
@@ -84,7 +91,9 @@ export class InProcessExchange implements Exchange {
         return (controller()?.desiredSize ?? 1) > 0;
       },
       end: () => this.endResponse(),
-      get pendingBytes() { return Math.max(0, highWaterBytes - (controller()?.desiredSize ?? highWaterBytes)); },
+      get pendingBytes() {
+        return Math.max(0, highWaterBytes - (controller()?.desiredSize ?? highWaterBytes));
+      },
       onDrain: (listener) => void events.on('drain', listener),
       abort: () => {
         controller()?.error(new Error('the server broke the response off'));

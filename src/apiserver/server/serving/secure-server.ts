@@ -70,14 +70,29 @@ export class SecureServer {
     };
 
     this.#http1 = http.createServer(
-      { maxHeaderSize: limits.headerBytes, keepAliveTimeout: limits.idleMs, headersTimeout: limits.readHeaderMs, requestTimeout: limits.requestMs, noDelay: true, connectionsCheckingInterval: 5_000 },
+      {
+        maxHeaderSize: limits.headerBytes,
+        keepAliveTimeout: limits.idleMs,
+        headersTimeout: limits.readHeaderMs,
+        requestTimeout: limits.requestMs,
+        noDelay: true,
+        connectionsCheckingInterval: 5_000,
+      },
       (request, response) => serve(new Http1Exchange(request, response, peerOf(request.socket, request.socket as tls.TLSSocket))),
     );
     this.#http1.on('clientError', answerClientError);
-    this.#http1.on('upgrade', (request, socket, head) => serveUpgrade(request, socket, head, peerOf(request.socket, request.socket as tls.TLSSocket)));
+    this.#http1.on('upgrade', (request, socket, head) =>
+      serveUpgrade(request, socket, head, peerOf(request.socket, request.socket as tls.TLSSocket)),
+    );
 
     this.#http2 = http2.createServer({
-      settings: { maxConcurrentStreams: options.maxConcurrentStreams, initialWindowSize: limits.streamWindow, maxFrameSize: limits.streamWindow, maxHeaderListSize: limits.headerBytes, enableConnectProtocol: false },
+      settings: {
+        maxConcurrentStreams: options.maxConcurrentStreams,
+        initialWindowSize: limits.streamWindow,
+        maxFrameSize: limits.streamWindow,
+        maxHeaderListSize: limits.headerBytes,
+        enableConnectProtocol: false,
+      },
       maxSessionMemory: 100,
       streamResetBurst: limits.resetBurst,
       streamResetRate: limits.resetRate,
@@ -85,7 +100,9 @@ export class SecureServer {
     this.#http2.on('session', (session) => {
       this.#sessions.set(session, 0);
       session.setLocalWindowSize(limits.streamWindow * options.maxConcurrentStreams);
-      session.setTimeout(limits.idleMs, () => { if (this.#sessions.get(session) === 0) session.close(); });
+      session.setTimeout(limits.idleMs, () => {
+        if (this.#sessions.get(session) === 0) session.close();
+      });
       session.on('error', () => session.destroy());
       session.on('close', () => this.#sessions.delete(session));
       if (this.#draining) session.close();
@@ -104,19 +121,22 @@ export class SecureServer {
     });
     this.#http2.on('sessionError', () => {});
 
-    this.#tls = tls.createServer({
-      ...secureContextOptions(options),
-      requestCert: options.clientCa !== undefined,
-      rejectUnauthorized: false,
-      ALPNProtocols: options.disableHttp2 ? ['http/1.1'] : ['h2', 'http/1.1'],
-      handshakeTimeout: 10_000,
-    }, (socket) => {
-      this.#sockets.add(socket);
-      socket.on('error', () => socket.destroy());
-      socket.on('close', () => this.#sockets.delete(socket));
-      socket.setNoDelay(true);
-      (socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1).emit('connection', socket);
-    });
+    this.#tls = tls.createServer(
+      {
+        ...secureContextOptions(options),
+        requestCert: options.clientCa !== undefined,
+        rejectUnauthorized: false,
+        ALPNProtocols: options.disableHttp2 ? ['http/1.1'] : ['h2', 'http/1.1'],
+        handshakeTimeout: 10_000,
+      },
+      (socket) => {
+        this.#sockets.add(socket);
+        socket.on('error', () => socket.destroy());
+        socket.on('close', () => this.#sockets.delete(socket));
+        socket.setNoDelay(true);
+        (socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1).emit('connection', socket);
+      },
+    );
     this.#tls.on('tlsClientError', () => {});
     this.#addServerNames(options);
   }
@@ -188,7 +208,11 @@ function newPeer(socket: tls.TLSSocket): Peer {
 /** A request that is no HTTP: what Go's server answers, then the connection ends. */
 function answerClientError(error: NodeJS.ErrnoException, socket: import('node:stream').Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const [status, text] = error.code === 'HPE_HEADER_OVERFLOW' ? [431, 'Request Header Fields Too Large']
-    : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? [408, 'Request Timeout'] : [400, 'Bad Request'];
+  const [status, text] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? [431, 'Request Header Fields Too Large']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? [408, 'Request Timeout']
+        : [400, 'Bad Request'];
   socket.end(`HTTP/1.1 ${status} ${text}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status} ${text}`);
 }

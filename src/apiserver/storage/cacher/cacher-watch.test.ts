@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeStorage, FakeStorageWithFeed } from '../fake-storage.ts';
+import { type FakeStorage, FakeStorageWithFeed } from '../fake-storage.ts';
 import type { Cacher, CacherOptions, CacheWatchOptions } from './cacher.ts';
 import { FakeClock, label, named, newCacher, objectsOf, onNode, pod, put, remove, RecordingSink, turn } from './test-fixture.ts';
 import type { WatchHandle } from './watcher.ts';
@@ -56,16 +56,36 @@ describe('where a watch starts', () => {
     { name: 'the newest', options: { resourceVersion: '6' }, log: [] },
     { name: 'one that has not come', options: { resourceVersion: '100' }, log: [] },
     { name: 'unset, initial events', options: { sendInitialEvents: true }, log: initial },
-    { name: 'unset, initial events, bookmarks', options: { sendInitialEvents: true, allowBookmarks: true }, log: [...initial, 'BOOKMARK 6 end'] },
-    { name: '0, initial events, bookmarks', options: { resourceVersion: '0', sendInitialEvents: true, allowBookmarks: true }, log: [...initial, 'BOOKMARK 6 end'] },
-    { name: 'N, initial events, bookmarks', options: { resourceVersion: '4', sendInitialEvents: true, allowBookmarks: true }, log: [...initial, 'BOOKMARK 6 end'] },
+    {
+      name: 'unset, initial events, bookmarks',
+      options: { sendInitialEvents: true, allowBookmarks: true },
+      log: [...initial, 'BOOKMARK 6 end'],
+    },
+    {
+      name: '0, initial events, bookmarks',
+      options: { resourceVersion: '0', sendInitialEvents: true, allowBookmarks: true },
+      log: [...initial, 'BOOKMARK 6 end'],
+    },
+    {
+      name: 'N, initial events, bookmarks',
+      options: { resourceVersion: '4', sendInitialEvents: true, allowBookmarks: true },
+      log: [...initial, 'BOOKMARK 6 end'],
+    },
     { name: 'old, initial events', options: { resourceVersion: '1', sendInitialEvents: true }, log: initial },
     { name: 'unset, no initial events', options: { sendInitialEvents: false, allowBookmarks: true }, log: [] },
     { name: '0, no initial events', options: { resourceVersion: '0', sendInitialEvents: false }, log: [] },
     { name: 'N, no initial events', options: { resourceVersion: '4', sendInitialEvents: false }, log: ['ADDED c 5', 'DELETED b 6'] },
     { name: 'old, no initial events', options: { resourceVersion: '1', sendInitialEvents: false }, log: [tooOld(1)] },
-    { name: 'initial events of nothing', options: { scope: '/pods/none/', sendInitialEvents: true, allowBookmarks: true }, log: ['BOOKMARK 6 end'] },
-    { name: 'initial events of a label', options: { sendInitialEvents: true, allowBookmarks: true, predicate: label('l', 'x') }, log: ['BOOKMARK 6 end'] },
+    {
+      name: 'initial events of nothing',
+      options: { scope: '/pods/none/', sendInitialEvents: true, allowBookmarks: true },
+      log: ['BOOKMARK 6 end'],
+    },
+    {
+      name: 'initial events of a label',
+      options: { sendInitialEvents: true, allowBookmarks: true, predicate: label('l', 'x') },
+      log: ['BOOKMARK 6 end'],
+    },
     { name: 'one key', options: { scope: '/pods/ns/a' }, log: ['ADDED a 4'] },
     { name: 'one key, N', options: { scope: '/pods/ns/b', resourceVersion: '3' }, log: ['DELETED b 6'] },
   ];
@@ -76,7 +96,12 @@ describe('where a watch starts', () => {
     expect(sink.ended).toBe(isError ? 'error' : undefined);
     await put(storage, '/pods/ns/a');
     await turn();
-    const seesIt = !isError && options.resourceVersion !== '100' && options.scope !== '/pods/none/' && options.scope !== '/pods/ns/b' && !options.predicate;
+    const seesIt =
+      !isError &&
+      options.resourceVersion !== '100' &&
+      options.scope !== '/pods/none/' &&
+      options.scope !== '/pods/ns/b' &&
+      !options.predicate;
     expect(sink.take()).toEqual(seesIt ? ['MODIFIED a 7'] : []);
   });
 
@@ -158,7 +183,11 @@ describe('what a watch shows', () => {
   });
 
   it('of a node when a pod moves', async () => {
-    const [from, to, other] = [await watch(cacher, { predicate: onNode('n1') }), await watch(cacher, { predicate: onNode('n2') }), await watch(cacher, { predicate: onNode('n3') })];
+    const [from, to, other] = [
+      await watch(cacher, { predicate: onNode('n1') }),
+      await watch(cacher, { predicate: onNode('n2') }),
+      await watch(cacher, { predicate: onNode('n3') }),
+    ];
     await put(storage, '/pods/ns/a', { nodeName: 'n1' });
     await put(storage, '/pods/ns/a', { nodeName: 'n2' });
     expect([from.log, to.log, other.log]).toEqual([['ADDED a 2', 'DELETED a 3'], ['ADDED a 3'], []]);
@@ -181,10 +210,12 @@ describe('what a watch shows', () => {
     const sinks = await Promise.all(Array.from({ length: 10 }, (_, i) => watch(cacher, i % 2 ? { predicate: label('l', 'x') } : {})));
     await put(storage, '/pods/ns/a', { labels: { l: 'x' } });
     let made = 0;
-    const frames = sinks.map((sink, i) => sink.events[0]!.frame(i < 5 ? 'json' : 'protobuf', (event) => {
-      made++;
-      return Buffer.from(event.type);
-    }));
+    const frames = sinks.map((sink, i) =>
+      sink.events[0]!.frame(i < 5 ? 'json' : 'protobuf', (event) => {
+        made++;
+        return Buffer.from(event.type);
+      }),
+    );
     expect(made).toBe(2);
     expect(new Set(frames).size).toBe(2);
   });
@@ -192,10 +223,13 @@ describe('what a watch shows', () => {
   // Upstream: RunTestWatchError, RunTestWatchErrorIsBlockingFurtherEvents, RunTestWatchWithUnsafeDelete.
   it.each(['appears', 'is deleted', 'is there first'])('ends with an error when an object that cannot be read %s', async (when) => {
     const other = new FakeStorageWithFeed();
-    const broken = newCacher(other, { clock, decode: ({ value }) => {
-      if (value.includes('"bad"')) throw new Error('no key for it');
-      return value;
-    } });
+    const broken = newCacher(other, {
+      clock,
+      decode: ({ value }) => {
+        if (value.includes('"bad"')) throw new Error('no key for it');
+        return value;
+      },
+    });
     cachers.push(broken);
     await put(other, '/pods/ns/good');
     if (when !== 'appears') await put(other, '/pods/ns/bad');
@@ -207,7 +241,9 @@ describe('what a watch shows', () => {
     await put(other, '/pods/ns/good');
     await turn();
     for (const sink of sinks) {
-      expect(sink.log.at(-1)).toBe('ERROR 500 InternalError: Internal error occurred: unable to transform key "/pods/ns/bad": no key for it');
+      expect(sink.log.at(-1)).toBe(
+        'ERROR 500 InternalError: Internal error occurred: unable to transform key "/pods/ns/bad": no key for it',
+      );
       expect(sink.ended).toBe('error');
     }
     expect(elsewhere.ended).toBeUndefined();
@@ -236,7 +272,14 @@ describe('what a watch shows', () => {
   it('ends when the client goes, at any time, and leaves nothing behind', async () => {
     for (let i = 0; i < 200; i++) {
       const sink = new RecordingSink();
-      const handle = cacher.watch({ scope: i % 2 ? '/pods/' : `/pods/ns${i}/`, allowBookmarks: true, predicate: [label('l', 'x'), named(`n${i}`), onNode(`n${i}`)][i % 3]! }, sink);
+      const handle = cacher.watch(
+        {
+          scope: i % 2 ? '/pods/' : `/pods/ns${i}/`,
+          allowBookmarks: true,
+          predicate: [label('l', 'x'), named(`n${i}`), onNode(`n${i}`)][i % 3]!,
+        },
+        sink,
+      );
       if (i % 4 === 0) await turn();
       if (i % 5 === 0) await put(storage, '/pods/ns/a', { labels: { l: 'x' } });
       handle.close();
@@ -273,7 +316,11 @@ describe('bookmarks', () => {
   // Upstream: TestCacherSendBookmarkEvents, TestCacherSendsMultipleWatchBookmarks, TestBookmarksOnResourceVersionUpdates.
   it('come every minute to those who asked for them, with the newest revision of all resources', async () => {
     const cacher = await start();
-    const [asked, silent, selected] = [await watch(cacher, { allowBookmarks: true }), await watch(cacher), await watch(cacher, { allowBookmarks: true, predicate: label('none', 'such') })];
+    const [asked, silent, selected] = [
+      await watch(cacher, { allowBookmarks: true }),
+      await watch(cacher),
+      await watch(cacher, { allowBookmarks: true, predicate: label('none', 'such') }),
+    ];
     await put(storage, '/secrets/ns/x');
     await clock.advance(59_000);
     expect(asked.log).toEqual([]);
@@ -437,7 +484,14 @@ describe('a client that is slow', () => {
   });
 
   it('lets others run while it catches up with much', async () => {
-    for (let i = 0; i < 2_500; i++) storage.events.push({ type: 'PUT', key: `/pods/ns/${i}`, revision: 1, previous: undefined, record: { key: `/pods/ns/${i}`, revision: 1, createRevision: 1, value: pod(`/pods/ns/${i}`)(1) } });
+    for (let i = 0; i < 2_500; i++)
+      storage.events.push({
+        type: 'PUT',
+        key: `/pods/ns/${i}`,
+        revision: 1,
+        previous: undefined,
+        record: { key: `/pods/ns/${i}`, revision: 1, createRevision: 1, value: pod(`/pods/ns/${i}`)(1) },
+      });
     const cacher = await start();
     expect(objectsOf(await cacher.list({ scope: '/pods/' }))).toHaveLength(2_500);
     const sink = new RecordingSink();

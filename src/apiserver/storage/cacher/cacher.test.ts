@@ -39,7 +39,10 @@ async function statusOf(action: () => unknown): Promise<string> {
   }
 }
 
-describe.each([['commits', true], ['a watch', false]])('a cache fed by %s', (_, hasFeed) => {
+describe.each([
+  ['commits', true],
+  ['a watch', false],
+])('a cache fed by %s', (_, hasFeed) => {
   let storage: FakeStorage;
   let clock: FakeClock;
   beforeEach(() => {
@@ -47,7 +50,8 @@ describe.each([['commits', true], ['a watch', false]])('a cache fed by %s', (_, 
     clock = new FakeClock();
   });
 
-  const list = async (cacher: Cacher, options: Partial<CacheListOptions> = {}): Promise<CacheList> => cacher.list({ scope: '/pods/', ...options });
+  const list = async (cacher: Cacher, options: Partial<CacheListOptions> = {}): Promise<CacheList> =>
+    cacher.list({ scope: '/pods/', ...options });
 
   describe('get', () => {
     it('gives the most recent state, also right after a write', async () => {
@@ -97,54 +101,106 @@ describe.each([['commits', true], ['a watch', false]])('a cache fed by %s', (_, 
 
     it('of what is no version is a plain error', async () => {
       const cacher = await start(storage);
-      expect(await statusOf(() => cacher.get('/pods/ns/a', '-5'))).toBe('Error: resourceVersion: Invalid value: "-5": strconv.ParseUint: parsing "-5": invalid syntax');
+      expect(await statusOf(() => cacher.get('/pods/ns/a', '-5'))).toBe(
+        'Error: resourceVersion: Invalid value: "-5": strconv.ParseUint: parsing "-5": invalid syntax',
+      );
     });
   });
 
   describe('list', () => {
     let cacher: Cacher;
     /** The revisions of: a, b (other namespace), c, a again, the deletion of c, d. */
-    let revisions: Revision[];
+    let _revisions: Revision[];
     beforeEach(async () => {
       await put(storage, '/pods/ns/early');
       cacher = await start(storage, { clock });
-      revisions = [
-        await put(storage, '/pods/ns/a', { labels: { l: 'x' }, nodeName: 'n1' }), await put(storage, '/pods/ns-b/b', { labels: { l: 'y' }, nodeName: 'n1' }),
-        await put(storage, '/pods/ns/c', { labels: { l: 'x' }, nodeName: 'n2' }), await put(storage, '/pods/ns/a', { labels: { l: 'y' }, nodeName: 'n2' }),
-        await remove(storage, '/pods/ns/c'), await put(storage, '/pods/ns/d', { labels: { l: 'x' } }),
+      _revisions = [
+        await put(storage, '/pods/ns/a', { labels: { l: 'x' }, nodeName: 'n1' }),
+        await put(storage, '/pods/ns-b/b', { labels: { l: 'y' }, nodeName: 'n1' }),
+        await put(storage, '/pods/ns/c', { labels: { l: 'x' }, nodeName: 'n2' }),
+        await put(storage, '/pods/ns/a', { labels: { l: 'y' }, nodeName: 'n2' }),
+        await remove(storage, '/pods/ns/c'),
+        await put(storage, '/pods/ns/d', { labels: { l: 'x' } }),
       ];
       await turn();
     });
     const present = 'b:4 a:6 d:8 early:2';
 
-    const matrix: readonly { readonly name: string; readonly options: Partial<CacheListOptions>; readonly items: string; readonly revision: number; readonly fromStorage?: boolean }[] = [
+    const matrix: readonly {
+      readonly name: string;
+      readonly options: Partial<CacheListOptions>;
+      readonly items: string;
+      readonly revision: number;
+      readonly fromStorage?: boolean;
+    }[] = [
       { name: 'unset', options: {}, items: present, revision: 8 },
       { name: '0', options: { resourceVersion: '0' }, items: present, revision: 8 },
       { name: 'N', options: { resourceVersion: '4' }, items: present, revision: 8 },
       { name: 'N NotOlderThan', options: { resourceVersion: '4', resourceVersionMatch: 'NotOlderThan' }, items: present, revision: 8 },
       { name: '0 NotOlderThan', options: { resourceVersion: '0', resourceVersionMatch: 'NotOlderThan' }, items: present, revision: 8 },
       { name: 'N Exact', options: { resourceVersion: '5', resourceVersionMatch: 'Exact' }, items: 'b:4 a:3 c:5 early:2', revision: 5 },
-      { name: 'N Exact, the list with which the cache began', options: { resourceVersion: '2', resourceVersionMatch: 'Exact' }, items: 'early:2', revision: 2 },
-      { name: 'N Exact, before that', options: { resourceVersion: '1', resourceVersionMatch: 'Exact' }, items: '', revision: 1, fromStorage: true },
+      {
+        name: 'N Exact, the list with which the cache began',
+        options: { resourceVersion: '2', resourceVersionMatch: 'Exact' },
+        items: 'early:2',
+        revision: 2,
+      },
+      {
+        name: 'N Exact, before that',
+        options: { resourceVersion: '1', resourceVersionMatch: 'Exact' },
+        items: '',
+        revision: 1,
+        fromStorage: true,
+      },
       { name: 'N Exact, the newest', options: { resourceVersion: '8', resourceVersionMatch: 'Exact' }, items: present, revision: 8 },
       { name: 'unset, limit', options: { limit: 2 }, items: 'b:4 a:6', revision: 8 },
       { name: '0, limit: ignored', options: { resourceVersion: '0', limit: 2 }, items: present, revision: 8 },
       { name: 'N, limit: exactly N', options: { resourceVersion: '5', limit: 3 }, items: 'b:4 a:3 c:5', revision: 5 },
-      { name: 'N NotOlderThan, limit', options: { resourceVersion: '5', resourceVersionMatch: 'NotOlderThan', limit: 3 }, items: 'b:4 a:6 d:8', revision: 8 },
+      {
+        name: 'N NotOlderThan, limit',
+        options: { resourceVersion: '5', resourceVersionMatch: 'NotOlderThan', limit: 3 },
+        items: 'b:4 a:6 d:8',
+        revision: 8,
+      },
       { name: 'N Exact, limit', options: { resourceVersion: '6', resourceVersionMatch: 'Exact', limit: 1 }, items: 'b:4', revision: 6 },
       { name: 'a namespace', options: { scope: '/pods/ns/' }, items: 'a:6 d:8 early:2', revision: 8 },
       { name: 'a namespace that is the beginning of another', options: { scope: '/pods/n/' }, items: '', revision: 8 },
-      { name: 'a namespace, Exact', options: { scope: '/pods/ns/', resourceVersion: '5', resourceVersionMatch: 'Exact' }, items: 'a:3 c:5 early:2', revision: 5 },
+      {
+        name: 'a namespace, Exact',
+        options: { scope: '/pods/ns/', resourceVersion: '5', resourceVersionMatch: 'Exact' },
+        items: 'a:3 c:5 early:2',
+        revision: 5,
+      },
       { name: 'a label', options: { predicate: label('l', 'x') }, items: 'd:8', revision: 8 },
-      { name: 'a label, Exact', options: { predicate: label('l', 'x'), resourceVersion: '5', resourceVersionMatch: 'Exact' }, items: 'a:3 c:5', revision: 5 },
+      {
+        name: 'a label, Exact',
+        options: { predicate: label('l', 'x'), resourceVersion: '5', resourceVersionMatch: 'Exact' },
+        items: 'a:3 c:5',
+        revision: 5,
+      },
       { name: 'an indexed field', options: { predicate: onNode('n2') }, items: 'a:6', revision: 8 },
       { name: 'an indexed field, namespace', options: { scope: '/pods/ns-b/', predicate: onNode('n1') }, items: 'b:4', revision: 8 },
-      { name: 'an indexed field, Exact', options: { predicate: onNode('n1'), resourceVersion: '5', resourceVersionMatch: 'Exact' }, items: 'b:4 a:3', revision: 5 },
+      {
+        name: 'an indexed field, Exact',
+        options: { predicate: onNode('n1'), resourceVersion: '5', resourceVersionMatch: 'Exact' },
+        items: 'b:4 a:3',
+        revision: 5,
+      },
       { name: 'one key', options: { scope: '/pods/ns/a' }, items: 'a:6', revision: 8 },
       { name: 'one key that is not there', options: { scope: '/pods/ns/c' }, items: '', revision: 8 },
-      { name: 'one key, which the predicate does not match', options: { scope: '/pods/ns/a', predicate: named('x') }, items: '', revision: 8 },
+      {
+        name: 'one key, which the predicate does not match',
+        options: { scope: '/pods/ns/a', predicate: named('x') },
+        items: '',
+        revision: 8,
+      },
       { name: 'one key, N, limit: not older', options: { scope: '/pods/ns/a', resourceVersion: '3', limit: 1 }, items: 'a:6', revision: 8 },
-      { name: 'one key, Exact', options: { scope: '/pods/ns/a', resourceVersion: '3', resourceVersionMatch: 'Exact' }, items: 'a:3', revision: 3 },
+      {
+        name: 'one key, Exact',
+        options: { scope: '/pods/ns/a', resourceVersion: '3', resourceVersionMatch: 'Exact' },
+        items: 'a:3',
+        revision: 3,
+      },
     ];
     it.each(matrix)('$name', async ({ options, items, revision, fromStorage = false }) => {
       storage.calls.list = 0;
@@ -168,7 +224,7 @@ describe.each([['commits', true], ['a watch', false]])('a cache fed by %s', (_, 
     });
 
     // Upstream: TestListContinuation, RunTestListPaging.
-    it('gives pages of the first page\'s state', async () => {
+    it("gives pages of the first page's state", async () => {
       const first = await list(cacher, { limit: 1 });
       expect(first).toMatchObject({ revision: 8, remainingItemCount: 3 });
       await put(storage, '/pods/ns/a');
@@ -200,7 +256,9 @@ describe.each([['commits', true], ['a watch', false]])('a cache fed by %s', (_, 
       await storage.compact(4);
       const error = (await list(cacher, { limit: 1, continue: token }).catch((reason: unknown) => reason)) as StatusError;
       expect(error.status).toMatchObject({ code: 410, reason: 'Expired' });
-      expect(error.message).toMatch(/^The provided continue parameter is too old to display a consistent list result\. .* may show up in the list\.$/);
+      expect(error.message).toMatch(
+        /^The provided continue parameter is too old to display a consistent list result\. .* may show up in the list\.$/,
+      );
       const next = error.status.metadata.continue!;
       expect(JSON.parse(Buffer.from(next, 'base64url').toString())).toEqual({ v: 'meta.k8s.io/v1', rv: -1, start: 'ns/a\0' });
       const rest = await list(cacher, { limit: 1, continue: next });
@@ -212,14 +270,20 @@ describe.each([['commits', true], ['a watch', false]])('a cache fed by %s', (_, 
     // Upstream: TestMatchExactResourceVersionFallback, RunTestCompactRevision.
     it('of a compacted state is 410', async () => {
       await storage.compact(4);
-      expect(await statusOf(() => list(cacher, { resourceVersion: '1', resourceVersionMatch: 'Exact' }))).toBe('410 Expired: The resourceVersion for the provided list is too old.');
-      expect(await statusOf(() => list(cacher, { resourceVersion: '1', limit: 1 }))).toBe('410 Expired: The resourceVersion for the provided list is too old.');
+      expect(await statusOf(() => list(cacher, { resourceVersion: '1', resourceVersionMatch: 'Exact' }))).toBe(
+        '410 Expired: The resourceVersion for the provided list is too old.',
+      );
+      expect(await statusOf(() => list(cacher, { resourceVersion: '1', limit: 1 }))).toBe(
+        '410 Expired: The resourceVersion for the provided list is too old.',
+      );
     });
 
     // Upstream: TestWaitUntilFreshAndListTimeout.
     it.each([
-      ['N', { resourceVersion: '100' }], ['NotOlderThan', { resourceVersion: '100', resourceVersionMatch: 'NotOlderThan' }],
-      ['Exact', { resourceVersion: '100', resourceVersionMatch: 'Exact' }], ['N, limit', { resourceVersion: '100', limit: 1 }],
+      ['N', { resourceVersion: '100' }],
+      ['NotOlderThan', { resourceVersion: '100', resourceVersionMatch: 'NotOlderThan' }],
+      ['Exact', { resourceVersion: '100', resourceVersionMatch: 'Exact' }],
+      ['N, limit', { resourceVersion: '100', limit: 1 }],
       ['token', { continue: encodeContinue('/pods/ns/a', '/pods/', 100) }],
     ])('of a version that does not come is 504: %s', async (_name, options) => {
       const outcome = statusOf(() => list(cacher, options));
@@ -228,10 +292,26 @@ describe.each([['commits', true], ['a watch', false]])('a cache fed by %s', (_, 
     });
 
     const bad: readonly (readonly [name: string, options: Partial<CacheListOptions>, status: string])[] = [
-      ['a version', { resourceVersion: 'abc' }, '400 BadRequest: invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax'],
-      ['a token', { continue: '!!!' }, '400 BadRequest: invalid continue token: continue key is not valid: illegal base64 data at input byte 0'],
-      ['a token that leaves the scope', { continue: encodeContinue('/pods/ns/../../secrets/a', '/pods/', 8) }, '400 BadRequest: invalid continue token: continue key is not valid: ns/../../secrets/a'],
-      ['a token and a version', { continue: encodeContinue('/pods/ns/a', '/pods/', 8), resourceVersion: '5' }, '400 BadRequest: specifying resource version is not allowed when using continue'],
+      [
+        'a version',
+        { resourceVersion: 'abc' },
+        '400 BadRequest: invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+      ],
+      [
+        'a token',
+        { continue: '!!!' },
+        '400 BadRequest: invalid continue token: continue key is not valid: illegal base64 data at input byte 0',
+      ],
+      [
+        'a token that leaves the scope',
+        { continue: encodeContinue('/pods/ns/../../secrets/a', '/pods/', 8) },
+        '400 BadRequest: invalid continue token: continue key is not valid: ns/../../secrets/a',
+      ],
+      [
+        'a token and a version',
+        { continue: encodeContinue('/pods/ns/a', '/pods/', 8), resourceVersion: '5' },
+        '400 BadRequest: specifying resource version is not allowed when using continue',
+      ],
     ];
     it.each(bad)('refuses %s', async (_name, options, status) => {
       expect(await statusOf(() => list(cacher, options))).toBe(status);
@@ -318,7 +398,11 @@ describe.each([['commits', true], ['a watch', false]])('a cache fed by %s', (_, 
     await storage.create('/example.com/pods/ns/c', pod('/pods/ns/c'));
     await storage.create('/example.com/podsx/ns/d', pod('/pods/ns/d'));
     await turn();
-    expect([show(await list(pods)), show(await list(others, { scope: '/pods.apps/' })), show(await list(nested, { scope: '/example.com/pods/' }))]).toEqual(['a:2', 'b:3', 'c:4']);
+    expect([
+      show(await list(pods)),
+      show(await list(others, { scope: '/pods.apps/' })),
+      show(await list(nested, { scope: '/example.com/pods/' })),
+    ]).toEqual(['a:2', 'b:3', 'c:4']);
   });
 
   // Upstream: TestCacherDontAcceptRequestsStopped.
@@ -332,7 +416,9 @@ describe.each([['commits', true], ['a watch', false]])('a cache fed by %s', (_, 
     expect(cacher.ready).toBe(false);
     await expect(cacher.whenReady()).rejects.toThrow('apiserver cacher is stopped');
     expect(await statusOf(() => cacher.list({ scope: '/pods/' }))).toBe('429 TooManyRequests: apiserver cacher is stopped');
-    expect(await statusOf(() => cacher.watch({ scope: '/pods/' }, new RecordingSink()))).toBe('429 TooManyRequests: apiserver cacher is stopped');
+    expect(await statusOf(() => cacher.watch({ scope: '/pods/' }, new RecordingSink()))).toBe(
+      '429 TooManyRequests: apiserver cacher is stopped',
+    );
   });
 });
 
@@ -374,10 +460,18 @@ describe('a cache that is not ready', () => {
   });
 
   // Upstream: TestRetryAfterForUnreadyCache, TestCalculateRetryAfterForUnreadyCache.
-  it.each([[0, 1], [5, 1], [20, 3], [40, 11], [90, 30]])('after %d s tells clients to wait for %d s', async (seconds, retryAfterSeconds) => {
+  it.each([
+    [0, 1],
+    [5, 1],
+    [20, 3],
+    [40, 11],
+    [90, 30],
+  ])('after %d s tells clients to wait for %d s', async (seconds, retryAfterSeconds) => {
     const { clock, cacher } = failing();
     await clock.advance(seconds * 1_000);
-    const error = await Promise.resolve().then(() => cacher.list({ scope: '/pods/' })).catch((reason: unknown) => reason);
+    const error = await Promise.resolve()
+      .then(() => cacher.list({ scope: '/pods/' }))
+      .catch((reason: unknown) => reason);
     expect((error as StatusError).status.details?.retryAfterSeconds).toBe(retryAfterSeconds);
   });
 
@@ -388,7 +482,13 @@ describe('a cache that is not ready', () => {
     await storage.compact(1);
     cacher.markConsistent(false);
     storage.calls.list = 0;
-    const result = await cacher.list({ scope: '/pods/', resourceVersion: '41', resourceVersionMatch: 'Exact', limit: 1, predicate: label('rare', 'yes') });
+    const result = await cacher.list({
+      scope: '/pods/',
+      resourceVersion: '41',
+      resourceVersionMatch: 'Exact',
+      limit: 1,
+      predicate: label('rare', 'yes'),
+    });
     expect(show(result)).toBe('37:39');
     expect(storage.calls.list).toBe(6);
     expect(result.continueToken).not.toBe('');
@@ -461,9 +561,7 @@ describe('a cache fed by a watch', () => {
     const clock = new FakeClock();
     const watch = storage.watch;
     let calls = 0;
-    storage.watch = function (prefix, from, signal) {
-      return calls++ < 2 ? failingWatch() : watch.call(storage, prefix, from, signal);
-    };
+    storage.watch = (prefix, from, signal) => (calls++ < 2 ? failingWatch() : watch.call(storage, prefix, from, signal));
     const cacher = await start(storage, { clock });
     await put(storage, '/pods/ns/a');
     expect(show(await cacher.list({ scope: '/pods/', resourceVersion: '0' }))).toBe('');
@@ -490,7 +588,11 @@ it('checks now and then that the cache has what the storage has', async () => {
   const storage = newStorage(true);
   const clock = new FakeClock();
   const messages: string[] = [];
-  const cacher = await start(storage, { clock, onInconsistency: (message) => void messages.push(message), resource: { group: '', resource: 'pods' } });
+  const cacher = await start(storage, {
+    clock,
+    onInconsistency: (message) => void messages.push(message),
+    resource: { group: '', resource: 'pods' },
+  });
   await put(storage, '/pods/ns/a');
   await clock.advance(300_100);
   expect(messages).toEqual([]);
@@ -513,10 +615,11 @@ it('leaves no timer and no subscription behind', async () => {
   await put(storage, '/pods/ns/a');
 });
 
-it('has a history of the size of upstream\'s', () => {
+it("has a history of the size of upstream's", () => {
   expect(maxHistory).toBe(100 * 1024);
 });
 
+// biome-ignore lint/correctness/useYield: it fails before there is anything to yield
 async function* failingWatch(): AsyncGenerator<never> {
   throw new Error('the connection broke');
 }

@@ -1,7 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import {
-  groupResourceString, newBadRequest, newInternalError, newResourceExpired, newTooLargeResourceVersion, newTooManyRequests, type StatusError,
+  groupResourceString,
+  newBadRequest,
+  newInternalError,
+  newResourceExpired,
+  newTooLargeResourceVersion,
+  newTooManyRequests,
+  type StatusError,
 } from '#apimachinery/api/errors';
 import type { GroupResource, KubeObject, Status } from '#apimachinery/meta/types';
 import { CompactedError, FutureRevisionError } from '../errors.ts';
@@ -85,10 +91,11 @@ const consistencyCheckMs = 300_000;
 const checkPage = 1_000;
 
 const expired = 'The resourceVersion for the provided list is too old.';
-const inconsistentContinue = 'The provided continue parameter is too old to display a consistent list result. You can start a new list without '
-  + 'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided '
-  + 'token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned '
-  + 'and now may show up in the list.';
+const inconsistentContinue =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
+  'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided ' +
+  'token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned ' +
+  'and now may show up in the list.';
 
 /**
  * The watch cache of one resource: the present objects, the history of the last minutes, and the watchers. Reads that
@@ -239,7 +246,8 @@ export class Cacher {
     const revision = parseResourceVersion(text);
     if (this.#state !== 'ready') throw this.#notReady();
     const { sendInitialEvents } = options;
-    if (sendInitialEvents === undefined || (text !== '' && (revision === 0 || !sendInitialEvents))) return this.#startWatch(options, revision, sink);
+    if (sendInitialEvents === undefined || (text !== '' && (revision === 0 || !sendInitialEvents)))
+      return this.#startWatch(options, revision, sink);
     return this.#watchWhenFresh(options, text === '' ? undefined : revision, sink);
   }
 
@@ -250,23 +258,31 @@ export class Cacher {
   async checkConsistency(): Promise<{ readonly revision: Revision; readonly cacheDigest: string; readonly storageDigest: string }> {
     if (this.#state !== 'ready') throw new Error('cache is not ready');
     const revision = this.currentRevision();
-    const cacheDigest = digestOf(this.#tree.snapshot().chunks(this.#prefix).map(({ items }) => items));
+    const cacheDigest = digestOf(
+      this.#tree
+        .snapshot()
+        .chunks(this.#prefix)
+        .map(({ items }) => items),
+    );
     const storageDigest = digestOf(await this.#storedPages(revision));
     this.markConsistent(cacheDigest === storageDigest);
     return { revision, cacheDigest, storageDigest };
   }
 
   #check(onInconsistency: ((message: string) => void) | undefined): void {
-    this.checkConsistency().then(({ revision, cacheDigest, storageDigest }) => {
-      if (cacheDigest !== storageDigest) onInconsistency?.(`the cache of ${this.#name} differs from the storage at revision ${revision}`);
-    }, () => {
-      // The storage could not be read at that revision: the next check will tell.
-    });
+    this.checkConsistency().then(
+      ({ revision, cacheDigest, storageDigest }) => {
+        if (cacheDigest !== storageDigest) onInconsistency?.(`the cache of ${this.#name} differs from the storage at revision ${revision}`);
+      },
+      () => {
+        // The storage could not be read at that revision: the next check will tell.
+      },
+    );
   }
 
   async #storedPages(revision: Revision): Promise<Versioned[][]> {
     const pages: Versioned[][] = [];
-    for (let from: string | undefined = this.#prefix; from !== undefined;) {
+    for (let from: string | undefined = this.#prefix; from !== undefined; ) {
       const { records, more } = await this.#storage.list(this.#prefix, { revision, from, limit: checkPage });
       pages.push(records.map(({ key, revision: at }) => ({ key, revision: at })));
       from = more ? `${records.at(-1)!.key}\0` : undefined;
@@ -342,7 +358,9 @@ export class Cacher {
     try {
       return new CachedObject(key, revision, createRevision, this.#decode(record), this.#reader);
     } catch (error) {
-      const failure = newInternalError(new Error(`unable to transform key ${JSON.stringify(key)}: ${(error as Error).message}`, { cause: error }));
+      const failure = newInternalError(
+        new Error(`unable to transform key ${JSON.stringify(key)}: ${(error as Error).message}`, { cause: error }),
+      );
       return new CachedObject(key, revision, createRevision, Buffer.alloc(0), this.#reader, failure);
     }
   }
@@ -379,7 +397,7 @@ export class Cacher {
 
   /** Upstream: ready.go, util.go (calculateRetryAfterForUnreadyCache). */
   #notReady(): StatusError {
-    const seconds = Math.floor(Math.min(30, Math.max(1, Math.exp(0.06 * (this.#clock.now() - this.#stateSince) / 1_000))));
+    const seconds = Math.floor(Math.min(30, Math.max(1, Math.exp((0.06 * (this.#clock.now() - this.#stateSince)) / 1_000))));
     if (this.#state === 'closed') return newTooManyRequests('apiserver cacher is stopped', seconds);
     return newTooManyRequests(`storage is (re)initializing${this.#lastError ? `: ${this.#lastError.message}` : ''}`, seconds);
   }
@@ -432,7 +450,8 @@ export class Cacher {
 
   async #listConsistent(query: ListQuery): Promise<CacheList> {
     const revision = await this.#storage.currentRevision();
-    if (revision <= this.currentRevision() || await this.#feed.waitFor(revision, freshTimeoutMs, this.#clock)) return this.#listPresent(query);
+    if (revision <= this.currentRevision() || (await this.#feed.waitFor(revision, freshTimeoutMs, this.#clock)))
+      return this.#listPresent(query);
     return this.#listFromStorage(query, undefined);
   }
 
@@ -491,7 +510,7 @@ export class Cacher {
     const { scope, predicate, limit } = query;
     try {
       if (!query.isPrefix) {
-        const revision = at ?? await this.#storage.currentRevision();
+        const revision = at ?? (await this.#storage.currentRevision());
         const record = await this.#storage.get(scope, at === undefined ? {} : { revision: at });
         const object = record && this.#readable(this.#objectOf(record));
         return singleList(object && predicate.matches(object) ? object : undefined, revision);
@@ -518,7 +537,13 @@ export class Cacher {
         if (!more || limit === 0 || items.length >= limit) {
           const continueToken = more ? encodeContinue(`${last}\0`, scope, revision) : '';
           const remainingItemCount = more && predicate.isEmpty ? result.count - limit : undefined;
-          return { chunks: items.length > 0 ? [new Leaf(undefined, items)] : [], count: items.length, revision, continueToken, remainingItemCount };
+          return {
+            chunks: items.length > 0 ? [new Leaf(undefined, items)] : [],
+            count: items.length,
+            revision,
+            continueToken,
+            remainingItemCount,
+          };
         }
         from = `${last}\0`;
         page = Math.min(page * 2, pageLimit);
@@ -536,7 +561,7 @@ export class Cacher {
     let handle: WatchHandle | undefined;
     let isClosed = false;
     const start = async (): Promise<void> => {
-      const required = revision ?? await this.#storage.currentRevision();
+      const required = revision ?? (await this.#storage.currentRevision());
       if (options.sendInitialEvents) await this.#fresh(required);
       if (isClosed) return;
       if (this.#state !== 'ready') throw this.#notReady();
@@ -697,7 +722,10 @@ function failSink(sink: WatchSink, error: unknown): void {
   sink.end('error');
 }
 
-interface Versioned { readonly key: string; readonly revision: Revision }
+interface Versioned {
+  readonly key: string;
+  readonly revision: Revision;
+}
 
 function digestOf(pages: readonly (readonly Versioned[])[]): string {
   const hash = createHash('sha256');

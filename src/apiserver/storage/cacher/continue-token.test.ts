@@ -6,8 +6,12 @@ const token = (value: unknown): string => Buffer.from(typeof value === 'string' 
 
 describe('continue tokens', () => {
   it('are what upstream makes', () => {
-    expect(Buffer.from(encodeContinue('/pods/default/a\0', '/pods/', 12), 'base64url').toString()).toBe('{"v":"meta.k8s.io/v1","rv":12,"start":"default/a\\u0000"}');
-    expect(Buffer.from(encodeContinue('/pods/<&>\u2028', '/pods/', -1), 'base64url').toString()).toBe('{"v":"meta.k8s.io/v1","rv":-1,"start":"\\u003c\\u0026\\u003e\\u2028"}');
+    expect(Buffer.from(encodeContinue('/pods/default/a\0', '/pods/', 12), 'base64url').toString()).toBe(
+      '{"v":"meta.k8s.io/v1","rv":12,"start":"default/a\\u0000"}',
+    );
+    expect(Buffer.from(encodeContinue('/pods/<&>\u2028', '/pods/', -1), 'base64url').toString()).toBe(
+      '{"v":"meta.k8s.io/v1","rv":-1,"start":"\\u003c\\u0026\\u003e\\u2028"}',
+    );
   });
 
   it.each(['default/a\0', 'a', 'é😀\0', '<b>'])('%j comes back', (start) => {
@@ -35,7 +39,10 @@ describe('continue tokens', () => {
     [token('null'), 'server does not recognize this encoded version '],
     [token('{"v":"meta.k8s.io/v1"'), 'unexpected end of JSON input'],
     [token('[]'), 'json: cannot unmarshal array into Go value of type storage.continueToken'],
-    [token({ v: 'meta.k8s.io/v1', rv: 'x', start: 'a' }), 'json: cannot unmarshal string into Go struct field continueToken.rv of type int64'],
+    [
+      token({ v: 'meta.k8s.io/v1', rv: 'x', start: 'a' }),
+      'json: cannot unmarshal string into Go struct field continueToken.rv of type int64',
+    ],
     ['AAAAA', 'illegal base64 data at input byte 4'],
   ];
   it.each(errors)('%s is refused: %s', (text, message) => {

@@ -15,10 +15,10 @@ export interface ContinuePoint {
 export function encodeContinue(key: string, prefix: string, revision: Revision): string {
   if (!key.startsWith(prefix) || key === prefix) throw new Error('unable to encode next field: the key and key prefix do not match');
   const json = JSON.stringify({ v: 'meta.k8s.io/v1', rv: revision, start: key.slice(prefix.length) });
-  return Buffer.from(json.replace(/[<>&\u2028\u2029]/g, escape), 'utf8').toString('base64url');
+  return Buffer.from(json.replace(/[<>&\u2028\u2029]/g, escapeCharacter), 'utf8').toString('base64url');
 }
 
-const escape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escapeCharacter = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Throws an error whose message follows `invalid continue token: ` in the answer. A start outside of the prefix is refused. */
 export function decodeContinue(token: string, prefix: string): ContinuePoint {
@@ -43,7 +43,11 @@ function decodeBase64(token: string): Buffer {
   return Buffer.from(token, 'base64url');
 }
 
-interface Token { readonly v: string; readonly rv: number; readonly start: string }
+interface Token {
+  readonly v: string;
+  readonly rv: number;
+  readonly start: string;
+}
 
 function parseToken(bytes: Buffer): Token {
   let value: unknown;
@@ -65,7 +69,13 @@ function parseToken(bytes: Buffer): Token {
 }
 
 function fieldError(value: unknown, field: string, type: string): Error {
-  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value === 'number' && type === 'int64' ? `number ${value}` : typeof value;
+  const kind = Array.isArray(value)
+    ? 'array'
+    : typeof value === 'boolean'
+      ? 'bool'
+      : typeof value === 'number' && type === 'int64'
+        ? `number ${value}`
+        : typeof value;
   return new Error(`continue key is not valid: json: cannot unmarshal ${kind} into Go struct field continueToken.${field} of type ${type}`);
 }
 

@@ -2,11 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { type CacheEvent, EventHistory, maxHistory } from './event-history.ts';
 
 const freshMs = 75_000;
-const event = (revision: number, at: number): CacheEvent => ({ key: `/pods/${revision}`, revision, at, object: undefined, previous: undefined });
+const event = (revision: number, at: number): CacheEvent => ({
+  key: `/pods/${revision}`,
+  revision,
+  at,
+  object: undefined,
+  previous: undefined,
+});
 
 describe('EventHistory', () => {
   // Upstream: TestDynamicCache.
-  const capacities: readonly { readonly name: string; readonly count: number; readonly msBetween: number; readonly capacity: number; readonly completeAfter: number }[] = [
+  const capacities: readonly {
+    readonly name: string;
+    readonly count: number;
+    readonly msBetween: number;
+    readonly capacity: number;
+    readonly completeAfter: number;
+  }[] = [
     { name: 'begins at the smallest', count: 0, msBetween: 1, capacity: 100, completeAfter: 1 },
     { name: 'stays while it is not full', count: 100, msBetween: 1, capacity: 100, completeAfter: 1 },
     { name: 'doubles when it is full of fresh events', count: 101, msBetween: 1, capacity: 200, completeAfter: 1 },
@@ -37,7 +49,12 @@ describe('EventHistory', () => {
     for (let i = 0; i < 150; i++) history.add(event((i + 1) * 10, i * 1_000));
     for (let i = 150; i < 400; i++) history.add(event((i + 1) * 10, 150_000));
     expect(history.capacity).toBeGreaterThan(100);
-    for (const [revision, found] of [[2_000, 2_010], [2_005, 2_010], [2_009, 2_010], [3_990, 4_000]] as const) {
+    for (const [revision, found] of [
+      [2_000, 2_010],
+      [2_005, 2_010],
+      [2_009, 2_010],
+      [3_990, 4_000],
+    ] as const) {
       expect(history.at(history.indexAfter(revision)).revision).toBe(found);
     }
     expect(history.indexAfter(4_000)).toBe(history.size);

@@ -77,7 +77,8 @@ export class EventHistory {
     const capacity = this.#events.length;
     if (this.#size < capacity) return;
     if (now - this.at(0).at < this.#freshMs) this.#setCapacity(Math.min(capacity * 2, maxHistory));
-    else if (now - this.at(capacity - Math.floor(capacity / 4)).at > this.#freshMs) this.#setCapacity(Math.max(Math.floor(capacity / 2), minHistory));
+    else if (now - this.at(capacity - Math.floor(capacity / 4)).at > this.#freshMs)
+      this.#setCapacity(Math.max(Math.floor(capacity / 2), minHistory));
   }
 
   #setCapacity(capacity: number): void {

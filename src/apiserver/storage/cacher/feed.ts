@@ -57,12 +57,15 @@ export abstract class Feed {
     if (this.#revision >= revision) return Promise.resolve(true);
     return new Promise((resolve) => {
       const stopAsking = clock.every(progressMs, () => this.requestProgress());
-      const waiter = { revision, resolve: (reached: boolean) => {
-        this.#waiting.delete(waiter);
-        stopTimer();
-        stopAsking();
-        resolve(reached);
-      } };
+      const waiter = {
+        revision,
+        resolve: (reached: boolean) => {
+          this.#waiting.delete(waiter);
+          stopTimer();
+          stopAsking();
+          resolve(reached);
+        },
+      };
       const stopTimer = clock.after(timeoutMs, () => waiter.resolve(false));
       this.#waiting.add(waiter);
       this.requestProgress();

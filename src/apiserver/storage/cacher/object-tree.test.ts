@@ -28,9 +28,11 @@ describe('ObjectTree', () => {
     const tree = new ObjectTree();
     const model = new Map<string, CachedObject>();
     const snapshots: { readonly snapshot: Snapshot; readonly expected: readonly string[] }[] = [];
-    const expected = (prefix: string, from = prefix): string[] => [...model.values()]
-      .filter(({ key }) => key.startsWith(prefix) && compareKeys(key, from) >= 0)
-      .sort((a, b) => compareKeys(a.key, b.key)).map(({ key, revision }) => `${key}@${revision}`);
+    const expected = (prefix: string, from = prefix): string[] =>
+      [...model.values()]
+        .filter(({ key }) => key.startsWith(prefix) && compareKeys(key, from) >= 0)
+        .sort((a, b) => compareKeys(a.key, b.key))
+        .map(({ key, revision }) => `${key}@${revision}`);
     const suffixes = ['', '-é', '😀', 'ｚ', '.x'];
     for (let step = 1; step <= 6_000; step++) {
       const key = `/pods/ns${next(5)}/p${next(400)}${suffixes[next(5)]}`;
@@ -70,10 +72,20 @@ describe('ObjectTree', () => {
   it('encodes only leaves that have changed', () => {
     const tree = ObjectTree.from(Array.from({ length: 1_000 }, (_, i) => object(`/a/${String(i).padStart(4, '0')}`)));
     let made = 0;
-    const list = (): Buffer[] => tree.snapshot().chunks('/a/').map((chunk) => chunk.encoded('v', (item) => {
-      made++;
-      return item.bytes;
-    }, comma));
+    const list = (): Buffer[] =>
+      tree
+        .snapshot()
+        .chunks('/a/')
+        .map((chunk) =>
+          chunk.encoded(
+            'v',
+            (item) => {
+              made++;
+              return item.bytes;
+            },
+            comma,
+          ),
+        );
     const first = list();
     expect(made).toBe(1_000);
     expect(Buffer.concat(first.flatMap((bytes, i) => (i > 0 ? [comma, bytes] : [bytes]))).toString()).toBe(

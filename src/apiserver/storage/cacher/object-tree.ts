@@ -181,7 +181,11 @@ export class ObjectTree {
   static from(sorted: readonly CachedObject[]): ObjectTree {
     const leaves: Leaf[] = [];
     for (let i = 0; i < sorted.length; i += leafLimit * 0.75) leaves.push(new Leaf(undefined, sorted.slice(i, i + leafLimit * 0.75)));
-    return new ObjectTree(leaves, sorted.some((object) => hasUncommonOrder(object.key)), sorted.length);
+    return new ObjectTree(
+      leaves,
+      sorted.some((object) => hasUncommonOrder(object.key)),
+      sorted.length,
+    );
   }
 
   get size(): number {

@@ -3,13 +3,21 @@ import { describe, expect, it } from 'vitest';
 import { parseResourceVersion, spliceResourceVersion } from './resource-version.ts';
 
 describe('parseResourceVersion', () => {
-  it.each([['', 0], ['0', 0], ['1', 1], ['0012', 12], ['9007199254740991', 9_007_199_254_740_991]])('%j is %d', (text, revision) => {
+  it.each([
+    ['', 0],
+    ['0', 0],
+    ['1', 1],
+    ['0012', 12],
+    ['9007199254740991', 9_007_199_254_740_991],
+  ])('%j is %d', (text, revision) => {
     expect(parseResourceVersion(text)).toBe(revision);
   });
 
   it.each([
-    ['abc', 'strconv.ParseUint: parsing "abc": invalid syntax'], ['-5', 'strconv.ParseUint: parsing "-5": invalid syntax'],
-    ['1.0', 'strconv.ParseUint: parsing "1.0": invalid syntax'], [' 1', 'strconv.ParseUint: parsing " 1": invalid syntax'],
+    ['abc', 'strconv.ParseUint: parsing "abc": invalid syntax'],
+    ['-5', 'strconv.ParseUint: parsing "-5": invalid syntax'],
+    ['1.0', 'strconv.ParseUint: parsing "1.0": invalid syntax'],
+    [' 1', 'strconv.ParseUint: parsing " 1": invalid syntax'],
     ['18446744073709551616', 'strconv.ParseUint: parsing "18446744073709551616": value out of range'],
   ])('%j is none', (text, message) => {
     expect(() => parseResourceVersion(text)).toThrow(new Error(`resourceVersion: Invalid value: "${text}": ${message}`));
@@ -18,19 +26,39 @@ describe('parseResourceVersion', () => {
 
 describe('spliceResourceVersion', () => {
   const rows: readonly (readonly [name: string, before: string, after: string])[] = [
-    ['a typed object', '{"kind":"Pod","metadata":{"name":"a","resourceVersion":"9"},"spec":{}}\n', '{"kind":"Pod","metadata":{"name":"a","resourceVersion":"1234"},"spec":{}}\n'],
-    ['fields before it that look like it', '{"data":{"metadata":{"resourceVersion":"9"},"resourceVersion":"9"},"metadata":{"annotations":{"resourceVersion":"9"},"resourceVersion":"9"}}',
-      '{"data":{"metadata":{"resourceVersion":"9"},"resourceVersion":"9"},"metadata":{"annotations":{"resourceVersion":"9"},"resourceVersion":"1234"}}'],
-    ['strings that look like it', '{"a":"\\"metadata\\":{\\"resourceVersion\\":\\"9\\"}","b":"{\\\\","metadata":{"l":["resourceVersion","metadata"],"resourceVersion":"9"}}',
-      '{"a":"\\"metadata\\":{\\"resourceVersion\\":\\"9\\"}","b":"{\\\\","metadata":{"l":["resourceVersion","metadata"],"resourceVersion":"1234"}}'],
-    ['a value that is called as the field', '{"x":"metadata","metadata":{"name":"resourceVersion","resourceVersion":"9"}}', '{"x":"metadata","metadata":{"name":"resourceVersion","resourceVersion":"1234"}}'],
-    ['other bytes than ASCII', '{"metadata":{"a":"é😀","resourceVersion":"9","z":"é"}}', '{"metadata":{"a":"é😀","resourceVersion":"1234","z":"é"}}'],
+    [
+      'a typed object',
+      '{"kind":"Pod","metadata":{"name":"a","resourceVersion":"9"},"spec":{}}\n',
+      '{"kind":"Pod","metadata":{"name":"a","resourceVersion":"1234"},"spec":{}}\n',
+    ],
+    [
+      'fields before it that look like it',
+      '{"data":{"metadata":{"resourceVersion":"9"},"resourceVersion":"9"},"metadata":{"annotations":{"resourceVersion":"9"},"resourceVersion":"9"}}',
+      '{"data":{"metadata":{"resourceVersion":"9"},"resourceVersion":"9"},"metadata":{"annotations":{"resourceVersion":"9"},"resourceVersion":"1234"}}',
+    ],
+    [
+      'strings that look like it',
+      '{"a":"\\"metadata\\":{\\"resourceVersion\\":\\"9\\"}","b":"{\\\\","metadata":{"l":["resourceVersion","metadata"],"resourceVersion":"9"}}',
+      '{"a":"\\"metadata\\":{\\"resourceVersion\\":\\"9\\"}","b":"{\\\\","metadata":{"l":["resourceVersion","metadata"],"resourceVersion":"1234"}}',
+    ],
+    [
+      'a value that is called as the field',
+      '{"x":"metadata","metadata":{"name":"resourceVersion","resourceVersion":"9"}}',
+      '{"x":"metadata","metadata":{"name":"resourceVersion","resourceVersion":"1234"}}',
+    ],
+    [
+      'other bytes than ASCII',
+      '{"metadata":{"a":"é😀","resourceVersion":"9","z":"é"}}',
+      '{"metadata":{"a":"é😀","resourceVersion":"1234","z":"é"}}',
+    ],
   ];
   it.each(rows)('changes only metadata.resourceVersion: %s', (_, before, after) => {
     expect(spliceResourceVersion(Buffer.from(before), 1234).toString()).toBe(after);
   });
 
   it('throws if there is none', () => {
-    expect(() => spliceResourceVersion(Buffer.from('{"metadata":{"name":"resourceVersion"},"resourceVersion":"9"}'), 1)).toThrow('object has no metadata.resourceVersion');
+    expect(() => spliceResourceVersion(Buffer.from('{"metadata":{"name":"resourceVersion"},"resourceVersion":"9"}'), 1)).toThrow(
+      'object has no metadata.resourceVersion',
+    );
   });
 });

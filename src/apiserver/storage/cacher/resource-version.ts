@@ -5,7 +5,8 @@ import type { Revision } from '../storage.ts';
 /** As the versioner's ParseResourceVersion: '' and '0' are 0. Throws a plain error (which is answered with 500) for what is no uint64. */
 export function parseResourceVersion(text: string): Revision {
   if (text === '') return 0;
-  if (!/^[0-9]+$/.test(text)) throw new Error(`resourceVersion: Invalid value: ${quote(text)}: strconv.ParseUint: parsing ${quote(text)}: invalid syntax`);
+  if (!/^[0-9]+$/.test(text))
+    throw new Error(`resourceVersion: Invalid value: ${quote(text)}: strconv.ParseUint: parsing ${quote(text)}: invalid syntax`);
   if (text.length > 19 && BigInt(text) > 0xffff_ffff_ffff_ffffn) {
     throw new Error(`resourceVersion: Invalid value: ${quote(text)}: strconv.ParseUint: parsing ${quote(text)}: value out of range`);
   }
@@ -48,7 +49,8 @@ function resourceVersionAt(bytes: Buffer): number {
     } else if (byte === quoteByte) {
       const end = endOfString(bytes, i + 1);
       if (depth === 1 && bytes[end + 1] === colon) inMetadata = bytes.toString('latin1', i + 1, end) === 'metadata';
-      else if (depth === 2 && inMetadata && bytes[end + 1] === colon && bytes.toString('latin1', i + 1, end) === 'resourceVersion') return end + 3;
+      else if (depth === 2 && inMetadata && bytes[end + 1] === colon && bytes.toString('latin1', i + 1, end) === 'resourceVersion')
+        return end + 3;
       i = end;
     }
   }

@@ -96,16 +96,24 @@ export class RecordingSink implements WatchSink {
   }
 }
 
-export interface PodFields { readonly labels?: Record<string, string>; readonly nodeName?: string; readonly padding?: number }
+export interface PodFields {
+  readonly labels?: Record<string, string>;
+  readonly nodeName?: string;
+  readonly padding?: number;
+}
 
 /** A pod as the server stores it, with its name and namespace from the key. */
 export function pod(key: string, { labels, nodeName, padding }: PodFields = {}): Encode {
   const [, , namespace, name] = key.split('/');
-  return (revision) => Buffer.from(JSON.stringify({
-    kind: 'Pod', apiVersion: 'v1',
-    metadata: { name, namespace, resourceVersion: String(revision), labels },
-    spec: { nodeName, padding: padding ? 'x'.repeat(padding) : undefined },
-  }));
+  return (revision) =>
+    Buffer.from(
+      JSON.stringify({
+        kind: 'Pod',
+        apiVersion: 'v1',
+        metadata: { name, namespace, resourceVersion: String(revision), labels },
+        spec: { nodeName, padding: padding ? 'x'.repeat(padding) : undefined },
+      }),
+    );
 }
 
 /** Creates or updates, whatever is there. */
@@ -121,10 +129,14 @@ export async function remove(storage: FakeStorage, key: string): Promise<Revisio
 
 export function newCacher(storage: FakeStorage, options: Partial<CacherOptions> = {}): Cacher {
   return new Cacher({
-    storage, prefix: '/pods/', indexed: ['spec.nodeName'], random: () => 0,
+    storage,
+    prefix: '/pods/',
+    indexed: ['spec.nodeName'],
+    random: () => 0,
     parse: (bytes) => JSON.parse(bytes.toString()) as KubeObject,
     fields: (object) => ({
-      'metadata.name': object.metadata.name ?? '', 'metadata.namespace': object.metadata.namespace ?? '',
+      'metadata.name': object.metadata.name ?? '',
+      'metadata.namespace': object.metadata.namespace ?? '',
       'spec.nodeName': (object['spec'] as { nodeName?: string }).nodeName ?? '',
     }),
     ...options,
@@ -137,7 +149,9 @@ export function label(name: string, value: string): Predicate {
 
 export function onNode(nodeName: string): Predicate {
   return {
-    key: `spec.nodeName=${nodeName}`, isEmpty: false, exactField: { field: 'spec.nodeName', value: nodeName },
+    key: `spec.nodeName=${nodeName}`,
+    isEmpty: false,
+    exactField: { field: 'spec.nodeName', value: nodeName },
     matches: (object) => object.fields['spec.nodeName'] === nodeName,
   };
 }
@@ -152,5 +166,7 @@ export function objectsOf(list: CacheList): CachedObject[] {
 
 /** `a:5 b:7`: names and versions. */
 export function show(list: CacheList): string {
-  return objectsOf(list).map(({ object: { metadata } }) => `${metadata.name}:${metadata.resourceVersion}`).join(' ');
+  return objectsOf(list)
+    .map(({ object: { metadata } }) => `${metadata.name}:${metadata.resourceVersion}`)
+    .join(' ');
 }

@@ -23,7 +23,10 @@ abstract class Framed {
 
 /** DELETED carries the last state (or the last that was selected) under the revision of the event. */
 export class ObjectEvent extends Framed {
-  constructor(readonly type: 'ADDED' | 'MODIFIED' | 'DELETED', readonly object: CachedObject) {
+  constructor(
+    readonly type: 'ADDED' | 'MODIFIED' | 'DELETED',
+    readonly object: CachedObject,
+  ) {
     super();
   }
 
@@ -36,7 +39,10 @@ export class ObjectEvent extends Framed {
 export class BookmarkEvent extends Framed {
   readonly type = 'BOOKMARK';
 
-  constructor(readonly revision: Revision, readonly initialEventsEnd: boolean) {
+  constructor(
+    readonly revision: Revision,
+    readonly initialEventsEnd: boolean,
+  ) {
     super();
   }
 }
@@ -75,7 +81,8 @@ export class Dispatch {
     const { object, previous, revision } = this.event;
     const isSelected = object !== undefined && matches(object);
     const wasSelected = previous !== undefined && matches(previous);
-    if (isSelected) return wasSelected ? (this.#modified ??= new ObjectEvent('MODIFIED', object)) : (this.#added ??= new ObjectEvent('ADDED', object));
+    if (isSelected)
+      return wasSelected ? (this.#modified ??= new ObjectEvent('MODIFIED', object)) : (this.#added ??= new ObjectEvent('ADDED', object));
     return wasSelected ? (this.#deleted ??= new ObjectEvent('DELETED', previous.at(revision))) : undefined;
   }
 }

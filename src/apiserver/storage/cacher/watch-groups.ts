@@ -13,7 +13,10 @@ export class WatchGroup {
   readonly matches: (object: CachedObject) => boolean;
 
   /** `scope`: a prefix that ends with `/`, or one key. */
-  constructor(readonly scope: string, readonly predicate: Predicate) {
+  constructor(
+    readonly scope: string,
+    readonly predicate: Predicate,
+  ) {
     this.matches = predicate.isEmpty ? () => true : (object) => predicate.matches(object);
   }
 

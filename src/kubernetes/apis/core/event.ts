@@ -2,13 +2,20 @@ import type { Column, Strategy } from '#apiserver/registry/resource-definition';
 import { describeMeta, translateTimestampSince } from '#apiserver/registry/table-columns';
 import { validatePathSegmentName } from '#apimachinery/validation/names';
 import { describe, stringColumn, wide } from '#kubernetes/apis/columns';
+import { validateCoreEvent, validateEventCreate, validateEventUpdate } from '#kubernetes/apis/core/validation/event';
 import type { Event } from '#kubernetes/schema/core_v1.gen';
 
+/** Of core v1. */
 export const eventStrategy: Strategy<Event> = {
   allowCreateOnUpdate: true,
   defaultGarbageCollectionPolicy: 'unsupported',
   validateName: validatePathSegmentName,
+  validate: validateCoreEvent,
+  validateUpdate: validateCoreEvent,
 };
+
+/** Of events.k8s.io, which demands more. */
+export const newerEventStrategy: Strategy<Event> = { ...eventStrategy, validate: validateEventCreate, validateUpdate: validateEventUpdate };
 
 /** The fields that events can be selected by, under the names of core v1. */
 export const eventFields = {

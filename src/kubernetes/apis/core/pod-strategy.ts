@@ -1,7 +1,11 @@
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { fieldPath } from '#apimachinery/validation/field';
+import { getWarningsForIP } from '#apimachinery/validation/ip';
 import type { Strategy } from '#apiserver/registry/resource-definition';
 import { podQosClass } from '#kubernetes/apis/core/pod-qos';
+import { validatePodCreate, validatePodEphemeralContainersUpdate, validatePodResize, validatePodStatusUpdate, validatePodUpdate } from '#kubernetes/apis/core/validation/pod';
+import { podWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { keepField, keepMeta, resetObjectMetaForStatus } from '#kubernetes/apis/strategy';
 import type { Container, Pod, PodAffinityTerm } from '#kubernetes/schema/core_v1.gen';
 
@@ -58,6 +62,9 @@ export const podStrategy: Strategy<Pod> = {
     keepField(pod, old, 'status');
     raiseGeneration(pod, old);
   },
+  validate: validatePodCreate,
+  validateUpdate: validatePodUpdate,
+  warningsOnCreate: podWarnings,
   /** Pods that no node runs, or that have ended, go at once. */
   gracefulDeletion({ spec, status }, requestedSeconds) {
     const asked = requestedSeconds ?? spec?.terminationGracePeriodSeconds ?? 0;
@@ -94,6 +101,11 @@ export const podStatusStrategy: Strategy<Pod> = {
     if (!status.qosClass && old.status?.qosClass) status.qosClass = old.status.qosClass;
     preserveObservedGenerations(pod, old);
   },
+  validateUpdate: validatePodStatusUpdate,
+  warningsOnUpdate({ status }) {
+    return (['podIPs', 'hostIPs'] as const).flatMap((field) =>
+      (status?.[field] ?? []).flatMap(({ ip = '' }, i) => getWarningsForIP(fieldPath('status', field).index(i).child('ip'), ip)));
+  },
 };
 
 export const ephemeralContainersStrategy: Strategy<Pod> = {
@@ -106,6 +118,7 @@ export const ephemeralContainersStrategy: Strategy<Pod> = {
     resetObjectMetaForStatus(pod, old);
     raiseGeneration(pod, old);
   },
+  validateUpdate: validatePodEphemeralContainersUpdate,
 };
 
 /** The old containers with the new resources; undefined if they are not the same containers, which validation refuses. */
@@ -137,4 +150,5 @@ export const resizeStrategy: Strategy<Pod> = {
     }
     raiseGeneration(pod, old);
   },
+  validateUpdate: validatePodResize,
 };

@@ -1,6 +1,7 @@
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { nameIsDNSLabel } from '#apimachinery/validation/names';
 import type { Strategy } from '#apiserver/registry/resource-definition';
+import { serviceWarnings, validateService, validateServiceUpdate } from '#kubernetes/apis/core/validation/service';
 import { withoutStatus } from '#kubernetes/apis/strategy';
 import { loadBalancerText } from '#kubernetes/apis/core/load-balancer';
 import type { Service, ServiceSpec } from '#kubernetes/schema/core_v1.gen';
@@ -70,6 +71,10 @@ export const serviceStrategy: Strategy<Service> = withoutStatus({
     service.status = { loadBalancer: {} };
   },
   prepareForUpdate: dropTypeDependentFields,
+  validate: (service) => validateService(service),
+  validateUpdate: validateServiceUpdate,
+  warningsOnCreate: serviceWarnings,
+  warningsOnUpdate: serviceWarnings,
   /** Upstream stores it and hides it on every read (storage.go, defaultOnReadInternalTrafficPolicy). */
   canonicalize({ spec }) {
     if (spec?.type === 'ExternalName') delete spec.internalTrafficPolicy;

@@ -25,6 +25,7 @@ export default defineResource<APIService>({
   strategy: {
     resetFields: [['status']],
     allowUnconditionalUpdate: false,
+    anyFinalizers: true,
     validateName: validatePathSegmentName,
     prepareForCreate(service, { now }) {
       service.status = {};
@@ -51,6 +52,7 @@ export default defineResource<APIService>({
       strategy: {
         resetFields: [['spec'], ['metadata']],
         allowUnconditionalUpdate: false,
+        anyFinalizers: true,
         prepareForUpdate(service, old) {
           if (old.spec) service.spec = old.spec;
           for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const) {

@@ -1,4 +1,5 @@
 /** Whether a text is a schedule. Upstream: ParseStandard of github.com/robfig/cron/v3, and time.LoadLocation. */
+import { parseDuration } from '#apimachinery/runtime/duration';
 import { quote } from '#apimachinery/runtime/quote';
 
 interface Bounds {
@@ -45,28 +46,12 @@ function descriptorError(text: string): string | undefined {
   const every = '@every ';
   if (!text.startsWith(every)) return `unrecognized descriptor: ${text}`;
   const duration = text.slice(every.length);
-  const error = durationError(duration);
-  return error === undefined ? undefined : `failed to parse duration ${duration}: ${error}`;
-}
-
-const units: ReadonlySet<string> = new Set(['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h']);
-
-/** Of Go's time.ParseDuration. */
-function durationError(duration: string): string | undefined {
-  const invalid = `time: invalid duration ${quote(duration)}`;
-  let rest = duration.replace(/^[+-]/, '');
-  if (rest === '0') return undefined;
-  if (rest === '') return invalid;
-  while (rest !== '') {
-    const number = /^(?:\d+\.?\d*|\.\d+)/.exec(rest)?.[0];
-    if (number === undefined) return invalid;
-    rest = rest.slice(number.length);
-    const unit = /^[^\d.]*/.exec(rest)![0];
-    if (unit === '') return `time: missing unit in duration ${quote(duration)}`;
-    if (!units.has(unit)) return `time: unknown unit ${quote(unit)} in duration ${quote(duration)}`;
-    rest = rest.slice(unit.length);
+  try {
+    parseDuration(duration);
+    return undefined;
+  } catch (error) {
+    return `failed to parse duration ${duration}: ${(error as Error).message}`;
   }
-  return undefined;
 }
 
 /** One of the forms `n`, `n-m`, `*`, each with an optional `/step`. */

@@ -1,7 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
-import { validateImmutable } from '#kubernetes/apis/core/immutable';
+import { validateConfigMap, validateConfigMapUpdate } from '#kubernetes/apis/core/validation/config';
 import type { ConfigMap } from '#kubernetes/schema/core_v1.gen';
 
 export default defineResource<ConfigMap>({
@@ -13,11 +13,7 @@ export default defineResource<ConfigMap>({
   storageVersionHash: 'qFsyl6wFWjQ=',
   schema: 'core_v1.ConfigMap',
   storagePath: 'configmaps',
-  strategy: {
-    validateUpdate(configMap, old) {
-      return old.immutable ? validateImmutable(configMap, old, 'data', 'binaryData') : [];
-    },
-  },
+  strategy: { validate: validateConfigMap, validateUpdate: validateConfigMapUpdate },
   columns: [
     nameColumn,
     stringColumn('Data', describe('core_v1.ConfigMap', 'data'), ({ data, binaryData }) => Object.keys(data ?? {}).length + Object.keys(binaryData ?? {}).length),

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { endpointsWarnings, validateEndpoints, validateEndpointsUpdate } from '#kubernetes/apis/core/validation/endpoints';
 import type { Endpoints } from '#kubernetes/schema/core_v1.gen';
 import { defaultEndpoints } from './defaults.ts';
 
@@ -27,7 +28,13 @@ export default defineResource<Endpoints>({
   schema: 'core_v1.Endpoints',
   storagePath: 'services/endpoints',
   defaults: defaultEndpoints,
-  strategy: { allowCreateOnUpdate: true },
+  strategy: {
+    allowCreateOnUpdate: true,
+    validate: validateEndpoints,
+    validateUpdate: validateEndpointsUpdate,
+    warningsOnCreate: endpointsWarnings,
+    warningsOnUpdate: endpointsWarnings,
+  },
   columns: [
     nameColumn,
     stringColumn('Endpoints', describe('core_v1.Endpoints', 'subsets'), endpointsText),

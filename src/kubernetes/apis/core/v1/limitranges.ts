@@ -1,5 +1,6 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { defaultColumns } from '#apiserver/registry/table-columns';
+import { validateLimitRange, validateLimitRangeUpdate } from '#kubernetes/apis/core/validation/quota';
 import type { LimitRange } from '#kubernetes/schema/core_v1.gen';
 import { defaultLimitRange } from './defaults.ts';
 
@@ -18,6 +19,8 @@ export default defineResource<LimitRange>({
     prepareForCreate({ metadata }) {
       metadata.name ||= crypto.randomUUID();
     },
+    validate: validateLimitRange,
+    validateUpdate: validateLimitRangeUpdate,
   },
   columns: defaultColumns,
 });

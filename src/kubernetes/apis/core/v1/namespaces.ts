@@ -4,6 +4,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import type { Strategy } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn } from '#kubernetes/apis/columns';
+import { validateNamespace, validateNamespaceFinalizeUpdate, validateNamespaceStatusUpdate, validateNamespaceUpdate } from '#kubernetes/apis/core/validation/namespace';
 import { keepField, statusSubresource } from '#kubernetes/apis/strategy';
 import type { Namespace } from '#kubernetes/schema/core_v1.gen';
 import { defaultNamespace } from './defaults.ts';
@@ -28,6 +29,8 @@ const namespaceStrategy: Strategy<Namespace> = {
     else delete spec.finalizers;
     keepField(namespace, old, 'status');
   },
+  validate: validateNamespace,
+  validateUpdate: validateNamespaceUpdate,
   canonicalize({ metadata }) {
     labelWithName(metadata, metadata.name ?? '');
   },
@@ -62,8 +65,9 @@ export default defineResource<Namespace>({
         prepareForUpdate(namespace, old) {
           keepField(namespace, old, 'status');
         },
+        validateUpdate: validateNamespaceFinalizeUpdate,
       },
     },
-    status: statusSubresource({ strategy: { canonicalize: namespaceStrategy.canonicalize! } }),
+    status: statusSubresource({ strategy: { canonicalize: namespaceStrategy.canonicalize!, validateUpdate: validateNamespaceStatusUpdate } }),
   },
 });

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { compareBytes, describe, stringColumn, wide } from '#kubernetes/apis/columns';
+import { nodeWarnings, validateNode, validateNodeUpdate } from '#kubernetes/apis/core/validation/node';
 import { keepField, statusSubresource } from '#kubernetes/apis/strategy';
 import type { Node } from '#kubernetes/schema/core_v1.gen';
 import { convertNodeSpec } from './conversion.ts';
@@ -28,13 +29,6 @@ function addressText({ status }: Node, type: string): string {
   return status?.addresses?.find((address) => address.type === type)?.address ?? '<none>';
 }
 
-function warnings({ spec }: Node): string[] {
-  return [
-    ...(spec?.configSource ? ['spec.configSource: the feature is removed'] : []),
-    ...(spec?.externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : []),
-  ];
-}
-
 export default defineResource<Node>({
   group: '',
   version: 'v1',
@@ -59,8 +53,10 @@ export default defineResource<Node>({
       keepField(node, old, 'status');
       if (old.spec?.configSource === undefined) delete node.spec?.configSource;
     },
-    warningsOnCreate: warnings,
-    warningsOnUpdate: warnings,
+    validate: validateNode,
+    validateUpdate: (node, old) => validateNodeUpdate(node, old),
+    warningsOnCreate: nodeWarnings,
+    warningsOnUpdate: nodeWarnings,
   },
   selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.unschedulable ?? false) },
   unsupportedField: (label) => `field label not supported: ${label}`,
@@ -87,6 +83,7 @@ export default defineResource<Node>({
         prepareForUpdate(node, old) {
           if (old.status?.config === undefined) delete node.status?.config;
         },
+        validateUpdate: (node, old) => validateNodeUpdate(node, old, true),
       },
     }),
   },

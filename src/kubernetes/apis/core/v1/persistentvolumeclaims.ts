@@ -1,6 +1,9 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn, wide } from '#kubernetes/apis/columns';
+import {
+  persistentVolumeClaimWarnings, validatePersistentVolumeClaim, validatePersistentVolumeClaimStatusUpdate, validatePersistentVolumeClaimUpdate,
+} from '#kubernetes/apis/core/validation/persistent-volume-claim';
 import { accessModesText, betaStorageClass } from '#kubernetes/apis/core/volumes';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '#kubernetes/schema/core_v1.gen';
@@ -49,6 +52,10 @@ export default defineResource<PersistentVolumeClaim>({
       enforceDataSourceBackwardsCompatibility(spec, old.spec);
       normalizeDataSources(spec);
     },
+    validate: validatePersistentVolumeClaim,
+    validateUpdate: validatePersistentVolumeClaimUpdate,
+    warningsOnCreate: persistentVolumeClaimWarnings,
+    warningsOnUpdate: persistentVolumeClaimWarnings,
   }),
   columns: [
     nameColumn,
@@ -62,6 +69,6 @@ export default defineResource<PersistentVolumeClaim>({
     stringColumn('VolumeMode', describe('core_v1.PersistentVolumeClaimSpec', 'volumeMode'), ({ spec }) => spec?.volumeMode ?? '<unset>', wide),
   ],
   subresources: {
-    status: statusSubresource(),
+    status: statusSubresource({ strategy: { validateUpdate: validatePersistentVolumeClaimStatusUpdate } }),
   },
 });

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn, wide } from '#kubernetes/apis/columns';
+import { persistentVolumeWarnings, validatePersistentVolume, validatePersistentVolumeUpdate } from '#kubernetes/apis/core/validation/persistent-volume';
 import { accessModesText, betaStorageClass } from '#kubernetes/apis/core/volumes';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { PersistentVolume } from '#kubernetes/schema/core_v1.gen';
@@ -22,6 +23,10 @@ export default defineResource<PersistentVolume>({
     prepareForCreate(volume, { now }) {
       volume.status = { phase: 'Pending', lastPhaseTransitionTime: now };
     },
+    validate: validatePersistentVolume,
+    validateUpdate: validatePersistentVolumeUpdate,
+    warningsOnCreate: persistentVolumeWarnings,
+    warningsOnUpdate: persistentVolumeWarnings,
   }),
   columns: [
     nameColumn,

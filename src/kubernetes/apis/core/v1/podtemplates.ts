@@ -1,9 +1,21 @@
+import { type FieldError, fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { nameColumn } from '#apiserver/registry/table-columns';
 import { containerColumns, formatLabels, stringColumn } from '#kubernetes/apis/columns';
+import { templateOptions } from '#kubernetes/apis/core/validation/pod-options';
+import { validatePodTemplateSpec } from '#kubernetes/apis/core/validation/pod-spec';
+import { podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { bumpGeneration } from '#kubernetes/apis/strategy';
-import type { PodTemplate } from '#kubernetes/schema/core_v1.gen';
+import type { PodTemplate, PodTemplateSpec } from '#kubernetes/schema/core_v1.gen';
 import { defaultPodTemplate } from './defaults.ts';
+
+const path = fieldPath('template');
+
+function validateTemplate(template: PodTemplateSpec = {}, old: PodTemplateSpec | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  validatePodTemplateSpec(errors, template, path, templateOptions(old));
+  return errors;
+}
 
 export default defineResource<PodTemplate>({
   group: '',
@@ -22,6 +34,10 @@ export default defineResource<PodTemplate>({
     prepareForUpdate(podTemplate, old) {
       bumpGeneration(podTemplate, old, 'template');
     },
+    validate: ({ template }) => validateTemplate(template, undefined),
+    validateUpdate: ({ template }, old) => validateTemplate(template, old.template),
+    warningsOnCreate: ({ template }) => podTemplateWarnings(template, path),
+    warningsOnUpdate: ({ metadata, template }, old) => (metadata.generation === old.metadata.generation ? [] : podTemplateWarnings(template, path)),
   },
   columns: [
     nameColumn,

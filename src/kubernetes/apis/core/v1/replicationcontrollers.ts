@@ -1,7 +1,10 @@
+import { fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, formatLabels, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
+import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
+import { validateReplicationController, validateReplicationControllerStatusUpdate } from '#kubernetes/apis/core/validation/replication-controller';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { ReplicationController } from '#kubernetes/schema/core_v1.gen';
 import { defaultReplicationController } from './defaults.ts';
@@ -17,7 +20,16 @@ export default defineResource<ReplicationController>({
   schema: 'core_v1.ReplicationController',
   storagePath: 'controllers',
   defaults: defaultReplicationController,
-  strategy: specAndStatus({ defaultGarbageCollectionPolicy: 'orphan' }),
+  strategy: specAndStatus<ReplicationController>({
+    defaultGarbageCollectionPolicy: 'orphan',
+    validate: (controller) => validateReplicationController(controller),
+    validateUpdate: validateReplicationController,
+    warningsOnCreate: ({ metadata, spec }) => [
+      ...hostnameWarning(metadata.name, 'Pod names and hostnames'), ...podTemplateWarnings(spec?.template, fieldPath('spec', 'template')),
+    ],
+    // Upstream looks at the old template here.
+    warningsOnUpdate: ({ metadata }, old) => (metadata.generation === old.metadata.generation ? [] : podTemplateWarnings(old.spec?.template, fieldPath('spec', 'template'))),
+  }),
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
   unsupportedField: (label) => `field label not supported: ${label}`,
   columns: [
@@ -31,6 +43,6 @@ export default defineResource<ReplicationController>({
   ],
   subresources: {
     scale: scaleSubresource,
-    status: statusSubresource(),
+    status: statusSubresource({ strategy: { validateUpdate: validateReplicationControllerStatusUpdate } }),
   },
 });

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { compareBytes, stringColumn } from '#kubernetes/apis/columns';
+import { resourceQuotaWarnings, validateResourceQuota, validateResourceQuotaStatus, validateResourceQuotaUpdate } from '#kubernetes/apis/core/validation/quota';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { ResourceQuota } from '#kubernetes/schema/core_v1.gen';
 import { defaultResourceQuota } from './defaults.ts';
@@ -24,7 +25,12 @@ export default defineResource<ResourceQuota>({
   schema: 'core_v1.ResourceQuota',
   storagePath: 'resourcequotas',
   defaults: defaultResourceQuota,
-  strategy: withoutStatus({ returnsDeletedObject: true }),
+  strategy: withoutStatus({
+    returnsDeletedObject: true,
+    validate: validateResourceQuota,
+    validateUpdate: validateResourceQuotaUpdate,
+    warningsOnCreate: resourceQuotaWarnings,
+  }),
   columns: [
     nameColumn,
     stringColumn('Request', 'Request represents a minimum amount of cpu/memory that a container may consume.', (quota) => usageText(quota, false)),
@@ -32,6 +38,6 @@ export default defineResource<ResourceQuota>({
     ageColumn,
   ],
   subresources: {
-    status: statusSubresource(),
+    status: statusSubresource({ strategy: { validateUpdate: validateResourceQuotaStatus } }),
   },
 });

@@ -1,8 +1,7 @@
-import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
-import { validateImmutable } from '#kubernetes/apis/core/immutable';
+import { validateSecret, validateSecretUpdate } from '#kubernetes/apis/core/validation/config';
 import type { Secret } from '#kubernetes/schema/core_v1.gen';
 import { defaultSecret } from './defaults.ts';
 
@@ -33,12 +32,8 @@ export default defineResource<Secret>({
     prepareForUpdate(secret, old) {
       if (!secret.type && old.type) secret.type = old.type;
     },
-    validateUpdate(secret, old) {
-      return [
-        ...(secret.type === old.type ? [] : [invalid(fieldPath('type'), secret.type, 'field is immutable')]),
-        ...(old.immutable ? validateImmutable(secret, old, 'data') : []),
-      ];
-    },
+    validate: validateSecret,
+    validateUpdate: validateSecretUpdate,
   },
   selectableFields: { type: ({ type }) => type ?? '' },
   unsupportedField: (label) => `field label not supported: ${label}`,

@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, formatLabels, stringColumn, wide } from '#kubernetes/apis/columns';
 import { externalIpText, portsText, serviceStrategy } from '#kubernetes/apis/core/service';
+import { serviceStatusWarnings, validateServiceStatusUpdate } from '#kubernetes/apis/core/validation/service';
 import { statusSubresource } from '#kubernetes/apis/strategy';
 import type { Service } from '#kubernetes/schema/core_v1.gen';
 import { defaultService } from './defaults.ts';
@@ -31,6 +32,6 @@ export default defineResource<Service>({
   ],
   subresources: {
     proxy: { kind: 'ServiceProxyOptions', schema: 'core_v1.ServiceProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'], connect: true },
-    status: statusSubresource(),
+    status: statusSubresource({ strategy: { validateUpdate: validateServiceStatusUpdate, warningsOnUpdate: serviceStatusWarnings } }),
   },
 });

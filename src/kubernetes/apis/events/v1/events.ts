@@ -1,5 +1,5 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
-import { eventColumns, eventFields, eventStrategy } from '#kubernetes/apis/core/event';
+import { eventColumns, eventFields, newerEventStrategy } from '#kubernetes/apis/core/event';
 import { eventConversion } from '#kubernetes/apis/events/conversion';
 import type { Event } from '#kubernetes/schema/core_v1.gen';
 
@@ -14,7 +14,7 @@ export default defineResource<Event>({
   schema: 'events_v1.Event',
   storagePath: 'events',
   storageVersion: { version: { group: '', version: 'v1' }, schema: 'core_v1.Event', conversion: eventConversion },
-  strategy: eventStrategy,
+  strategy: newerEventStrategy,
   selectableFields: {
     reason: eventFields.reason,
     'regarding.kind': eventFields['involvedObject.kind'],

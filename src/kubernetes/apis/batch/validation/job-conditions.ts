@@ -1,0 +1,15 @@
+import type { Job } from '#kubernetes/schema/batch_v1.gen';
+
+export type JobConditionType = 'Complete' | 'Failed' | 'FailureTarget' | 'SuccessCriteriaMet' | 'Suspended';
+
+/** Whether a condition of this type has this status. */
+export function hasCondition({ status }: Job, type: JobConditionType, value: 'True' | 'False' = 'True'): boolean {
+  const conditions = status?.conditions;
+  if (!conditions) return false;
+  for (const condition of conditions) if (condition.type === type && condition.status === value) return true;
+  return false;
+}
+
+export function isFinished(job: Job): boolean {
+  return hasCondition(job, 'Complete') || hasCondition(job, 'Failed');
+}

@@ -1,0 +1,62 @@
+/** What controllers with a template of pods have in common. */
+import { labelSelectorAsSelector, type LabelSelectorSource } from '#apimachinery/labels/selector';
+import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
+import { type FieldError, type JsonText, type Path, invalid } from '#apimachinery/validation/field';
+import { isDNS1123Label } from '#apimachinery/validation/names';
+import { validateLabelSelector } from '#apimachinery/validation/object-meta';
+import type { PodTemplateSpec } from '#kubernetes/schema/core_v1.gen';
+import { internalValue, labelSelectorValue } from '#kubernetes/apis/core/validation/internal';
+import { structValue } from './struct-value.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A selector as clients wrote it: what is required may be missing. */
+const source = (selector: LabelSelector | undefined) => selector as LabelSelectorSource | undefined;
+
+export function validateSelector(errors: FieldError[], selector: LabelSelector | undefined, path: Path, allowInvalidLabelValueInSelector = false): void {
+  if (!selector) return;
+  const found = validateLabelSelector(source(selector), { allowInvalidLabelValueInSelector }, path);
+  if (found.length > 0) errors.push(...found);
+}
+
+export function isEmptySelector({ matchLabels, matchExpressions }: LabelSelector): boolean {
+  if (matchExpressions?.length) return false;
+  for (const _ in matchLabels) return false;
+  return true;
+}
+
+/** Whether the selector selects pods with these labels; undefined if it is none that can select. None at all selects nothing. */
+export function selects(selector: LabelSelector | undefined, labels: Labels | undefined): boolean | undefined {
+  try {
+    return labelSelectorAsSelector(source(selector)).matches(labels);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says that a template makes pods that its own controller does not select. `path` is that of the template. */
+export function templateLabelsError(template: PodTemplateSpec, path: Path): FieldError {
+  return invalid(path.child('metadata', 'labels'), template.metadata?.labels, '`selector` does not match template `labels`');
+}
+
+/** A bad value that is a selector; undefined is printed as null. */
+export function selectorValue(selector: LabelSelector | undefined): JsonText | undefined {
+  return selector && labelSelectorValue(selector);
+}
+
+/** A bad value that is a template. */
+export function templateValue({ metadata = {}, spec = {} }: PodTemplateSpec): JsonText {
+  const { labels, annotations } = metadata;
+  return structValue({ ...(labels && { labels: sorted(labels) }), ...(annotations && { annotations: sorted(annotations) }), Spec: internalValue('PodSpec', spec) });
+}
+
+function sorted(map: Labels): Labels {
+  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Pods get the name of their controller as prefix of their own and of their host's. */
+export function nameWarnings(name: string | undefined): string[] {
+  const messages = isDNS1123Label(name ?? '');
+  return messages.length === 0 ? []
+    : [`metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${messages.join(' ')}]`];
+}
