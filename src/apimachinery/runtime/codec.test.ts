@@ -74,7 +74,7 @@ describe('decode and encode', () => {
     [
       'base64 is canonical',
       '{"binary":{"a":"QR==","b":"Q\\nQ==","c":[1,2],"d":null}}',
-      `{${empty},"binary":{"a":"QQ==","b":"QQ==","c":"AQI=","d":null}}`,
+      `{${empty},"binary":{"a":"QQ==","b":"QQ==","c":"AQI=","d":""}}`,
     ],
     [
       'zero times are not there',

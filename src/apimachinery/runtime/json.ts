@@ -482,7 +482,6 @@ function quoteCharacter(byte: number): string {
   return `'${quote(String.fromCharCode(byte)).slice(1, -1)}'`;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what has to be escaped
 const needsEscape = /["\\<>&\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
 const goEscapes = /[<>&\u2028\u2029]/g;
 const goEscape: Readonly<Record<string, string>> = {

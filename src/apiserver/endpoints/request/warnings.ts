@@ -27,7 +27,6 @@ function runes(text: string): number {
 
 /** Header text: no control characters, quotes and backslashes escaped, bytes beyond ASCII as UTF-8 in latin1 so that Node sends them as they are. */
 function quoted(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not get into a header
   const plain = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').replace(/["\\]/g, '\\$&');
   return Buffer.from(plain, 'utf8').toString('latin1');
 }

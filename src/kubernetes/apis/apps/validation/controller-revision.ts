@@ -1,0 +1,26 @@
+import { type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
+import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { validateImmutableField } from '#apimachinery/validation/object-meta';
+import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
+import type { ControllerRevision } from '#kubernetes/schema/apps_v1.gen';
+
+export function validateControllerRevision(revision: ControllerRevision): FieldError[] {
+  const errors: FieldError[] = [];
+  validateRevision(errors, revision);
+  const { data } = revision;
+  if (data === undefined || data === null) errors.push(required(fieldPath('data'), 'data is mandatory'));
+  else if (typeof data !== 'object' || Array.isArray(data)) errors.push(required(fieldPath('data'), 'data must be a valid JSON object'));
+  return errors;
+}
+
+export function validateControllerRevisionUpdate(revision: ControllerRevision, old: ControllerRevision): FieldError[] {
+  const errors: FieldError[] = [];
+  validateMetaAgain(errors, revision.metadata, nameIsDNSSubdomain);
+  validateRevision(errors, revision);
+  errors.push(...validateImmutableField(revision.data, old.data, fieldPath('data')));
+  return errors;
+}
+
+function validateRevision(errors: FieldError[], { revision }: ControllerRevision): void {
+  if ((revision ?? 0) < 0) errors.push(invalid(fieldPath('revision'), revision, 'must be greater than or equal to 0'));
+}
