@@ -1,6 +1,6 @@
 import { writeKubeconfig } from './certificates/kubeconfig.ts';
 import { watchFiles } from './certificates/watch-files.ts';
-import { type App, createApp } from './app.ts';
+import type { App } from './app.ts';
 import { type CompletedOptions, completeOptions } from './options/complete.ts';
 import type { ServerOptions } from './options/server-options.ts';
 
@@ -9,7 +9,8 @@ import type { ServerOptions } from './options/server-options.ts';
  * started, and has nothing open then.
  */
 export async function runServer(options: ServerOptions): Promise<void> {
-  const completed = await completeOptions(options);
+  // While certificates are made, mostly by other threads, this one loads the server.
+  const [completed, { createApp }] = await Promise.all([completeOptions(options), import('./app.ts')]);
   const { config, admin, url } = completed;
   let app: App | undefined;
   try {

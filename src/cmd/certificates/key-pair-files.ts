@@ -1,11 +1,13 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KeyPair } from './issue.ts';
 
-/** Reads `NAME.crt` and `NAME.key` of a folder; undefined if neither is there. Rejects if one is missing. */
-export async function readPair(folder: string, name: string): Promise<KeyPair | undefined> {
-  const [cert, key] = await Promise.all([readIfThere(join(folder, `${name}.crt`)), readIfThere(join(folder, `${name}.key`))]);
+/** Reads `NAME.crt` and `NAME.key` of a folder; undefined if neither is there. Throws if one is missing. */
+export function readPair(folder: string, name: string): KeyPair | undefined {
+  const cert = readIfThere(join(folder, `${name}.crt`));
+  const key = readIfThere(join(folder, `${name}.key`));
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined) {
     const [present, missing] = cert === undefined ? ['key', 'crt'] : ['crt', 'key'];
@@ -46,9 +48,11 @@ export function certificateNames(cert: string): string[] {
   return names.length > 0 || commonName === undefined ? names : [commonName];
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
-  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
-  });
+  }
 }

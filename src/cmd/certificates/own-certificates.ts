@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import type { Authority, CertificateRequest, KeyPair } from './issue.ts';
@@ -12,6 +12,8 @@ export interface OwnCertificates {
   readonly serving: KeyPair;
   /** Of system:masters. */
   readonly admin: KeyPair;
+  /** Signs tokens of service accounts. */
+  readonly serviceAccountKey: string;
 }
 
 const admin: CertificateRequest = { commonName: 'kubernetes-admin', organizations: ['system:masters'], usages: ['client'] };
@@ -21,34 +23,39 @@ const renewBeforeMs = 30 * 86_400_000;
 
 /**
  * Reads the certificates and keys of the folder, and makes those that are missing, about to end, or (the serving one) for
- * other names. A new folder appears all at once: of two servers that start together, one makes it and both use it.
+ * other names. Files are small and nobody is served yet, so they are read and written at once. A new folder appears all at once: of two servers that start together, one makes it and both use it.
  */
 export async function ownCertificates(folder: string, servingNames: readonly string[]): Promise<OwnCertificates> {
-  const existing = await readPair(folder, 'ca');
+  const existing = readPair(folder, 'ca');
   if (!existing) await makeFolder(folder, servingNames);
-  const ca = existing ?? (await readPair(folder, 'ca'));
+  const ca = existing ?? readPair(folder, 'ca');
   if (!ca) throw new Error(`${join(folder, 'ca.crt')} and ca.key are not there, although the folder is: remove it, or put them back`);
   let authority: Authority | undefined;
   const ensure = async (name: string, request: CertificateRequest): Promise<KeyPair> => {
-    const pair = await readPair(folder, name);
+    const pair = readPair(folder, name);
     if (pair && isCurrent(pair, ca.cert, request.names ?? [])) return pair;
     authority ??= await (await import('./issue.ts')).Authority.load(ca);
     const issued = await authority.issue(request);
-    await writePair(folder, name, issued);
+    writePair(folder, name, issued);
     return issued;
   };
-  return { ca: ca.cert, serving: await ensure('apiserver', servingRequest(servingNames)), admin: await ensure('admin', admin) };
+  return {
+    ca: ca.cert,
+    serving: await ensure('apiserver', servingRequest(servingNames)),
+    admin: await ensure('admin', admin),
+    serviceAccountKey: readFileSync(join(folder, 'sa.key'), 'utf8'),
+  };
 }
 
 /** Reads `apiserver.crt` and `apiserver.key` of a folder, and makes them there if they are missing, signed by an authority that nobody keeps. */
 export async function servingCertificateOf(folder: string, names: readonly string[]): Promise<KeyPair> {
-  const existing = await readPair(folder, 'apiserver');
+  const existing = readPair(folder, 'apiserver');
   if (existing) return existing;
   const { Authority } = await import('./issue.ts');
   const authority = await Authority.create(`${names[0]}-ca@${Math.floor(Date.now() / 1000)}`);
   const pair = await authority.issue(servingRequest(names));
-  await mkdir(folder, { recursive: true });
-  await writePair(folder, 'apiserver', pair);
+  mkdirSync(folder, { recursive: true });
+  writePair(folder, 'apiserver', pair);
   return pair;
 }
 
@@ -58,8 +65,8 @@ function servingRequest(names: readonly string[]): CertificateRequest {
 
 async function makeFolder(folder: string, servingNames: readonly string[]): Promise<void> {
   const { Authority, newSigningKey } = await import('./issue.ts');
-  await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
-  const draft = await mkdtemp(join(dirname(folder), `.${basename(folder)}-`));
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  const draft = mkdtempSync(join(dirname(folder), `.${basename(folder)}-`));
   try {
     const [ca, frontProxyCa, serviceAccount] = await Promise.all([
       Authority.create('kubenest-ca'),
@@ -71,35 +78,41 @@ async function makeFolder(folder: string, servingNames: readonly string[]): Prom
       ca.issue(admin),
       frontProxyCa.issue(frontProxyClient),
     ]);
-    const pairs = {
-      ca: ca.pair,
-      apiserver: serving,
-      admin: administrator,
-      'front-proxy-ca': frontProxyCa.pair,
-      'front-proxy-client': frontProxy,
-    };
-    await Promise.all([
-      ...Object.entries(pairs).map(([name, pair]) => writePair(draft, name, pair)),
-      writeFile(join(draft, 'sa.key'), serviceAccount.privateKey, { mode: 0o600 }),
-      writeFile(join(draft, 'sa.pub'), serviceAccount.publicKey),
-    ]);
-    await rename(draft, folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-    });
+    const files: readonly (readonly [name: string, pair: KeyPair])[] = [
+      ['ca', ca.pair],
+      ['apiserver', serving],
+      ['admin', administrator],
+      ['front-proxy-ca', frontProxyCa.pair],
+      ['front-proxy-client', frontProxy],
+    ];
+    for (const [name, pair] of files) writePair(draft, name, pair);
+    writeFileSync(join(draft, 'sa.key'), serviceAccount.privateKey, { mode: 0o600 });
+    writeFileSync(join(draft, 'sa.pub'), serviceAccount.publicKey);
+    putInPlace(draft, folder);
   } finally {
-    await rm(draft, { recursive: true, force: true });
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** Leaves what is there already. */
+function putInPlace(draft: string, folder: string): void {
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
   }
 }
 
 /** Each file appears whole. */
-async function writePair(folder: string, name: string, { cert, key }: KeyPair): Promise<void> {
+function writePair(folder: string, name: string, { cert, key }: KeyPair): void {
   for (const [file, text, mode] of [
     [`${name}.key`, key, 0o600],
     [`${name}.crt`, cert, 0o644],
   ] as const) {
     const draft = join(folder, `.${file}-${process.pid}`);
-    await writeFile(draft, text, { mode });
-    await rename(draft, join(folder, file));
+    writeFileSync(draft, text, { mode });
+    renameSync(draft, join(folder, file));
   }
 }
 

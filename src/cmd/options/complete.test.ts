@@ -74,6 +74,25 @@ test('the certificates are what clients need', async () => {
   expect([ca.ca, serving.ca]).toEqual([true, false]);
 });
 
+test('tokens of service accounts are signed by the own key, or by one that is named', async () => {
+  const own = await complete('--service-account-max-token-expiration=2h', '--service-node-port-range=31000-31009');
+  expect(own.config.serviceAccounts).toEqual({
+    issuer: 'https://kubernetes.default.svc',
+    signingKey: await readFile(join(folder, 'data/pki/sa.key'), 'utf8'),
+    apiAudiences: ['https://kubernetes.default.svc'],
+    maxExpirationSeconds: 7_200,
+    extendsExpiration: true,
+  });
+  expect(own.config.controlPlane).toMatchObject({ serviceNodePortRange: { base: 31_000, size: 10 }, endpointReconcilerType: 'lease' });
+  await writeFile(join(folder, 'mine.key'), 'KEY');
+  const named = await complete(
+    `--service-account-signing-key-file=${folder}/mine.key`,
+    '--service-account-issuer=me',
+    '--api-audiences=a,b',
+  );
+  expect(named.config.serviceAccounts).toMatchObject({ issuer: 'me', signingKey: 'KEY', apiAudiences: ['a', 'b'] });
+});
+
 test('the serving certificate is made anew when it must be for another name', async () => {
   const first = leafOf(await complete());
   const second = leafOf(await complete('--bind-address=192.0.2.1', '--service-cluster-ip-range=10.9.0.0/16'));

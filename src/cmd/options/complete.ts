@@ -7,9 +7,12 @@ import type { KeyPair } from '#cmd/certificates/issue';
 import { certificateNames, lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
 import { ownCertificates, servingCertificateOf } from '#cmd/certificates/own-certificates';
 import type { ServerConfig } from '#cmd/server-config';
+import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
+import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { parseBundle } from '#plugins/authentication/client-ca';
 import { parseTokenFile } from '#plugins/authentication/token-auth';
 import { goCipherSuites } from './cipher-suites.ts';
+import { parsePortRange } from './service-options.ts';
 import { OptionsError, type ServerOptions } from './server-options.ts';
 import { parseNamedCertKey, type ServingOptions } from './serving-options.ts';
 
@@ -37,7 +40,7 @@ export interface CompletedOptions {
  * all that is wrong with them.
  */
 export async function completeOptions(options: ServerOptions): Promise<CompletedOptions> {
-  const { serving, data, authentication, requests, shutdown } = options;
+  const { serving, data, authentication, requests, shutdown, services } = options;
   const inMemory = data.ephemeral || options.storage.storageBackend === 'memory';
   const folder = await dataFolder(options, inMemory);
   const names = servingNames(options);
@@ -58,6 +61,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     authentication.tokenAuthFile === ''
       ? undefined
       : await collect('--token-auth-file', readFile(authentication.tokenAuthFile, 'utf8').then(parseTokenFile));
+  const serviceAccounts = await collect('--service-account-signing-key-file', serviceAccountsOf(options, own?.serviceAccountKey));
   if (!tls || problems.length > 0) {
     await folder.dispose();
     throw new OptionsError(problems);
@@ -74,6 +78,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         maxConcurrentStreams: serving.http2MaxStreamsPerConnection || defaultHttp2Streams,
       },
       authentication: { anonymous: authentication.anonymousAuth, clientCa: tls.clientCa, tokens },
+      serviceAccounts,
       authorization: { modes: options.authorization.authorizationMode },
       admission: options.admission.enabledPlugins(),
       requests: {
@@ -92,7 +97,13 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       },
       verbosity: options.logging.v,
       eventTtlSeconds: Math.round(options.events.eventTtl / 1_000),
-      serviceClusterIpRange: options.services.serviceClusterIpRange,
+      serviceClusterIpRange: services.serviceClusterIpRange,
+      controlPlane: {
+        serviceNodePortRange: parsePortRange(services.serviceNodePortRange) ?? defaultControlPlaneOptions.serviceNodePortRange,
+        advertiseAddress: services.advertiseAddress === '' ? undefined : services.advertiseAddress,
+        kubernetesServiceNodePort: services.kubernetesServiceNodePort,
+        endpointReconcilerType: services.endpointReconcilerType,
+      },
     },
     url: urlOf(serving),
     admin:
@@ -118,6 +129,24 @@ async function dataFolder({ data }: ServerOptions, inMemory: boolean): Promise<{
     throw new OptionsError([`--data-dir ${path}: ${(error as Error).message}`]);
   }
   return { path, dispose: async () => {} };
+}
+
+/** undefined if there is no key to sign with. */
+async function serviceAccountsOf(
+  { serviceAccounts }: ServerOptions,
+  ownKey: string | undefined,
+): Promise<JwtTokenIssuerOptions | undefined> {
+  const { serviceAccountSigningKeyFile: file, serviceAccountMaxTokenExpiration: expiration, apiAudiences } = serviceAccounts;
+  const signingKey = file === '' ? ownKey : await readFile(file, 'utf8');
+  const [issuer] = serviceAccounts.serviceAccountIssuer;
+  if (signingKey === undefined || issuer === undefined) return undefined;
+  return {
+    issuer,
+    signingKey,
+    apiAudiences: apiAudiences.length > 0 ? apiAudiences : [issuer],
+    maxExpirationSeconds: expiration === 0 ? undefined : Math.floor(expiration / 1_000),
+    extendsExpiration: serviceAccounts.serviceAccountExtendTokenExpiration,
+  };
 }
 
 interface TlsFiles {

@@ -113,6 +113,13 @@ describe('accepted', () => {
       ({ serving }) => serving.tlsSniCertKey,
       ['a.crt,a.key:x.example,*.y.example'],
     ],
+    [
+      'two ranges of services',
+      ['--service-cluster-ip-range=10.0.0.0/24,fd00::/112'],
+      ({ services }) => services.firstServiceIp(),
+      '10.0.0.1',
+    ],
+    ['a range of ports by its size', ['--service-node-port-range=30000+99'], ({ services }) => services.serviceNodePortRange, '30000+99'],
     ['profiling, of which there is none', ['--profiling=false'], () => 0, 0],
   ])('%s', async (_name, args, want, value) => {
     expect(want(await read(...args))).toEqual(value);
@@ -191,6 +198,26 @@ describe('refused', () => {
       ['specified --service-cluster-ip-range is too large; for 32-bit addresses, the mask must be >= 12'],
     ],
     ['no range', ['--service-cluster-ip-range=10.0.0.0'], ['--service-cluster-ip-range "10.0.0.0" must be a CIDR such as 10.0.0.0/24']],
+    [
+      'two ranges of one family',
+      ['--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24'],
+      ['--service-cluster-ip-range must hold values of different families'],
+    ],
+    [
+      'a node port out of its range',
+      ['--kubernetes-service-node-port=80'],
+      ["kubernetes service node port range 30000-32767 doesn't contain 80"],
+    ],
+    [
+      'no range of ports',
+      ['--service-node-port-range=9-8'],
+      ['--service-node-port-range "9-8" must be of the form 30000-32767 or 30000+2767'],
+    ],
+    [
+      'two issuers',
+      ['--service-account-issuer=a', '--service-account-issuer=b'],
+      ['more than one --service-account-issuer is not implemented yet'],
+    ],
     [
       'an origin that is not pinned (CVE-2022-1996)',
       ['--cors-allowed-origins=example.com'],

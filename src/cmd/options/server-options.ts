@@ -11,6 +11,7 @@ import { equalValues, type FlagValue, parseFlagValue } from './flag-value.ts';
 import { LoggingOptions } from './logging-options.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { RequestOptions } from './request-options.ts';
+import { ServiceAccountOptions } from './service-account-options.ts';
 import { ServiceOptions } from './service-options.ts';
 import { ServingOptions } from './serving-options.ts';
 import { ShutdownOptions } from './shutdown-options.ts';
@@ -30,6 +31,7 @@ export class ServerOptions {
   readonly serving = new ServingOptions();
   readonly storage = new StorageOptions();
   readonly authentication = new AuthenticationOptions();
+  readonly serviceAccounts = new ServiceAccountOptions();
   readonly authorization = new AuthorizationOptions();
   readonly admission = new AdmissionOptions();
   readonly requests = new RequestOptions();

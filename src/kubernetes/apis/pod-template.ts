@@ -2,7 +2,6 @@
 import { labelSelectorAsSelector, type LabelSelectorSource } from '#apimachinery/labels/selector';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { type FieldError, type JsonText, type Path, invalid } from '#apimachinery/validation/field';
-import { isDNS1123Label } from '#apimachinery/validation/names';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
 import type { PodTemplateSpec } from '#kubernetes/schema/core_v1.gen';
 import { internalValue, labelSelectorValue } from '#kubernetes/apis/core/validation/internal';
@@ -52,11 +51,4 @@ export function templateValue({ metadata = {}, spec = {} }: PodTemplateSpec): Js
 
 function sorted(map: Labels): Labels {
   return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Pods get the name of their controller as prefix of their own and of their host's. */
-export function nameWarnings(name: string | undefined): string[] {
-  const messages = isDNS1123Label(name ?? '');
-  return messages.length === 0 ? []
-    : [`metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${messages.join(' ')}]`];
 }

@@ -1,6 +1,7 @@
 import { parseGroupVersion } from '#apimachinery/meta/types';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { validateControllerRevision, validateControllerRevisionUpdate } from '#kubernetes/apis/apps/validation/controller-revision';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import type { ControllerRevision } from '#kubernetes/schema/apps_v1.gen';
 
@@ -21,6 +22,7 @@ export default defineResource<ControllerRevision>({
   storageVersionHash: '85nkx63pcBU=',
   schema: 'apps_v1.ControllerRevision',
   storagePath: 'controllerrevisions',
+  strategy: { validate: validateControllerRevision, validateUpdate: validateControllerRevisionUpdate },
   columns: [
     nameColumn,
     stringColumn('Controller', 'Controller of the object', controllerText),

@@ -1,7 +1,10 @@
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { validateDaemonSet, validateDaemonSetStatusUpdate, validateDaemonSetUpdate } from '#kubernetes/apis/apps/validation/daemon-set';
 import { containerColumns, describe, formatLabels, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
+import { podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { DaemonSet } from '#kubernetes/schema/apps_v1.gen';
 import { defaultDaemonSet } from './defaults.ts';
@@ -15,6 +18,11 @@ function templateGeneration({ metadata }: DaemonSet): number {
 
 function setTemplateGeneration({ metadata }: DaemonSet, generation: number): void {
   (metadata.annotations ??= {})[templateGenerationAnnotation] = String(generation);
+}
+
+/** Warnings about what the pods will be. */
+function templateWarnings({ spec }: DaemonSet): string[] {
+  return podTemplateWarnings(spec?.template, fieldPath('spec', 'template'));
 }
 
 export default defineResource<DaemonSet>({
@@ -36,6 +44,10 @@ export default defineResource<DaemonSet>({
       const same = semanticDeepEqual(daemonSet.spec?.template, old.spec?.template);
       setTemplateGeneration(daemonSet, templateGeneration(old) + (same ? 0 : 1));
     },
+    validate: validateDaemonSet,
+    validateUpdate: validateDaemonSetUpdate,
+    warningsOnCreate: templateWarnings,
+    warningsOnUpdate: (daemonSet, old) => (templateGeneration(daemonSet) === templateGeneration(old) ? [] : templateWarnings(daemonSet)),
   }),
   columns: [
     nameColumn,
@@ -55,6 +67,7 @@ export default defineResource<DaemonSet>({
         prepareForUpdate(daemonSet, old) {
           setTemplateGeneration(daemonSet, templateGeneration(old));
         },
+        validateUpdate: validateDaemonSetStatusUpdate,
       },
     }),
   },

@@ -1,9 +1,12 @@
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { validateDeployment, validateDeploymentStatusUpdate, validateDeploymentUpdate } from '#kubernetes/apis/apps/validation/deployment';
 import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, labelSelectorText, stringColumn, wide } from '#kubernetes/apis/columns';
+import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { keepMeta, statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { Deployment } from '#kubernetes/schema/apps_v1.gen';
 import { defaultDeployment } from './defaults.ts';
@@ -12,6 +15,11 @@ import { defaultDeployment } from './defaults.ts';
 function deploymentSelectorText(selector: LabelSelector | undefined): string {
   const text = labelSelectorText(selector);
   return text === '<error>' ? '<invalid>' : text;
+}
+
+/** Warnings about what the pods will be. */
+function templateWarnings({ spec }: Deployment): string[] {
+  return podTemplateWarnings(spec?.template, fieldPath('spec', 'template'));
 }
 
 export default defineResource<Deployment>({
@@ -33,6 +41,10 @@ export default defineResource<Deployment>({
       const same = semanticDeepEqual(deployment.spec, old.spec) && semanticDeepEqual(deployment.metadata.annotations, old.metadata.annotations);
       if (!same) deployment.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },
+    validate: validateDeployment,
+    validateUpdate: validateDeploymentUpdate,
+    warningsOnCreate: (deployment) => [...hostnameWarning(deployment.metadata.name, 'Pod names and hostnames'), ...templateWarnings(deployment)],
+    warningsOnUpdate: (deployment, old) => (deployment.metadata.generation === old.metadata.generation ? [] : templateWarnings(deployment)),
   }),
   columns: [
     nameColumn,
@@ -51,6 +63,7 @@ export default defineResource<Deployment>({
         prepareForUpdate(deployment, old) {
           keepMeta(deployment, old, 'labels');
         },
+        validateUpdate: validateDeploymentStatusUpdate,
       },
     }),
   },

@@ -1,10 +1,18 @@
+import { fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { validateReplicaSet, validateReplicaSetStatusUpdate, validateReplicaSetUpdate } from '#kubernetes/apis/apps/validation/replica-set';
 import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
+import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { ReplicaSet } from '#kubernetes/schema/apps_v1.gen';
 import { defaultReplicaSet } from './defaults.ts';
+
+/** Warnings about what the pods will be. */
+function templateWarnings({ spec }: ReplicaSet): string[] {
+  return podTemplateWarnings(spec?.template, fieldPath('spec', 'template'));
+}
 
 export default defineResource<ReplicaSet>({
   group: 'apps',
@@ -17,7 +25,12 @@ export default defineResource<ReplicaSet>({
   schema: 'apps_v1.ReplicaSet',
   storagePath: 'replicasets',
   defaults: defaultReplicaSet,
-  strategy: specAndStatus(),
+  strategy: specAndStatus({
+    validate: validateReplicaSet,
+    validateUpdate: validateReplicaSetUpdate,
+    warningsOnCreate: (replicaSet) => [...hostnameWarning(replicaSet.metadata.name, 'Pod names and hostnames'), ...templateWarnings(replicaSet)],
+    warningsOnUpdate: (replicaSet, old) => (replicaSet.metadata.generation === old.metadata.generation ? [] : templateWarnings(replicaSet)),
+  }),
   columns: [
     nameColumn,
     integerColumn('Desired', describe('apps_v1.ReplicaSetSpec', 'replicas'), ({ spec }) => spec?.replicas ?? 0),
@@ -29,6 +42,6 @@ export default defineResource<ReplicaSet>({
   ],
   subresources: {
     scale: scaleSubresource,
-    status: statusSubresource(),
+    status: statusSubresource({ strategy: { validateUpdate: validateReplicaSetStatusUpdate } }),
   },
 });

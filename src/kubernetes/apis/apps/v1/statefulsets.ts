@@ -1,11 +1,19 @@
+import { fieldPath } from '#apimachinery/validation/field';
 import { nameIsDNSLabel } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { statefulSetWarnings, validateStatefulSet, validateStatefulSetStatusUpdate, validateStatefulSetUpdate } from '#kubernetes/apis/apps/validation/stateful-set';
 import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, stringColumn } from '#kubernetes/apis/columns';
+import { podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { StatefulSet } from '#kubernetes/schema/apps_v1.gen';
 import { defaultStatefulSet } from './defaults.ts';
+
+/** Warnings about what the pods will be. */
+function templateWarnings({ spec }: StatefulSet): string[] {
+  return podTemplateWarnings(spec?.template, fieldPath('spec', 'template'));
+}
 
 export default defineResource<StatefulSet>({
   group: 'apps',
@@ -18,7 +26,16 @@ export default defineResource<StatefulSet>({
   schema: 'apps_v1.StatefulSet',
   storagePath: 'statefulsets',
   defaults: defaultStatefulSet,
-  strategy: specAndStatus({ validateName: nameIsDNSLabel }),
+  strategy: specAndStatus({
+    validateName: nameIsDNSLabel,
+    validate: validateStatefulSet,
+    validateUpdate: validateStatefulSetUpdate,
+    warningsOnCreate: (statefulSet) => [...templateWarnings(statefulSet), ...statefulSetWarnings(statefulSet)],
+    warningsOnUpdate: (statefulSet, old) => [
+      ...(statefulSet.metadata.generation === old.metadata.generation ? [] : templateWarnings(statefulSet)),
+      ...statefulSetWarnings(statefulSet, 'Spec'),
+    ],
+  }),
   columns: [
     nameColumn,
     stringColumn('Ready', 'Number of the pod with ready state', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`),
@@ -27,6 +44,6 @@ export default defineResource<StatefulSet>({
   ],
   subresources: {
     scale: scaleSubresource,
-    status: statusSubresource(),
+    status: statusSubresource({ strategy: { validateUpdate: validateStatefulSetStatusUpdate } }),
   },
 });

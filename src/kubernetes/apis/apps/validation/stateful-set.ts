@@ -2,7 +2,7 @@ import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
 import { validateDNS1123Label } from '#kubernetes/apis/core/validation/checks';
-import { validatePersistentVolumeClaimSpec } from '#kubernetes/apis/core/validation/persistent-volume-claim';
+import { validatePersistentVolumeClaimSpec, warnClaimSpec } from '#kubernetes/apis/core/validation/persistent-volume-claim';
 import { validatePodSpecificAnnotations } from '#kubernetes/apis/core/validation/pod-annotations';
 import { newTemplateOptions, type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validatePodTemplateSpec } from '#kubernetes/apis/core/validation/pod-spec';
@@ -144,6 +144,15 @@ export function validateStatefulSetStatusUpdate({ status = {} }: StatefulSet, ol
   return errors;
 }
 
-export function statefulSetWarnings({ spec }: StatefulSet): string[] {
-  return (spec?.revisionHistoryLimit ?? 0) < 0 ? ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended'] : [];
+/** Those of the template are not among them. `claimField` is what upstream calls the spec of a claim in its path, on update only. */
+export function statefulSetWarnings({ spec = noSpec }: StatefulSet, claimField?: string): string[] {
+  const warnings: string[] = [];
+  for (const [i, claim] of (spec.volumeClaimTemplates ?? []).entries()) {
+    const path = specPath.child('volumeClaimTemplates').index(i);
+    warnClaimSpec(warnings, claim.spec ?? {}, claimField === undefined ? path : path.child(claimField));
+  }
+  if ((spec.revisionHistoryLimit ?? 0) < 0) {
+    warnings.push('spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended');
+  }
+  return warnings;
 }

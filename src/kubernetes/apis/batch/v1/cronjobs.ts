@@ -1,9 +1,18 @@
+import { fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn, translateTimestampSince } from '#apiserver/registry/table-columns';
+import { cronJobScheduleWarnings, validateCronJob, validateCronJobUpdate } from '#kubernetes/apis/batch/validation/cron-job';
+import { jobSpecWarnings } from '#kubernetes/apis/batch/validation/warnings';
 import { booleanColumn, boolText, containerColumns, describe, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
+import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { CronJob } from '#kubernetes/schema/batch_v1.gen';
 import { defaultCronJob } from './defaults.ts';
+
+function jobWarnings({ spec }: CronJob): string[] {
+  const job = spec?.jobTemplate?.spec;
+  return [...jobSpecWarnings(job, 'spec.jobTemplate.spec'), ...podTemplateWarnings(job?.template, fieldPath('spec', 'jobTemplate', 'spec', 'template'))];
+}
 
 export default defineResource<CronJob>({
   group: 'batch',
@@ -16,7 +25,13 @@ export default defineResource<CronJob>({
   schema: 'batch_v1.CronJob',
   storagePath: 'cronjobs',
   defaults: defaultCronJob,
-  strategy: specAndStatus(),
+  strategy: specAndStatus({
+    validate: validateCronJob,
+    validateUpdate: validateCronJobUpdate,
+    warningsOnCreate: (cronJob) => [...hostnameWarning(cronJob.metadata.name, 'Pod names and hostnames'), ...jobWarnings(cronJob)],
+    warningsOnUpdate: (cronJob, old) =>
+      [...(cronJob.metadata.generation === old.metadata.generation ? [] : jobWarnings(cronJob)), ...cronJobScheduleWarnings(cronJob)],
+  }),
   columns: [
     nameColumn,
     stringColumn('Schedule', describe('batch_v1.CronJobSpec', 'schedule'), ({ spec }) => spec?.schedule ?? ''),

@@ -1,7 +1,12 @@
 import { humanDuration } from '#apimachinery/runtime/duration';
+import { fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { validateJob, validateJobUpdate } from '#kubernetes/apis/batch/validation/job';
+import { validateJobStatusUpdate } from '#kubernetes/apis/batch/validation/job-status';
+import { jobSpecWarnings } from '#kubernetes/apis/batch/validation/warnings';
 import { containerColumns, describe, formatLabelSelector, stringColumn, wide } from '#kubernetes/apis/columns';
+import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { Job } from '#kubernetes/schema/batch_v1.gen';
 import { defaultJob } from './defaults.ts';
@@ -36,6 +41,10 @@ function generateSelector(job: Job): void {
   if (job.metadata.labels === undefined || job.metadata.labels === labels) job.metadata.labels = { ...labels };
 }
 
+function specWarnings({ spec }: Job): string[] {
+  return [...jobSpecWarnings(spec, 'spec'), ...podTemplateWarnings(spec?.template, fieldPath('spec', 'template'))];
+}
+
 export default defineResource<Job>({
   group: 'batch',
   version: 'v1',
@@ -51,6 +60,10 @@ export default defineResource<Job>({
     prepareForCreate(job) {
       if (!job.spec?.manualSelector) generateSelector(job);
     },
+    validate: validateJob,
+    validateUpdate: validateJobUpdate,
+    warningsOnCreate: (job) => [...hostnameWarning(job.metadata.name, 'Pod names and hostnames'), ...specWarnings(job)],
+    warningsOnUpdate: (job, old) => (job.metadata.generation === old.metadata.generation ? [] : specWarnings(job)),
   }),
   selectableFields: { 'status.successful': ({ status }) => String(status?.succeeded ?? 0) },
   unsupportedField: (label) => `field label ${JSON.stringify(label)} not supported for Job`,
@@ -67,6 +80,6 @@ export default defineResource<Job>({
     stringColumn('Selector', describe('batch_v1.JobSpec', 'selector'), ({ spec }) => formatLabelSelector(spec?.selector), wide),
   ],
   subresources: {
-    status: statusSubresource(),
+    status: statusSubresource({ strategy: { validateUpdate: validateJobStatusUpdate } }),
   },
 });

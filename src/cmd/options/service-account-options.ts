@@ -1,0 +1,36 @@
+import { Check, Flag } from './flag.ts';
+
+/** The issuer where none is named: upstream has no default, and asks for one. */
+const ownIssuer = 'https://kubernetes.default.svc';
+const hourMs = 3_600_000;
+
+/** How tokens of service accounts are made. Upstream: kubernetes/pkg/kubeapiserver/options/authentication.go. */
+export class ServiceAccountOptions {
+  @Flag('service-account-issuer')
+  @Check<ServiceAccountOptions>((issuers: readonly string[]) => {
+    if (issuers.length > 1) return 'more than one --service-account-issuer is not implemented yet';
+    return issuers
+      .filter((issuer) => issuer.includes(':') && !URL.canParse(issuer))
+      .map((issuer) => `service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL`);
+  })
+  serviceAccountIssuer: readonly string[] = [ownIssuer];
+
+  /** Empty: the server's own key, if it has certificates of its own. */
+  @Flag('service-account-signing-key-file')
+  serviceAccountSigningKeyFile = '';
+
+  /** Empty: the issuer. */
+  @Flag('api-audiences')
+  apiAudiences: readonly string[] = [];
+
+  /** 0: no limit. */
+  @Flag('service-account-max-token-expiration')
+  @Check<ServiceAccountOptions>((expiration: number) => {
+    const isAllowed = expiration === 0 || (expiration >= hourMs && expiration <= 2 ** 32 * 1_000);
+    return isAllowed ? undefined : 'the service-account-max-token-expiration must be between 1 hour and 2^32 seconds';
+  })
+  serviceAccountMaxTokenExpiration = 0;
+
+  @Flag('service-account-extend-token-expiration')
+  serviceAccountExtendTokenExpiration = true;
+}

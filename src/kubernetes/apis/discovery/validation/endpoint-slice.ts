@@ -1,0 +1,115 @@
+/** Upstream: pkg/apis/discovery/validation/validation.go. Slices are large and many: paths are made for what is wrong only. */
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { type FieldError, type Path, duplicate, fieldPath, invalid, notSupported, required, tooMany } from '#apimachinery/validation/field';
+import { isValidIP, isValidIPForLegacyField, parseIPSloppy } from '#apimachinery/validation/ip';
+import { isDNS1123Label, isFullyQualifiedDomainName, isQualifiedName, isValidLabelValue, nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { fieldImmutableError, validateLabels } from '#apimachinery/validation/object-meta';
+import { check } from '#kubernetes/apis/core/validation/checks';
+import { validateEndpointIP } from '#kubernetes/apis/core/validation/endpoints';
+import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
+import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '#kubernetes/schema/discovery_v1.gen';
+
+const addressTypes = ['FQDN', 'IPv4', 'IPv6'];
+const protocols = ['SCTP', 'TCP', 'UDP'];
+const maxTopologyLabels = 16;
+const maxAddresses = 100;
+const maxPorts = 20_000;
+const maxEndpoints = 1000;
+const maxHints = 8;
+const endpointsPath = fieldPath('endpoints');
+const portsPath = fieldPath('ports');
+
+export function validateEndpointSlice(slice: EndpointSlice, old?: EndpointSlice): FieldError[] {
+  const errors: FieldError[] = [];
+  const { addressType = '', ports, endpoints } = slice;
+  if (addressType === '') errors.push(required(fieldPath('addressType')));
+  else if (!addressTypes.includes(addressType)) errors.push(notSupported(fieldPath('addressType'), addressType, addressTypes));
+  if (ports) validatePorts(errors, ports);
+  if (!endpoints) return errors;
+  const ofEndpoints: FieldError[] = [];
+  validateEndpoints(ofEndpoints, endpoints, addressType);
+  // Stored endpoints may break rules that are younger than they are.
+  if (ofEndpoints.length > 0 && !(old && semanticDeepEqual(old.endpoints, endpoints))) errors.push(...ofEndpoints);
+  return errors;
+}
+
+export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointSlice): FieldError[] {
+  const errors: FieldError[] = [];
+  validateMetaAgain(errors, slice.metadata, nameIsDNSSubdomain);
+  errors.push(...validateEndpointSlice(slice, old));
+  if (slice.addressType !== old.addressType) errors.push(invalid(fieldPath('addressType'), slice.addressType ?? '', fieldImmutableError));
+  return errors;
+}
+
+function validatePorts(errors: FieldError[], ports: readonly EndpointPort[]): void {
+  if (ports.length > maxPorts) {
+    errors.push(tooMany(portsPath, ports.length, maxPorts));
+    return;
+  }
+  const names = new Set<string>();
+  for (let i = 0; i < ports.length; i++) {
+    const { name = '', protocol, appProtocol } = ports[i]!;
+    const at = (field: string) => portsPath.index(i).child(field);
+    if (name !== '') for (const message of isDNS1123Label(name)) errors.push(invalid(at('name'), name, message));
+    if (names.has(name)) errors.push(duplicate(at('name'), name));
+    names.add(name);
+    if (protocol === undefined) errors.push(required(at('protocol')));
+    else if (!protocols.includes(protocol)) errors.push(notSupported(at('protocol'), protocol, protocols));
+    if (appProtocol !== undefined) for (const message of isQualifiedName(appProtocol)) errors.push(invalid(at('appProtocol'), appProtocol, message));
+  }
+}
+
+function validateEndpoints(errors: FieldError[], endpoints: readonly Endpoint[], addressType: string): void {
+  if (endpoints.length > maxEndpoints) {
+    errors.push(tooMany(endpointsPath, endpoints.length, maxEndpoints));
+    return;
+  }
+  for (let i = 0; i < endpoints.length; i++) validateEndpoint(errors, endpoints[i]!, addressType, endpointsPath.index(i));
+}
+
+function validateEndpoint(errors: FieldError[], endpoint: Endpoint, addressType: string, path: Path): void {
+  const { addresses = [], nodeName, deprecatedTopology: topology, hostname, hints } = endpoint;
+  const addressesPath = path.child('addresses');
+  if (addresses.length === 0) errors.push(required(addressesPath, 'must contain at least 1 address'));
+  else if (addresses.length > maxAddresses) errors.push(tooMany(addressesPath, addresses.length, maxAddresses));
+  for (let i = 0; i < addresses.length; i++) validateAddress(errors, addresses[i]!, addressType, addressesPath, i);
+  if (nodeName !== undefined) check(errors, nameIsDNSSubdomain(nodeName, false), nodeName, path, 'nodeName');
+  if (topology) {
+    const count = Object.keys(topology).length;
+    if (count > maxTopologyLabels) errors.push(tooMany(path.child('deprecatedTopology'), count, maxTopologyLabels));
+    errors.push(...validateLabels(topology, path.child('deprecatedTopology')));
+  }
+  if (hostname !== undefined) check(errors, isDNS1123Label(hostname), hostname, path, 'hostname');
+  if (hints) validateHints(errors, hints, path.child('hints'));
+}
+
+function validateAddress(errors: FieldError[], address: string, addressType: string, path: Path, i: number): void {
+  if (addressType === 'FQDN') errors.push(...isFullyQualifiedDomainName(path.index(i), address));
+  if (addressType !== 'IPv4' && addressType !== 'IPv6') return;
+  const at = path.index(i);
+  const wrong = addressType === 'IPv4' ? isValidIPForLegacyField(at, address, true) : isValidIP(at, address);
+  if (wrong.length > 0) {
+    errors.push(...wrong);
+    return;
+  }
+  const family = parseIPSloppy(address)?.family;
+  if (addressType === 'IPv4' && family !== 4) errors.push(invalid(path, address, 'must be an IPv4 address'));
+  if (addressType === 'IPv6' && family !== 6) errors.push(invalid(path, address, 'must be an IPv6 address'));
+  validateEndpointIP(errors, address, at);
+}
+
+function validateHints(errors: FieldError[], { forZones = [], forNodes = [] }: EndpointHints, path: Path): void {
+  for (const [field, hints, rule] of [['forZones', forZones, isValidLabelValue], ['forNodes', forNodes, (name: string) => nameIsDNSSubdomain(name, false)]] as const) {
+    const at = path.child(field);
+    if (hints.length > maxHints) {
+      errors.push(tooMany(at, hints.length, maxHints));
+      return;
+    }
+    const seen = new Set<string>();
+    for (const [i, { name = '' }] of hints.entries()) {
+      if (seen.has(name)) errors.push(duplicate(at.index(i).child('name'), name));
+      seen.add(name);
+      for (const message of rule(name)) errors.push(invalid(at.index(i).child('name'), name, message));
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/** Upstream: pkg/apis/scheduling/validation/validation.go. */
+import { type FieldError, fieldPath, forbidden } from '#apimachinery/validation/field';
+import { validateImmutableField } from '#apimachinery/validation/object-meta';
+import { validateRequiredEnum } from '#kubernetes/apis/core/validation/checks';
+import type { PriorityClass } from '#kubernetes/schema/scheduling_v1.gen';
+
+const highestUserDefinablePriority = 1_000_000_000;
+/** The classes that the server makes itself. Upstream: SystemPriorityClasses in pkg/apis/scheduling/v1/helpers.go. */
+const systemClasses: ReadonlyMap<string, number> = new Map([['system-node-critical', 2_000_001_000], ['system-cluster-critical', 2_000_000_000]]);
+
+export function validatePriorityClass({ metadata: { name = '' }, value = 0, globalDefault = false, preemptionPolicy }: PriorityClass): FieldError[] {
+  const errors: FieldError[] = [];
+  if (name.startsWith('system-')) {
+    const error = systemClassError(name, value, globalDefault);
+    if (error !== undefined) {
+      errors.push(forbidden(fieldPath('metadata', 'name'), `priority class names with 'system-' prefix are reserved for system use only. error: ${error}`));
+    }
+  } else if (value > highestUserDefinablePriority) {
+    errors.push(forbidden(fieldPath('value'), `maximum allowed value of a user defined priority is ${highestUserDefinablePriority}`));
+  }
+  if (preemptionPolicy !== undefined) validateRequiredEnum(errors, preemptionPolicy, ['PreemptLowerPriority', 'Never'], fieldPath('preemptionPolicy'));
+  return errors;
+}
+
+function systemClassError(name: string, value: number, globalDefault: boolean): string | undefined {
+  const known = systemClasses.get(name);
+  if (known === undefined) return `${name} is not a known system priority class`;
+  if (value !== known) return `value of ${name} PriorityClass must be ${known}`;
+  return globalDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined;
+}
+
+export function validatePriorityClassUpdate({ value = 0, preemptionPolicy }: PriorityClass, old: PriorityClass): FieldError[] {
+  const errors: FieldError[] = [];
+  if (value !== (old.value ?? 0)) errors.push(forbidden(fieldPath('value'), 'may not be changed in an update.'));
+  errors.push(...validateImmutableField(preemptionPolicy, old.preemptionPolicy, fieldPath('preemptionPolicy')));
+  return errors;
+}
