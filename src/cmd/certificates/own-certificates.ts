@@ -23,7 +23,8 @@ const renewBeforeMs = 30 * 86_400_000;
 
 /**
  * Reads the certificates and keys of the folder, and makes those that are missing, about to end, or (the serving one) for
- * other names. Files are small and nobody is served yet, so they are read and written at once. A new folder appears all at once: of two servers that start together, one makes it and both use it.
+ * other names. A new folder appears all at once: of two servers that start together, one makes it and both use it. The files
+ * are small and nobody is served yet, so reading and writing may block.
  */
 export async function ownCertificates(folder: string, servingNames: readonly string[]): Promise<OwnCertificates> {
   const existing = readPair(folder, 'ca');

@@ -27,9 +27,14 @@ export class AdmissionOptions {
   @Check<AdmissionOptions>((names: readonly string[]) => unknownPlugins('disable-admission-plugins', names))
   disableAdmissionPlugins: readonly string[] = [];
 
-  /** The plugins that are on, in the order in which they run: upstream's default ones that are there, and what the flags say. */
-  enabledPlugins(): string[] {
-    const on = new Set([...pluginNames().onByDefault, ...this.enableAdmissionPlugins]);
+  /**
+   * The plugins that are on, in the order in which they run: upstream's default ones that are there, and what the flags say.
+   * ServiceAccount asks for accounts that kube-controller-manager makes: a server that is on its own (`standalone`) has it off
+   * unless it is named, so that pods can be created on it.
+   */
+  enabledPlugins(standalone: boolean): string[] {
+    const byDefault = pluginNames().onByDefault.filter((name) => !(standalone && name === 'ServiceAccount'));
+    const on = new Set([...byDefault, ...this.enableAdmissionPlugins]);
     return [...admissionPlugins.keys()].filter((name) => on.has(name) && !this.disableAdmissionPlugins.includes(name));
   }
 }

@@ -80,7 +80,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       authentication: { anonymous: authentication.anonymousAuth, clientCa: tls.clientCa, tokens },
       serviceAccounts,
       authorization: { modes: options.authorization.authorizationMode },
-      admission: options.admission.enabledPlugins(),
+      admission: options.admission.enabledPlugins(options.serviceAccounts.serviceAccountSigningKeyFile === ''),
       requests: {
         timeoutMs: requests.requestTimeout,
         maxInFlight: requests.maxRequestsInflight,

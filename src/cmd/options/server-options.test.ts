@@ -98,13 +98,13 @@ describe('accepted', () => {
     [
       'a plugin that is off',
       ['--disable-admission-plugins=NamespaceLifecycle,ServiceAccount'],
-      ({ admission }) => admission.enabledPlugins().includes('NamespaceLifecycle'),
+      ({ admission }) => admission.enabledPlugins(false).includes('NamespaceLifecycle'),
       false,
     ],
     [
       'a plugin that is on anyway',
       ['--enable-admission-plugins=NamespaceLifecycle'],
-      ({ admission }) => admission.enabledPlugins()[0],
+      ({ admission }) => admission.enabledPlugins(false)[0],
       'NamespaceLifecycle',
     ],
     [

@@ -92,9 +92,9 @@ function validateAddress(errors: FieldError[], address: string, addressType: str
     errors.push(...wrong);
     return;
   }
-  const family = parseIPSloppy(address)?.family;
-  if (addressType === 'IPv4' && family !== 4) errors.push(invalid(path, address, 'must be an IPv4 address'));
-  if (addressType === 'IPv6' && family !== 6) errors.push(invalid(path, address, 'must be an IPv6 address'));
+  const length = parseIPSloppy(address)?.bytes.length;
+  if (addressType === 'IPv4' && length !== 4) errors.push(invalid(path, address, 'must be an IPv4 address'));
+  if (addressType === 'IPv6' && length !== 16) errors.push(invalid(path, address, 'must be an IPv6 address'));
   validateEndpointIP(errors, address, at);
 }
 

@@ -1,0 +1,98 @@
+/** Upstream: pkg/apis/networking/validation/validation.go. */
+import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { isValidCIDRForLegacyField, parseCIDRSloppy } from '#apimachinery/validation/ip';
+import { isValidPortName, isValidPortNum } from '#apimachinery/validation/names';
+import { check } from '#kubernetes/apis/core/validation/checks';
+import { validateSelector } from '#kubernetes/apis/pod-template';
+import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '#kubernetes/schema/networking_v1.gen';
+
+const specPath = fieldPath('spec');
+const noSpec: NetworkPolicySpec = {};
+
+/** What the stored policy has already. */
+interface Allowed {
+  readonly invalidLabelValues: boolean;
+  readonly cidrs: readonly string[];
+}
+
+export function validateNetworkPolicy({ spec = noSpec }: NetworkPolicy): FieldError[] {
+  return validateSpec(spec, { invalidLabelValues: false, cidrs: [] });
+}
+
+export function validateNetworkPolicyUpdate({ spec = noSpec }: NetworkPolicy, { spec: old = noSpec }: NetworkPolicy): FieldError[] {
+  const ofSelector: FieldError[] = [];
+  validateSelector(ofSelector, old.podSelector, specPath);
+  const peers = [...(old.ingress ?? []).flatMap(({ from = [] }) => from), ...(old.egress ?? []).flatMap(({ to = [] }) => to)];
+  const cidrs = peers.flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr ?? '', ...(ipBlock.except ?? [])] : []));
+  return validateSpec(spec, { invalidLabelValues: ofSelector.length > 0, cidrs });
+}
+
+function validateSpec(spec: NetworkPolicySpec, allowed: Allowed): FieldError[] {
+  const errors: FieldError[] = [];
+  validateSelector(errors, spec.podSelector, specPath.child('podSelector'), allowed.invalidLabelValues);
+  for (const [i, { ports, from }] of (spec.ingress ?? []).entries()) validateRule(errors, ports, from, 'from', specPath.child('ingress').index(i), allowed);
+  for (const [i, { ports, to }] of (spec.egress ?? []).entries()) validateRule(errors, ports, to, 'to', specPath.child('egress').index(i), allowed);
+  const { policyTypes = [] } = spec;
+  if (policyTypes.length > 2) {
+    errors.push(invalid(specPath.child('policyTypes'), policyTypes, 'may not specify more than two policyTypes'));
+    return errors;
+  }
+  for (const [i, type] of policyTypes.entries()) {
+    if (type !== 'Ingress' && type !== 'Egress') errors.push(notSupported(specPath.child('policyTypes').index(i), type, ['Ingress', 'Egress']));
+  }
+  return errors;
+}
+
+function validateRule(errors: FieldError[], ports: readonly NetworkPolicyPort[] = [], peers: readonly NetworkPolicyPeer[] = [], field: string, path: Path, allowed: Allowed): void {
+  for (const [i, port] of ports.entries()) validatePort(errors, port, path.child('ports').index(i));
+  for (const [i, peer] of peers.entries()) validatePeer(errors, peer, path.child(field).index(i), allowed);
+}
+
+function validatePort(errors: FieldError[], { protocol, port, endPort }: NetworkPolicyPort, path: Path): void {
+  const protocols = ['TCP', 'UDP', 'SCTP'];
+  if (protocol !== undefined && !protocols.includes(protocol)) errors.push(notSupported(path.child('protocol'), protocol, protocols));
+  if (typeof port === 'number') {
+    check(errors, isValidPortNum(port), port, path, 'port');
+    if (endPort === undefined) return;
+    // Upstream shows the port.
+    if (endPort < port) errors.push(invalid(path.child('endPort'), port, 'must be greater than or equal to `port`'));
+    check(errors, isValidPortNum(endPort), endPort, path, 'endPort');
+    return;
+  }
+  if (endPort !== undefined) errors.push(invalid(path.child('endPort'), endPort, `may not be specified when \`port\` is ${port === undefined ? 'not specified' : 'non-numeric'}`));
+  if (port !== undefined) check(errors, isValidPortName(port), port, path, 'port');
+}
+
+function validatePeer(errors: FieldError[], { podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer, path: Path, allowed: Allowed): void {
+  validateSelector(errors, podSelector, path.child('podSelector'), allowed.invalidLabelValues);
+  validateSelector(errors, namespaceSelector, path.child('namespaceSelector'), allowed.invalidLabelValues);
+  if (ipBlock) validateIPBlock(errors, ipBlock, path.child('ipBlock'), allowed);
+  if (!podSelector && !namespaceSelector && !ipBlock) errors.push(required(path, 'must specify a peer'));
+  else if (ipBlock && (podSelector || namespaceSelector)) errors.push(forbidden(path, 'may not specify both ipBlock and another peer'));
+}
+
+function validateIPBlock(errors: FieldError[], { cidr = '', except = [] }: IPBlock, path: Path, { cidrs }: Allowed): void {
+  if (cidr === '') {
+    errors.push(required(path.child('cidr')));
+    return;
+  }
+  errors.push(...isValidCIDRForLegacyField(path.child('cidr'), cidr, true, cidrs));
+  const outer = parseCIDRSloppy(cidr);
+  if (!outer) return;
+  for (const [i, text] of except.entries()) {
+    errors.push(...isValidCIDRForLegacyField(path.child('except').index(i), text, true, cidrs));
+    const inner = parseCIDRSloppy(text);
+    if (inner && !isStrictSubset(inner, outer)) errors.push(invalid(path.child('except').index(i), text, 'must be a strict subset of `cidr`'));
+  }
+}
+
+type Cidr = NonNullable<ReturnType<typeof parseCIDRSloppy>>;
+
+function isStrictSubset(inner: Cidr, outer: Cidr): boolean {
+  if (inner.bytes.length !== outer.bytes.length || outer.prefix >= inner.prefix) return false;
+  for (let bit = 0; bit < outer.prefix; bit++) {
+    const at = bit >> 3;
+    if ((((inner.bytes[at] ?? 0) ^ (outer.bytes[at] ?? 0)) >> (7 - (bit & 7))) & 1) return false;
+  }
+  return true;
+}
