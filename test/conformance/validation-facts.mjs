@@ -38,13 +38,15 @@ function send(method, path, body) {
     const headers = { authorization: `Bearer ${options.token}`, ...(body && { 'content-type': 'application/json' }) };
     const call = request(new URL(path, options.server), { method, agent, headers }, (response) => {
       let text = '';
+      // A watch would go on: its status is what counts.
+      if (response.statusCode === 200 && path.includes('watch=')) return resolve({ code: 200, answer: {} }), call.destroy();
       response.setEncoding('utf8').on('data', (chunk) => (text += chunk)).on('end', () => {
         let answer = text;
         try { answer = JSON.parse(text); } catch { /* no JSON */ }
         resolve({ code: response.statusCode, answer });
       });
     });
-    call.on('error', reject).end(body && JSON.stringify(body));
+    call.on('error', (error) => (call.destroyed ? undefined : reject(error))).end(body && JSON.stringify(body));
   });
 }
 
@@ -105,13 +107,13 @@ function compareAnswer(expected, { code, answer }) {
     const missing = [...want];
     const extra = [];
     for (const cause of got) {
-      const index = missing.indexOf(cause);
+      const index = missing.findIndex((expectedCause) => matches(expectedCause, cause));
       if (index >= 0) missing.splice(index, 1);
       else extra.push(cause);
     }
     for (const cause of missing) differences.push(`missing: ${cause.slice(0, 1500)}`);
     for (const cause of extra) differences.push(`  extra: ${cause.slice(0, 1500)}`);
-    if (missing.length === 0 && extra.length === 0 && !isDeepStrictEqual(want, got)) differences.push(`order: expected ${want.join(' ; ')}`, `            got ${got.join(' ; ')}`);
+    if (missing.length === 0 && extra.length === 0 && !want.every((cause, i) => matches(cause, got[i]))) differences.push(`order: expected ${want.join(' ; ')}`, `            got ${got.join(' ; ')}`);
   }
   return differences;
 }

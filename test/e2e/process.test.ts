@@ -141,10 +141,10 @@ test('certificates that change are served from then on, half a pair is not', asy
   ]);
   await write('main', 'second');
   await write('other', 'second');
-  await sleep(1_500);
-  expect((await servedCertificate(port)).subject).toBe('CN=second');
+  await expect.poll(async () => (await servedCertificate(port)).subject, { timeout: 10_000 }).toBe('CN=second');
+  await expect.poll(async () => (await servedCertificate(port, 'other.example')).subject, { timeout: 10_000 }).toBe('CN=second');
   const byName = await servedCertificate(port, 'other.example');
-  expect([byName.subject, byName.checkHost('other.example')]).toEqual(['CN=second', 'other.example']);
+  expect(byName.checkHost('other.example')).toBe('other.example');
 });
 
 test("envtest's calls: --help first, then its launch line, of which each flag that does nothing yet is named", async () => {

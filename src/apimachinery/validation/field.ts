@@ -81,11 +81,10 @@ export class Path {
   }
 
   toString(): string {
-    const own = this.#subscript ? `[${this.#name}]` : this.#name;
-    if (!this.#parent) return own;
     // An empty name counts as a subscript upstream.
-    if (!this.#subscript && this.#name === '') return `${this.#parent.toString()}[]`;
-    return this.#subscript ? this.#parent.toString() + own : `${this.#parent.toString()}.${own}`;
+    const own = this.#subscript || this.#name === '' ? `[${this.#name}]` : this.#name;
+    if (!this.#parent) return own;
+    return this.#subscript || this.#name === '' ? this.#parent.toString() + own : `${this.#parent.toString()}.${own}`;
   }
 }
 

@@ -81,6 +81,8 @@ const labelKey = rule(
   labelKeyFormat,
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
 );
+/** Valid keys of at most 63 characters, so that no part can be too long. */
+const plainLabelKey = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const labelValue = rule(
   `(${labelKeyFormat})?`,
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
@@ -150,6 +152,8 @@ export function isDNS1035Label(value: string): readonly string[] {
 
 /** A label key: `name`, or `dns.prefix/name`. Upstream's content.IsLabelKey. */
 export function isQualifiedName(value: string): readonly string[] {
+  // Most keys have no prefix, or are short and plain; the rest finds out what is wrong.
+  if (value.length <= 63 && plainLabelKey.test(value)) return valid;
   const parts = value.split('/');
   if (parts.length > 2) {
     return [

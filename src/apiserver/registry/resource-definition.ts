@@ -145,6 +145,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   /** The order of rows in the Table form of a list where it is another than that of the list. */
   compareRows?(a: T, b: T): number;
   readonly subresources: Readonly<Record<string, Subresource<T>>>;
+  /** Told to clients with every request of the resource: it is deprecated, and what to use. */
+  readonly deprecationWarning?: string | undefined;
   /** Seconds after which objects vanish (events). */
   readonly ttlSeconds?: number | undefined;
 }

@@ -45,6 +45,8 @@ export class Director {
     if (!installed || !fitsScope(context, installed)) return this.#unknownResource(context);
     const handler = installed.verbs.get(verbOf(context)) ?? installed.verbs.get('connect');
     if (!handler) return respondError(context, newGenericServerResponse(405, context.method, noResource, '', '', 0, false));
+    const { deprecationWarning } = installed.endpoint.definition;
+    if (deprecationWarning !== undefined) context.warn(deprecationWarning);
     return handler(context, installed.endpoint);
   }
 

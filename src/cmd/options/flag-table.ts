@@ -26,6 +26,7 @@ const ownDefaults: Readonly<Record<string, string>> = {
   'authorization-mode': '[RBAC]',
   'bind-address': '127.0.0.1',
   'cert-dir': 'DATA-DIR/pki',
+  'service-account-issuer': '[https://kubernetes.default.svc]',
   'service-cluster-ip-range': '10.0.0.0/24',
   'storage-backend': 'embedded',
 };

@@ -3,7 +3,7 @@ import { type FieldError, type Path, invalid } from '#apimachinery/validation/fi
 import { isValidPercent } from '#apimachinery/validation/names';
 import { isNegative } from '#kubernetes/apis/core/validation/checks';
 
-export type IntOrString = number | string;
+type IntOrString = number | string;
 
 function percentOf(value: IntOrString): number | undefined {
   return typeof value === 'string' && isValidPercent(value).length === 0 ? Number(value.slice(0, -1)) : undefined;

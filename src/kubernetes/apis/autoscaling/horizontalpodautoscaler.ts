@@ -1,10 +1,14 @@
 import type { Column, Strategy } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { validateHorizontalPodAutoscaler, validateHorizontalPodAutoscalerUpdate } from '#kubernetes/apis/autoscaling/validation/horizontal-pod-autoscaler';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import { withoutStatus } from '#kubernetes/apis/strategy';
 import type { HorizontalPodAutoscaler, MetricSpec, MetricStatus, MetricTarget, MetricValueStatus } from '#kubernetes/schema/autoscaling_v2.gen';
 
-export const horizontalPodAutoscalerStrategy: Strategy<HorizontalPodAutoscaler> = withoutStatus();
+export const horizontalPodAutoscalerStrategy: Strategy<HorizontalPodAutoscaler> = withoutStatus({
+  validate: validateHorizontalPodAutoscaler,
+  validateUpdate: validateHorizontalPodAutoscalerUpdate,
+});
 
 /** `10/20`, or `10/20 (avg)` where the target is an average. */
 function valueText(target: MetricTarget | undefined, current: MetricValueStatus | undefined): string {

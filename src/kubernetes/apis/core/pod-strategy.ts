@@ -3,6 +3,7 @@ import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { fieldPath } from '#apimachinery/validation/field';
 import { getWarningsForIP } from '#apimachinery/validation/ip';
 import type { Strategy } from '#apiserver/registry/resource-definition';
+import { dropDisabledPodFields } from '#kubernetes/apis/core/disabled-fields';
 import { podQosClass } from '#kubernetes/apis/core/pod-qos';
 import { validatePodCreate, validatePodEphemeralContainersUpdate, validatePodResize, validatePodStatusUpdate, validatePodUpdate } from '#kubernetes/apis/core/validation/pod';
 import { podWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
@@ -56,10 +57,12 @@ export const podStrategy: Strategy<Pod> = {
         message: 'Scheduling is blocked due to non-empty scheduling gates',
       }];
     }
+    dropDisabledPodFields(pod.spec);
     mergeMatchLabelKeys(pod);
   },
   prepareForUpdate(pod, old) {
     keepField(pod, old, 'status');
+    dropDisabledPodFields(pod.spec, old.spec);
     raiseGeneration(pod, old);
   },
   validate: validatePodCreate,

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { horizontalPodAutoscalerConversion } from '#kubernetes/apis/autoscaling/conversion';
 import { horizontalPodAutoscalerColumns, horizontalPodAutoscalerStrategy } from '#kubernetes/apis/autoscaling/horizontalpodautoscaler';
+import { validateHorizontalPodAutoscalerStatusUpdate } from '#kubernetes/apis/autoscaling/validation/horizontal-pod-autoscaler';
 import { statusSubresource } from '#kubernetes/apis/strategy';
 import type { HorizontalPodAutoscaler } from '#kubernetes/schema/autoscaling_v2.gen';
 import { defaultHorizontalPodAutoscaler } from './defaults.ts';
@@ -21,6 +22,6 @@ export default defineResource<HorizontalPodAutoscaler>({
   columns: horizontalPodAutoscalerColumns,
   strategy: horizontalPodAutoscalerStrategy,
   subresources: {
-    status: statusSubresource(),
+    status: statusSubresource({ strategy: { validateUpdate: validateHorizontalPodAutoscalerStatusUpdate } }),
   },
 });

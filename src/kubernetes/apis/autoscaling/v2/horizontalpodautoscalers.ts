@@ -1,5 +1,6 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { horizontalPodAutoscalerColumns, horizontalPodAutoscalerStrategy } from '#kubernetes/apis/autoscaling/horizontalpodautoscaler';
+import { validateHorizontalPodAutoscalerStatusUpdate } from '#kubernetes/apis/autoscaling/validation/horizontal-pod-autoscaler';
 import { statusSubresource } from '#kubernetes/apis/strategy';
 import type { HorizontalPodAutoscaler } from '#kubernetes/schema/autoscaling_v2.gen';
 import { defaultHorizontalPodAutoscaler } from './defaults.ts';
@@ -18,6 +19,6 @@ export default defineResource<HorizontalPodAutoscaler>({
   columns: horizontalPodAutoscalerColumns,
   strategy: horizontalPodAutoscalerStrategy,
   subresources: {
-    status: statusSubresource(),
+    status: statusSubresource({ strategy: { validateUpdate: validateHorizontalPodAutoscalerStatusUpdate } }),
   },
 });

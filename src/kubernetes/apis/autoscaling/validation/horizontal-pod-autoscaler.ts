@@ -32,9 +32,8 @@ function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutos
   if (maxReplicas === 0) errors.push(required(specPath.child('maxReplicas'), 'must be set and greater than 0'));
   else if (maxReplicas < 0) errors.push(invalid(specPath.child('maxReplicas'), maxReplicas, 'must be greater than or equal to 1'));
   if (minReplicas !== undefined && maxReplicas < minReplicas) errors.push(invalid(specPath.child('maxReplicas'), maxReplicas, 'must be greater than or equal to `minReplicas`'));
-  const keepsTarget = old?.scaleTargetRef !== undefined && apiVersionError(old.scaleTargetRef, false) !== undefined;
-  validateReference(errors, scaleTargetRef, specPath.child('scaleTargetRef'), keepsTarget ? 'any' : 'group');
-  const keepsObjects = old?.metrics?.some(({ object }) => object && apiVersionError(object.describedObject ?? {}, true) !== undefined) ?? false;
+  validateReference(errors, scaleTargetRef, specPath.child('scaleTargetRef'), allowedTargets(scaleTargetRef, old?.scaleTargetRef));
+  const keepsObjects = old?.metrics?.some(({ type, object }) => type === 'Object' && object && apiVersionError(object.describedObject ?? {}, true) !== undefined) ?? false;
   for (const [i, metric] of (metrics ?? []).entries()) validateMetric(errors, metric, specPath.child('metrics').index(i), keepsObjects ? 'any' : 'any group');
   if (minReplicas === 0 && !metrics?.some(({ type }) => type === 'Object' || type === 'External')) {
     errors.push(forbidden(specPath.child('metrics'), 'must specify at least one Object or External metric to support scaling to zero replicas'));
@@ -46,6 +45,12 @@ function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutos
 
 /** Which apiVersion a reference may have: one with a group, one that can be read, or whatever. */
 type ApiVersions = 'group' | 'any group' | 'any';
+
+/** A target of the same kind stays allowed; of the core group, only one kind can be scaled. */
+function allowedTargets({ kind, apiVersion }: CrossVersionObjectReference, old: CrossVersionObjectReference | undefined): ApiVersions {
+  if (old && old.kind === kind && old.apiVersion === apiVersion) return 'any';
+  return kind === 'ReplicationController' ? 'any group' : 'group';
+}
 
 function validateReference(errors: FieldError[], reference: CrossVersionObjectReference, path: Path, apiVersions: ApiVersions): void {
   for (const field of ['kind', 'name'] as const) {
@@ -130,7 +135,7 @@ function validateTarget(errors: FieldError[], target: MetricTarget, path: Path):
   if (!['Utilization', 'Value', 'AverageValue'].includes(type)) errors.push(invalid(path.child('type'), type, 'must be either Utilization, Value, or AverageValue'));
   for (const field of ['value', 'averageValue'] as const) {
     const amount = target[field];
-    if (amount !== undefined && quantityOf(amount).sign() !== 1) errors.push(invalid(path.child(field), amount, 'must be positive'));
+    if (amount !== undefined && quantityOf(amount).sign !== 1) errors.push(invalid(path.child(field), amount, 'must be positive'));
   }
   if (averageUtilization !== undefined && averageUtilization < 1) errors.push(invalid(path.child('averageUtilization'), averageUtilization, 'must be greater than 0'));
 }
@@ -145,7 +150,7 @@ function validateRules(errors: FieldError[], rules: HPAScalingRules, path: Path)
   if (selectPolicy !== undefined && !selections.includes(selectPolicy)) errors.push(notSupported(path.child('selectPolicy'), selectPolicy, selections));
   if (policies.length === 0) errors.push(required(path.child('policies'), 'must specify at least one Policy'));
   for (const [i, policy] of policies.entries()) validatePolicy(errors, policy, path.child('policies').index(i));
-  if (tolerance !== undefined && quantityOf(tolerance).sign() < 0) errors.push(invalid(path.child('tolerance'), tolerance, isNegative));
+  if (tolerance !== undefined && quantityOf(tolerance).sign < 0) errors.push(invalid(path.child('tolerance'), tolerance, isNegative));
 }
 
 function validatePolicy(errors: FieldError[], { type = '', value = 0, periodSeconds = 0 }: HPAScalingPolicy, path: Path): void {

@@ -38,7 +38,7 @@ function generateSelector(job: Job): void {
   for (const label of ['job-name', 'batch.kubernetes.io/job-name']) labels[label] ??= name;
   for (const label of ['controller-uid', 'batch.kubernetes.io/controller-uid']) labels[label] ??= uid;
   ((job.spec.selector ??= {}).matchLabels ??= {})['batch.kubernetes.io/controller-uid'] ??= uid;
-  if (job.metadata.labels === undefined || job.metadata.labels === labels) job.metadata.labels = { ...labels };
+  if (job.metadata.labels === labels) job.metadata.labels = { ...labels };
 }
 
 function specWarnings({ spec }: Job): string[] {
@@ -59,6 +59,11 @@ export default defineResource<Job>({
     defaultGarbageCollectionPolicy: 'orphan',
     prepareForCreate(job) {
       if (!job.spec?.manualSelector) generateSelector(job);
+    },
+    /** Upstream, jobs get the labels of their template whenever they are read: validation does not see those of a new one. */
+    canonicalize(job) {
+      const labels = job.spec?.template?.metadata?.labels;
+      if (labels && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels };
     },
     validate: validateJob,
     validateUpdate: validateJobUpdate,

@@ -1,6 +1,6 @@
 import type { Job } from '#kubernetes/schema/batch_v1.gen';
 
-export type JobConditionType = 'Complete' | 'Failed' | 'FailureTarget' | 'SuccessCriteriaMet' | 'Suspended';
+type JobConditionType = 'Complete' | 'Failed' | 'FailureTarget' | 'SuccessCriteriaMet' | 'Suspended';
 
 /** Whether a condition of this type has this status. */
 export function hasCondition({ status }: Job, type: JobConditionType, value: 'True' | 'False' = 'True'): boolean {

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { validateLease } from '#kubernetes/apis/coordination/validation/lease';
 import type { Lease } from '#kubernetes/schema/coordination_v1.gen';
 
 export default defineResource<Lease>({
@@ -14,6 +15,8 @@ export default defineResource<Lease>({
   strategy: {
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
+    validate: validateLease,
+    validateUpdate: validateLease,
     prepareForCreate({ spec }) {
       delete spec?.strategy;
       delete spec?.preferredHolder;

@@ -16,6 +16,7 @@ export default defineResource<ComponentStatus>({
   shortNames: ['cs'],
   verbs: ['get', 'list'],
   schema: 'core_v1.ComponentStatus',
+  deprecationWarning: 'v1 ComponentStatus is deprecated in v1.19+',
   columns: [
     nameColumn,
     stringColumn('Status', 'Status of the component conditions', (component) => {

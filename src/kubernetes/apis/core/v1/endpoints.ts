@@ -27,6 +27,7 @@ export default defineResource<Endpoints>({
   storageVersionHash: 'fWeeMqaN/OA=',
   schema: 'core_v1.Endpoints',
   storagePath: 'services/endpoints',
+  deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   defaults: defaultEndpoints,
   strategy: {
     allowCreateOnUpdate: true,

@@ -2,6 +2,7 @@ import { type FieldError, fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { nameColumn } from '#apiserver/registry/table-columns';
 import { containerColumns, formatLabels, stringColumn } from '#kubernetes/apis/columns';
+import { dropDisabledPodFields } from '#kubernetes/apis/core/disabled-fields';
 import { templateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validatePodTemplateSpec } from '#kubernetes/apis/core/validation/pod-spec';
 import { podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
@@ -30,8 +31,10 @@ export default defineResource<PodTemplate>({
     returnsDeletedObject: true,
     prepareForCreate(podTemplate) {
       podTemplate.metadata.generation = 1;
+      dropDisabledPodFields(podTemplate.template?.spec);
     },
     prepareForUpdate(podTemplate, old) {
+      dropDisabledPodFields(podTemplate.template?.spec, old.template?.spec);
       bumpGeneration(podTemplate, old, 'template');
     },
     validate: ({ template }) => validateTemplate(template, undefined),

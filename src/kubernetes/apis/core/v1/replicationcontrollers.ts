@@ -3,6 +3,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, formatLabels, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
+import { dropDisabledPodFields } from '#kubernetes/apis/core/disabled-fields';
 import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { validateReplicationController, validateReplicationControllerStatusUpdate } from '#kubernetes/apis/core/validation/replication-controller';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
@@ -22,6 +23,8 @@ export default defineResource<ReplicationController>({
   defaults: defaultReplicationController,
   strategy: specAndStatus<ReplicationController>({
     defaultGarbageCollectionPolicy: 'orphan',
+    prepareForCreate: ({ spec }) => dropDisabledPodFields(spec?.template?.spec),
+    prepareForUpdate: ({ spec }, old) => dropDisabledPodFields(spec?.template?.spec, old.spec?.template?.spec),
     validate: (controller) => validateReplicationController(controller),
     validateUpdate: validateReplicationController,
     warningsOnCreate: ({ metadata, spec }) => [

@@ -84,18 +84,46 @@ export function validateCIDR(errors: FieldError[], value: string, path: Path, ol
   errors.push(...isValidCIDRForLegacyField(path, value, true, oldValues));
 }
 
+/** A quantity, and what is asked of it again and again. */
+interface Amount {
+  readonly quantity: Quantity;
+  /** A double near the quantity. */
+  readonly approximately: number;
+  /** No thousandths are left when it is rounded up to them. */
+  readonly isWhole: boolean;
+}
+
 /** Quantities that were parsed before: valid objects ask for the same few amounts. */
-const quantities = new Map<string, Quantity>();
-const quantitiesLimit = 2048;
+const amounts = new Map<string, Amount>();
+const amountsLimit = 2048;
+
+function amountOf(text: string): Amount {
+  let amount = amounts.get(text);
+  if (amount === undefined) {
+    const quantity = Quantity.parse(text);
+    amount = { quantity, approximately: quantity.toNumber(), isWhole: quantity.milliValue() % 1000n === 0n };
+    if (amounts.size >= amountsLimit) amounts.clear();
+    if (text.length <= 32) amounts.set(text, amount);
+  }
+  return amount;
+}
 
 export function quantityOf(text: string): Quantity {
-  let quantity = quantities.get(text);
-  if (quantity === undefined) {
-    quantity = Quantity.parse(text);
-    if (quantities.size >= quantitiesLimit) quantities.clear();
-    if (text.length <= 32) quantities.set(text, quantity);
-  }
-  return quantity;
+  return amountOf(text).quantity;
+}
+
+export function isWholeAmount(text: string): boolean {
+  return amountOf(text).isWhole;
+}
+
+/** Negative, 0 or positive, as the first is less than, equal to or more than the second. Exact arithmetic only where doubles are too near each other. */
+export function compareAmounts(first: string, second: string): number {
+  if (first === second) return 0;
+  const a = amountOf(first);
+  const b = amountOf(second);
+  const difference = a.approximately - b.approximately;
+  const isClear = Math.abs(difference) > 1e-9 * Math.max(Math.abs(a.approximately), Math.abs(b.approximately));
+  return isClear ? difference : a.quantity.compare(b.quantity);
 }
 
 /** In UTF-8, as Go counts. */

@@ -5,7 +5,7 @@ import { FieldError, type Path, duplicate, forbidden, invalid, notFound, notSupp
 import { isQualifiedName } from '#apimachinery/validation/names';
 import { hugePagesPrefix, isHugePageResourceName, isNativeResource, isSupportedPodLevelResource, type ResourceList } from '#kubernetes/apis/core/resource-list';
 import type { ResourceClaim, ResourceRequirements } from '#kubernetes/schema/core_v1.gen';
-import { check, isNegative, isNotInteger, quantityOf, validateDNS1123Label } from './checks.ts';
+import { check, compareAmounts, isNegative, isNotInteger, isWholeAmount, quantityOf, validateDNS1123Label } from './checks.ts';
 import type { PodOptions } from './pod-options.ts';
 
 const containerResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
@@ -75,7 +75,7 @@ export function validateResourceQuotaResourceName(errors: FieldError[], name: st
 export function validateResourceQuantityValue(errors: FieldError[], name: string, amount: string, path: () => Path): void {
   const quantity = quantityOf(amount);
   if (quantity.sign < 0) errors.push(invalid(path(), quantity.toString(), isNegative));
-  if (!containerResources.has(name) && (integerResources.has(name) || isExtendedResourceName(name)) && quantity.milliValue() % 1000n !== 0n) {
+  if (!containerResources.has(name) && (integerResources.has(name) || isExtendedResourceName(name)) && !isWholeAmount(amount)) {
     errors.push(invalid(path(), quantity.toString(), isNotInteger));
   }
 }
@@ -120,7 +120,7 @@ function validateRequirements(
     rule(errors, name, at);
     validateResourceQuantityValue(errors, name, requests[name]!, at);
     if (limits !== undefined && Object.hasOwn(limits, name)) {
-      const compared = requests[name] === limits[name] ? 0 : quantity.compare(quantityOf(limits[name]!));
+      const compared = compareAmounts(requests[name]!, limits[name]!);
       if (compared !== 0 && !isOvercommitAllowed(name)) {
         errors.push(invalid(path.child('requests'), quantity.toString(), `must be equal to ${name} limit of ${limits[name]}`));
       } else if (compared > 0) {
@@ -195,7 +195,6 @@ export function validateBasicResource(errors: FieldError[], amount: string, path
 /** A warning for bytes that are not whole. */
 export function warnFractionalBytes(warnings: string[], list: ResourceList | undefined, name: string, path: () => Path): void {
   const amount = list?.[name];
-  if (amount === undefined) return;
-  const quantity = quantityOf(amount);
-  if (quantity.milliValue() % 1000n !== 0n) warnings.push(`${path().key(name).toString()}: fractional byte value ${quote(quantity.toString())} is invalid, must be an integer`);
+  if (amount === undefined || isWholeAmount(amount)) return;
+  warnings.push(`${path().key(name).toString()}: fractional byte value ${quote(quantityOf(amount).toString())} is invalid, must be an integer`);
 }

@@ -93,6 +93,20 @@ const sourceRules: readonly SourceRule[] = [
   { field: 'image', validate: validateImage },
 ];
 
+const ruleOf: ReadonlyMap<string, SourceRule> = new Map(sourceRules.map((rule) => [rule.field, rule]));
+
+/** The rule of a volume that has one source and a name, as nearly all have; undefined: look for all sources in their order. */
+function onlySource(volume: Volume): SourceRule | undefined {
+  let found: SourceRule | undefined;
+  for (const field in volume) {
+    if (field === 'name') continue;
+    if (found !== undefined) return undefined;
+    found = ruleOf.get(field);
+    if (found === undefined) return undefined;
+  }
+  return found;
+}
+
 export const moreThanOneVolumeType = 'may not specify more than 1 volume type';
 
 function validateVolumeSource(errors: FieldError[], volume: Volume, path: Path, meta: ObjectMeta | undefined, options: PodOptions): void {
@@ -104,7 +118,8 @@ function validateVolumeSource(errors: FieldError[], volume: Volume, path: Path, 
       errors.push(forbidden(path.child('emptyDir', 'sizeLimit'), 'SizeLimit field must be a valid resource quantity'));
     }
   }
-  for (const rule of sourceRules) {
+  const present = onlySource(volume);
+  for (const rule of present === undefined ? sourceRules : [present]) {
     const source = volume[rule.field];
     if (source === undefined) continue;
     if (count > 0) {

@@ -2,6 +2,7 @@ import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, listWithMore, stringColumn } from '#kubernetes/apis/columns';
+import { addressTypeWarnings, addressWarnings, validateEndpointSlice, validateEndpointSliceUpdate } from '#kubernetes/apis/discovery/validation/endpoint-slice';
 import type { Endpoint, EndpointSlice } from '#kubernetes/schema/discovery_v1.gen';
 import { defaultEndpointSlice } from './defaults.ts';
 
@@ -38,6 +39,10 @@ export default defineResource<EndpointSlice>({
       if (changed || !semanticDeepEqual(slice.metadata.labels, old.metadata.labels)) slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
       if (!semanticDeepEqual(slice.endpoints, old.endpoints)) dropTopology(slice, old);
     },
+    validate: (slice) => validateEndpointSlice(slice),
+    validateUpdate: validateEndpointSliceUpdate,
+    warningsOnCreate: (slice) => [...addressTypeWarnings(slice), ...addressWarnings(slice)],
+    warningsOnUpdate: addressWarnings,
   },
   columns: [
     nameColumn,

@@ -1,7 +1,7 @@
 /** Upstream: pkg/apis/discovery/validation/validation.go. Slices are large and many: paths are made for what is wrong only. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, type Path, duplicate, fieldPath, invalid, notSupported, required, tooMany } from '#apimachinery/validation/field';
-import { isValidIP, isValidIPForLegacyField, parseIPSloppy } from '#apimachinery/validation/ip';
+import { getWarningsForIP, isValidIP, isValidIPForLegacyField, parseIPSloppy } from '#apimachinery/validation/ip';
 import { isDNS1123Label, isFullyQualifiedDomainName, isQualifiedName, isValidLabelValue, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError, validateLabels } from '#apimachinery/validation/object-meta';
 import { check } from '#kubernetes/apis/core/validation/checks';
@@ -112,4 +112,16 @@ function validateHints(errors: FieldError[], { forZones = [], forNodes = [] }: E
       for (const message of rule(name)) errors.push(invalid(at.index(i).child('name'), name, message));
     }
   }
+}
+
+export function addressTypeWarnings({ addressType }: EndpointSlice): string[] {
+  return addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
+}
+
+const controllers: ReadonlySet<string> = new Set(['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io']);
+
+/** Addresses in an unusual form; the cluster's own controllers write none. */
+export function addressWarnings({ metadata, endpoints = [] }: EndpointSlice): string[] {
+  if (controllers.has(metadata.labels?.['endpointslice.kubernetes.io/managed-by'] ?? '')) return [];
+  return endpoints.flatMap(({ addresses = [] }, i) => addresses.flatMap((address, j) => getWarningsForIP(endpointsPath.index(i).child('addresses').index(j), address)));
 }

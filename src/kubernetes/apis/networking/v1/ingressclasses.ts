@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, describeMeta } from '#apiserver/registry/table-columns';
 import { stringColumn } from '#kubernetes/apis/columns';
+import { validateIngressClass, validateIngressClassUpdate } from '#kubernetes/apis/networking/validation/ingress-class';
 import type { IngressClass } from '#kubernetes/schema/networking_v1.gen';
 import { defaultIngressClass } from './defaults.ts';
 
@@ -14,7 +15,7 @@ export default defineResource<IngressClass>({
   schema: 'networking_v1.IngressClass',
   storagePath: 'ingressclasses',
   defaults: defaultIngressClass,
-  strategy: { generation: 'spec' },
+  strategy: { generation: 'spec', validate: validateIngressClass, validateUpdate: validateIngressClassUpdate },
   columns: [
     stringColumn('Name', describeMeta('name'), ({ metadata }) => {
       const isDefault = metadata.annotations?.['ingressclass.kubernetes.io/is-default-class'] === 'true';

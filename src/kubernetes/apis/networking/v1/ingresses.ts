@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn } from '#kubernetes/apis/columns';
 import { loadBalancerText } from '#kubernetes/apis/core/load-balancer';
+import { validateIngress, validateIngressStatusUpdate, validateIngressUpdate } from '#kubernetes/apis/networking/validation/ingress';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { Ingress } from '#kubernetes/schema/networking_v1.gen';
 
@@ -27,7 +28,7 @@ export default defineResource<Ingress>({
   storageVersionHash: '39NQlfNR+bo=',
   schema: 'networking_v1.Ingress',
   storagePath: 'ingress',
-  strategy: specAndStatus(),
+  strategy: specAndStatus({ validate: validateIngress, validateUpdate: validateIngressUpdate }),
   columns: [
     nameColumn,
     stringColumn('Class', 'The name of the IngressClass resource that should be used for additional configuration', ({ spec }) => spec?.ingressClassName ?? '<none>'),
@@ -37,6 +38,6 @@ export default defineResource<Ingress>({
     ageColumn,
   ],
   subresources: {
-    status: statusSubresource(),
+    status: statusSubresource({ strategy: { validateUpdate: validateIngressStatusUpdate } }),
   },
 });

@@ -3,6 +3,7 @@ import { isValidIP } from '#apimachinery/validation/ip';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { nameColumn, TableColumn, translateTimestampSince } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { validateIPAddress, validateIPAddressUpdate } from '#kubernetes/apis/networking/validation/ip-address';
 import type { IPAddress } from '#kubernetes/schema/networking_v1.gen';
 
 export default defineResource<IPAddress>({
@@ -15,7 +16,11 @@ export default defineResource<IPAddress>({
   storageVersionHash: '3f/plJFChNE=',
   schema: 'networking_v1.IPAddress',
   storagePath: 'ipaddresses',
-  strategy: { validateName: (name) => isValidIP(fieldPath('metadata', 'name'), name).map((error) => error.detail) },
+  strategy: {
+    validateName: (name) => isValidIP(fieldPath('metadata', 'name'), name).map((error) => error.detail),
+    validate: validateIPAddress,
+    validateUpdate: validateIPAddressUpdate,
+  },
   columns: [
     nameColumn,
     stringColumn('ParentRef', describe('networking_v1.IPAddressSpec', 'parentRef'), ({ spec }) => {

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, formatLabelSelector, stringColumn } from '#kubernetes/apis/columns';
+import { validateNetworkPolicy, validateNetworkPolicyUpdate } from '#kubernetes/apis/networking/validation/network-policy';
 import type { NetworkPolicy } from '#kubernetes/schema/networking_v1.gen';
 import { defaultNetworkPolicy } from './defaults.ts';
 
@@ -14,7 +15,7 @@ export default defineResource<NetworkPolicy>({
   schema: 'networking_v1.NetworkPolicy',
   storagePath: 'networkpolicies',
   defaults: defaultNetworkPolicy,
-  strategy: { generation: 'spec' },
+  strategy: { generation: 'spec', validate: validateNetworkPolicy, validateUpdate: validateNetworkPolicyUpdate },
   columns: [
     nameColumn,
     stringColumn('Pod-Selector', describe('networking_v1.NetworkPolicySpec', 'podSelector'), ({ spec }) => formatLabelSelector(spec?.podSelector)),

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { validateServiceCIDR, validateServiceCIDRUpdate } from '#kubernetes/apis/networking/validation/service-cidr';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { ServiceCIDR } from '#kubernetes/schema/networking_v1.gen';
 
@@ -13,7 +14,7 @@ export default defineResource<ServiceCIDR>({
   storageVersionHash: 'gNLvruQhW2g=',
   schema: 'networking_v1.ServiceCIDR',
   storagePath: 'servicecidrs',
-  strategy: withoutStatus(),
+  strategy: withoutStatus({ validate: validateServiceCIDR, validateUpdate: validateServiceCIDRUpdate }),
   columns: [
     nameColumn,
     stringColumn('CIDRs', describe('networking_v1.ServiceCIDRSpec', 'cidrs'), ({ spec }) => (spec?.cidrs ?? []).join(',')),

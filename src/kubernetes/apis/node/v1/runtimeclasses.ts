@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, describeMeta, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn } from '#kubernetes/apis/columns';
+import { validateRuntimeClass, validateRuntimeClassUpdate } from '#kubernetes/apis/node/validation/runtime-class';
 import type { RuntimeClass } from '#kubernetes/schema/node_v1.gen';
 
 export default defineResource<RuntimeClass>({
@@ -12,7 +13,7 @@ export default defineResource<RuntimeClass>({
   storageVersionHash: 'WQTu1GL3T2Q=',
   schema: 'node_v1.RuntimeClass',
   storagePath: 'runtimeclasses',
-  strategy: { allowCreateOnUpdate: true, allowUnconditionalUpdate: false },
+  strategy: { allowCreateOnUpdate: true, allowUnconditionalUpdate: false, validate: validateRuntimeClass, validateUpdate: validateRuntimeClassUpdate },
   columns: [
     nameColumn,
     stringColumn('Handler', describeMeta('handler'), (runtimeClass) => runtimeClass.handler ?? ''),

@@ -2,6 +2,7 @@ import { validatePathSegmentName } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { integerColumn, stringColumn } from '#kubernetes/apis/columns';
+import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatusUpdate, validatePodDisruptionBudgetUpdate } from '#kubernetes/apis/policy/validation/pod-disruption-budget';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { PodDisruptionBudget } from '#kubernetes/schema/policy_v1.gen';
 
@@ -14,7 +15,7 @@ export default defineResource<PodDisruptionBudget>({
   storageVersionHash: 'EVWiDmWqyJw=',
   schema: 'policy_v1.PodDisruptionBudget',
   storagePath: 'poddisruptionbudgets',
-  strategy: specAndStatus({ allowUnconditionalUpdate: false, validateName: validatePathSegmentName }),
+  strategy: specAndStatus({ allowUnconditionalUpdate: false, validateName: validatePathSegmentName, validate: validatePodDisruptionBudget, validateUpdate: validatePodDisruptionBudgetUpdate }),
   columns: [
     nameColumn,
     stringColumn('Min Available', 'The minimum number of pods that must be available.', ({ spec }) => String(spec?.minAvailable ?? 'N/A')),
@@ -23,6 +24,6 @@ export default defineResource<PodDisruptionBudget>({
     ageColumn,
   ],
   subresources: {
-    status: statusSubresource({ strategy: { allowUnconditionalUpdate: false } }),
+    status: statusSubresource({ strategy: { allowUnconditionalUpdate: false, validateUpdate: validatePodDisruptionBudgetStatusUpdate } }),
   },
 });

@@ -3,6 +3,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn, wide } from '#kubernetes/apis/columns';
 import { describeRoleRef, subjectsText } from '#kubernetes/apis/rbac/subjects';
+import { validateClusterRoleBinding, validateClusterRoleBindingUpdate } from '#kubernetes/apis/rbac/validation/role-binding';
 import type { ClusterRoleBinding } from '#kubernetes/schema/rbac_v1.gen';
 import { defaultRoleBinding } from './defaults.ts';
 
@@ -16,7 +17,7 @@ export default defineResource<ClusterRoleBinding>({
   schema: 'rbac_v1.ClusterRoleBinding',
   storagePath: 'clusterrolebindings',
   defaults: defaultRoleBinding,
-  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName },
+  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName, validate: validateClusterRoleBinding, validateUpdate: validateClusterRoleBindingUpdate },
   columns: [
     nameColumn,
     stringColumn('Role', describeRoleRef('ClusterRoleBinding'), ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),

@@ -3,6 +3,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn, wide } from '#kubernetes/apis/columns';
 import { describeRoleRef, subjectsText } from '#kubernetes/apis/rbac/subjects';
+import { validateRoleBinding, validateRoleBindingUpdate } from '#kubernetes/apis/rbac/validation/role-binding';
 import type { RoleBinding } from '#kubernetes/schema/rbac_v1.gen';
 import { defaultRoleBinding } from './defaults.ts';
 
@@ -15,7 +16,7 @@ export default defineResource<RoleBinding>({
   schema: 'rbac_v1.RoleBinding',
   storagePath: 'rolebindings',
   defaults: defaultRoleBinding,
-  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName },
+  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName, validate: validateRoleBinding, validateUpdate: validateRoleBindingUpdate },
   columns: [
     nameColumn,
     stringColumn('Role', describeRoleRef('RoleBinding'), ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),

@@ -1,6 +1,7 @@
 import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { defaultColumns } from '#apiserver/registry/table-columns';
+import { validateRole, validateRoleUpdate } from '#kubernetes/apis/rbac/validation/role';
 
 export default defineResource({
   group: 'rbac.authorization.k8s.io',
@@ -10,6 +11,6 @@ export default defineResource({
   storageVersionHash: '7FuwZcIIItM=',
   schema: 'rbac_v1.Role',
   storagePath: 'roles',
-  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName },
+  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName, validate: validateRole, validateUpdate: validateRoleUpdate },
   columns: defaultColumns,
 });

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { booleanColumn, describe, integerColumn, stringColumn } from '#kubernetes/apis/columns';
+import { validatePriorityClass, validatePriorityClassUpdate } from '#kubernetes/apis/scheduling/validation/priority-class';
 import type { PriorityClass } from '#kubernetes/schema/scheduling_v1.gen';
 import { defaultPriorityClass } from './defaults.ts';
 
@@ -19,6 +20,8 @@ export default defineResource<PriorityClass>({
     prepareForCreate(priorityClass) {
       priorityClass.metadata.generation = 1;
     },
+    validate: validatePriorityClass,
+    validateUpdate: validatePriorityClassUpdate,
   },
   columns: [
     nameColumn,

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { booleanColumn, describe, stringColumn } from '#kubernetes/apis/columns';
+import { validateCSIDriver, validateCSIDriverUpdate } from '#kubernetes/apis/storage/validation/csi-driver';
 import { bumpGeneration } from '#kubernetes/apis/strategy';
 import type { CSIDriver } from '#kubernetes/schema/storage_v1.gen';
 import { defaultCsiDriver } from './defaults.ts';
@@ -18,6 +19,8 @@ export default defineResource<CSIDriver>({
   strategy: {
     returnsDeletedObject: true,
     allowUnconditionalUpdate: false,
+    validate: validateCSIDriver,
+    validateUpdate: validateCSIDriverUpdate,
     prepareForUpdate(driver, old) {
       bumpGeneration(driver, old, 'spec');
     },

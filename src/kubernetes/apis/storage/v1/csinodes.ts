@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { integerColumn } from '#kubernetes/apis/columns';
+import { validateCSINode, validateCSINodeUpdate } from '#kubernetes/apis/storage/validation/csi-node';
 import type { CSINode } from '#kubernetes/schema/storage_v1.gen';
 
 export default defineResource<CSINode>({
@@ -12,7 +13,7 @@ export default defineResource<CSINode>({
   storageVersionHash: 'Pe62DkZtjuo=',
   schema: 'storage_v1.CSINode',
   storagePath: 'csinodes',
-  strategy: { returnsDeletedObject: true, allowUnconditionalUpdate: false },
+  strategy: { returnsDeletedObject: true, allowUnconditionalUpdate: false, validate: validateCSINode, validateUpdate: validateCSINodeUpdate },
   columns: [
     nameColumn,
     integerColumn('Drivers', 'Drivers indicates the number of CSI drivers registered on the node', ({ spec }) => spec?.drivers?.length ?? 0),

@@ -1,5 +1,6 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { defaultColumns } from '#apiserver/registry/table-columns';
+import { validateCSIStorageCapacity, validateCSIStorageCapacityUpdate } from '#kubernetes/apis/storage/validation/csi-storage-capacity';
 
 export default defineResource({
   group: 'storage.k8s.io',
@@ -9,6 +10,6 @@ export default defineResource({
   storageVersionHash: 'xeVl+2Ly1kE=',
   schema: 'storage_v1.CSIStorageCapacity',
   storagePath: 'csistoragecapacities',
-  strategy: { allowUnconditionalUpdate: false },
+  strategy: { allowUnconditionalUpdate: false, validate: validateCSIStorageCapacity, validateUpdate: validateCSIStorageCapacityUpdate },
   columns: defaultColumns,
 });

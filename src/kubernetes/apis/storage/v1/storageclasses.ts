@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, describeMeta } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { validateStorageClass, validateStorageClassUpdate } from '#kubernetes/apis/storage/validation/storage-class';
 import type { StorageClass } from '#kubernetes/schema/storage_v1.gen';
 import { defaultStorageClass } from './defaults.ts';
 
@@ -17,7 +18,7 @@ export default defineResource<StorageClass>({
   schema: 'storage_v1.StorageClass',
   storagePath: 'storageclasses',
   defaults: defaultStorageClass,
-  strategy: { returnsDeletedObject: true },
+  strategy: { returnsDeletedObject: true, validate: validateStorageClass, validateUpdate: validateStorageClassUpdate },
   columns: [
     stringColumn('Name', describeMeta('name'), ({ metadata }) => {
       const isDefault = defaultAnnotations.some((annotation) => metadata.annotations?.[annotation] === 'true');

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { booleanColumn, describe, stringColumn } from '#kubernetes/apis/columns';
+import { validateVolumeAttachment, validateVolumeAttachmentUpdate } from '#kubernetes/apis/storage/validation/volume-attachment';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { VolumeAttachment } from '#kubernetes/schema/storage_v1.gen';
 import { defaultVolumeAttachment } from './defaults.ts';
@@ -15,7 +16,7 @@ export default defineResource<VolumeAttachment>({
   schema: 'storage_v1.VolumeAttachment',
   storagePath: 'volumeattachments',
   defaults: defaultVolumeAttachment,
-  strategy: withoutStatus({ returnsDeletedObject: true, allowUnconditionalUpdate: false }),
+  strategy: withoutStatus({ returnsDeletedObject: true, allowUnconditionalUpdate: false, validate: validateVolumeAttachment, validateUpdate: validateVolumeAttachmentUpdate }),
   columns: [
     nameColumn,
     stringColumn('Attacher', describe('storage_v1.VolumeAttachmentSpec', 'attacher'), ({ spec }) => spec?.attacher ?? '', { format: 'name' }),
@@ -25,6 +26,6 @@ export default defineResource<VolumeAttachment>({
     ageColumn,
   ],
   subresources: {
-    status: statusSubresource({ metadata: 'keep', strategy: { allowUnconditionalUpdate: false } }),
+    status: statusSubresource({ metadata: 'keep', strategy: { allowUnconditionalUpdate: false, validateUpdate: validateVolumeAttachmentUpdate } }),
   },
 });

@@ -1,0 +1,38 @@
+/** Upstream: pkg/apis/node/validation/validation.go. */
+import { type FieldError, duplicate, fieldPath, required } from '#apimachinery/validation/field';
+import { nameIsDNSLabel } from '#apimachinery/validation/names';
+import { validateImmutableField, validateLabels } from '#apimachinery/validation/object-meta';
+import { validateTolerations } from '#kubernetes/apis/core/validation/affinity';
+import { check } from '#kubernetes/apis/core/validation/checks';
+import { internalValue } from '#kubernetes/apis/core/validation/internal';
+import { newTemplateOptions } from '#kubernetes/apis/core/validation/pod-options';
+import { validateContainerResourceRequirements } from '#kubernetes/apis/core/validation/resources';
+import type { RuntimeClass, Scheduling } from '#kubernetes/schema/node_v1.gen';
+
+const none: ReadonlySet<string> = new Set();
+
+export function validateRuntimeClass({ handler, overhead, scheduling }: RuntimeClass): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!handler) errors.push(required(fieldPath('handler')));
+  else check(errors, nameIsDNSLabel(handler, false), handler, fieldPath('handler'));
+  if (overhead) validateContainerResourceRequirements(errors, overhead.podFixed ? { limits: overhead.podFixed } : {}, none, fieldPath('overhead'), newTemplateOptions);
+  if (scheduling) validateScheduling(errors, scheduling);
+  return errors;
+}
+
+export function validateRuntimeClassUpdate(runtimeClass: RuntimeClass, old: RuntimeClass): FieldError[] {
+  return validateImmutableField(runtimeClass.handler, old.handler, fieldPath('handler'));
+}
+
+function validateScheduling(errors: FieldError[], { nodeSelector, tolerations = [] }: Scheduling): void {
+  if (nodeSelector) errors.push(...validateLabels(nodeSelector, fieldPath('scheduling', 'nodeSelector')));
+  const path = fieldPath('scheduling', 'tolerations');
+  validateTolerations(errors, tolerations, path, newTemplateOptions);
+  const seen = new Set<string>();
+  for (const [i, toleration] of tolerations.entries()) {
+    const { key = '', operator = '', value = '', effect = '' } = toleration;
+    const identity = JSON.stringify([key, operator, value, effect]);
+    if (seen.has(identity)) errors.push(duplicate(path.index(i), internalValue('Toleration', toleration)));
+    seen.add(identity);
+  }
+}

@@ -1,0 +1,23 @@
+/** Upstream: pkg/apis/storage/validation/validation.go. */
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
+import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { fieldImmutableError } from '#apimachinery/validation/object-meta';
+import { check, isNegative, quantityOf } from '#kubernetes/apis/core/validation/checks';
+import { selectorValue, validateSelector } from '#kubernetes/apis/pod-template';
+import type { CSIStorageCapacity } from '#kubernetes/schema/storage_v1.gen';
+
+export function validateCSIStorageCapacity({ nodeTopology, storageClassName = '', capacity }: CSIStorageCapacity): FieldError[] {
+  const errors: FieldError[] = [];
+  validateSelector(errors, nodeTopology, fieldPath('nodeTopology'));
+  check(errors, nameIsDNSSubdomain(storageClassName, false), storageClassName, fieldPath('storageClassName'));
+  if (capacity !== undefined && quantityOf(capacity).sign < 0) errors.push(invalid(fieldPath('capacity'), capacity, isNegative));
+  return errors;
+}
+
+export function validateCSIStorageCapacityUpdate({ nodeTopology, storageClassName = '' }: CSIStorageCapacity, old: CSIStorageCapacity): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!semanticDeepEqual(nodeTopology, old.nodeTopology)) errors.push(invalid(fieldPath('nodeTopology'), selectorValue(nodeTopology), fieldImmutableError));
+  if (storageClassName !== (old.storageClassName ?? '')) errors.push(invalid(fieldPath('storageClassName'), storageClassName, fieldImmutableError));
+  return errors;
+}

@@ -1,0 +1,49 @@
+/** Upstream: pkg/apis/storage/validation/validation.go. */
+import { deepEqual } from '#apimachinery/runtime/equality';
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { type FieldError, type Path, duplicate, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { fieldImmutableError, validateLabelName } from '#apimachinery/validation/object-meta';
+import type { TopologySelectorTerm } from '#kubernetes/schema/core_v1.gen';
+import type { StorageClass } from '#kubernetes/schema/storage_v1.gen';
+import { validateParameters, validateProvisioner } from './parameters.ts';
+
+const reclaimPolicies = ['Delete', 'Retain'];
+const bindingModes = ['Immediate', 'WaitForFirstConsumer'];
+
+export function validateStorageClass({ provisioner, parameters, reclaimPolicy, volumeBindingMode: mode, allowedTopologies }: StorageClass): FieldError[] {
+  const errors: FieldError[] = [];
+  validateProvisioner(errors, provisioner, fieldPath('provisioner'));
+  validateParameters(errors, parameters, fieldPath('parameters'));
+  if (reclaimPolicy && !reclaimPolicies.includes(reclaimPolicy)) errors.push(notSupported(fieldPath('reclaimPolicy'), reclaimPolicy, reclaimPolicies));
+  if (mode === undefined) errors.push(required(fieldPath('volumeBindingMode')));
+  else if (!bindingModes.includes(mode)) errors.push(notSupported(fieldPath('volumeBindingMode'), mode, bindingModes));
+  if (allowedTopologies) validateTopologies(errors, allowedTopologies, fieldPath('allowedTopologies'));
+  return errors;
+}
+
+export function validateStorageClassUpdate(storageClass: StorageClass, old: StorageClass): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const field of ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const) {
+    if (!semanticDeepEqual(storageClass[field], old[field])) errors.push(invalid(fieldPath(field), storageClass[field], fieldImmutableError));
+  }
+  return errors;
+}
+
+function validateTopologies(errors: FieldError[], terms: readonly TopologySelectorTerm[], path: Path): void {
+  // Upstream begins with as many empty terms as there are: a term that asks for nothing is always a duplicate.
+  const seen: Record<string, readonly string[]>[] = terms.map(() => ({}));
+  for (const [i, { matchLabelExpressions = [] }] of terms.entries()) {
+    const at = path.index(i).child('matchLabelExpressions');
+    const values = new Map<string, readonly string[]>();
+    for (const [j, { key = '', values: own = [] }] of matchLabelExpressions.entries()) {
+      if (own.length === 0) errors.push(required(at.index(j).child('values')));
+      for (const [k, value] of own.entries()) if (own.indexOf(value) < k) errors.push(duplicate(at.index(j).child('values').index(k), value));
+      errors.push(...validateLabelName(key, at.index(j).child('key')));
+      if (values.has(key)) errors.push(duplicate(at.index(j).child('key'), key));
+      values.set(key, [...new Set(own)].sort());
+    }
+    const term = Object.fromEntries([...values].sort());
+    for (const other of seen) if (deepEqual(other, term)) errors.push(duplicate(at, ''));
+    seen.push(term);
+  }
+}
