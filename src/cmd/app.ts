@@ -17,6 +17,7 @@ import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
 import { schema as aggregatorSchema } from '#kube-aggregator/schema/schema';
+import { setCapabilities } from '#kubernetes/apis/core/capabilities';
 import { groups } from '#kubernetes/apis/groups';
 import { schema } from '#kubernetes/schema/schema';
 import { ClientCA } from '#plugins/authentication/client-ca';
@@ -61,6 +62,7 @@ export interface AppExtensions {
  * Rejects if anything cannot be put together; nothing is left open then.
  */
 export async function createApp(config: ServerConfig, { plugins = [] }: AppExtensions = {}): Promise<App> {
+  setCapabilities({ allowPrivileged: config.allowPrivileged });
   const log = newLog(config.verbosity);
   const registry = new Registry();
   const metrics = new RequestMetrics(registry);
@@ -121,7 +123,11 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   controlPlane.install(server);
 
   return {
-    server, nest, log, storage, scheme,
+    server,
+    nest,
+    log,
+    storage,
+    scheme,
     async start() {
       await storage.whenReady();
       return server.start();

@@ -34,7 +34,14 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
 
 /** Those that are on where nothing is said, as upstream's are. */
 export const defaultAdmissionPlugins: readonly string[] = [
-  'NamespaceLifecycle', 'ServiceAccount', 'TaintNodesByCondition', 'Priority', 'DefaultTolerationSeconds', 'DefaultStorageClass', 'StorageObjectInUseProtection', 'DefaultIngressClass',
+  'NamespaceLifecycle',
+  'ServiceAccount',
+  'TaintNodesByCondition',
+  'Priority',
+  'DefaultTolerationSeconds',
+  'DefaultStorageClass',
+  'StorageObjectInUseProtection',
+  'DefaultIngressClass',
 ];
 
 export const authorizers: Readonly<Record<AuthorizationMode, new (informers: Informers) => Authorizer>> = { AlwaysAllow, AlwaysDeny, RBAC };

@@ -20,13 +20,20 @@ interface ExpressLike {
  */
 export function bridgeExpress(server: GenericServer, nest: INestApplication): void {
   const express = nest.getHttpAdapter().getInstance() as ExpressLike;
-  const pages = (context: RequestContext): boolean => express.router.stack.some((layer) => layer.route !== undefined && Boolean(layer.match?.(context.path)));
+  const pages = (context: RequestContext): boolean =>
+    express.router.stack.some((layer) => layer.route !== undefined && Boolean(layer.match?.(context.path)));
   const contexts = new Map<string, RequestContext>();
   const run = (request: http.IncomingMessage, response: http.ServerResponse, context: RequestContext): void => {
     Object.defineProperty(request, requestContextKey, { value: context });
-    for (let at = 0; at < context.headers.length; at += 2) response.setHeader(context.headers[at] as string, context.headers[at + 1] as string);
-    response.once('finish', () => { context.status = response.statusCode; });
-    express(request, response, () => { response.writeHead(404); response.end(); });
+    for (let at = 0; at < context.headers.length; at += 2)
+      response.setHeader(context.headers[at] as string, context.headers[at + 1] as string);
+    response.once('finish', () => {
+      context.status = response.statusCode;
+    });
+    express(request, response, () => {
+      response.writeHead(404);
+      response.end();
+    });
   };
   const inner = http.createServer(((request, response) => {
     const id = String(request.headers['x-kubenest-bridge'] ?? '');
@@ -55,8 +62,10 @@ function overPair(inner: http.Server, contexts: Map<string, RequestContext>, con
   contexts.set(id, context);
   const headers = Object.fromEntries(Object.entries(exchange.headers).filter(([name]) => !name.startsWith(':')));
   const outgoing = http.request({
-    createConnection: () => client as never, method: exchange.method, path: exchange.url,
-    headers: { ...headers, host: exchange.headers[':authority'] as string | undefined ?? 'localhost', 'x-kubenest-bridge': id },
+    createConnection: () => client as never,
+    method: exchange.method,
+    path: exchange.url,
+    headers: { ...headers, host: (exchange.headers[':authority'] as string | undefined) ?? 'localhost', 'x-kubenest-bridge': id },
   });
   outgoing.on('response', (response) => {
     const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...rest } = response.headers;

@@ -19,14 +19,21 @@ export function newLog(verbosity: number): Log {
   const logger = pino({ level: verbosity >= 4 ? 'debug' : 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   const timer = setInterval(() => destination.flush(), 1_000).unref();
   const describe = (context: RequestContext): object => ({
-    verb: context.info.verb, path: context.path, status: context.status, user: context.user?.name, auditId: context.auditId,
-    client: context.exchange.peer.remoteAddress, userAgent: context.header('user-agent'),
+    verb: context.info.verb,
+    path: context.path,
+    status: context.status,
+    user: context.user?.name,
+    auditId: context.auditId,
+    client: context.exchange.peer.remoteAddress,
+    userAgent: context.header('user-agent'),
   });
   return {
     chain: {
       panic: (error, context) => logger.error({ ...describe(context), err: error }, 'the request caused a panic'),
-      authenticationFailed: (context, error) => logger.warn({ ...describe(context), reason: (error as Error).message }, 'unable to authenticate the request'),
-      request: verbosity >= requestVerbosity ? (context, milliseconds) => logger.info({ ...describe(context), milliseconds }, 'HTTP') : undefined,
+      authenticationFailed: (context, error) =>
+        logger.warn({ ...describe(context), reason: (error as Error).message }, 'unable to authenticate the request'),
+      request:
+        verbosity >= requestVerbosity ? (context, milliseconds) => logger.info({ ...describe(context), milliseconds }, 'HTTP') : undefined,
       slow: (context, milliseconds) => logger.info({ ...describe(context), milliseconds, cameTo: latenciesOf(context) }, 'slow request'),
       health: (endpoint, check, error) => logger.warn({ endpoint, check, reason: (error as Error).message }, 'health check failed'),
     },

@@ -36,6 +36,8 @@ export interface ServerConfig {
   readonly shutdown: GracefulShutdownOptions;
   /** `--v`: 0 tells what matters, 3 each request. */
   readonly verbosity: number;
+  /** `--allow-privileged`: containers may run privileged. One setting for the whole process, as upstream's. */
+  readonly allowPrivileged: boolean;
   readonly eventTtlSeconds: number;
   /** One CIDR, or two of both families with a comma. The first address of the first is the kubernetes Service's. */
   readonly serviceClusterIpRange: string;

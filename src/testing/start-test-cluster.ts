@@ -120,6 +120,8 @@ function testConfig(
     },
     shutdown: { shutdownDelayMs: 0, sendRetryAfter: false, watchGraceMs: 0, drainMs: 5_000 },
     verbosity: 0,
+    // As envtest has it.
+    allowPrivileged: true,
     eventTtlSeconds: 3600,
     serviceClusterIpRange: '10.0.0.0/24',
   };

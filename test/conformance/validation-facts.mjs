@@ -19,8 +19,11 @@ if (!existsSync(facts)) {
 }
 const { values: options } = parseArgs({
   options: {
-    server: { type: 'string', default: 'https://127.0.0.1:6443' }, token: { type: 'string', default: 'admin-token' }, only: { type: 'string', default: '' },
-    part: { type: 'string', default: '' }, brief: { type: 'boolean', default: false },
+    server: { type: 'string', default: 'https://127.0.0.1:6443' },
+    token: { type: 'string', default: 'admin-token' },
+    only: { type: 'string', default: '' },
+    part: { type: 'string', default: '' },
+    brief: { type: 'boolean', default: false },
   },
 });
 const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
@@ -29,7 +32,11 @@ const read = (name) => JSON.parse(readFileSync(facts + name, 'utf8'));
 const served = read('resources.json').served;
 const defaultsCases = read('defaults.json');
 const minimal = new Map(defaultsCases.map(({ id, gv, kind, sent }) => [id, { gv, kind, sent }]));
-const immutable = (kind, value) => ({ gv: 'v1', kind, sent: { apiVersion: 'v1', kind, metadata: { name: 'x', namespace: 'facts' }, immutable: true, data: { a: value } } });
+const immutable = (kind, value) => ({
+  gv: 'v1',
+  kind,
+  sent: { apiVersion: 'v1', kind, metadata: { name: 'x', namespace: 'facts' }, immutable: true, data: { a: value } },
+});
 minimal.set('ConfigMap/imm', immutable('ConfigMap', 'b'));
 minimal.set('Secret/imm', immutable('Secret', 'QQ=='));
 
@@ -39,12 +46,19 @@ function send(method, path, body) {
     const call = request(new URL(path, options.server), { method, agent, headers }, (response) => {
       let text = '';
       // A watch would go on: its status is what counts.
-      if (response.statusCode === 200 && path.includes('watch=')) return resolve({ code: 200, answer: {} }), call.destroy();
-      response.setEncoding('utf8').on('data', (chunk) => (text += chunk)).on('end', () => {
-        let answer = text;
-        try { answer = JSON.parse(text); } catch { /* no JSON */ }
-        resolve({ code: response.statusCode, answer });
-      });
+      if (response.statusCode === 200 && path.includes('watch=')) return (resolve({ code: 200, answer: {} }), call.destroy());
+      response
+        .setEncoding('utf8')
+        .on('data', (chunk) => (text += chunk))
+        .on('end', () => {
+          let answer = text;
+          try {
+            answer = JSON.parse(text);
+          } catch {
+            /* no JSON */
+          }
+          resolve({ code: response.statusCode, answer });
+        });
     });
     call.on('error', (error) => (call.destroyed ? undefined : reject(error))).end(body && JSON.stringify(body));
   });
@@ -60,14 +74,18 @@ function pathOf(gv, kind, name) {
 function expand(value) {
   if (typeof value === 'string') return value.replace(/\{(.)\*(\d+)\}/gu, (_, letter, count) => letter.repeat(Number(count)));
   if (Array.isArray(value)) return value.map(expand);
-  if (value && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([key, item]) => [expand(key), expand(item)]));
+  if (value && typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [expand(key), expand(item)]));
   return value;
 }
 
 function applyPatch(object, patch) {
   const result = structuredClone(object);
   for (const { op, path, value } of patch) {
-    const steps = path.split('/').slice(1).map((step) => expand(step.replaceAll('~1', '/').replaceAll('~0', '~')));
+    const steps = path
+      .split('/')
+      .slice(1)
+      .map((step) => expand(step.replaceAll('~1', '/').replaceAll('~0', '~')));
     const last = steps.pop();
     let at = result;
     for (const step of steps) at = at[step] ??= {};
@@ -96,11 +114,14 @@ const causeText = (cause) => cause.join(' | ');
 
 function compareAnswer(expected, { code, answer }) {
   const differences = [];
-  if (code !== expected.code) differences.push(`code: expected ${expected.code}, got ${code}${answer?.message ? ` (${answer.message.slice(0, 300)})` : ''}`);
+  if (code !== expected.code)
+    differences.push(`code: expected ${expected.code}, got ${code}${answer?.message ? ` (${answer.message.slice(0, 300)})` : ''}`);
   if (expected.code < 400) return differences;
-  if (code >= 400 && expected.reason && answer.reason !== expected.reason) differences.push(`reason: expected ${expected.reason}, got ${answer.reason}`);
+  if (code >= 400 && expected.reason && answer.reason !== expected.reason)
+    differences.push(`reason: expected ${expected.reason}, got ${answer.reason}`);
   const message = expected.message && expand(expected.message);
-  if (message && code === expected.code && !matches(message, answer.message)) differences.push(`message: expected ${message}`, `              got ${answer.message}`);
+  if (message && code === expected.code && !matches(message, answer.message))
+    differences.push(`message: expected ${message}`, `              got ${answer.message}`);
   if (expected.causes) {
     const want = expected.causes.map((cause) => causeText(cause.map(expand)));
     const got = (answer.details?.causes ?? []).map(({ reason, field, message: text }) => causeText([reason, field, text]));
@@ -113,14 +134,18 @@ function compareAnswer(expected, { code, answer }) {
     }
     for (const cause of missing) differences.push(`missing: ${cause.slice(0, 1500)}`);
     for (const cause of extra) differences.push(`  extra: ${cause.slice(0, 1500)}`);
-    if (missing.length === 0 && extra.length === 0 && !want.every((cause, i) => matches(cause, got[i]))) differences.push(`order: expected ${want.join(' ; ')}`, `            got ${got.join(' ; ')}`);
+    if (missing.length === 0 && extra.length === 0 && !want.every((cause, i) => matches(cause, got[i])))
+      differences.push(`order: expected ${want.join(' ; ')}`, `            got ${got.join(' ; ')}`);
   }
   return differences;
 }
 
 /** `<rv>` and the like stand for anything. */
 function matches(expected, text) {
-  const pattern = expected.split(/<[\w. ]+>/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*');
+  const pattern = expected
+    .split(/<[\w. ]+>/)
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    .join('.*');
   return new RegExp(`^${pattern}$`, 's').test(text ?? '');
 }
 
@@ -137,7 +162,8 @@ function compareObjects(expected, got, path = '', differences = []) {
     if (!isDeepStrictEqual(expected, got)) differences.push(`${path}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(got)}`);
     return differences;
   }
-  for (const key of new Set([...Object.keys(expected), ...Object.keys(got)])) compareObjects(expected[key], got[key], `${path}/${key}`, differences);
+  for (const key of new Set([...Object.keys(expected), ...Object.keys(got)]))
+    compareObjects(expected[key], got[key], `${path}/${key}`, differences);
   return differences;
 }
 
@@ -147,9 +173,11 @@ async function play(expected) {
   const [action, query = ''] = verb.split(/\?(.*)/s);
   const parameters = expand(query);
   if (action === 'list') return send('GET', `${pathOf(gv, kind)}?${parameters}`);
-  if (action === 'create') return send('POST', `${pathOf(gv, kind)}?${/dryRun=/.test(parameters) ? '' : 'dryRun=All&'}${parameters}`, applyPatch(sent, patch));
+  if (action === 'create')
+    return send('POST', `${pathOf(gv, kind)}?${/dryRun=/.test(parameters) ? '' : 'dryRun=All&'}${parameters}`, applyPatch(sent, patch));
   const created = await send('POST', pathOf(gv, kind), sent);
-  if (created.code >= 300 && created.code !== 409) return { code: created.code, answer: { ...created.answer, message: `creating it: ${created.answer.message}` } };
+  if (created.code >= 300 && created.code !== 409)
+    return { code: created.code, answer: { ...created.answer, message: `creating it: ${created.answer.message}` } };
   const path = pathOf(gv, kind, sent.metadata.name);
   const stored = await send('GET', path);
   const updated = await send('PUT', `${path}?dryRun=All`, applyPatch(stored.answer, patch));
@@ -164,14 +192,19 @@ if (options.part !== 'defaults') {
   for (const expected of read('validation.json')) {
     if (!only.test(expected.kind)) continue;
     if (!minimal.has(expected.id)) throw new Error(`no minimal object ${expected.id}`);
-    count(expected.kind, compareAnswer(expected, await play(expected)), `${expected.id} ${expected.verb} ${JSON.stringify(expected.patch).slice(0, 400)}`);
+    count(
+      expected.kind,
+      compareAnswer(expected, await play(expected)),
+      `${expected.id} ${expected.verb} ${JSON.stringify(expected.patch).slice(0, 400)}`,
+    );
   }
 }
 if (options.part !== 'validation') {
   for (const { id, kind, gv, code, sent, returned } of defaultsCases) {
     if (!only.test(kind)) continue;
     const got = await send('POST', `${pathOf(gv, kind)}?dryRun=All`, sent);
-    const differences = got.code === code ? compareObjects(returned, got.answer) : [`code: expected ${code}, got ${got.code} (${got.answer.message})`];
+    const differences =
+      got.code === code ? compareObjects(returned, got.answer) : [`code: expected ${code}, got ${got.code} (${got.answer.message})`];
     count(`${kind} (defaults)`, differences, `${id} defaults`);
   }
 }

@@ -33,7 +33,8 @@ const log: readonly LogEvent[] = [
 const final: FinalState = { revision: 5, records: [{ key: '/r/b', revision: 4, text: 'four' }] };
 
 const without = (index: number): HistoryEntry[] => history.filter((_, i) => i !== index);
-const replaced = (index: number, entry: Partial<HistoryEntry>): HistoryEntry[] => history.map((old, i) => (i === index ? { ...old, ...entry } as HistoryEntry : old));
+const replaced = (index: number, entry: Partial<HistoryEntry>): HistoryEntry[] =>
+  history.map((old, i) => (i === index ? ({ ...old, ...entry } as HistoryEntry) : old));
 const logWith = (index: number, event: Partial<LogEvent>): LogEvent[] => log.map((old, i) => (i === index ? { ...old, ...event } : old));
 
 describe('checkHistory', () => {
@@ -46,27 +47,96 @@ describe('checkHistory', () => {
     expect(checkHistory(short, log.slice(0, 2), { revision: 3, records: [{ key: '/r/a', revision: 3, text: 'two' }] })).toEqual([]);
   });
 
-  const bad: readonly { readonly name: string; readonly history?: readonly HistoryEntry[]; readonly log?: readonly LogEvent[]; readonly final?: FinalState; readonly violation: string }[] = [
-    { name: 'a lost write', log: log.slice(0, 3), final: { revision: 5, records: [{ key: '/r/a', revision: 3, text: 'two' }, ...final.records] }, violation: 'write 5 (delete /r/a) was acknowledged at 5 and is lost' },
+  const bad: readonly {
+    readonly name: string;
+    readonly history?: readonly HistoryEntry[];
+    readonly log?: readonly LogEvent[];
+    readonly final?: FinalState;
+    readonly violation: string;
+  }[] = [
+    {
+      name: 'a lost write',
+      log: log.slice(0, 3),
+      final: { revision: 5, records: [{ key: '/r/a', revision: 3, text: 'two' }, ...final.records] },
+      violation: 'write 5 (delete /r/a) was acknowledged at 5 and is lost',
+    },
     { name: 'a write of another text', log: logWith(1, { text: 'three' }), violation: 'what /r/a has at 3 was refused (ConflictError)' },
-    { name: 'a write over another state', history: replaced(5, { expected: 1 }), violation: 'write 2 (update /r/a over 1) was acknowledged at 3, where the log has another' },
-    { name: 'a write twice', log: [...log, { revision: 6, key: '/r/a', text: 'one', previous: 0 }], violation: 'the write of /r/a at 6 has happened twice' },
-    { name: 'a write from nowhere', log: [...log, { revision: 6, key: '/r/a', text: 'ghost', previous: 0 }], violation: 'what /r/a has at 6 was never written' },
-    { name: 'a deletion from nowhere', log: [...log, { revision: 6, key: '/r/b', text: '', previous: 4 }], violation: 'the deletion of /r/b at 6 was never asked for, or was refused' },
+    {
+      name: 'a write over another state',
+      history: replaced(5, { expected: 1 }),
+      violation: 'write 2 (update /r/a over 1) was acknowledged at 3, where the log has another',
+    },
+    {
+      name: 'a write twice',
+      log: [...log, { revision: 6, key: '/r/a', text: 'one', previous: 0 }],
+      violation: 'the write of /r/a at 6 has happened twice',
+    },
+    {
+      name: 'a write from nowhere',
+      log: [...log, { revision: 6, key: '/r/a', text: 'ghost', previous: 0 }],
+      violation: 'what /r/a has at 6 was never written',
+    },
+    {
+      name: 'a deletion from nowhere',
+      log: [...log, { revision: 6, key: '/r/b', text: '', previous: 4 }],
+      violation: 'the deletion of /r/b at 6 was never asked for, or was refused',
+    },
     { name: 'a revision given twice', history: replaced(17, { revision: 3 }), violation: 'revision 3 was given to the writes 2 and 5' },
     { name: 'a log out of order', log: [log[0]!, log[2]!, log[1]!, log[3]!], violation: 'log: revision 3 comes after 4' },
     { name: 'a log with a gap in a key', log: logWith(3, { previous: 2 }), violation: 'log: /r/a at 5 follows 2, but before it was 3' },
-    { name: 'a revision that goes back', history: replaced(12, { revision: 2 }), violation: 'life 2 began at revision 2, after 3 had been seen' },
-    { name: 'a stale read', history: replaced(10, { revision: 2, text: 'one' }), violation: 'read 1 of /r/a found revision 2, after 3 was acknowledged' },
-    { name: 'a read of what never was', history: replaced(10, { text: 'three' }), violation: 'read 1 of /r/a found what the log does not have at 3' },
-    { name: 'a read of nothing', history: replaced(10, { revision: 0, text: '' }).slice(0, 12), log: log.slice(0, 2), final: { revision: 3, records: [{ key: '/r/a', revision: 3, text: 'two' }] }, violation: 'read 1 of /r/a found nothing, after revision 3 was acknowledged' },
+    {
+      name: 'a revision that goes back',
+      history: replaced(12, { revision: 2 }),
+      violation: 'life 2 began at revision 2, after 3 had been seen',
+    },
+    {
+      name: 'a stale read',
+      history: replaced(10, { revision: 2, text: 'one' }),
+      violation: 'read 1 of /r/a found revision 2, after 3 was acknowledged',
+    },
+    {
+      name: 'a read of what never was',
+      history: replaced(10, { text: 'three' }),
+      violation: 'read 1 of /r/a found what the log does not have at 3',
+    },
+    {
+      name: 'a read of nothing',
+      history: replaced(10, { revision: 0, text: '' }).slice(0, 12),
+      log: log.slice(0, 2),
+      final: { revision: 3, records: [{ key: '/r/a', revision: 3, text: 'two' }] },
+      violation: 'read 1 of /r/a found nothing, after revision 3 was acknowledged',
+    },
     { name: 'a missed event', history: without(14), violation: 'watcher w saw 4 after 2 and missed 3' },
-    { name: 'an event twice', history: [...history.slice(0, 15), history[14]!, ...history.slice(15)], violation: 'watcher w saw 3 after 3' },
-    { name: 'an event of what is not durable', history: replaced(15, { text: 'ghost' }), violation: 'watcher w saw at 4 what the log does not have' },
-    { name: 'a watch that is not resumed where it ended', history: replaced(13, { from: 1 }), violation: 'watcher w went on at 1 instead of 2: a mistake of the test' },
-    { name: 'a state that is not the log\'s', final: { revision: 5, records: [{ key: '/r/b', revision: 3, text: 'four' }] }, violation: '/r/b is at 3 in the end, but at 4 by the log' },
-    { name: 'a state that lacks a key', final: { revision: 5, records: [] }, violation: '/r/b is missing in the end; by the log it is at 4' },
-    { name: 'a final revision that is behind', final: { ...final, revision: 4 }, violation: 'the revision in the end is 4; the log goes to 5' },
+    {
+      name: 'an event twice',
+      history: [...history.slice(0, 15), history[14]!, ...history.slice(15)],
+      violation: 'watcher w saw 3 after 3',
+    },
+    {
+      name: 'an event of what is not durable',
+      history: replaced(15, { text: 'ghost' }),
+      violation: 'watcher w saw at 4 what the log does not have',
+    },
+    {
+      name: 'a watch that is not resumed where it ended',
+      history: replaced(13, { from: 1 }),
+      violation: 'watcher w went on at 1 instead of 2: a mistake of the test',
+    },
+    {
+      name: "a state that is not the log's",
+      final: { revision: 5, records: [{ key: '/r/b', revision: 3, text: 'four' }] },
+      violation: '/r/b is at 3 in the end, but at 4 by the log',
+    },
+    {
+      name: 'a state that lacks a key',
+      final: { revision: 5, records: [] },
+      violation: '/r/b is missing in the end; by the log it is at 4',
+    },
+    {
+      name: 'a final revision that is behind',
+      final: { ...final, revision: 4 },
+      violation: 'the revision in the end is 4; the log goes to 5',
+    },
   ];
   it.each(bad)('finds $name', (row) => {
     expect(checkHistory(row.history ?? history, row.log ?? log, row.final ?? final)).toContain(row.violation);

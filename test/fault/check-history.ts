@@ -6,7 +6,14 @@ export type HistoryEntry =
   /** The store was opened: what it said its revision is. */
   | { readonly type: 'open'; readonly life: number; readonly revision: number }
   /** A write was asked for. Each writes another text, by which it is known in the log. `expected`: 0 for a creation. */
-  | { readonly type: 'begin'; readonly id: number; readonly verb: 'create' | 'update' | 'delete'; readonly key: string; readonly expected: number; readonly text: string }
+  | {
+      readonly type: 'begin';
+      readonly id: number;
+      readonly verb: 'create' | 'update' | 'delete';
+      readonly key: string;
+      readonly expected: number;
+      readonly text: string;
+    }
   /** It was acknowledged. */
   | { readonly type: 'ack'; readonly id: number; readonly revision: number }
   /** It was refused: it has not happened. A write that has neither was under way when the process ended. */
@@ -45,7 +52,12 @@ interface Write {
 /** The violations, each as a sentence; none if all is well. */
 export function checkHistory(history: readonly HistoryEntry[], log: readonly LogEvent[], final: FinalState): string[] {
   return [
-    ...checkLog(log), ...checkWrites(history, log), ...checkRevisions(history), ...checkReads(history, log), ...checkWatchers(history, log), ...checkFinal(log, final),
+    ...checkLog(log),
+    ...checkWrites(history, log),
+    ...checkRevisions(history),
+    ...checkReads(history, log),
+    ...checkWatchers(history, log),
+    ...checkFinal(log, final),
   ];
 }
 
@@ -57,7 +69,8 @@ function checkLog(log: readonly LogEvent[]): string[] {
   for (const { revision, key, text, previous } of log) {
     if (revision <= last) violations.push(`log: revision ${revision} comes after ${last}`);
     last = revision;
-    if ((present.get(key) ?? 0) !== previous) violations.push(`log: ${key} at ${revision} follows ${previous}, but before it was ${present.get(key) ?? 0}`);
+    if ((present.get(key) ?? 0) !== previous)
+      violations.push(`log: ${key} at ${revision} follows ${previous}, but before it was ${present.get(key) ?? 0}`);
     if (text === '') present.delete(key);
     else present.set(key, revision);
   }
@@ -89,19 +102,23 @@ function checkWrites(history: readonly HistoryEntry[], log: readonly LogEvent[])
     const text = write.verb === 'delete' ? '' : write.text;
     if (!event) violations.push(`write ${id} (${write.verb} ${write.key}) was acknowledged at ${write.ack} and is lost`);
     else if (event.key !== write.key || event.text !== text || event.previous !== write.expected) {
-      violations.push(`write ${id} (${write.verb} ${write.key} over ${write.expected}) was acknowledged at ${write.ack}, where the log has another`);
+      violations.push(
+        `write ${id} (${write.verb} ${write.key} over ${write.expected}) was acknowledged at ${write.ack}, where the log has another`,
+      );
     }
   }
   const seen = new Set<string>();
   for (const { revision, key, text, previous } of log) {
     if (text === '') {
-      if (!deletions.has(`${key}@${previous}`)) violations.push(`the deletion of ${key} at ${revision} was never asked for, or was refused`);
+      if (!deletions.has(`${key}@${previous}`))
+        violations.push(`the deletion of ${key} at ${revision} was never asked for, or was refused`);
       continue;
     }
     const write = byText.get(text);
     if (!write || write.key !== key) violations.push(`what ${key} has at ${revision} was never written`);
     else if (write.rejected !== undefined) violations.push(`what ${key} has at ${revision} was refused (${write.rejected})`);
-    else if (write.ack !== undefined && write.ack !== revision) violations.push(`the write acknowledged at ${write.ack} is in the log at ${revision}`);
+    else if (write.ack !== undefined && write.ack !== revision)
+      violations.push(`the write acknowledged at ${write.ack} is in the log at ${revision}`);
     if (seen.has(text)) violations.push(`the write of ${key} at ${revision} has happened twice`);
     seen.add(text);
   }
@@ -114,7 +131,8 @@ function checkRevisions(history: readonly HistoryEntry[]): string[] {
   let highest = 0;
   for (const entry of history) {
     if (entry.type === 'open') {
-      if (entry.revision < highest) violations.push(`life ${entry.life} began at revision ${entry.revision}, after ${highest} had been seen`);
+      if (entry.revision < highest)
+        violations.push(`life ${entry.life} began at revision ${entry.revision}, after ${highest} had been seen`);
       highest = Math.max(highest, entry.revision);
     } else if (entry.type === 'ack' || entry.type === 'event') {
       highest = Math.max(highest, entry.revision);
@@ -150,8 +168,10 @@ function checkReads(history: readonly HistoryEntry[], log: readonly LogEvent[]):
         continue;
       }
       const event = events.find(({ revision }) => revision === entry.revision);
-      if (!event || event.text !== entry.text) violations.push(`read ${entry.id} of ${key} found what the log does not have at ${entry.revision}`);
-      else if (entry.revision < atLeast) violations.push(`read ${entry.id} of ${key} found revision ${entry.revision}, after ${atLeast} was acknowledged`);
+      if (!event || event.text !== entry.text)
+        violations.push(`read ${entry.id} of ${key} found what the log does not have at ${entry.revision}`);
+      else if (entry.revision < atLeast)
+        violations.push(`read ${entry.id} of ${key} found revision ${entry.revision}, after ${atLeast} was acknowledged`);
       else acknowledged.set(key, entry.revision);
     }
   }
@@ -166,7 +186,8 @@ function checkWatchers(history: readonly HistoryEntry[], log: readonly LogEvent[
   for (const entry of history) {
     if (entry.type === 'watch') {
       const cursor = cursors.get(entry.watcher);
-      if (cursor !== undefined && entry.from !== cursor) violations.push(`watcher ${entry.watcher} went on at ${entry.from} instead of ${cursor}: a mistake of the test`);
+      if (cursor !== undefined && entry.from !== cursor)
+        violations.push(`watcher ${entry.watcher} went on at ${entry.from} instead of ${cursor}: a mistake of the test`);
       cursors.set(entry.watcher, entry.from);
     } else if (entry.type === 'event') {
       const { watcher, revision, key, text } = entry;
@@ -178,7 +199,8 @@ function checkWatchers(history: readonly HistoryEntry[], log: readonly LogEvent[
       cursors.set(watcher, revision);
       const i = indexOf.get(revision);
       const event = i === undefined ? undefined : log[i];
-      if (!event || event.key !== key || event.text !== text) violations.push(`watcher ${watcher} saw at ${revision} what the log does not have`);
+      if (!event || event.key !== key || event.text !== text)
+        violations.push(`watcher ${watcher} saw at ${revision} what the log does not have`);
       else {
         const before = log[i! - 1]?.revision ?? 0;
         if (before > cursor) violations.push(`watcher ${watcher} saw ${revision} after ${cursor} and missed ${before}`);
@@ -198,7 +220,8 @@ function checkFinal(log: readonly LogEvent[], final: FinalState): string[] {
   }
   for (const { key, revision, text } of final.records) {
     const event = state.get(key);
-    if (event?.revision !== revision || event.text !== text) violations.push(`${key} is at ${revision} in the end, but at ${event?.revision ?? 0} by the log`);
+    if (event?.revision !== revision || event.text !== text)
+      violations.push(`${key} is at ${revision} in the end, but at ${event?.revision ?? 0} by the log`);
     state.delete(key);
   }
   for (const [key, { revision }] of state) violations.push(`${key} is missing in the end; by the log it is at ${revision}`);

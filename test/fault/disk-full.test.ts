@@ -39,7 +39,9 @@ it('a full disk stops writes but not reads, watches and deletions, and nothing i
   const stored: StorageRecord[] = [];
   let refused: unknown;
   for (let i = 0; !refused; i++) {
-    const results = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => storage!.create(`/r/${i}-${n}`, () => Buffer.alloc(8_192, 'x'))));
+    const results = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, n) => storage!.create(`/r/${i}-${n}`, () => Buffer.alloc(8_192, 'x'))),
+    );
     for (const result of results) {
       if (result.status === 'fulfilled') stored.push(result.value);
       else refused = result.reason;
@@ -67,7 +69,15 @@ it('a full disk stops writes but not reads, watches and deletions, and nothing i
   rmSync(join(folder, 'filler'));
   const recovered = performance.now();
   while (performance.now() - recovered < 10_000) {
-    if (await storage.create('/r/again', () => Buffer.from('x')).then(() => true, () => false)) break;
+    if (
+      await storage
+        .create('/r/again', () => Buffer.from('x'))
+        .then(
+          () => true,
+          () => false,
+        )
+    )
+      break;
     await sleep(50);
   }
   expect((await storage.get('/r/again'))?.value.toString()).toBe('x');

@@ -21,8 +21,15 @@ import { random } from './random.ts';
 
 /** And at which of their passages, at the latest, the process dies. */
 const failpoints: readonly (readonly [name: string, passages: number])[] = [
-  ['before-transaction', 30], ['inside-transaction', 100], ['after-transaction', 30], ['before-acknowledge', 30], ['after-dispatch', 30],
-  ['after-compact-revision', 3], ['inside-compaction', 50], ['before-checkpoint', 4], ['after-checkpoint', 4],
+  ['before-transaction', 30],
+  ['inside-transaction', 100],
+  ['after-transaction', 30],
+  ['before-acknowledge', 30],
+  ['after-dispatch', 30],
+  ['after-compact-revision', 3],
+  ['inside-compaction', 50],
+  ['before-checkpoint', 4],
+  ['after-checkpoint', 4],
 ];
 /** The writer dies within this time at the latest, also if it does not come to its failpoint. */
 const longestLifeMs = 400;
@@ -59,7 +66,8 @@ export async function runKillTest({ rounds, seed }: KillTestOptions): Promise<Ki
     const failpoint = next(3) === 0 ? '' : `${name}:${1 + next(passages)}`;
     const died = await live({
       args: [file, historyFile, String(round), String(next(2 ** 31)), String(log.at(-1)?.revision ?? 1), String(watched)],
-      failpoint, killAfterMs: failpoint === '' ? 5 + next(longestLifeMs) : longestLifeMs,
+      failpoint,
+      killAfterMs: failpoint === '' ? 5 + next(longestLifeMs) : longestLifeMs,
     });
     const cause = died ? failpoint.split(':')[0]! : '';
     deaths.set(cause, (deaths.get(cause) ?? 0) + 1);
@@ -74,7 +82,11 @@ export async function runKillTest({ rounds, seed }: KillTestOptions): Promise<Ki
     if (violations.length > 0 || round === rounds) {
       const acknowledged = history.filter((entry) => entry.type === 'ack').length;
       if (violations.length === 0) rmSync(folder, { recursive: true });
-      else writeFileSync(join(folder, 'violations.txt'), [`seed ${seed}, round ${round}`, ...violations, JSON.stringify(final), ...log.map((event) => JSON.stringify(event))].join('\n'));
+      else
+        writeFileSync(
+          join(folder, 'violations.txt'),
+          [`seed ${seed}, round ${round}`, ...violations, JSON.stringify(final), ...log.map((event) => JSON.stringify(event))].join('\n'),
+        );
       return { violations, acknowledged, events: log.length, deaths, folder };
     }
   }
@@ -82,11 +94,26 @@ export async function runKillTest({ rounds, seed }: KillTestOptions): Promise<Ki
 }
 
 /** Runs the writer until it is dead. True if it killed itself at its failpoint. */
-async function live({ args, failpoint, killAfterMs }: { readonly args: readonly string[]; readonly failpoint: string; readonly killAfterMs: number }): Promise<boolean> {
-  const writer = spawn(process.execPath, [
-    '--conditions=kubenest-source', '--experimental-transform-types', '--disable-warning=ExperimentalWarning',
-    fileURLToPath(new URL('./kill-writer.ts', import.meta.url)), ...args,
-  ], { env: { PATH: process.env['PATH'], KUBENEST_FAILPOINT: failpoint }, stdio: ['ignore', 'pipe', 'pipe'] });
+async function live({
+  args,
+  failpoint,
+  killAfterMs,
+}: {
+  readonly args: readonly string[];
+  readonly failpoint: string;
+  readonly killAfterMs: number;
+}): Promise<boolean> {
+  const writer = spawn(
+    process.execPath,
+    [
+      '--conditions=kubenest-source',
+      '--experimental-transform-types',
+      '--disable-warning=ExperimentalWarning',
+      fileURLToPath(new URL('./kill-writer.ts', import.meta.url)),
+      ...args,
+    ],
+    { env: { PATH: process.env['PATH'], KUBENEST_FAILPOINT: failpoint }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
   const exited = once(writer, 'exit') as Promise<[code: number | null, signal: string | null]>;
   let errors = '';
   writer.stderr.on('data', (data: Buffer) => {
@@ -113,7 +140,12 @@ async function readStore(file: string, log: LogEvent[]): Promise<FinalState> {
     const last = log.at(-1)?.revision ?? 1;
     if (revision > last) {
       for await (const event of storage.watch('/r/', last, new AbortController().signal)) {
-        log.push({ revision: event.revision, key: event.key, text: event.record ? textOf(event.record.value) : '', previous: event.previous?.revision ?? 0 });
+        log.push({
+          revision: event.revision,
+          key: event.key,
+          text: event.record ? textOf(event.record.value) : '',
+          previous: event.previous?.revision ?? 0,
+        });
         if (event.revision >= revision) break;
       }
     }
@@ -132,7 +164,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const rounds = Number(process.argv[2] ?? 100);
   const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31);
   const { violations, acknowledged, events, deaths, folder } = await runKillTest({ rounds, seed });
-  process.stdout.write(`seed ${seed}: ${rounds} lives, ${acknowledged} acknowledged writes, ${events} events, deaths ${JSON.stringify(Object.fromEntries(deaths))}\n`);
+  process.stdout.write(
+    `seed ${seed}: ${rounds} lives, ${acknowledged} acknowledged writes, ${events} events, deaths ${JSON.stringify(Object.fromEntries(deaths))}\n`,
+  );
   for (const violation of violations) process.stdout.write(`${violation}\n`);
   if (violations.length > 0) process.stdout.write(`kept: ${folder}\n`);
   process.exitCode = violations.length > 0 ? 1 : 0;

@@ -25,7 +25,10 @@ function record(entry: HistoryEntry): void {
 const storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0, checkpointBytes: 65_536, maxBatchWrites: 8 });
 record({ type: 'open', life: Number(life), revision: await storage.currentRevision() });
 const cacher = new Cacher({
-  storage, prefix: '/r/', fields: () => ({}), parse: (bytes) => JSON.parse(bytes.toString()) as KubeObject,
+  storage,
+  prefix: '/r/',
+  fields: () => ({}),
+  parse: (bytes) => JSON.parse(bytes.toString()) as KubeObject,
 });
 await cacher.whenReady();
 process.stdout.write('ready\n');
@@ -40,7 +43,13 @@ void compact();
 async function watchStorage(): Promise<void> {
   record({ type: 'watch', watcher: 'storage', from: Number(watched) });
   for await (const event of storage.watch('/r/', Number(watched), new AbortController().signal)) {
-    record({ type: 'event', watcher: 'storage', revision: event.revision, key: event.key, text: event.record ? textOf(event.record.value) : '' });
+    record({
+      type: 'event',
+      watcher: 'storage',
+      revision: event.revision,
+      key: event.key,
+      text: event.record ? textOf(event.record.value) : '',
+    });
   }
 }
 
@@ -49,17 +58,20 @@ function watchCache(): void {
   const watcher = `cache-${life}`;
   const from = cacher.currentRevision();
   record({ type: 'watch', watcher, from });
-  cacher.watch({ scope: '/r/', resourceVersion: String(from) }, {
-    send(event) {
-      if (event.type === 'BOOKMARK' || event.type === 'ERROR') throw new Error(`unexpected ${event.type}`);
-      const text = event.type === 'DELETED' ? '' : textOf(event.object.bytes);
-      record({ type: 'event', watcher, revision: event.revision, key: event.object.key, text });
+  cacher.watch(
+    { scope: '/r/', resourceVersion: String(from) },
+    {
+      send(event) {
+        if (event.type === 'BOOKMARK' || event.type === 'ERROR') throw new Error(`unexpected ${event.type}`);
+        const text = event.type === 'DELETED' ? '' : textOf(event.object.bytes);
+        record({ type: 'event', watcher, revision: event.revision, key: event.object.key, text });
+      },
+      bufferedBytes: () => 0,
+      end: (reason) => {
+        throw new Error(`the watch has ended: ${reason}`);
+      },
     },
-    bufferedBytes: () => 0,
-    end: (reason) => {
-      throw new Error(`the watch has ended: ${reason}`);
-    },
-  });
+  );
 }
 
 async function write(): Promise<void> {
@@ -71,10 +83,15 @@ async function write(): Promise<void> {
     const text = verb === 'delete' ? '' : String(write);
     const padding = 'x'.repeat(next(3_000));
     record({ type: 'begin', id: write, verb, key, expected, text });
-    const encode = (revision: number): Buffer => Buffer.from(JSON.stringify({ metadata: { resourceVersion: String(revision) }, text, padding }));
+    const encode = (revision: number): Buffer =>
+      Buffer.from(JSON.stringify({ metadata: { resourceVersion: String(revision) }, text, padding }));
     try {
-      const { revision } = verb === 'create' ? await storage.create(key, encode)
-        : verb === 'update' ? await storage.update(key, expected, encode) : await storage.delete(key, expected);
+      const { revision } =
+        verb === 'create'
+          ? await storage.create(key, encode)
+          : verb === 'update'
+            ? await storage.update(key, expected, encode)
+            : await storage.delete(key, expected);
       record({ type: 'ack', id: write, revision });
     } catch (error) {
       record({ type: 'reject', id: write, error: (error as Error).name });
@@ -88,7 +105,10 @@ async function read(): Promise<void> {
     const key = keys[next(keys.length)]!;
     const read = ++id;
     record({ type: 'readBegin', id: read, key });
-    const found = next(2) === 0 ? (await cacher.get(key)) : await storage.get(key).then((stored) => stored && { revision: stored.revision, bytes: stored.value });
+    const found =
+      next(2) === 0
+        ? await cacher.get(key)
+        : await storage.get(key).then((stored) => stored && { revision: stored.revision, bytes: stored.value });
     record({ type: 'readEnd', id: read, revision: found?.revision ?? 0, text: found ? textOf(found.bytes) : '' });
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
@@ -96,7 +116,7 @@ async function read(): Promise<void> {
 
 /** Only what the test has read already. */
 async function compact(): Promise<void> {
-  for (let revision = await storage.compactRevision() + 1; ; revision += 1 + next(200)) {
+  for (let revision = (await storage.compactRevision()) + 1; ; revision += 1 + next(200)) {
     await new Promise((resolve) => setTimeout(resolve, 5));
     if (revision < Math.min(Number(known), Number(watched))) await storage.compact(revision);
   }

@@ -82,7 +82,8 @@ const labelKey = rule(
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
 );
 /** Valid keys of at most 63 characters, so that no part can be too long. */
-const plainLabelKey = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+const plainLabelKey =
+  /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const labelValue = rule(
   `(${labelKeyFormat})?`,
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",

@@ -19,7 +19,8 @@ export class AdmissionModule {
       providers: [
         {
           provide: AdmissionChain,
-          useFactory: (informers: Informers) => new AdmissionChain([...enabled.map((name) => newPlugin(name, informers)), ...more.map((Plugin) => new Plugin(informers))]),
+          useFactory: (informers: Informers) =>
+            new AdmissionChain([...enabled.map((name) => newPlugin(name, informers)), ...more.map((Plugin) => new Plugin(informers))]),
           inject: [Informers],
         },
         AdmissionInterceptor,
@@ -33,6 +34,7 @@ function newPlugin(name: string, informers: Informers): AdmissionHandler {
   const Plugin = admissionPlugins.get(name);
   if (!Plugin) throw new Error(`no admission plugin is named ${JSON.stringify(name)}`);
   const plugin = new Plugin(informers);
-  if (admissionPluginOptions(plugin).name !== name) throw new Error(`admission plugin ${name} calls itself ${admissionPluginOptions(plugin).name}`);
+  if (admissionPluginOptions(plugin).name !== name)
+    throw new Error(`admission plugin ${name} calls itself ${admissionPluginOptions(plugin).name}`);
   return plugin;
 }

@@ -16,7 +16,8 @@ export class AuthorizationModule {
       providers: [
         {
           provide: UnionAuthorizer,
-          useFactory: (informers: Informers) => new UnionAuthorizer([new PrivilegedGroups(), ...modes.map((mode) => new authorizers[mode](informers))]),
+          useFactory: (informers: Informers) =>
+            new UnionAuthorizer([new PrivilegedGroups(), ...modes.map((mode) => new authorizers[mode](informers))]),
           inject: [Informers],
         },
         AuthorizationGuard,

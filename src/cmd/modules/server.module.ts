@@ -31,7 +31,8 @@ export class ServerModule {
         VerbCompiler,
         {
           provide: Installer,
-          useFactory: (compiler: VerbCompiler, module: ModuleRef) => new Installer({ scheme, storage, verbs: compiler, special: compiled(special, compiler, module) }),
+          useFactory: (compiler: VerbCompiler, module: ModuleRef) =>
+            new Installer({ scheme, storage, verbs: compiler, special: compiled(special, compiler, module) }),
           inject: [VerbCompiler, ModuleRef],
         },
       ],
@@ -65,7 +66,11 @@ function informersOf(scheme: Scheme, storage: StorageFactory): Informers {
       const definition = scheme.resource(resource);
       if (!definition?.storagePath) throw new Error(`informers: ${resource.resource}.${resource.group} is not stored here`);
       const store = storage.storeFor(definition, scheme.schemasOf(resource.group));
-      return new CacherInformer<T>(store.cacher, (namespace, name) => store.key(namespace, name), (namespace) => store.prefix(namespace));
+      return new CacherInformer<T>(
+        store.cacher,
+        (namespace, name) => store.key(namespace, name),
+        (namespace) => store.prefix(namespace),
+      );
     },
   };
 }

@@ -96,6 +96,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         drainMs,
       },
       verbosity: options.logging.v,
+      allowPrivileged: options.pods.allowPrivileged,
       eventTtlSeconds: Math.round(options.events.eventTtl / 1_000),
       serviceClusterIpRange: services.serviceClusterIpRange,
       controlPlane: {

@@ -10,6 +10,7 @@ import { type FlagSpec, flagTable } from './flag-table.ts';
 import { equalValues, type FlagValue, parseFlagValue } from './flag-value.ts';
 import { LoggingOptions } from './logging-options.ts';
 import { parseArguments } from './parse-arguments.ts';
+import { PodOptions } from './pod-options.ts';
 import { RequestOptions } from './request-options.ts';
 import { ServiceAccountOptions } from './service-account-options.ts';
 import { ServiceOptions } from './service-options.ts';
@@ -39,6 +40,7 @@ export class ServerOptions {
   readonly logging = new LoggingOptions();
   readonly events = new EventOptions();
   readonly services = new ServiceOptions();
+  readonly pods = new PodOptions();
   readonly features = new FeatureOptions();
 
   /** The parts with their names. */

@@ -7,9 +7,9 @@ import { tables } from '#kubernetes/schema/schema';
 /** The first digits of the hashes in /openapi/v3 of kube-apiserver v1.36.3: they are equal only if the documents are, byte for byte. */
 const hashes = {
   '.well-known/openid-configuration': '2229F3F580F0094E',
-  'api': '09FC77387E701FAA',
+  api: '09FC77387E701FAA',
   'api/v1': 'B6B6A956CCCED3FD',
-  'apis': 'E77BDE29C0C16A4B',
+  apis: 'E77BDE29C0C16A4B',
   'apis/admissionregistration.k8s.io': '0AD442A156AF0ADA',
   'apis/admissionregistration.k8s.io/v1': '673F7AAFC9AC0CCF',
   'apis/apps': '781221DEDA5795C4',
@@ -48,7 +48,7 @@ const hashes = {
   'apis/storage.k8s.io': 'FE39B409D00A3F40',
   'apis/storage.k8s.io/v1': 'F1C7D1D65D08656D',
   'openid/v1/jwks': 'CBD756BEFDF9BD2B',
-  'version': 'A7C72E0A0AAC295A',
+  version: 'A7C72E0A0AAC295A',
 };
 
 function builtIn(): OpenApiRegistry {
@@ -63,8 +63,13 @@ const json = (answer: { bytes: Buffer } | undefined) => JSON.parse(String(answer
 describe('OpenAPI of the built-in groups', () => {
   it('is that of the real server in version 3', async () => {
     const { paths } = json(await builtIn().index()) as { paths: Record<string, { serverRelativeURL: string }> };
-    const found = Object.entries(paths).map(([path, { serverRelativeURL }]) => [path, serverRelativeURL.slice(0, `/openapi/v3/${path}?hash=`.length + 16)]);
-    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(Object.entries(hashes).map(([path, hash]) => [path, `/openapi/v3/${path}?hash=${hash}`])));
+    const found = Object.entries(paths).map(([path, { serverRelativeURL }]) => [
+      path,
+      serverRelativeURL.slice(0, `/openapi/v3/${path}?hash=`.length + 16),
+    ]);
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(Object.entries(hashes).map(([path, hash]) => [path, `/openapi/v3/${path}?hash=${hash}`])),
+    );
   });
 
   it('answers a document under the hash of the index', async () => {
@@ -95,7 +100,10 @@ describe('OpenAPI of the built-in groups', () => {
       schemes: ['https'],
       tags: ['batch_v1'],
       operationId: 'readBatchV1NamespacedJob',
-      responses: { 200: { description: 'OK', schema: { $ref: '#/definitions/io.k8s.api.batch.v1.Job' } }, 401: { description: 'Unauthorized' } },
+      responses: {
+        200: { description: 'OK', schema: { $ref: '#/definitions/io.k8s.api.batch.v1.Job' } },
+        401: { description: 'Unauthorized' },
+      },
       'x-kubernetes-action': 'get',
       'x-kubernetes-group-version-kind': { group: 'batch', kind: 'Job', version: 'v1' },
     });
@@ -120,10 +128,22 @@ describe('OpenAPI of the built-in groups', () => {
 
 describe('swaggerSchema', () => {
   it.each([
-    { name: 'a reference with siblings', schema: { description: 'd', default: {}, allOf: [{ $ref: '#/components/schemas/a' }] }, want: { description: 'd', $ref: '#/definitions/a' } },
-    { name: 'a property called default', schema: { type: 'object', properties: { default: { type: 'string', default: '' } } }, want: { type: 'object', properties: { default: { type: 'string' } } } },
+    {
+      name: 'a reference with siblings',
+      schema: { description: 'd', default: {}, allOf: [{ $ref: '#/components/schemas/a' }] },
+      want: { description: 'd', $ref: '#/definitions/a' },
+    },
+    {
+      name: 'a property called default',
+      schema: { type: 'object', properties: { default: { type: 'string', default: '' } } },
+      want: { type: 'object', properties: { default: { type: 'string' } } },
+    },
     { name: 'what version 2 does not know', schema: { type: 'string', nullable: true, anyOf: [{}], not: {} }, want: { type: 'string' } },
-    { name: 'nested', schema: { type: 'array', items: { type: 'object', additionalProperties: { $ref: '#/components/schemas/a' } } }, want: { type: 'array', items: { type: 'object', additionalProperties: { $ref: '#/definitions/a' } } } },
+    {
+      name: 'nested',
+      schema: { type: 'array', items: { type: 'object', additionalProperties: { $ref: '#/components/schemas/a' } } },
+      want: { type: 'array', items: { type: 'object', additionalProperties: { $ref: '#/definitions/a' } } },
+    },
   ])('$name', ({ schema, want }) => {
     expect(swaggerSchema(schema)).toEqual(want);
   });

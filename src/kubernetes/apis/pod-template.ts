@@ -12,7 +12,12 @@ type Labels = Readonly<Record<string, string>>;
 /** A selector as clients wrote it: what is required may be missing. */
 const source = (selector: LabelSelector | undefined) => selector as LabelSelectorSource | undefined;
 
-export function validateSelector(errors: FieldError[], selector: LabelSelector | undefined, path: Path, allowInvalidLabelValueInSelector = false): void {
+export function validateSelector(
+  errors: FieldError[],
+  selector: LabelSelector | undefined,
+  path: Path,
+  allowInvalidLabelValueInSelector = false,
+): void {
   if (!selector) return;
   const found = validateLabelSelector(source(selector), { allowInvalidLabelValueInSelector }, path);
   if (found.length > 0) errors.push(...found);
@@ -46,7 +51,11 @@ export function selectorValue(selector: LabelSelector | undefined): JsonText | u
 /** A bad value that is a template. */
 export function templateValue({ metadata = {}, spec = {} }: PodTemplateSpec): JsonText {
   const { labels, annotations } = metadata;
-  return structValue({ ...(labels && { labels: sorted(labels) }), ...(annotations && { annotations: sorted(annotations) }), Spec: internalValue('PodSpec', spec) });
+  return structValue({
+    ...(labels && { labels: sorted(labels) }),
+    ...(annotations && { annotations: sorted(annotations) }),
+    Spec: internalValue('PodSpec', spec),
+  });
 }
 
 function sorted(map: Labels): Labels {

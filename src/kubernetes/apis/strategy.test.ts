@@ -4,15 +4,27 @@ import type { Strategy, StrategyContext } from '#apiserver/registry/resource-def
 import { podQosClass } from '#kubernetes/apis/core/pod-qos';
 import { groups } from '#kubernetes/apis/groups';
 
-const context: StrategyContext = { namespace: 'ns', user: { name: 'alice', uid: 'u', groups: ['devs'] }, dryRun: false, now: '2026-11-21T12:00:00Z' };
-const resources = new Map(groups.flatMap((group) => group.resources).map((resource) => [`${resource.group || 'core'}/${resource.resource}`, resource]));
+const context: StrategyContext = {
+  namespace: 'ns',
+  user: { name: 'alice', uid: 'u', groups: ['devs'] },
+  dryRun: false,
+  now: '2026-11-21T12:00:00Z',
+};
+const resources = new Map(
+  groups.flatMap((group) => group.resources).map((resource) => [`${resource.group || 'core'}/${resource.resource}`, resource]),
+);
 
 function strategyOf(path: string): Strategy {
   const [group, resource, subresource] = path.split('/');
   const definition = resources.get(`${group}/${resource}`)!;
   return subresource === undefined ? definition.strategy : (definition.subresources[subresource] as { strategy: Strategy }).strategy;
 }
-const object = ({ metadata, ...rest }: { metadata?: object; [field: string]: unknown }): KubeObject => ({ apiVersion: '', kind: '', metadata: { name: 'x', ...metadata }, ...rest });
+const object = ({ metadata, ...rest }: { metadata?: object; [field: string]: unknown }): KubeObject => ({
+  apiVersion: '',
+  kind: '',
+  metadata: { name: 'x', ...metadata },
+  ...rest,
+});
 
 function created(path: string, given: object): KubeObject {
   const result = object(given as { metadata?: object });
@@ -28,21 +40,78 @@ function updated(path: string, given: object, old: object): KubeObject {
 
 describe('prepareForCreate', () => {
   it.each([
-    { path: 'core/pods', given: { spec: {}, status: { phase: 'Running' } }, want: { metadata: { generation: 1 }, status: { phase: 'Pending', qosClass: 'BestEffort' } } },
-    { path: 'core/pods', given: { spec: { schedulingGates: [{ name: 'g' }] } }, want: { status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', lastTransitionTime: context.now }] } } },
     {
       path: 'core/pods',
-      given: { metadata: { labels: { app: 'a' } }, spec: { topologySpreadConstraints: [{ labelSelector: {}, matchLabelKeys: ['app', 'none'] }] } },
-      want: { spec: { topologySpreadConstraints: [{ labelSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['a'] }] } }] } },
+      given: { spec: {}, status: { phase: 'Running' } },
+      want: { metadata: { generation: 1 }, status: { phase: 'Pending', qosClass: 'BestEffort' } },
     },
-    { path: 'core/namespaces', given: { spec: { finalizers: ['own'] }, status: { phase: 'x' } }, want: { metadata: { labels: { 'kubernetes.io/metadata.name': 'x' } }, spec: { finalizers: ['own', 'kubernetes'] }, status: { phase: 'Active' } } },
-    { path: 'core/persistentvolumes', given: { status: { phase: 'Bound' } }, want: { status: { phase: 'Pending', lastPhaseTransitionTime: context.now } } },
-    { path: 'core/persistentvolumeclaims', given: { spec: { dataSource: { kind: 'PersistentVolumeClaim', name: 'p' } } }, want: { spec: { dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'p' } }, status: {} } },
-    { path: 'core/services', given: { status: { loadBalancer: { ingress: [{ ip: '1.1.1.1' }] } } }, want: { status: { loadBalancer: {} } } },
+    {
+      path: 'core/pods',
+      given: { spec: { schedulingGates: [{ name: 'g' }] } },
+      want: {
+        status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', lastTransitionTime: context.now }] },
+      },
+    },
+    {
+      path: 'core/pods',
+      given: {
+        metadata: { labels: { app: 'a' } },
+        spec: { topologySpreadConstraints: [{ labelSelector: {}, matchLabelKeys: ['app', 'none'] }] },
+      },
+      want: {
+        spec: { topologySpreadConstraints: [{ labelSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['a'] }] } }] },
+      },
+    },
+    {
+      path: 'core/namespaces',
+      given: { spec: { finalizers: ['own'] }, status: { phase: 'x' } },
+      want: {
+        metadata: { labels: { 'kubernetes.io/metadata.name': 'x' } },
+        spec: { finalizers: ['own', 'kubernetes'] },
+        status: { phase: 'Active' },
+      },
+    },
+    {
+      path: 'core/persistentvolumes',
+      given: { status: { phase: 'Bound' } },
+      want: { status: { phase: 'Pending', lastPhaseTransitionTime: context.now } },
+    },
+    {
+      path: 'core/persistentvolumeclaims',
+      given: { spec: { dataSource: { kind: 'PersistentVolumeClaim', name: 'p' } } },
+      want: { spec: { dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'p' } }, status: {} },
+    },
+    {
+      path: 'core/services',
+      given: { status: { loadBalancer: { ingress: [{ ip: '1.1.1.1' }] } } },
+      want: { status: { loadBalancer: {} } },
+    },
     { path: 'core/serviceaccounts', given: { secrets: [{ name: 's', kind: 'Secret' }] }, want: { secrets: [{ name: 's' }] } },
     { path: 'apps/deployments', given: { status: { replicas: 3 } }, want: { metadata: { generation: 1 }, status: {} } },
-    { path: 'batch/jobs', given: { metadata: { uid: 'u' }, spec: { template: {} } }, want: { spec: { selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': 'u' } }, template: { metadata: { labels: { 'job-name': 'x', 'batch.kubernetes.io/job-name': 'x', 'controller-uid': 'u', 'batch.kubernetes.io/controller-uid': 'u' } } } } } },
-    { path: 'certificates.k8s.io/certificatesigningrequests', given: { spec: { username: 'root', groups: ['system:masters'], extra: { a: ['b'] } }, status: { certificate: 'AA==' } }, want: { spec: { username: 'alice', uid: 'u', groups: ['devs'] }, status: {} } },
+    {
+      path: 'batch/jobs',
+      given: { metadata: { uid: 'u' }, spec: { template: {} } },
+      want: {
+        spec: {
+          selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': 'u' } },
+          template: {
+            metadata: {
+              labels: {
+                'job-name': 'x',
+                'batch.kubernetes.io/job-name': 'x',
+                'controller-uid': 'u',
+                'batch.kubernetes.io/controller-uid': 'u',
+              },
+            },
+          },
+        },
+      },
+    },
+    {
+      path: 'certificates.k8s.io/certificatesigningrequests',
+      given: { spec: { username: 'root', groups: ['system:masters'], extra: { a: ['b'] } }, status: { certificate: 'AA==' } },
+      want: { spec: { username: 'alice', uid: 'u', groups: ['devs'] }, status: {} },
+    },
   ])('$path $given', ({ path, given, want }) => {
     expect(created(path, given)).toMatchObject(want);
   });
@@ -54,20 +123,93 @@ describe('prepareForCreate', () => {
 
 describe('prepareForUpdate', () => {
   it.each([
-    { path: 'core/pods', given: { spec: { a: 1 }, status: { phase: 'Failed' }, metadata: { generation: 4 } }, old: { spec: { a: 2 }, status: { phase: 'Running' } }, want: { status: { phase: 'Running' }, metadata: { generation: 5 } } },
-    { path: 'core/pods', given: { spec: { a: [] }, metadata: { generation: 4 } }, old: { spec: {} }, want: { metadata: { generation: 4 } } },
-    { path: 'core/pods/status', given: { spec: { a: 1 }, status: { phase: 'Failed' }, metadata: { ownerReferences: [], deletionTimestamp: 't' } }, old: { spec: { a: 2 }, status: { qosClass: 'Burstable' } }, want: { spec: { a: 2 }, status: { phase: 'Failed', qosClass: 'Burstable' } } },
-    { path: 'core/pods/ephemeralcontainers', given: { spec: { nodeName: 'evil', ephemeralContainers: [{ name: 'e' }] } }, old: { spec: { nodeName: 'n' } }, want: { spec: { nodeName: 'n', ephemeralContainers: [{ name: 'e' }] } } },
-    { path: 'core/pods/resize', given: { spec: { nodeName: 'evil', containers: [{ name: 'c', image: 'evil', resources: { limits: { cpu: '2' } } }] } }, old: { spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] } }, want: { spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i', resources: { limits: { cpu: '2' } } }] } } },
-    { path: 'core/namespaces', given: { spec: { finalizers: [] } }, old: { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } }, want: { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } } },
-    { path: 'core/namespaces/finalize', given: { spec: { finalizers: [] }, status: { phase: 'x' } }, old: { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Terminating' } }, want: { spec: { finalizers: [] }, status: { phase: 'Terminating' } } },
-    { path: 'core/services', given: { spec: { type: 'ClusterIP', clusterIP: '10.0.0.1', ports: [{ port: 80, nodePort: 30080 }] } }, old: { spec: { type: 'NodePort', clusterIP: '10.0.0.1', ports: [{ port: 80, nodePort: 30080 }] } }, want: { spec: { clusterIP: '10.0.0.1', ports: [{ port: 80 }] } } },
-    { path: 'core/persistentvolumes/status', given: { status: { phase: 'Bound' } }, old: { status: { phase: 'Available', lastPhaseTransitionTime: 'a' } }, want: { status: { lastPhaseTransitionTime: context.now } } },
-    { path: 'core/persistentvolumes/status', given: { status: { phase: 'Bound' } }, old: { status: { phase: 'Bound', lastPhaseTransitionTime: 'a' } }, want: { status: { lastPhaseTransitionTime: 'a' } } },
-    { path: 'apps/deployments', given: { metadata: { annotations: { a: 'b' } }, spec: {} }, old: { metadata: { generation: 2 }, spec: {} }, want: { metadata: { generation: 3 } } },
-    { path: 'apps/deployments/status', given: { metadata: { labels: { a: 'b' } }, status: { replicas: 1 } }, old: { metadata: { labels: { a: 'c' } }, spec: { replicas: 1 } }, want: { metadata: { labels: { a: 'c' } }, spec: { replicas: 1 }, status: { replicas: 1 } } },
-    { path: 'admissionregistration.k8s.io/validatingwebhookconfigurations', given: { webhooks: [{ name: 'a' }] }, old: { metadata: { generation: 1 } }, want: { metadata: { generation: 2 } } },
-    { path: 'certificates.k8s.io/certificatesigningrequests/approval', given: { spec: { request: 'evil' }, status: { certificate: 'evil', conditions: [{ type: 'Approved', status: 'True' }] } }, old: { spec: { request: 'r' }, status: {} }, want: { spec: { request: 'r' }, status: { conditions: [{ type: 'Approved', lastUpdateTime: context.now, lastTransitionTime: context.now }] } } },
+    {
+      path: 'core/pods',
+      given: { spec: { a: 1 }, status: { phase: 'Failed' }, metadata: { generation: 4 } },
+      old: { spec: { a: 2 }, status: { phase: 'Running' } },
+      want: { status: { phase: 'Running' }, metadata: { generation: 5 } },
+    },
+    {
+      path: 'core/pods',
+      given: { spec: { a: [] }, metadata: { generation: 4 } },
+      old: { spec: {} },
+      want: { metadata: { generation: 4 } },
+    },
+    {
+      path: 'core/pods/status',
+      given: { spec: { a: 1 }, status: { phase: 'Failed' }, metadata: { ownerReferences: [], deletionTimestamp: 't' } },
+      old: { spec: { a: 2 }, status: { qosClass: 'Burstable' } },
+      want: { spec: { a: 2 }, status: { phase: 'Failed', qosClass: 'Burstable' } },
+    },
+    {
+      path: 'core/pods/ephemeralcontainers',
+      given: { spec: { nodeName: 'evil', ephemeralContainers: [{ name: 'e' }] } },
+      old: { spec: { nodeName: 'n' } },
+      want: { spec: { nodeName: 'n', ephemeralContainers: [{ name: 'e' }] } },
+    },
+    {
+      path: 'core/pods/resize',
+      given: { spec: { nodeName: 'evil', containers: [{ name: 'c', image: 'evil', resources: { limits: { cpu: '2' } } }] } },
+      old: { spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] } },
+      want: { spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i', resources: { limits: { cpu: '2' } } }] } },
+    },
+    {
+      path: 'core/namespaces',
+      given: { spec: { finalizers: [] } },
+      old: { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
+      want: { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
+    },
+    {
+      path: 'core/namespaces/finalize',
+      given: { spec: { finalizers: [] }, status: { phase: 'x' } },
+      old: { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Terminating' } },
+      want: { spec: { finalizers: [] }, status: { phase: 'Terminating' } },
+    },
+    {
+      path: 'core/services',
+      given: { spec: { type: 'ClusterIP', clusterIP: '10.0.0.1', ports: [{ port: 80, nodePort: 30080 }] } },
+      old: { spec: { type: 'NodePort', clusterIP: '10.0.0.1', ports: [{ port: 80, nodePort: 30080 }] } },
+      want: { spec: { clusterIP: '10.0.0.1', ports: [{ port: 80 }] } },
+    },
+    {
+      path: 'core/persistentvolumes/status',
+      given: { status: { phase: 'Bound' } },
+      old: { status: { phase: 'Available', lastPhaseTransitionTime: 'a' } },
+      want: { status: { lastPhaseTransitionTime: context.now } },
+    },
+    {
+      path: 'core/persistentvolumes/status',
+      given: { status: { phase: 'Bound' } },
+      old: { status: { phase: 'Bound', lastPhaseTransitionTime: 'a' } },
+      want: { status: { lastPhaseTransitionTime: 'a' } },
+    },
+    {
+      path: 'apps/deployments',
+      given: { metadata: { annotations: { a: 'b' } }, spec: {} },
+      old: { metadata: { generation: 2 }, spec: {} },
+      want: { metadata: { generation: 3 } },
+    },
+    {
+      path: 'apps/deployments/status',
+      given: { metadata: { labels: { a: 'b' } }, status: { replicas: 1 } },
+      old: { metadata: { labels: { a: 'c' } }, spec: { replicas: 1 } },
+      want: { metadata: { labels: { a: 'c' } }, spec: { replicas: 1 }, status: { replicas: 1 } },
+    },
+    {
+      path: 'admissionregistration.k8s.io/validatingwebhookconfigurations',
+      given: { webhooks: [{ name: 'a' }] },
+      old: { metadata: { generation: 1 } },
+      want: { metadata: { generation: 2 } },
+    },
+    {
+      path: 'certificates.k8s.io/certificatesigningrequests/approval',
+      given: { spec: { request: 'evil' }, status: { certificate: 'evil', conditions: [{ type: 'Approved', status: 'True' }] } },
+      old: { spec: { request: 'r' }, status: {} },
+      want: {
+        spec: { request: 'r' },
+        status: { conditions: [{ type: 'Approved', lastUpdateTime: context.now, lastTransitionTime: context.now }] },
+      },
+    },
   ])('$path $given', ({ path, given, old, want }) => {
     expect(updated(path, given, old)).toMatchObject(want);
   });
@@ -75,9 +217,15 @@ describe('prepareForUpdate', () => {
   it('does not let a signer approve', () => {
     const path = 'certificates.k8s.io/certificatesigningrequests/status';
     const denied = { type: 'Denied', status: 'True', reason: 'no', lastUpdateTime: 'a', lastTransitionTime: 'a' };
-    const { status } = updated(path, { status: { conditions: [{ type: 'Denied', status: 'True', reason: 'changed' }] } }, { status: { conditions: [denied] } });
+    const { status } = updated(
+      path,
+      { status: { conditions: [{ type: 'Denied', status: 'True', reason: 'changed' }] } },
+      { status: { conditions: [denied] } },
+    );
     expect(status).toEqual({ conditions: [denied] });
-    expect(updated('certificates.k8s.io/certificatesigningrequests/approval', { status: { certificate: 'evil' } }, { status: {} }).status).toEqual({});
+    expect(
+      updated('certificates.k8s.io/certificatesigningrequests/approval', { status: { certificate: 'evil' } }, { status: {} }).status,
+    ).toEqual({});
   });
 });
 
@@ -87,16 +235,41 @@ describe('secrets and config maps', () => {
   it('makes data of stringData, any key', () => {
     const secret = object(JSON.parse('{"data":{"a":"eA==","b":"eA=="},"stringData":{"a":"y","__proto__":"z"}}'));
     secrets.defaults?.(secret);
-    expect(JSON.parse(JSON.stringify(secret))).toEqual(JSON.parse('{"apiVersion":"","kind":"","metadata":{"name":"x"},"type":"Opaque","data":{"a":"eQ==","b":"eA==","__proto__":"eg=="}}'));
+    expect(JSON.parse(JSON.stringify(secret))).toEqual(
+      JSON.parse('{"apiVersion":"","kind":"","metadata":{"name":"x"},"type":"Opaque","data":{"a":"eQ==","b":"eA==","__proto__":"eg=="}}'),
+    );
   });
 
   it.each([
-    { path: 'core/secrets', given: { type: 'Opaque', immutable: true, data: { a: 'eA==' } }, old: { type: 'Opaque', immutable: true, data: { a: 'eA==' } }, want: [] },
+    {
+      path: 'core/secrets',
+      given: { type: 'Opaque', immutable: true, data: { a: 'eA==' } },
+      old: { type: 'Opaque', immutable: true, data: { a: 'eA==' } },
+      want: [],
+    },
     { path: 'core/secrets', given: { type: 'Other' }, old: { type: 'Opaque' }, want: ['type: Invalid value: "Other": field is immutable'] },
-    { path: 'core/secrets', given: { type: 'Opaque' }, old: { type: 'Opaque', immutable: true, data: { a: 'eA==' } }, want: ['immutable: Forbidden: field is immutable when `immutable` is set', 'data: Forbidden: field is immutable when `immutable` is set'] },
-    { path: 'core/configmaps', given: { immutable: true, binaryData: { a: 'eA==' } }, old: { immutable: true }, want: ['binaryData: Forbidden: field is immutable when `immutable` is set'] },
+    {
+      path: 'core/secrets',
+      given: { type: 'Opaque' },
+      old: { type: 'Opaque', immutable: true, data: { a: 'eA==' } },
+      want: [
+        'immutable: Forbidden: field is immutable when `immutable` is set',
+        'data: Forbidden: field is immutable when `immutable` is set',
+      ],
+    },
+    {
+      path: 'core/configmaps',
+      given: { immutable: true, binaryData: { a: 'eA==' } },
+      old: { immutable: true },
+      want: ['binaryData: Forbidden: field is immutable when `immutable` is set'],
+    },
   ])('$path from $old to $given', ({ path, given, old, want }) => {
-    expect(strategyOf(path).validateUpdate?.(object(given), object(old), context).map(String)).toEqual(want);
+    const metadata = { name: 'x', namespace: 'n' };
+    expect(
+      strategyOf(path)
+        .validateUpdate?.(object({ ...given, metadata }), object({ ...old, metadata }), context)
+        .map(String),
+    ).toEqual(want);
   });
 });
 
@@ -114,7 +287,9 @@ describe('graceful deletion of pods', () => {
 });
 
 describe('podQosClass', () => {
-  const container = (requests?: Record<string, string>, limits?: Record<string, string>) => ({ resources: { ...(requests && { requests }), ...(limits && { limits }) } });
+  const container = (requests?: Record<string, string>, limits?: Record<string, string>) => ({
+    resources: { ...(requests && { requests }), ...(limits && { limits }) },
+  });
   const full = { cpu: '1', memory: '1Gi' };
   it.each([
     { name: 'nothing', spec: { containers: [{}] }, want: 'BestEffort' },
@@ -122,7 +297,11 @@ describe('podQosClass', () => {
     { name: 'equal, in other words', spec: { containers: [container({ cpu: '1000m', memory: '1024Mi' }, full)] }, want: 'Guaranteed' },
     { name: 'limits alone are not requests', spec: { containers: [container(undefined, full)] }, want: 'Burstable' },
     { name: 'one container without', spec: { containers: [container(full, full), {}] }, want: 'Burstable' },
-    { name: 'an init container counts', spec: { containers: [container(full, full)], initContainers: [container({ cpu: '1' })] }, want: 'Burstable' },
+    {
+      name: 'an init container counts',
+      spec: { containers: [container(full, full)], initContainers: [container({ cpu: '1' })] },
+      want: 'Burstable',
+    },
     { name: 'other resources do not count', spec: { containers: [container({ 'example.com/gpu': '1' })] }, want: 'BestEffort' },
     { name: 'the pod itself', spec: { resources: { requests: full, limits: full }, containers: [{}] }, want: 'Guaranteed' },
   ])('$name: $want', ({ spec, want }) => {

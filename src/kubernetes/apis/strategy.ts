@@ -26,7 +26,8 @@ export function resetObjectMetaForStatus(object: KubeObject, old: KubeObject): v
 
 /** Sets the generation of an updated object: one more than before if what counts has changed. */
 export function bumpGeneration(object: KubeObject, old: KubeObject, ...fields: string[]): void {
-  if (fields.some((field) => !semanticDeepEqual(object[field], old[field]))) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  if (fields.some((field) => !semanticDeepEqual(object[field], old[field])))
+    object.metadata.generation = (old.metadata.generation ?? 0) + 1;
 }
 
 /** For kinds whose status clients do not set: it is empty at first, and a write of the object leaves it alone. */

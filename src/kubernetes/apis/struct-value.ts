@@ -5,6 +5,8 @@ import { JsonText } from '#apimachinery/validation/field';
  * types, whose fields have Go's names: `structValue({ Type: 'X', RollingUpdate: null })`.
  */
 export function structValue(fields: Readonly<Record<string, unknown>> | readonly unknown[]): JsonText {
-  const json = JSON.stringify(fields, (_key, value: unknown) => (value instanceof JsonText ? JSON.parse(value.text) as unknown : value === undefined ? null : value));
+  const json = JSON.stringify(fields, (_key, value: unknown) =>
+    value instanceof JsonText ? (JSON.parse(value.text) as unknown) : value === undefined ? null : value,
+  );
   return new JsonText(json.replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`));
 }

@@ -11,5 +11,12 @@ export const admissionRegistrationGroup: ApiGroup = {
   group: 'admissionregistration.k8s.io',
   versions: [{ version: 'v1', versionPriority: 15 }],
   groupPriorityMinimum: 16700,
-  resources: [mutatingadmissionpolicies, mutatingadmissionpolicybindings, mutatingwebhookconfigurations, validatingadmissionpolicies, validatingadmissionpolicybindings, validatingwebhookconfigurations],
+  resources: [
+    mutatingadmissionpolicies,
+    mutatingadmissionpolicybindings,
+    mutatingwebhookconfigurations,
+    validatingadmissionpolicies,
+    validatingadmissionpolicybindings,
+    validatingwebhookconfigurations,
+  ],
 };

@@ -15,9 +15,15 @@ export function paramRefText(paramRef: ParamRef | undefined): string {
 
 /** The form of the generated String method of metav1.LabelSelector. */
 function goStringOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
-  const labels = Object.keys(matchLabels).sort(compareBytes).map((key) => `${key}: ${matchLabels[key]},`).join('');
+  const labels = Object.keys(matchLabels)
+    .sort(compareBytes)
+    .map((key) => `${key}: ${matchLabels[key]},`)
+    .join('');
   const expressions = matchExpressions
-    .map(({ key = '', operator = '', values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`)
+    .map(
+      ({ key = '', operator = '', values = [] }) =>
+        `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+    )
     .join('');
   return `&LabelSelector{MatchLabels:map[string]string{${labels}},MatchExpressions:[]LabelSelectorRequirement{${expressions}},}`;
 }

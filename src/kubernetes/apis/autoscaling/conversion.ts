@@ -21,15 +21,33 @@ const defaultCpuUtilization = 80;
 /** Metrics as the annotations hold them: the types of autoscaling/v1 that no field refers to any more. */
 interface OldMetric {
   type: string;
-  object?: { target?: v2.CrossVersionObjectReference; metricName?: string; targetValue?: string; currentValue?: string; selector?: unknown; averageValue?: string };
+  object?: {
+    target?: v2.CrossVersionObjectReference;
+    metricName?: string;
+    targetValue?: string;
+    currentValue?: string;
+    selector?: unknown;
+    averageValue?: string;
+  };
   pods?: { metricName?: string; targetAverageValue?: string; currentAverageValue?: string; selector?: unknown };
   resource?: OldResource;
   containerResource?: OldResource;
-  external?: { metricName?: string; metricSelector?: unknown; targetValue?: string; targetAverageValue?: string; currentValue?: string; currentAverageValue?: string };
+  external?: {
+    metricName?: string;
+    metricSelector?: unknown;
+    targetValue?: string;
+    targetAverageValue?: string;
+    currentValue?: string;
+    currentAverageValue?: string;
+  };
 }
 interface OldResource {
-  name?: string; container?: string;
-  targetAverageUtilization?: number; targetAverageValue?: string; currentAverageUtilization?: number; currentAverageValue?: string;
+  name?: string;
+  container?: string;
+  targetAverageUtilization?: number;
+  targetAverageValue?: string;
+  currentAverageUtilization?: number;
+  currentAverageValue?: string;
 }
 
 /** Go's encoding of a struct: members in the order given, absent ones left out, HTML escaped. */
@@ -50,40 +68,62 @@ function objectReference(reference: v2.CrossVersionObjectReference | undefined):
 
 function toOldSpec({ type, object, pods, resource, containerResource, external }: v2.MetricSpec): object {
   const resourceOf = (source: v2.ResourceMetricSource) => ({
-    name: source.name ?? '', targetAverageUtilization: source.target?.averageUtilization, targetAverageValue: source.target?.averageValue,
+    name: source.name ?? '',
+    targetAverageUtilization: source.target?.averageUtilization,
+    targetAverageValue: source.target?.averageValue,
   });
   return {
     type,
     object: object && {
-      target: objectReference(object.describedObject), metricName: object.metric?.name ?? '', targetValue: object.target?.value ?? '0',
-      selector: selectorOf(object.metric), averageValue: object.target?.averageValue,
+      target: objectReference(object.describedObject),
+      metricName: object.metric?.name ?? '',
+      targetValue: object.target?.value ?? '0',
+      selector: selectorOf(object.metric),
+      averageValue: object.target?.averageValue,
     },
-    pods: pods && { metricName: pods.metric?.name ?? '', targetAverageValue: pods.target?.averageValue ?? '0', selector: selectorOf(pods.metric) },
+    pods: pods && {
+      metricName: pods.metric?.name ?? '',
+      targetAverageValue: pods.target?.averageValue ?? '0',
+      selector: selectorOf(pods.metric),
+    },
     resource: resource && resourceOf(resource),
     containerResource: containerResource && { ...resourceOf(containerResource), container: containerResource.container ?? '' },
     external: external && {
-      metricName: external.metric?.name ?? '', metricSelector: selectorOf(external.metric),
-      targetValue: external.target?.value, targetAverageValue: external.target?.averageValue,
+      metricName: external.metric?.name ?? '',
+      metricSelector: selectorOf(external.metric),
+      targetValue: external.target?.value,
+      targetAverageValue: external.target?.averageValue,
     },
   };
 }
 
 function toOldStatus({ type, object, pods, resource, containerResource, external }: v2.MetricStatus): object {
   const resourceOf = (status: v2.ResourceMetricStatus) => ({
-    name: status.name ?? '', currentAverageUtilization: status.current?.averageUtilization, currentAverageValue: status.current?.averageValue ?? '0',
+    name: status.name ?? '',
+    currentAverageUtilization: status.current?.averageUtilization,
+    currentAverageValue: status.current?.averageValue ?? '0',
   });
   return {
     type,
     object: object && {
-      target: objectReference(object.describedObject), metricName: object.metric?.name ?? '', currentValue: object.current?.value ?? '0',
-      selector: selectorOf(object.metric), averageValue: object.current?.averageValue,
+      target: objectReference(object.describedObject),
+      metricName: object.metric?.name ?? '',
+      currentValue: object.current?.value ?? '0',
+      selector: selectorOf(object.metric),
+      averageValue: object.current?.averageValue,
     },
-    pods: pods && { metricName: pods.metric?.name ?? '', currentAverageValue: pods.current?.averageValue ?? '0', selector: selectorOf(pods.metric) },
+    pods: pods && {
+      metricName: pods.metric?.name ?? '',
+      currentAverageValue: pods.current?.averageValue ?? '0',
+      selector: selectorOf(pods.metric),
+    },
     resource: resource && resourceOf(resource),
     containerResource: containerResource && { ...resourceOf(containerResource), container: containerResource.container ?? '' },
     external: external && {
-      metricName: external.metric?.name ?? '', metricSelector: selectorOf(external.metric),
-      currentValue: external.current?.value ?? '0', currentAverageValue: external.current?.averageValue,
+      metricName: external.metric?.name ?? '',
+      metricSelector: selectorOf(external.metric),
+      currentValue: external.current?.value ?? '0',
+      currentAverageValue: external.current?.averageValue,
     },
   };
 }
@@ -100,10 +140,12 @@ function identifier(name: string | undefined, selector: unknown): v2.MetricIdent
 const isZero = (quantity: string | undefined) => !quantity || /^[+-]?0*\.?0*[a-zA-Z]*$/.test(quantity);
 
 function fromOldSpec({ type, object, pods, resource, containerResource, external }: OldMetric): v2.MetricSpec {
-  const resourceTarget = (source: OldResource) => defined<v2.MetricTarget>({
-    type: source.targetAverageUtilization === undefined ? 'AverageValue' : 'Utilization',
-    averageValue: source.targetAverageValue, averageUtilization: source.targetAverageUtilization,
-  });
+  const resourceTarget = (source: OldResource) =>
+    defined<v2.MetricTarget>({
+      type: source.targetAverageUtilization === undefined ? 'AverageValue' : 'Utilization',
+      averageValue: source.targetAverageValue,
+      averageUtilization: source.targetAverageUtilization,
+    });
   return defined<v2.MetricSpec>({
     type,
     object: object && {
@@ -116,22 +158,33 @@ function fromOldSpec({ type, object, pods, resource, containerResource, external
       }),
       metric: identifier(object.metricName, object.selector),
     },
-    pods: pods && { metric: identifier(pods.metricName, pods.selector), target: { type: 'AverageValue', averageValue: pods.targetAverageValue ?? '0' } },
+    pods: pods && {
+      metric: identifier(pods.metricName, pods.selector),
+      target: { type: 'AverageValue', averageValue: pods.targetAverageValue ?? '0' },
+    },
     resource: resource && { name: resource.name ?? '', target: resourceTarget(resource) },
-    containerResource: containerResource && { name: containerResource.name ?? '', target: resourceTarget(containerResource), container: containerResource.container ?? '' },
+    containerResource: containerResource && {
+      name: containerResource.name ?? '',
+      target: resourceTarget(containerResource),
+      container: containerResource.container ?? '',
+    },
     external: external && {
       metric: identifier(external.metricName, external.metricSelector),
       target: defined<v2.MetricTarget>({
-        type: external.targetValue === undefined ? 'AverageValue' : 'Value', value: external.targetValue, averageValue: external.targetAverageValue,
+        type: external.targetValue === undefined ? 'AverageValue' : 'Value',
+        value: external.targetValue,
+        averageValue: external.targetAverageValue,
       }),
     },
   });
 }
 
 function fromOldStatus({ type, object, pods, resource, containerResource, external }: OldMetric): v2.MetricStatus {
-  const resourceCurrent = (status: OldResource) => defined<v2.MetricValueStatus>({
-    averageValue: status.currentAverageValue ?? '0', averageUtilization: status.currentAverageUtilization,
-  });
+  const resourceCurrent = (status: OldResource) =>
+    defined<v2.MetricValueStatus>({
+      averageValue: status.currentAverageValue ?? '0',
+      averageUtilization: status.currentAverageUtilization,
+    });
   return defined<v2.MetricStatus>({
     type,
     object: object && {
@@ -141,7 +194,11 @@ function fromOldStatus({ type, object, pods, resource, containerResource, extern
     },
     pods: pods && { metric: identifier(pods.metricName, pods.selector), current: { averageValue: pods.currentAverageValue ?? '0' } },
     resource: resource && { name: resource.name ?? '', current: resourceCurrent(resource) },
-    containerResource: containerResource && { name: containerResource.name ?? '', current: resourceCurrent(containerResource), container: containerResource.container ?? '' },
+    containerResource: containerResource && {
+      name: containerResource.name ?? '',
+      current: resourceCurrent(containerResource),
+      container: containerResource.container ?? '',
+    },
     external: external && {
       metric: identifier(external.metricName, external.metricSelector),
       current: defined<v2.MetricValueStatus>({ value: external.currentValue ?? '0', averageValue: external.currentAverageValue }),
@@ -151,12 +208,20 @@ function fromOldStatus({ type, object, pods, resource, containerResource, extern
 
 /** The annotation holds the internal type, whose members have the names of the Go fields. */
 function toOldBehavior(behavior: v2.HorizontalPodAutoscalerBehavior): object {
-  const rules = (scaling: v2.HPAScalingRules | undefined) => scaling ? {
-    StabilizationWindowSeconds: scaling.stabilizationWindowSeconds ?? null,
-    SelectPolicy: scaling.selectPolicy ?? null,
-    Policies: scaling.policies?.map(({ type = '', value = 0, periodSeconds = 0 }) => ({ Type: type, Value: value, PeriodSeconds: periodSeconds })) ?? null,
-    Tolerance: scaling.tolerance ?? null,
-  } : null;
+  const rules = (scaling: v2.HPAScalingRules | undefined) =>
+    scaling
+      ? {
+          StabilizationWindowSeconds: scaling.stabilizationWindowSeconds ?? null,
+          SelectPolicy: scaling.selectPolicy ?? null,
+          Policies:
+            scaling.policies?.map(({ type = '', value = 0, periodSeconds = 0 }) => ({
+              Type: type,
+              Value: value,
+              PeriodSeconds: periodSeconds,
+            })) ?? null,
+          Tolerance: scaling.tolerance ?? null,
+        }
+      : null;
   return { ScaleUp: rules(behavior.scaleUp), ScaleDown: rules(behavior.scaleDown) };
 }
 
@@ -167,17 +232,25 @@ function member(value: unknown, name: string): unknown {
 }
 
 function fromOldBehavior(old: unknown): v2.HorizontalPodAutoscalerBehavior {
-  const rules = (scaling: unknown) => scaling === undefined ? undefined : defined<v2.HPAScalingRules>({
-    stabilizationWindowSeconds: member(scaling, 'StabilizationWindowSeconds') as number | undefined,
-    selectPolicy: member(scaling, 'SelectPolicy') as string | undefined,
-    policies: (member(scaling, 'Policies') as unknown[] | undefined)?.map((policy) => defined<v2.HPAScalingPolicy>({
-      type: member(policy, 'Type') as string | undefined,
-      value: member(policy, 'Value') as number | undefined,
-      periodSeconds: member(policy, 'PeriodSeconds') as number | undefined,
-    })),
-    tolerance: member(scaling, 'Tolerance') as string | undefined,
+  const rules = (scaling: unknown) =>
+    scaling === undefined
+      ? undefined
+      : defined<v2.HPAScalingRules>({
+          stabilizationWindowSeconds: member(scaling, 'StabilizationWindowSeconds') as number | undefined,
+          selectPolicy: member(scaling, 'SelectPolicy') as string | undefined,
+          policies: (member(scaling, 'Policies') as unknown[] | undefined)?.map((policy) =>
+            defined<v2.HPAScalingPolicy>({
+              type: member(policy, 'Type') as string | undefined,
+              value: member(policy, 'Value') as number | undefined,
+              periodSeconds: member(policy, 'PeriodSeconds') as number | undefined,
+            }),
+          ),
+          tolerance: member(scaling, 'Tolerance') as string | undefined,
+        });
+  return defined<v2.HorizontalPodAutoscalerBehavior>({
+    scaleUp: rules(member(old, 'ScaleUp')),
+    scaleDown: rules(member(old, 'ScaleDown')),
   });
-  return defined<v2.HorizontalPodAutoscalerBehavior>({ scaleUp: rules(member(old, 'ScaleUp')), scaleDown: rules(member(old, 'ScaleDown')) });
 }
 
 function isCpuUtilization({ type, resource }: v2.MetricSpec): boolean {
@@ -206,23 +279,35 @@ function toV1(object: KubeObject): KubeObject {
   if (status?.currentMetrics?.length) added[annotations.currentMetrics] = goJson(status.currentMetrics.map(toOldStatus));
   if (spec?.behavior) added[annotations.behavior] = goJson(toOldBehavior(spec.behavior));
   if (status?.conditions?.length) {
-    added[annotations.conditions] = goJson(status.conditions.map((condition) => ({
-      type: condition.type ?? '', status: condition.status ?? '', lastTransitionTime: condition.lastTransitionTime ?? null,
-      reason: condition.reason || undefined, message: condition.message || undefined,
-    })));
+    added[annotations.conditions] = goJson(
+      status.conditions.map((condition) => ({
+        type: condition.type ?? '',
+        status: condition.status ?? '',
+        lastTransitionTime: condition.lastTransitionTime ?? null,
+        reason: condition.reason || undefined,
+        message: condition.message || undefined,
+      })),
+    );
   }
-  const cpu = status?.currentMetrics?.findLast(({ type, resource }) => type === 'Resource' && resource?.name === 'cpu' && resource.current?.averageUtilization !== undefined);
+  const cpu = status?.currentMetrics?.findLast(
+    ({ type, resource }) => type === 'Resource' && resource?.name === 'cpu' && resource.current?.averageUtilization !== undefined,
+  );
   const result: v1.HorizontalPodAutoscaler = {
     ...rest,
     apiVersion: 'autoscaling/v1',
     metadata: withAnnotations(object.metadata, added),
     spec: defined<v1.HorizontalPodAutoscalerSpec>({
-      scaleTargetRef: spec?.scaleTargetRef, minReplicas: spec?.minReplicas, maxReplicas: spec?.maxReplicas,
+      scaleTargetRef: spec?.scaleTargetRef,
+      minReplicas: spec?.minReplicas,
+      maxReplicas: spec?.maxReplicas,
       targetCPUUtilizationPercentage: spec?.metrics?.find(isCpuUtilization)?.resource?.target?.averageUtilization,
     }),
     status: defined<v1.HorizontalPodAutoscalerStatus>({
-      observedGeneration: status?.observedGeneration, lastScaleTime: status?.lastScaleTime, currentReplicas: status?.currentReplicas ?? 0,
-      desiredReplicas: status?.desiredReplicas ?? 0, currentCPUUtilizationPercentage: cpu?.resource?.current?.averageUtilization,
+      observedGeneration: status?.observedGeneration,
+      lastScaleTime: status?.lastScaleTime,
+      currentReplicas: status?.currentReplicas ?? 0,
+      desiredReplicas: status?.desiredReplicas ?? 0,
+      currentCPUUtilizationPercentage: cpu?.resource?.current?.averageUtilization,
     }),
   };
   return result;
@@ -240,7 +325,8 @@ function parseAnnotation<T>(object: KubeObject, name: string, check: (value: unk
   }
 }
 
-const isListOfObjects = <T>(value: unknown): value is T[] => Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
+const isListOfObjects = <T>(value: unknown): value is T[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function toV2(object: KubeObject): KubeObject {
@@ -250,24 +336,33 @@ function toV2(object: KubeObject): KubeObject {
   if (metrics.length === 0) metrics = [cpuUtilization(defaultCpuUtilization)];
   const behavior = parseAnnotation(object, annotations.behavior, isObject);
   const newBehavior = behavior && fromOldBehavior(behavior);
-  const currentMetrics = parseAnnotation(object, annotations.currentMetrics, isListOfObjects<OldMetric>)?.map(fromOldStatus)
-    ?? (status?.currentCPUUtilizationPercentage === undefined
+  const currentMetrics =
+    parseAnnotation(object, annotations.currentMetrics, isListOfObjects<OldMetric>)?.map(fromOldStatus) ??
+    (status?.currentCPUUtilizationPercentage === undefined
       ? undefined
       : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: status.currentCPUUtilizationPercentage } } }]);
-  const conditions = parseAnnotation(object, annotations.conditions, isListOfObjects<v2.HorizontalPodAutoscalerCondition>)
-    ?.map(({ type, status, lastTransitionTime, reason, message }) =>
-      defined<v2.HorizontalPodAutoscalerCondition>({ type, status, lastTransitionTime: lastTransitionTime ?? undefined, reason, message }));
+  const conditions = parseAnnotation(object, annotations.conditions, isListOfObjects<v2.HorizontalPodAutoscalerCondition>)?.map(
+    ({ type, status, lastTransitionTime, reason, message }) =>
+      defined<v2.HorizontalPodAutoscalerCondition>({ type, status, lastTransitionTime: lastTransitionTime ?? undefined, reason, message }),
+  );
   const result: v2.HorizontalPodAutoscaler = {
     ...rest,
     apiVersion: 'autoscaling/v2',
     metadata: withAnnotations(object.metadata, {}),
     spec: defined<v2.HorizontalPodAutoscalerSpec>({
-      scaleTargetRef: spec?.scaleTargetRef, minReplicas: spec?.minReplicas, maxReplicas: spec?.maxReplicas, metrics,
+      scaleTargetRef: spec?.scaleTargetRef,
+      minReplicas: spec?.minReplicas,
+      maxReplicas: spec?.maxReplicas,
+      metrics,
       behavior: newBehavior && Object.keys(newBehavior).length > 0 ? newBehavior : undefined,
     }),
     status: defined<v2.HorizontalPodAutoscalerStatus>({
-      observedGeneration: status?.observedGeneration, lastScaleTime: status?.lastScaleTime, currentReplicas: status?.currentReplicas,
-      desiredReplicas: status?.desiredReplicas, currentMetrics, conditions,
+      observedGeneration: status?.observedGeneration,
+      lastScaleTime: status?.lastScaleTime,
+      currentReplicas: status?.currentReplicas,
+      desiredReplicas: status?.desiredReplicas,
+      currentMetrics,
+      conditions,
     }),
   };
   return result;

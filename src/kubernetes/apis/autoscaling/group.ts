@@ -5,7 +5,10 @@ import horizontalpodautoscalersV1 from './v1/horizontalpodautoscalers.ts';
 /** What autoscaling serves. */
 export const autoscalingGroup: ApiGroup = {
   group: 'autoscaling',
-  versions: [{ version: 'v2', versionPriority: 30 }, { version: 'v1', versionPriority: 15 }],
+  versions: [
+    { version: 'v2', versionPriority: 30 },
+    { version: 'v1', versionPriority: 15 },
+  ],
   groupPriorityMinimum: 17500,
   resources: [horizontalpodautoscalersV2, horizontalpodautoscalersV1],
 };

@@ -1,9 +1,18 @@
 import type { Column, Strategy } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
-import { validateHorizontalPodAutoscaler, validateHorizontalPodAutoscalerUpdate } from '#kubernetes/apis/autoscaling/validation/horizontal-pod-autoscaler';
+import {
+  validateHorizontalPodAutoscaler,
+  validateHorizontalPodAutoscalerUpdate,
+} from '#kubernetes/apis/autoscaling/validation/horizontal-pod-autoscaler';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import { withoutStatus } from '#kubernetes/apis/strategy';
-import type { HorizontalPodAutoscaler, MetricSpec, MetricStatus, MetricTarget, MetricValueStatus } from '#kubernetes/schema/autoscaling_v2.gen';
+import type {
+  HorizontalPodAutoscaler,
+  MetricSpec,
+  MetricStatus,
+  MetricTarget,
+  MetricValueStatus,
+} from '#kubernetes/schema/autoscaling_v2.gen';
 
 export const horizontalPodAutoscalerStrategy: Strategy<HorizontalPodAutoscaler> = withoutStatus({
   validate: validateHorizontalPodAutoscaler,
@@ -22,25 +31,35 @@ function percent(value: number | undefined, otherwise: string): string {
 
 /** `cpu: 50%/80%`, or `cpu: 100m/200m` where the target is an amount. */
 function resourceText(name: string | undefined, target: MetricTarget | undefined, current: MetricValueStatus | undefined): string {
-  if (target?.averageValue !== undefined) return `${name ?? ''}: ${current ? (current.averageValue ?? '<nil>') : '<unknown>'}/${target.averageValue}`;
+  if (target?.averageValue !== undefined)
+    return `${name ?? ''}: ${current ? (current.averageValue ?? '<nil>') : '<unknown>'}/${target.averageValue}`;
   return `${name ?? ''}: ${percent(current?.averageUtilization, '<unknown>')}/${percent(target?.averageUtilization, '<auto>')}`;
 }
 
 function metricText(spec: MetricSpec, status: MetricStatus | undefined): string {
   switch (spec.type) {
-    case 'External': return valueText(spec.external?.target, status?.external?.current);
-    case 'Object': return valueText(spec.object?.target, status?.object?.current);
-    case 'Pods': return `${status?.pods ? (status.pods.current?.averageValue ?? '<nil>') : '<unknown>'}/${spec.pods?.target?.averageValue ?? '<nil>'}`;
-    case 'Resource': return resourceText(spec.resource?.name, spec.resource?.target, status?.resource?.current);
-    case 'ContainerResource': return resourceText(spec.containerResource?.name, spec.containerResource?.target, status?.containerResource?.current);
-    default: return '<unknown type>';
+    case 'External':
+      return valueText(spec.external?.target, status?.external?.current);
+    case 'Object':
+      return valueText(spec.object?.target, status?.object?.current);
+    case 'Pods':
+      return `${status?.pods ? (status.pods.current?.averageValue ?? '<nil>') : '<unknown>'}/${spec.pods?.target?.averageValue ?? '<nil>'}`;
+    case 'Resource':
+      return resourceText(spec.resource?.name, spec.resource?.target, status?.resource?.current);
+    case 'ContainerResource':
+      return resourceText(spec.containerResource?.name, spec.containerResource?.target, status?.containerResource?.current);
+    default:
+      return '<unknown type>';
   }
 }
 
 /** The first two metrics as current/target, and how many more there are. Upstream: printers.go, formatHPAMetrics. */
 export function metricsText(specs: readonly MetricSpec[] | undefined, statuses: readonly MetricStatus[] | null | undefined): string {
   if (!specs?.length) return '<none>';
-  const text = specs.slice(0, 2).map((spec, i) => metricText(spec, statuses?.[i])).join(', ');
+  const text = specs
+    .slice(0, 2)
+    .map((spec, i) => metricText(spec, statuses?.[i]))
+    .join(', ');
   return specs.length > 2 ? `${text} + ${specs.length - 2} more...` : text;
 }
 
@@ -49,10 +68,18 @@ const spec = 'autoscaling_v2.HorizontalPodAutoscalerSpec';
 /** For both versions: they are stored as autoscaling/v2. */
 export const horizontalPodAutoscalerColumns: readonly Column<HorizontalPodAutoscaler>[] = [
   nameColumn,
-  stringColumn('Reference', describe(spec, 'scaleTargetRef'), ({ spec }) => `${spec?.scaleTargetRef?.kind ?? ''}/${spec?.scaleTargetRef?.name ?? ''}`),
+  stringColumn(
+    'Reference',
+    describe(spec, 'scaleTargetRef'),
+    ({ spec }) => `${spec?.scaleTargetRef?.kind ?? ''}/${spec?.scaleTargetRef?.name ?? ''}`,
+  ),
   stringColumn('Targets', describe(spec, 'metrics'), ({ spec, status }) => metricsText(spec?.metrics, status?.currentMetrics)),
   stringColumn('MinPods', describe(spec, 'minReplicas'), ({ spec }) => String(spec?.minReplicas ?? '<unset>')),
   stringColumn('MaxPods', describe(spec, 'maxReplicas'), ({ spec }) => spec?.maxReplicas ?? 0),
-  stringColumn('Replicas', describe('autoscaling_v2.HorizontalPodAutoscalerStatus', 'currentReplicas'), ({ status }) => status?.currentReplicas ?? 0),
+  stringColumn(
+    'Replicas',
+    describe('autoscaling_v2.HorizontalPodAutoscalerStatus', 'currentReplicas'),
+    ({ status }) => status?.currentReplicas ?? 0,
+  ),
   ageColumn,
 ];

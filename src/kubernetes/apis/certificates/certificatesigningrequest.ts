@@ -35,8 +35,9 @@ function populateTimestamps(request: CertificateSigningRequest, old: Certificate
   for (const condition of request.status?.conditions ?? []) {
     condition.lastUpdateTime ??= now;
     condition.lastTransitionTime ??=
-      old.status?.conditions?.find(({ type, status, lastTransitionTime }) => type === condition.type && status === condition.status && lastTransitionTime)
-        ?.lastTransitionTime ?? now;
+      old.status?.conditions?.find(
+        ({ type, status, lastTransitionTime }) => type === condition.type && status === condition.status && lastTransitionTime,
+      )?.lastTransitionTime ?? now;
   }
 }
 

@@ -1,9 +1,8 @@
-import { Injectable, UseInterceptors } from '@nestjs/common';
+import { Inject, Injectable, UseInterceptors } from '@nestjs/common';
 import { newBadRequest, newConflict, newNotFound, newStatus, StatusError } from '#apimachinery/api/errors';
 import { deepCopy } from '#apimachinery/runtime/copy';
-import { type FieldError, fieldPath, aggregate, notSupported, required } from '#apimachinery/validation/field';
+import { aggregate } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
-import { Inject } from '@nestjs/common';
 import { readCreate, respondCreated } from '#apiserver/endpoints/handlers/create-request';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -11,6 +10,7 @@ import type { Store, WriteRequest } from '#apiserver/registry/store';
 import { Stores } from '#apiserver/registry/stores';
 import type { Binding, Pod } from '#kubernetes/schema/core_v1.gen';
 import { updatePodCondition } from './pod-condition.ts';
+import { validatePodBinding } from './validation/pod.ts';
 
 /** Binds a pod to a node: `pods/binding`, which schedulers write, and the older `bindings`. Upstream: kubernetes/pkg/registry/core/pod/storage (BindingREST). */
 @Injectable()
@@ -23,20 +23,12 @@ export class BindingHandler {
     const { object: binding, request, negotiated } = await readCreate<Binding>(context, endpoint, { keepsSystemFields: isSubresource });
     const name = binding.metadata.name ?? '';
     if (isSubresource && name !== context.info.name) throw newBadRequest('name in URL does not match name in Binding object');
-    const errors = validateBinding(binding);
+    const errors = validatePodBinding(binding);
     if (errors.length > 0) throw new StatusError(newStatus(500, '', aggregate(errors)));
     await request.validate('CREATE', binding, undefined);
     await assignPod(this.stores.of({ group: '', resource: 'pods' }), request, binding, name);
     respondCreated(context, negotiated);
   }
-}
-
-/** Upstream: kubernetes/pkg/apis/core/validation (ValidatePodBinding). */
-function validateBinding({ target }: Binding): FieldError[] {
-  const errors: FieldError[] = [];
-  if (target?.kind && target.kind !== 'Node') errors.push(notSupported(fieldPath('target', 'kind'), target.kind, ['Node', '<empty>']));
-  if (!target?.name) errors.push(required(fieldPath('target', 'name'), ''));
-  return errors;
 }
 
 async function assignPod(store: Store, request: WriteRequest, { metadata, target }: Binding, name: string): Promise<void> {

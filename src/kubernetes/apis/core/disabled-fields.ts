@@ -9,7 +9,8 @@ export function dropDisabledPodFields(spec: PodSpec | undefined, old?: PodSpec):
   // GenericWorkload
   if (spec.schedulingGroup && !old?.schedulingGroup) delete spec.schedulingGroup;
   for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
-    for (const container of spec[list] ?? []) if (container.lifecycle?.stopSignal !== undefined && !usesStopSignals(old)) dropStopSignal(container);
+    for (const container of spec[list] ?? [])
+      if (container.lifecycle?.stopSignal !== undefined && !usesStopSignals(old)) dropStopSignal(container);
   }
   // ClusterTrustBundleProjection and PodCertificateRequest
   for (const { projected } of spec.volumes ?? []) {
@@ -22,7 +23,11 @@ export function dropDisabledPodFields(spec: PodSpec | undefined, old?: PodSpec):
 
 /** ContainerStopSignals */
 function usesStopSignals(spec: PodSpec | undefined): boolean {
-  const containers: readonly Container[] = [...(spec?.containers ?? []), ...(spec?.initContainers ?? []), ...(spec?.ephemeralContainers ?? [])];
+  const containers: readonly Container[] = [
+    ...(spec?.containers ?? []),
+    ...(spec?.initContainers ?? []),
+    ...(spec?.ephemeralContainers ?? []),
+  ];
   return containers.some(({ lifecycle }) => lifecycle?.stopSignal !== undefined);
 }
 

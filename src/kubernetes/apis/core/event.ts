@@ -55,7 +55,12 @@ export const eventColumns: readonly Column<Event>[] = [
     const kind = (involvedObject?.kind ?? '').toLowerCase();
     return involvedObject?.name ? `${kind}/${involvedObject.name}` : kind;
   }),
-  stringColumn('Subobject', describe('core_v1.ObjectReference', 'fieldPath'), ({ involvedObject }) => involvedObject?.fieldPath ?? '', wide),
+  stringColumn(
+    'Subobject',
+    describe('core_v1.ObjectReference', 'fieldPath'),
+    ({ involvedObject }) => involvedObject?.fieldPath ?? '',
+    wide,
+  ),
   stringColumn('Source', describe('core_v1.Event', 'source'), sourceText, wide),
   stringColumn('Message', describe('core_v1.Event', 'message'), ({ message }) => (message ?? '').trim()),
   stringColumn('First Seen', describe('core_v1.Event', 'firstTimestamp'), (event, { now }) => firstSeen(event, now), wide),

@@ -36,7 +36,9 @@ export function summarize(pod: Pod): PodSummary {
     if (condition.type === 'PodScheduled' && condition.reason === 'SchedulingGated') reason = 'SchedulingGated';
   }
 
-  const sidecars = new Set((spec?.initContainers ?? []).filter((container) => container.restartPolicy === 'Always').map((container) => container.name));
+  const sidecars = new Set(
+    (spec?.initContainers ?? []).filter((container) => container.restartPolicy === 'Always').map((container) => container.name),
+  );
   const total = (spec?.containers?.length ?? 0) + sidecars.size;
   let ready = 0;
   let restarts = 0;
@@ -141,7 +143,12 @@ export const podColumns: readonly Column<Pod>[] = [
   ageColumn,
   stringColumn('IP', describe('core_v1.PodStatus', 'podIP'), ({ status }) => status?.podIPs?.[0]?.ip || '<none>', wide),
   stringColumn('Node', describe('core_v1.PodSpec', 'nodeName'), ({ spec }) => spec?.nodeName || '<none>', wide),
-  stringColumn('Nominated Node', describe('core_v1.PodStatus', 'nominatedNodeName'), ({ status }) => status?.nominatedNodeName || '<none>', wide),
+  stringColumn(
+    'Nominated Node',
+    describe('core_v1.PodStatus', 'nominatedNodeName'),
+    ({ status }) => status?.nominatedNodeName || '<none>',
+    wide,
+  ),
   stringColumn('Readiness Gates', describe('core_v1.PodSpec', 'readinessGates'), readinessGatesText, wide),
 ];
 

@@ -5,7 +5,13 @@ import { getWarningsForIP } from '#apimachinery/validation/ip';
 import type { Strategy } from '#apiserver/registry/resource-definition';
 import { dropDisabledPodFields } from '#kubernetes/apis/core/disabled-fields';
 import { podQosClass } from '#kubernetes/apis/core/pod-qos';
-import { validatePodCreate, validatePodEphemeralContainersUpdate, validatePodResize, validatePodStatusUpdate, validatePodUpdate } from '#kubernetes/apis/core/validation/pod';
+import {
+  validatePodCreate,
+  validatePodEphemeralContainersUpdate,
+  validatePodResize,
+  validatePodStatusUpdate,
+  validatePodUpdate,
+} from '#kubernetes/apis/core/validation/pod';
 import { podWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { keepField, keepMeta, resetObjectMetaForStatus } from '#kubernetes/apis/strategy';
 import type { Container, Pod, PodAffinityTerm } from '#kubernetes/schema/core_v1.gen';
@@ -52,10 +58,15 @@ export const podStrategy: Strategy<Pod> = {
     pod.metadata.generation = 1;
     pod.status = { phase: 'Pending', qosClass: podQosClass(pod) };
     if (pod.spec?.schedulingGates?.length) {
-      pod.status.conditions = [{
-        type: 'PodScheduled', status: 'False', lastTransitionTime: now, reason: 'SchedulingGated',
-        message: 'Scheduling is blocked due to non-empty scheduling gates',
-      }];
+      pod.status.conditions = [
+        {
+          type: 'PodScheduled',
+          status: 'False',
+          lastTransitionTime: now,
+          reason: 'SchedulingGated',
+          message: 'Scheduling is blocked due to non-empty scheduling gates',
+        },
+      ];
     }
     dropDisabledPodFields(pod.spec);
     mergeMatchLabelKeys(pod);
@@ -107,7 +118,8 @@ export const podStatusStrategy: Strategy<Pod> = {
   validateUpdate: validatePodStatusUpdate,
   warningsOnUpdate({ status }) {
     return (['podIPs', 'hostIPs'] as const).flatMap((field) =>
-      (status?.[field] ?? []).flatMap(({ ip = '' }, i) => getWarningsForIP(fieldPath('status', field).index(i).child('ip'), ip)));
+      (status?.[field] ?? []).flatMap(({ ip = '' }, i) => getWarningsForIP(fieldPath('status', field).index(i).child('ip'), ip)),
+    );
   },
 };
 
@@ -139,7 +151,9 @@ function resized(containers: readonly Container[] = [], old: readonly Container[
 export const resizeStrategy: Strategy<Pod> = {
   prepareForUpdate(pod, old) {
     const spec = pod.spec ?? {};
-    const sameCount = spec.containers?.length === old.spec?.containers?.length && (spec.initContainers?.length ?? 0) === (old.spec?.initContainers?.length ?? 0);
+    const sameCount =
+      spec.containers?.length === old.spec?.containers?.length &&
+      (spec.initContainers?.length ?? 0) === (old.spec?.initContainers?.length ?? 0);
     if (sameCount) {
       const containers = resized(spec.containers, old.spec?.containers) ?? spec.containers;
       const initContainers = resized(spec.initContainers, old.spec?.initContainers) ?? spec.initContainers;

@@ -9,26 +9,35 @@ import type { Service, ServiceSpec } from '#kubernetes/schema/core_v1.gen';
 export function externalIpText({ spec, status }: Service): string {
   const externalIps = spec?.externalIPs ?? [];
   switch (spec?.type) {
-    case 'ClusterIP': case 'NodePort': return externalIps.join(',') || '<none>';
+    case 'ClusterIP':
+    case 'NodePort':
+      return externalIps.join(',') || '<none>';
     case 'LoadBalancer': {
       const loadBalancer = loadBalancerText(status?.loadBalancer?.ingress);
       return [...(loadBalancer ? [loadBalancer] : []), ...externalIps].join(',') || '<pending>';
     }
-    case 'ExternalName': return spec.externalName ?? '';
-    default: return '<unknown>';
+    case 'ExternalName':
+      return spec.externalName ?? '';
+    default:
+      return '<unknown>';
   }
 }
 
 /** `80/TCP,443:30443/TCP` */
 export function portsText({ spec }: Service): string {
-  return (spec?.ports ?? []).map(({ port = 0, nodePort = 0, protocol = '' }) => `${nodePort > 0 ? `${port}:${nodePort}` : port}/${protocol}`).join(',') || '<none>';
+  return (
+    (spec?.ports ?? [])
+      .map(({ port = 0, nodePort = 0, protocol = '' }) => `${nodePort > 0 ? `${port}:${nodePort}` : port}/${protocol}`)
+      .join(',') || '<none>'
+  );
 }
 
 const needsClusterIp = (spec: ServiceSpec) => spec.type !== 'ExternalName';
 const isLoadBalancer = (spec: ServiceSpec) => spec.type === 'LoadBalancer';
 const needsNodePort = (spec: ServiceSpec) => spec.type === 'NodePort' || spec.type === 'LoadBalancer';
 const needsHealthCheckNodePort = (spec: ServiceSpec) => spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
-const isExternallyAccessible = (spec: ServiceSpec) => needsNodePort(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs?.length ?? 0) > 0);
+const isExternallyAccessible = (spec: ServiceSpec) =>
+  needsNodePort(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs?.length ?? 0) > 0);
 
 /**
  * When the type of a service changes, fields that only the old type has go with it, unless the client changed them in the

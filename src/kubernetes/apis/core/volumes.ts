@@ -4,5 +4,8 @@ const abbreviations = { ReadWriteOnce: 'RWO', ReadOnlyMany: 'ROX', ReadWriteMany
 
 /** `RWO,RWX`, in a fixed order. */
 export function accessModesText(modes: readonly string[] | undefined): string {
-  return Object.entries(abbreviations).filter(([mode]) => modes?.includes(mode)).map(([, short]) => short).join(',');
+  return Object.entries(abbreviations)
+    .filter(([mode]) => modes?.includes(mode))
+    .map(([, short]) => short)
+    .join(',');
 }

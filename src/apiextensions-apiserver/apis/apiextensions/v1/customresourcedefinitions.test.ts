@@ -4,7 +4,11 @@ import definitions from './customresourcedefinitions.ts';
 
 const context: StrategyContext = { namespace: '', user: { name: 'a', groups: [] }, dryRun: false, now: '2026-11-21T12:00:00Z' };
 const definition = (storage: string, status: object) => ({
-  apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: {}, spec: { versions: ['v1', 'v2'].map((name) => ({ name, storage: name === storage })) }, status,
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: {},
+  spec: { versions: ['v1', 'v2'].map((name) => ({ name, storage: name === storage })) },
+  status,
 });
 
 it('remembers every version that was stored', () => {

@@ -42,7 +42,8 @@ export default defineResource<APIService>({
   columns: [
     nameColumn,
     new TableColumn('Service', 'string', 'The reference to the service that hosts this API endpoint.', ({ spec }) =>
-      spec?.service ? `${spec.service.namespace ?? ''}/${spec.service.name ?? ''}` : 'Local'),
+      spec?.service ? `${spec.service.namespace ?? ''}/${spec.service.name ?? ''}` : 'Local',
+    ),
     new TableColumn('Available', 'string', 'Whether this service is available.', availableText),
     ageColumn,
   ],

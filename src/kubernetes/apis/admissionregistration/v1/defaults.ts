@@ -1,7 +1,13 @@
 /** Upstream: pkg/apis/admissionregistration/v1/defaults.go and zz_generated.defaults.go. */
 import type {
-  MatchResources, MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, ValidatingAdmissionPolicy,
-  ValidatingAdmissionPolicyBinding, ValidatingWebhook, ValidatingWebhookConfiguration,
+  MatchResources,
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  MutatingWebhookConfiguration,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingWebhook,
+  ValidatingWebhookConfiguration,
 } from '#kubernetes/schema/admissionregistration_v1.gen';
 
 function defaultWebhook(webhook: ValidatingWebhook): void {

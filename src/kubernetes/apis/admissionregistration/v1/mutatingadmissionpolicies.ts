@@ -16,13 +16,23 @@ export default defineResource<MutatingAdmissionPolicy>({
   storageVersionHash: 'LYmCf+UMVdg=',
   schema: 'admissionregistration_v1.MutatingAdmissionPolicy',
   storagePath: 'mutatingadmissionpolicies',
-  storageVersion: { version: { group: 'admissionregistration.k8s.io', version: 'v1beta1' }, schema: 'admissionregistration_v1beta1.MutatingAdmissionPolicy', conversion: v1beta1Storage },
+  storageVersion: {
+    version: { group: 'admissionregistration.k8s.io', version: 'v1beta1' },
+    schema: 'admissionregistration_v1beta1.MutatingAdmissionPolicy',
+    conversion: v1beta1Storage,
+  },
   defaults: defaultAdmissionPolicy,
   strategy: { allowUnconditionalUpdate: false, generation: 'spec' },
   columns: [
     nameColumn,
-    integerColumn('Mutations', 'Mutation indicates the number of mutations rules defined in this configuration', (policy) => policy.spec?.mutations?.length ?? 0),
-    stringColumn('ParamKind', 'ParamKind specifies the kind of resources used to parameterize this policy', (policy) => paramKindText(policy.spec?.paramKind)),
+    integerColumn(
+      'Mutations',
+      'Mutation indicates the number of mutations rules defined in this configuration',
+      (policy) => policy.spec?.mutations?.length ?? 0,
+    ),
+    stringColumn('ParamKind', 'ParamKind specifies the kind of resources used to parameterize this policy', (policy) =>
+      paramKindText(policy.spec?.paramKind),
+    ),
     ageColumn,
   ],
 });

@@ -16,13 +16,23 @@ export default defineResource<MutatingAdmissionPolicyBinding>({
   storageVersionHash: '90V5FRZZ3Zg=',
   schema: 'admissionregistration_v1.MutatingAdmissionPolicyBinding',
   storagePath: 'mutatingadmissionpolicybindings',
-  storageVersion: { version: { group: 'admissionregistration.k8s.io', version: 'v1beta1' }, schema: 'admissionregistration_v1beta1.MutatingAdmissionPolicyBinding', conversion: v1beta1Storage },
+  storageVersion: {
+    version: { group: 'admissionregistration.k8s.io', version: 'v1beta1' },
+    schema: 'admissionregistration_v1beta1.MutatingAdmissionPolicyBinding',
+    conversion: v1beta1Storage,
+  },
   defaults: defaultAdmissionPolicyBinding,
   strategy: { allowUnconditionalUpdate: false, generation: 'spec' },
   columns: [
     nameColumn,
-    stringColumn('PolicyName', 'PolicyName indicates the policy definition which the policy binding binded to', (binding) => binding.spec?.policyName ?? ''),
-    stringColumn('ParamRef', 'ParamRef indicates the param resource which sets the configuration param', (binding) => paramRefText(binding.spec?.paramRef)),
+    stringColumn(
+      'PolicyName',
+      'PolicyName indicates the policy definition which the policy binding binded to',
+      (binding) => binding.spec?.policyName ?? '',
+    ),
+    stringColumn('ParamRef', 'ParamRef indicates the param resource which sets the configuration param', (binding) =>
+      paramRefText(binding.spec?.paramRef),
+    ),
     ageColumn,
   ],
 });

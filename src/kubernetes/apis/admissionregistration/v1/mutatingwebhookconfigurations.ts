@@ -27,7 +27,11 @@ export default defineResource<MutatingWebhookConfiguration>({
   },
   columns: [
     nameColumn,
-    integerColumn('Webhooks', 'Webhooks indicates the number of webhooks registered in this configuration', (configuration) => configuration.webhooks?.length ?? 0),
+    integerColumn(
+      'Webhooks',
+      'Webhooks indicates the number of webhooks registered in this configuration',
+      (configuration) => configuration.webhooks?.length ?? 0,
+    ),
     ageColumn,
   ],
 });

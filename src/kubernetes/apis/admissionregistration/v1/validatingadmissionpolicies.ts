@@ -20,8 +20,14 @@ export default defineResource<ValidatingAdmissionPolicy>({
   strategy: specAndStatus({ allowUnconditionalUpdate: false }),
   columns: [
     nameColumn,
-    integerColumn('Validations', 'Validations indicates the number of validation rules defined in this configuration', (policy) => policy.spec?.validations?.length ?? 0),
-    stringColumn('ParamKind', 'ParamKind specifies the kind of resources used to parameterize this policy', (policy) => paramKindText(policy.spec?.paramKind)),
+    integerColumn(
+      'Validations',
+      'Validations indicates the number of validation rules defined in this configuration',
+      (policy) => policy.spec?.validations?.length ?? 0,
+    ),
+    stringColumn('ParamKind', 'ParamKind specifies the kind of resources used to parameterize this policy', (policy) =>
+      paramKindText(policy.spec?.paramKind),
+    ),
     ageColumn,
   ],
   subresources: {

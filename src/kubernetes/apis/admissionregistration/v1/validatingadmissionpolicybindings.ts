@@ -19,8 +19,14 @@ export default defineResource<ValidatingAdmissionPolicyBinding>({
   strategy: { allowUnconditionalUpdate: false, generation: 'spec' },
   columns: [
     nameColumn,
-    stringColumn('PolicyName', 'PolicyName indicates the policy definition which the policy binding binded to', (binding) => binding.spec?.policyName ?? ''),
-    stringColumn('ParamRef', 'ParamRef indicates the param resource which sets the configuration param', (binding) => paramRefText(binding.spec?.paramRef)),
+    stringColumn(
+      'PolicyName',
+      'PolicyName indicates the policy definition which the policy binding binded to',
+      (binding) => binding.spec?.policyName ?? '',
+    ),
+    stringColumn('ParamRef', 'ParamRef indicates the param resource which sets the configuration param', (binding) =>
+      paramRefText(binding.spec?.paramRef),
+    ),
     ageColumn,
   ],
 });

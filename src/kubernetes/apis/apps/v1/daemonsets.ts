@@ -51,12 +51,26 @@ export default defineResource<DaemonSet>({
   }),
   columns: [
     nameColumn,
-    integerColumn('Desired', describe('apps_v1.DaemonSetStatus', 'desiredNumberScheduled'), ({ status }) => status?.desiredNumberScheduled ?? 0),
-    integerColumn('Current', describe('apps_v1.DaemonSetStatus', 'currentNumberScheduled'), ({ status }) => status?.currentNumberScheduled ?? 0),
+    integerColumn(
+      'Desired',
+      describe('apps_v1.DaemonSetStatus', 'desiredNumberScheduled'),
+      ({ status }) => status?.desiredNumberScheduled ?? 0,
+    ),
+    integerColumn(
+      'Current',
+      describe('apps_v1.DaemonSetStatus', 'currentNumberScheduled'),
+      ({ status }) => status?.currentNumberScheduled ?? 0,
+    ),
     integerColumn('Ready', describe('apps_v1.DaemonSetStatus', 'numberReady'), ({ status }) => status?.numberReady ?? 0),
-    integerColumn('Up-to-date', describe('apps_v1.DaemonSetStatus', 'updatedNumberScheduled'), ({ status }) => status?.updatedNumberScheduled ?? 0),
+    integerColumn(
+      'Up-to-date',
+      describe('apps_v1.DaemonSetStatus', 'updatedNumberScheduled'),
+      ({ status }) => status?.updatedNumberScheduled ?? 0,
+    ),
     integerColumn('Available', describe('apps_v1.DaemonSetStatus', 'numberAvailable'), ({ status }) => status?.numberAvailable ?? 0),
-    stringColumn('Node Selector', describe('core_v1.PodSpec', 'nodeSelector'), ({ spec }) => formatLabels(spec?.template?.spec?.nodeSelector)),
+    stringColumn('Node Selector', describe('core_v1.PodSpec', 'nodeSelector'), ({ spec }) =>
+      formatLabels(spec?.template?.spec?.nodeSelector),
+    ),
     ageColumn,
     ...containerColumns<DaemonSet>(({ spec }) => spec?.template),
     stringColumn('Selector', describe('apps_v1.DaemonSetSpec', 'selector'), ({ spec }) => formatLabelSelector(spec?.selector), wide),

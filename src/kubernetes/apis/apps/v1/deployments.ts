@@ -38,17 +38,25 @@ export default defineResource<Deployment>({
       deployment.metadata.generation = 1;
     },
     prepareForUpdate(deployment, old) {
-      const same = semanticDeepEqual(deployment.spec, old.spec) && semanticDeepEqual(deployment.metadata.annotations, old.metadata.annotations);
+      const same =
+        semanticDeepEqual(deployment.spec, old.spec) && semanticDeepEqual(deployment.metadata.annotations, old.metadata.annotations);
       if (!same) deployment.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },
     validate: validateDeployment,
     validateUpdate: validateDeploymentUpdate,
-    warningsOnCreate: (deployment) => [...hostnameWarning(deployment.metadata.name, 'Pod names and hostnames'), ...templateWarnings(deployment)],
+    warningsOnCreate: (deployment) => [
+      ...hostnameWarning(deployment.metadata.name, 'Pod names and hostnames'),
+      ...templateWarnings(deployment),
+    ],
     warningsOnUpdate: (deployment, old) => (deployment.metadata.generation === old.metadata.generation ? [] : templateWarnings(deployment)),
   }),
   columns: [
     nameColumn,
-    stringColumn('Ready', 'Number of the pod with ready state', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`),
+    stringColumn(
+      'Ready',
+      'Number of the pod with ready state',
+      ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`,
+    ),
     stringColumn('Up-to-date', describe('apps_v1.DeploymentStatus', 'updatedReplicas'), ({ status }) => status?.updatedReplicas ?? 0),
     stringColumn('Available', describe('apps_v1.DeploymentStatus', 'availableReplicas'), ({ status }) => status?.availableReplicas ?? 0),
     ageColumn,

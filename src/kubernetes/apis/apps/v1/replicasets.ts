@@ -28,7 +28,10 @@ export default defineResource<ReplicaSet>({
   strategy: specAndStatus({
     validate: validateReplicaSet,
     validateUpdate: validateReplicaSetUpdate,
-    warningsOnCreate: (replicaSet) => [...hostnameWarning(replicaSet.metadata.name, 'Pod names and hostnames'), ...templateWarnings(replicaSet)],
+    warningsOnCreate: (replicaSet) => [
+      ...hostnameWarning(replicaSet.metadata.name, 'Pod names and hostnames'),
+      ...templateWarnings(replicaSet),
+    ],
     warningsOnUpdate: (replicaSet, old) => (replicaSet.metadata.generation === old.metadata.generation ? [] : templateWarnings(replicaSet)),
   }),
   columns: [

@@ -2,7 +2,12 @@ import { fieldPath } from '#apimachinery/validation/field';
 import { nameIsDNSLabel } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
-import { statefulSetWarnings, validateStatefulSet, validateStatefulSetStatusUpdate, validateStatefulSetUpdate } from '#kubernetes/apis/apps/validation/stateful-set';
+import {
+  statefulSetWarnings,
+  validateStatefulSet,
+  validateStatefulSetStatusUpdate,
+  validateStatefulSetUpdate,
+} from '#kubernetes/apis/apps/validation/stateful-set';
 import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, stringColumn } from '#kubernetes/apis/columns';
 import { podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
@@ -38,7 +43,11 @@ export default defineResource<StatefulSet>({
   }),
   columns: [
     nameColumn,
-    stringColumn('Ready', 'Number of the pod with ready state', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`),
+    stringColumn(
+      'Ready',
+      'Number of the pod with ready state',
+      ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`,
+    ),
     ageColumn,
     ...containerColumns<StatefulSet>(({ spec }) => spec?.template),
   ],

@@ -30,7 +30,8 @@ function validateSpec(errors: FieldError[], spec: DaemonSetSpec, options: PodOpt
   const path = specPath.child('template');
   validateSelector(errors, selector, specPath.child('selector'), allowInvalidLabelValue || options.allowInvalidLabelValueInSelector);
   if (selects(selector, template.metadata?.labels) === false) errors.push(templateLabelsError(template, path));
-  if (selector && isEmptySelector(selector)) errors.push(invalid(specPath.child('selector'), selectorValue(selector), 'empty selector is invalid for daemonset'));
+  if (selector && isEmptySelector(selector))
+    errors.push(invalid(specPath.child('selector'), selectorValue(selector), 'empty selector is invalid for daemonset'));
   validatePodTemplateSpec(errors, template, path, options);
   validateRunsForever(errors, template, 'DaemonSet');
   validateCount(errors, spec.minReadySeconds, specPath, 'minReadySeconds');
@@ -62,8 +63,17 @@ function validateRollingUpdate(errors: FieldError[], { maxUnavailable, maxSurge 
 export function validateDaemonSetStatusUpdate({ status = {} }: DaemonSet, old: DaemonSet): FieldError[] {
   const errors: FieldError[] = [];
   validateCounts(
-    errors, status, 'currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady', 'observedGeneration', 'updatedNumberScheduled',
-    'numberAvailable', 'numberUnavailable', 'collisionCount',
+    errors,
+    status,
+    'currentNumberScheduled',
+    'numberMisscheduled',
+    'desiredNumberScheduled',
+    'numberReady',
+    'observedGeneration',
+    'updatedNumberScheduled',
+    'numberAvailable',
+    'numberUnavailable',
+    'collisionCount',
   );
   validateCollisionCount(errors, status, old.status);
   return errors;

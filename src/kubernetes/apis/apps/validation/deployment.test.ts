@@ -6,27 +6,63 @@ const template = {
   metadata: { labels: { app: 'x' } },
   spec: {
     containers: [{ name: 'c', image: 'i', terminationMessagePolicy: 'File', imagePullPolicy: 'Always' }],
-    restartPolicy: 'Always', dnsPolicy: 'ClusterFirst', terminationGracePeriodSeconds: 30,
+    restartPolicy: 'Always',
+    dnsPolicy: 'ClusterFirst',
+    terminationGracePeriodSeconds: 30,
   },
 };
-const rolling = (maxSurge: number | string, maxUnavailable: number | string) => ({ type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } });
+const rolling = (maxSurge: number | string, maxUnavailable: number | string) => ({
+  type: 'RollingUpdate',
+  rollingUpdate: { maxSurge, maxUnavailable },
+});
 const deployment = (spec: DeploymentSpec = {}, status: DeploymentStatus = {}) => ({
-  apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'x' },
-  spec: { replicas: 1, selector: { matchLabels: { app: 'x' } }, template, strategy: rolling(1, 1), ...spec }, status,
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'x' },
+  spec: { replicas: 1, selector: { matchLabels: { app: 'x' } }, template, strategy: rolling(1, 1), ...spec },
+  status,
 });
 
 it.each<{ name: string; spec: DeploymentSpec; errors: readonly string[] }>([
   { name: 'a deployment', spec: {}, errors: [] },
-  { name: 'an empty selector', spec: { selector: {} }, errors: ['spec.selector: Invalid value: {}: empty selector is invalid for deployment'] },
-  { name: 'another selector', spec: { selector: { matchLabels: { app: 'y' } } }, errors: ['spec.template.metadata.labels: Invalid value: {"app":"x"}: `selector` does not match template `labels`'] },
   {
-    name: 'a selector that selects in no way', spec: { selector: { matchExpressions: [{ key: 'a', operator: 'X' }] } },
-    errors: ['spec.selector.matchExpressions[0].operator: Invalid value: "X": not a valid selector operator', 'spec.selector: Invalid value: {"matchExpressions":[{"key":"a","operator":"X"}]}: invalid label selector'],
+    name: 'an empty selector',
+    spec: { selector: {} },
+    errors: ['spec.selector: Invalid value: {}: empty selector is invalid for deployment'],
   },
-  { name: 'no progress possible', spec: { strategy: rolling(0, '0%') }, errors: ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0%": may not be 0 when `maxSurge` is 0'] },
-  { name: 'more than all', spec: { strategy: rolling(1, '101%') }, errors: ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%'] },
-  { name: 'an unknown strategy', spec: { strategy: { type: 'X' } }, errors: ['spec.strategy: Unsupported value: {"Type":"X","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"'] },
-  { name: 'a deadline too soon', spec: { minReadySeconds: 9, progressDeadlineSeconds: 9 }, errors: ['spec.progressDeadlineSeconds: Invalid value: 9: must be greater than minReadySeconds'] },
+  {
+    name: 'another selector',
+    spec: { selector: { matchLabels: { app: 'y' } } },
+    errors: ['spec.template.metadata.labels: Invalid value: {"app":"x"}: `selector` does not match template `labels`'],
+  },
+  {
+    name: 'a selector that selects in no way',
+    spec: { selector: { matchExpressions: [{ key: 'a', operator: 'X' }] } },
+    errors: [
+      'spec.selector.matchExpressions[0].operator: Invalid value: "X": not a valid selector operator',
+      'spec.selector: Invalid value: {"matchExpressions":[{"key":"a","operator":"X"}]}: invalid label selector',
+    ],
+  },
+  {
+    name: 'no progress possible',
+    spec: { strategy: rolling(0, '0%') },
+    errors: ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0%": may not be 0 when `maxSurge` is 0'],
+  },
+  {
+    name: 'more than all',
+    spec: { strategy: rolling(1, '101%') },
+    errors: ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%'],
+  },
+  {
+    name: 'an unknown strategy',
+    spec: { strategy: { type: 'X' } },
+    errors: ['spec.strategy: Unsupported value: {"Type":"X","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"'],
+  },
+  {
+    name: 'a deadline too soon',
+    spec: { minReadySeconds: 9, progressDeadlineSeconds: 9 },
+    errors: ['spec.progressDeadlineSeconds: Invalid value: 9: must be greater than minReadySeconds'],
+  },
 ])('$name', ({ spec, errors }) => {
   expect(validateDeployment(deployment(spec)).map(String)).toEqual(errors);
 });
@@ -39,7 +75,10 @@ it('keeps its selector', () => {
 });
 
 it('counts no more replicas than there are, and collisions only upwards', () => {
-  const errors = validateDeploymentStatusUpdate(deployment({}, { replicas: 1, readyReplicas: 2, collisionCount: 1 }), deployment({}, { collisionCount: 2 }));
+  const errors = validateDeploymentStatusUpdate(
+    deployment({}, { replicas: 1, readyReplicas: 2, collisionCount: 1 }),
+    deployment({}, { collisionCount: 2 }),
+  );
   expect(errors.map(String)).toEqual([
     'status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas',
     'status.collisionCount: Invalid value: 1: cannot be decremented',

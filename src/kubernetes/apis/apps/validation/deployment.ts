@@ -6,7 +6,13 @@ import { selectorValue } from '#kubernetes/apis/pod-template';
 import { structValue } from '#kubernetes/apis/struct-value';
 import type { Deployment, DeploymentSpec, DeploymentStrategy, RollingUpdateDeployment } from '#kubernetes/schema/apps_v1.gen';
 import {
-  specPath, validateAvailable, validateCollisionCount, validateCount, validateCounts, validateNotAboveReplicas, validateSelectorAndTemplate,
+  specPath,
+  validateAvailable,
+  validateCollisionCount,
+  validateCount,
+  validateCounts,
+  validateNotAboveReplicas,
+  validateSelectorAndTemplate,
 } from './workload.ts';
 
 const noSpec: DeploymentSpec = {};
@@ -39,7 +45,8 @@ function validateSpec(errors: FieldError[], spec: DeploymentSpec, options: PodOp
 function validateStrategy(errors: FieldError[], { type = '', rollingUpdate }: DeploymentStrategy): void {
   switch (type) {
     case 'Recreate':
-      if (rollingUpdate) errors.push(forbidden(specPath.child('strategy', 'rollingUpdate'), "may not be specified when strategy `type` is 'Recreate'"));
+      if (rollingUpdate)
+        errors.push(forbidden(specPath.child('strategy', 'rollingUpdate'), "may not be specified when strategy `type` is 'Recreate'"));
       break;
     case 'RollingUpdate':
       if (!rollingUpdate) errors.push(required(specPath.child('strategy', 'rollingUpdate'), 'this should be defaulted and never be nil'));
@@ -65,7 +72,18 @@ function validateRollingUpdate(errors: FieldError[], { maxUnavailable, maxSurge 
 
 export function validateDeploymentStatusUpdate({ status = {} }: Deployment, old: Deployment): FieldError[] {
   const errors: FieldError[] = [];
-  validateCounts(errors, status, 'observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'terminatingReplicas', 'collisionCount');
+  validateCounts(
+    errors,
+    status,
+    'observedGeneration',
+    'replicas',
+    'updatedReplicas',
+    'readyReplicas',
+    'availableReplicas',
+    'unavailableReplicas',
+    'terminatingReplicas',
+    'collisionCount',
+  );
   validateNotAboveReplicas(errors, status, 'updatedReplicas', 'readyReplicas', 'availableReplicas');
   validateAvailable(errors, status);
   validateCollisionCount(errors, status, old.status);

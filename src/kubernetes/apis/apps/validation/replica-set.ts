@@ -3,7 +3,14 @@ import { newTemplateOptions, type PodOptions, templateOptions } from '#kubernete
 import { validateImmutable } from '#kubernetes/apis/immutable-field';
 import { selectorValue } from '#kubernetes/apis/pod-template';
 import type { ReplicaSet, ReplicaSetSpec } from '#kubernetes/schema/apps_v1.gen';
-import { specPath, validateAvailable, validateCount, validateCounts, validateNotAboveReplicas, validateSelectorAndTemplate } from './workload.ts';
+import {
+  specPath,
+  validateAvailable,
+  validateCount,
+  validateCounts,
+  validateNotAboveReplicas,
+  validateSelectorAndTemplate,
+} from './workload.ts';
 
 const noSpec: ReplicaSetSpec = {};
 
@@ -28,7 +35,16 @@ function validateSpec(errors: FieldError[], spec: ReplicaSetSpec, options: PodOp
 
 export function validateReplicaSetStatusUpdate({ status = {} }: ReplicaSet): FieldError[] {
   const errors: FieldError[] = [];
-  validateCounts(errors, status, 'replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration', 'terminatingReplicas');
+  validateCounts(
+    errors,
+    status,
+    'replicas',
+    'fullyLabeledReplicas',
+    'readyReplicas',
+    'availableReplicas',
+    'observedGeneration',
+    'terminatingReplicas',
+  );
   validateNotAboveReplicas(errors, status, 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas');
   validateAvailable(errors, status);
   return errors;

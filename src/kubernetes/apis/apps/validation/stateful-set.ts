@@ -9,10 +9,23 @@ import { validatePodTemplateSpec } from '#kubernetes/apis/core/validation/pod-sp
 import { intOrPercentValue, validateNotMoreThan100Percent, validatePositiveIntOrPercent } from '#kubernetes/apis/int-or-percent';
 import { selects, selectorValue, templateLabelsError } from '#kubernetes/apis/pod-template';
 import { structValue } from '#kubernetes/apis/struct-value';
-import type { RollingUpdateStatefulSetStrategy, StatefulSet, StatefulSetSpec, StatefulSetUpdateStrategy } from '#kubernetes/schema/apps_v1.gen';
+import type {
+  RollingUpdateStatefulSetStrategy,
+  StatefulSet,
+  StatefulSetSpec,
+  StatefulSetUpdateStrategy,
+} from '#kubernetes/schema/apps_v1.gen';
 import type { PodSpec, PodTemplateSpec } from '#kubernetes/schema/core_v1.gen';
 import {
-  noTemplate, specPath, validateAvailable, validateCollisionCount, validateCount, validateCounts, validateNotAboveReplicas, validateRequiredSelector, validateRunsForever,
+  noTemplate,
+  specPath,
+  validateAvailable,
+  validateCollisionCount,
+  validateCount,
+  validateCounts,
+  validateNotAboveReplicas,
+  validateRequiredSelector,
+  validateRunsForever,
 } from './workload.ts';
 
 /** What is not validated, since the stored object has it already and it cannot be changed, or was never valid. */
@@ -23,7 +36,13 @@ interface Skipped {
 
 const noSpec: StatefulSetSpec = {};
 const mutableFields = [
-  'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy', 'minReadySeconds',
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
 ] as const satisfies (keyof StatefulSetSpec)[];
 
 export function validateStatefulSet({ spec = noSpec }: StatefulSet): FieldError[] {
@@ -42,7 +61,12 @@ export function validateStatefulSetUpdate({ spec = noSpec }: StatefulSet, { spec
   }
   const changed = { ...spec, ...Object.fromEntries(mutableFields.map((field) => [field, old[field]])) };
   if (!semanticDeepEqual(changed, old)) {
-    errors.push(forbidden(specPath, "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"));
+    errors.push(
+      forbidden(
+        specPath,
+        "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+      ),
+    );
   }
   return errors;
 }
@@ -56,7 +80,8 @@ function isInvalid(spec: StatefulSetSpec, options: PodOptions): boolean {
 function validateSpec(errors: FieldError[], spec: StatefulSetSpec, options: PodOptions, skipped: Skipped): void {
   const { podManagementPolicy: policy, persistentVolumeClaimRetentionPolicy: retention, selector, template = noTemplate } = spec;
   if (!policy) errors.push(required(specPath.child('podManagementPolicy')));
-  else if (policy !== 'OrderedReady' && policy !== 'Parallel') errors.push(invalid(specPath.child('podManagementPolicy'), policy, "must be 'OrderedReady' or 'Parallel'"));
+  else if (policy !== 'OrderedReady' && policy !== 'Parallel')
+    errors.push(invalid(specPath.child('podManagementPolicy'), policy, "must be 'OrderedReady' or 'Parallel'"));
   validateUpdateStrategy(errors, spec.updateStrategy ?? {});
   for (const field of ['whenDeleted', 'whenScaled'] as const) {
     const value = retention?.[field] ?? '';
@@ -114,15 +139,30 @@ function rollingUpdateValue({ partition = 0, maxUnavailable }: RollingUpdateStat
 function validateUpdateStrategy(errors: FieldError[], { type = '', rollingUpdate }: StatefulSetUpdateStrategy): void {
   const path = () => specPath.child('updateStrategy');
   switch (type) {
-    case '': errors.push(required(path())); break;
+    case '':
+      errors.push(required(path()));
+      break;
     case 'OnDelete':
-      if (rollingUpdate) errors.push(invalid(path().child('rollingUpdate'), structValue(rollingUpdateValue(rollingUpdate)), "only allowed for updateStrategy 'RollingUpdate'"));
+      if (rollingUpdate)
+        errors.push(
+          invalid(
+            path().child('rollingUpdate'),
+            structValue(rollingUpdateValue(rollingUpdate)),
+            "only allowed for updateStrategy 'RollingUpdate'",
+          ),
+        );
       break;
     case 'RollingUpdate':
       if (rollingUpdate) validateRollingUpdate(errors, rollingUpdate);
       break;
     default:
-      errors.push(invalid(path(), structValue({ Type: type, RollingUpdate: rollingUpdate && rollingUpdateValue(rollingUpdate) }), "must be 'RollingUpdate' or 'OnDelete'"));
+      errors.push(
+        invalid(
+          path(),
+          structValue({ Type: type, RollingUpdate: rollingUpdate && rollingUpdateValue(rollingUpdate) }),
+          "must be 'RollingUpdate' or 'OnDelete'",
+        ),
+      );
   }
 }
 
@@ -137,7 +177,17 @@ function validateRollingUpdate(errors: FieldError[], { partition, maxUnavailable
 
 export function validateStatefulSetStatusUpdate({ status = {} }: StatefulSet, old: StatefulSet): FieldError[] {
   const errors: FieldError[] = [];
-  validateCounts(errors, status, 'replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas', 'observedGeneration', 'collisionCount');
+  validateCounts(
+    errors,
+    status,
+    'replicas',
+    'readyReplicas',
+    'currentReplicas',
+    'updatedReplicas',
+    'availableReplicas',
+    'observedGeneration',
+    'collisionCount',
+  );
   validateNotAboveReplicas(errors, status, 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas');
   validateAvailable(errors, status, 'status.readyReplicas');
   validateCollisionCount(errors, status, old.status);

@@ -17,19 +17,28 @@ export function validateRequiredSelector(errors: FieldError[], selector: LabelSe
     return;
   }
   validateSelector(errors, selector, specPath.child('selector'));
-  if (isEmptySelector(selector)) errors.push(invalid(specPath.child('selector'), selectorValue(selector), `empty selector is invalid for ${kind}`));
+  if (isEmptySelector(selector))
+    errors.push(invalid(specPath.child('selector'), selectorValue(selector), `empty selector is invalid for ${kind}`));
 }
 
 /** The pods of such controllers run for ever. */
 export function validateRunsForever(errors: FieldError[], { spec = {} }: PodTemplateSpec, kind: string): void {
-  if (spec.restartPolicy !== 'Always') errors.push(notSupported(specPath.child('template', 'spec', 'restartPolicy'), spec.restartPolicy ?? '', ['Always']));
+  if (spec.restartPolicy !== 'Always')
+    errors.push(notSupported(specPath.child('template', 'spec', 'restartPolicy'), spec.restartPolicy ?? '', ['Always']));
   if (spec.activeDeadlineSeconds !== undefined) {
-    errors.push(forbidden(specPath.child('template', 'spec', 'activeDeadlineSeconds'), `activeDeadlineSeconds in ${kind} is not Supported`));
+    errors.push(
+      forbidden(specPath.child('template', 'spec', 'activeDeadlineSeconds'), `activeDeadlineSeconds in ${kind} is not Supported`),
+    );
   }
 }
 
 /** Selector and template of deployments and replica sets: the messages call both deployment, and both ReplicaSet. */
-export function validateSelectorAndTemplate(errors: FieldError[], selector: LabelSelector | undefined, template: PodTemplateSpec = noTemplate, options: PodOptions): void {
+export function validateSelectorAndTemplate(
+  errors: FieldError[],
+  selector: LabelSelector | undefined,
+  template: PodTemplateSpec = noTemplate,
+  options: PodOptions,
+): void {
   validateRequiredSelector(errors, selector, 'deployment');
   const matches = selects(selector, template.metadata?.labels);
   if (matches === undefined) {
@@ -56,8 +65,13 @@ export function validateNotAboveReplicas<T extends Counts>(errors: FieldError[],
   }
 }
 
-export function validateAvailable(errors: FieldError[], { availableReplicas = 0, readyReplicas = 0 }: { availableReplicas?: number; readyReplicas?: number }, ready = 'readyReplicas'): void {
-  if (availableReplicas > readyReplicas) errors.push(invalid(statusPath.child('availableReplicas'), availableReplicas, `cannot be greater than ${ready}`));
+export function validateAvailable(
+  errors: FieldError[],
+  { availableReplicas = 0, readyReplicas = 0 }: { availableReplicas?: number; readyReplicas?: number },
+  ready = 'readyReplicas',
+): void {
+  if (availableReplicas > readyReplicas)
+    errors.push(invalid(statusPath.child('availableReplicas'), availableReplicas, `cannot be greater than ${ready}`));
 }
 
 /** The count of hash collisions only grows. */

@@ -17,7 +17,11 @@ export default defineResource<HorizontalPodAutoscaler>({
   storageVersionHash: 'qwQve8ut294=',
   schema: 'autoscaling_v1.HorizontalPodAutoscaler',
   storagePath: 'horizontalpodautoscalers',
-  storageVersion: { version: { group: 'autoscaling', version: 'v2' }, schema: 'autoscaling_v2.HorizontalPodAutoscaler', conversion: horizontalPodAutoscalerConversion },
+  storageVersion: {
+    version: { group: 'autoscaling', version: 'v2' },
+    schema: 'autoscaling_v2.HorizontalPodAutoscaler',
+    conversion: horizontalPodAutoscalerConversion,
+  },
   defaults: defaultHorizontalPodAutoscaler,
   columns: horizontalPodAutoscalerColumns,
   strategy: horizontalPodAutoscalerStrategy,

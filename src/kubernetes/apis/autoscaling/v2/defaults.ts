@@ -19,7 +19,10 @@ export function defaultHorizontalPodAutoscaler(autoscaler: HorizontalPodAutoscal
 function defaultScaleUpRules(rules: HPAScalingRules = {}): HPAScalingRules {
   rules.stabilizationWindowSeconds ??= 0;
   rules.selectPolicy ??= 'Max';
-  rules.policies ??= [{ type: 'Pods', value: 4, periodSeconds }, { type: 'Percent', value: 100, periodSeconds }];
+  rules.policies ??= [
+    { type: 'Pods', value: 4, periodSeconds },
+    { type: 'Percent', value: 100, periodSeconds },
+  ];
   return rules;
 }
 

@@ -4,7 +4,14 @@ import { isDNS1123Label, isValidPathSegmentName } from '#apimachinery/validation
 import { check, isNegative, quantityOf, validateNonnegative } from '#kubernetes/apis/core/validation/checks';
 import { validateContainerResourceName } from '#kubernetes/apis/core/validation/resources';
 import type {
-  CrossVersionObjectReference, HorizontalPodAutoscaler, HorizontalPodAutoscalerSpec, HPAScalingPolicy, HPAScalingRules, MetricIdentifier, MetricSpec, MetricTarget,
+  CrossVersionObjectReference,
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerSpec,
+  HPAScalingPolicy,
+  HPAScalingRules,
+  MetricIdentifier,
+  MetricSpec,
+  MetricTarget,
 } from '#kubernetes/schema/autoscaling_v2.gen';
 
 const specPath = fieldPath('spec');
@@ -20,7 +27,10 @@ export function validateHorizontalPodAutoscaler({ spec = noSpec }: HorizontalPod
   return validateSpec(spec, undefined);
 }
 
-export function validateHorizontalPodAutoscalerUpdate({ spec = noSpec }: HorizontalPodAutoscaler, old: HorizontalPodAutoscaler): FieldError[] {
+export function validateHorizontalPodAutoscalerUpdate(
+  { spec = noSpec }: HorizontalPodAutoscaler,
+  old: HorizontalPodAutoscaler,
+): FieldError[] {
   return validateSpec(spec, old.spec ?? noSpec);
 }
 
@@ -28,15 +38,23 @@ function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutos
   const errors: FieldError[] = [];
   const { minReplicas, maxReplicas = 0, scaleTargetRef = {}, metrics, behavior } = spec;
   const lowest = old?.minReplicas === 0 ? 0 : 1;
-  if (minReplicas !== undefined && minReplicas < lowest) errors.push(invalid(specPath.child('minReplicas'), minReplicas, `must be greater than or equal to ${lowest}`));
+  if (minReplicas !== undefined && minReplicas < lowest)
+    errors.push(invalid(specPath.child('minReplicas'), minReplicas, `must be greater than or equal to ${lowest}`));
   if (maxReplicas === 0) errors.push(required(specPath.child('maxReplicas'), 'must be set and greater than 0'));
   else if (maxReplicas < 0) errors.push(invalid(specPath.child('maxReplicas'), maxReplicas, 'must be greater than or equal to 1'));
-  if (minReplicas !== undefined && maxReplicas < minReplicas) errors.push(invalid(specPath.child('maxReplicas'), maxReplicas, 'must be greater than or equal to `minReplicas`'));
+  if (minReplicas !== undefined && maxReplicas < minReplicas)
+    errors.push(invalid(specPath.child('maxReplicas'), maxReplicas, 'must be greater than or equal to `minReplicas`'));
   validateReference(errors, scaleTargetRef, specPath.child('scaleTargetRef'), allowedTargets(scaleTargetRef, old?.scaleTargetRef));
-  const keepsObjects = old?.metrics?.some(({ type, object }) => type === 'Object' && object && apiVersionError(object.describedObject ?? {}, true) !== undefined) ?? false;
-  for (const [i, metric] of (metrics ?? []).entries()) validateMetric(errors, metric, specPath.child('metrics').index(i), keepsObjects ? 'any' : 'any group');
+  const keepsObjects =
+    old?.metrics?.some(
+      ({ type, object }) => type === 'Object' && object && apiVersionError(object.describedObject ?? {}, true) !== undefined,
+    ) ?? false;
+  for (const [i, metric] of (metrics ?? []).entries())
+    validateMetric(errors, metric, specPath.child('metrics').index(i), keepsObjects ? 'any' : 'any group');
   if (minReplicas === 0 && !metrics?.some(({ type }) => type === 'Object' || type === 'External')) {
-    errors.push(forbidden(specPath.child('metrics'), 'must specify at least one Object or External metric to support scaling to zero replicas'));
+    errors.push(
+      forbidden(specPath.child('metrics'), 'must specify at least one Object or External metric to support scaling to zero replicas'),
+    );
   }
   if (behavior?.scaleUp) validateRules(errors, behavior.scaleUp, specPath.child('behavior', 'scaleUp'));
   if (behavior?.scaleDown) validateRules(errors, behavior.scaleDown, specPath.child('behavior', 'scaleDown'));
@@ -77,12 +95,20 @@ function validateMetric(errors: FieldError[], metric: MetricSpec, path: Path, ap
   if (present[0]) validateSource(errors, metric, present[0], path.child(present[0]), apiVersions);
   const expected = isKnown ? type.charAt(0).toLowerCase() + type.slice(1) : '';
   if (!isKnown) errors.push(notSupported(path.child('type'), type, metricTypes));
-  else if (!(present as readonly string[]).includes(expected)) errors.push(required(path.child(expected), 'must populate information for the given metric source'));
+  else if (!(present as readonly string[]).includes(expected))
+    errors.push(required(path.child(expected), 'must populate information for the given metric source'));
   if (present.length === 1) return;
-  for (const source of present) if (source !== expected) errors.push(forbidden(path.child(source), 'must populate the given metric source only'));
+  for (const source of present)
+    if (source !== expected) errors.push(forbidden(path.child(source), 'must populate the given metric source only'));
 }
 
-function validateSource(errors: FieldError[], metric: MetricSpec, source: (typeof sources)[number], path: Path, apiVersions: ApiVersions): void {
+function validateSource(
+  errors: FieldError[],
+  metric: MetricSpec,
+  source: (typeof sources)[number],
+  path: Path,
+  apiVersions: ApiVersions,
+): void {
   const { target = {} } = metric[source]!;
   const { value, averageValue, averageUtilization } = target;
   const at = path.child('target');
@@ -91,20 +117,24 @@ function validateSource(errors: FieldError[], metric: MetricSpec, source: (typeo
       validateReference(errors, metric.object!.describedObject ?? {}, path.child('describedObject'), apiVersions);
       validateIdentifier(errors, metric.object!.metric, path);
       validateTarget(errors, target, at);
-      if (value === undefined && averageValue === undefined) errors.push(required(at.child('averageValue'), 'must set either a target value or averageValue'));
+      if (value === undefined && averageValue === undefined)
+        errors.push(required(at.child('averageValue'), 'must set either a target value or averageValue'));
       break;
     case 'external':
       validateIdentifier(errors, metric.external!.metric, path);
       validateTarget(errors, target, at);
-      if (value === undefined && averageValue === undefined) errors.push(required(at.child('averageValue'), 'must set either a target value for metric or a per-pod target'));
-      if (value !== undefined && averageValue !== undefined) errors.push(forbidden(at.child('value'), 'may not set both a target value for metric and a per-pod target'));
+      if (value === undefined && averageValue === undefined)
+        errors.push(required(at.child('averageValue'), 'must set either a target value for metric or a per-pod target'));
+      if (value !== undefined && averageValue !== undefined)
+        errors.push(forbidden(at.child('value'), 'may not set both a target value for metric and a per-pod target'));
       break;
     case 'pods':
       validateIdentifier(errors, metric.pods!.metric, path);
       validateTarget(errors, target, at);
       if (averageValue === undefined) errors.push(required(at.child('averageValue'), 'must specify a positive target averageValue'));
       break;
-    case 'containerResource': case 'resource': {
+    case 'containerResource':
+    case 'resource': {
       const { name } = metric[source]!;
       if (!name) errors.push(required(path.child('name'), 'must specify a resource name'));
       else if (source === 'containerResource') validateContainerResourceName(errors, name, () => path.child('name'));
@@ -132,22 +162,28 @@ function validateIdentifier(errors: FieldError[], { name }: MetricIdentifier = {
 function validateTarget(errors: FieldError[], target: MetricTarget, path: Path): void {
   const { type = '', averageUtilization } = target;
   if (type === '') errors.push(required(path.child('type'), 'must specify a metric target type'));
-  if (!['Utilization', 'Value', 'AverageValue'].includes(type)) errors.push(invalid(path.child('type'), type, 'must be either Utilization, Value, or AverageValue'));
+  if (!['Utilization', 'Value', 'AverageValue'].includes(type))
+    errors.push(invalid(path.child('type'), type, 'must be either Utilization, Value, or AverageValue'));
   for (const field of ['value', 'averageValue'] as const) {
     const amount = target[field];
     if (amount !== undefined && quantityOf(amount).sign !== 1) errors.push(invalid(path.child(field), amount, 'must be positive'));
   }
-  if (averageUtilization !== undefined && averageUtilization < 1) errors.push(invalid(path.child('averageUtilization'), averageUtilization, 'must be greater than 0'));
+  if (averageUtilization !== undefined && averageUtilization < 1)
+    errors.push(invalid(path.child('averageUtilization'), averageUtilization, 'must be greater than 0'));
 }
 
 function validateRules(errors: FieldError[], rules: HPAScalingRules, path: Path): void {
   const { stabilizationWindowSeconds: seconds, selectPolicy, policies = [], tolerance } = rules;
-  if (seconds !== undefined && seconds < 0) errors.push(invalid(path.child('stabilizationWindowSeconds'), seconds, 'must be greater than or equal to zero'));
+  if (seconds !== undefined && seconds < 0)
+    errors.push(invalid(path.child('stabilizationWindowSeconds'), seconds, 'must be greater than or equal to zero'));
   if (seconds !== undefined && seconds > maxStabilizationWindowSeconds) {
-    errors.push(invalid(path.child('stabilizationWindowSeconds'), seconds, `must be less than or equal to ${maxStabilizationWindowSeconds}`));
+    errors.push(
+      invalid(path.child('stabilizationWindowSeconds'), seconds, `must be less than or equal to ${maxStabilizationWindowSeconds}`),
+    );
   }
   const selections = ['Disabled', 'Max', 'Min'];
-  if (selectPolicy !== undefined && !selections.includes(selectPolicy)) errors.push(notSupported(path.child('selectPolicy'), selectPolicy, selections));
+  if (selectPolicy !== undefined && !selections.includes(selectPolicy))
+    errors.push(notSupported(path.child('selectPolicy'), selectPolicy, selections));
   if (policies.length === 0) errors.push(required(path.child('policies'), 'must specify at least one Policy'));
   for (const [i, policy] of policies.entries()) validatePolicy(errors, policy, path.child('policies').index(i));
   if (tolerance !== undefined && quantityOf(tolerance).sign < 0) errors.push(invalid(path.child('tolerance'), tolerance, isNegative));
@@ -157,7 +193,8 @@ function validatePolicy(errors: FieldError[], { type = '', value = 0, periodSeco
   if (type !== 'Pods' && type !== 'Percent') errors.push(notSupported(path.child('type'), type, ['Percent', 'Pods']));
   if (value <= 0) errors.push(invalid(path.child('value'), value, 'must be greater than zero'));
   if (periodSeconds <= 0) errors.push(invalid(path.child('periodSeconds'), periodSeconds, 'must be greater than zero'));
-  if (periodSeconds > maxPeriodSeconds) errors.push(invalid(path.child('periodSeconds'), periodSeconds, `must be less than or equal to ${maxPeriodSeconds}`));
+  if (periodSeconds > maxPeriodSeconds)
+    errors.push(invalid(path.child('periodSeconds'), periodSeconds, `must be less than or equal to ${maxPeriodSeconds}`));
 }
 
 export function validateHorizontalPodAutoscalerStatusUpdate({ status = {} }: HorizontalPodAutoscaler): FieldError[] {

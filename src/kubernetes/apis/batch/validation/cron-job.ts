@@ -16,7 +16,8 @@ const noJob: JobSpec = {};
 export function validateCronJob({ metadata: { name = '' }, spec = noSpec }: CronJob): FieldError[] {
   const errors: FieldError[] = [];
   validateCronJobSpec(errors, spec, undefined);
-  if (byteLength(name) > maxNameLength) errors.push(invalid(fieldPath('metadata', 'name'), name, `must be no more than ${maxNameLength} characters`));
+  if (byteLength(name) > maxNameLength)
+    errors.push(invalid(fieldPath('metadata', 'name'), name, `must be no more than ${maxNameLength} characters`));
   return errors;
 }
 
@@ -49,8 +50,10 @@ function validateSchedule(errors: FieldError[], { schedule, timeZone }: CronJobS
   if (error !== undefined) errors.push(invalid(specPath.child('schedule'), schedule, error));
   if (!schedule.includes('TZ')) return;
   const wasAllowed = old?.schedule?.includes('TZ') ?? false;
-  if (!wasAllowed) errors.push(invalid(specPath.child('schedule'), schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'));
-  else if (timeZone !== undefined) errors.push(invalid(specPath.child('schedule'), schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'));
+  if (!wasAllowed)
+    errors.push(invalid(specPath.child('schedule'), schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'));
+  else if (timeZone !== undefined)
+    errors.push(invalid(specPath.child('schedule'), schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'));
 }
 
 function validateTimeZone(errors: FieldError[], timeZone: string): void {
@@ -64,13 +67,16 @@ function validateTimeZone(errors: FieldError[], timeZone: string): void {
     errors.push(invalid(path, timeZone, `unknown time zone ${timeZone}`));
     return;
   }
-  if (timeZone.toLowerCase() === 'local') errors.push(invalid(path, timeZone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones'));
+  if (timeZone.toLowerCase() === 'local')
+    errors.push(invalid(path, timeZone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones'));
   if (!isTimeZone(timeZone)) errors.push(invalid(path, timeZone, `unknown time zone ${timeZone}`));
 }
 
 /** Warnings of an update; `spec.spec` is upstream's. */
 export function cronJobScheduleWarnings({ spec }: CronJob): string[] {
   return spec?.schedule?.includes('TZ')
-    ? ['cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details']
+    ? [
+        'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
+      ]
     : [];
 }

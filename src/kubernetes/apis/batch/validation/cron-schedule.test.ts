@@ -3,7 +3,15 @@ import { isTimeZone, scheduleError } from './cron-schedule.ts';
 
 describe('scheduleError', () => {
   it.each([
-    '* * * * *', '0 4 8-14 * *', '*/5 0 1,15 jan-mar SUN', '? * * * ?', '5/10 * * * *', '@daily', '@every 1h30m', 'TZ=UTC 0 0 * * *', ' 0\t0 * * * ',
+    '* * * * *',
+    '0 4 8-14 * *',
+    '*/5 0 1,15 jan-mar SUN',
+    '? * * * ?',
+    '5/10 * * * *',
+    '@daily',
+    '@every 1h30m',
+    'TZ=UTC 0 0 * * *',
+    ' 0\t0 * * * ',
   ])('%s is a schedule', (schedule) => {
     expect(scheduleError(schedule)).toBeUndefined();
   });
@@ -28,6 +36,14 @@ describe('scheduleError', () => {
   });
 });
 
-it.each([['UTC', true], ['Europe/Berlin', true], ['Etc/GMT+1', true], ['EST5EDT', true], ['Mars/X', false], ['europe/berlin', false], ['+01:00', false]])('isTimeZone(%s) is %s', (name, expected) => {
+it.each([
+  ['UTC', true],
+  ['Europe/Berlin', true],
+  ['Etc/GMT+1', true],
+  ['EST5EDT', true],
+  ['Mars/X', false],
+  ['europe/berlin', false],
+  ['+01:00', false],
+])('isTimeZone(%s) is %s', (name, expected) => {
   expect(isTimeZone(name)).toBe(expected);
 });

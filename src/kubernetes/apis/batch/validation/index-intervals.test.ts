@@ -13,6 +13,12 @@ it.each([
   expect(countIndexes(text, 9)).toBe(expected);
 });
 
-it.each([['1-3', '4,6', undefined], ['1-3', '3', 3], ['0,5-7', '2,6', 6], ['', '1', undefined], ['x,2', '2', 2]])('firstOverlap(%j, %j)', (completed, failed, expected) => {
+it.each([
+  ['1-3', '4,6', undefined],
+  ['1-3', '3', 3],
+  ['0,5-7', '2,6', 6],
+  ['', '1', undefined],
+  ['x,2', '2', 2],
+])('firstOverlap(%j, %j)', (completed, failed, expected) => {
   expect(firstOverlap(completed, failed, 9)).toBe(expected);
 });

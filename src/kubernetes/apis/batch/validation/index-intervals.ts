@@ -12,7 +12,8 @@ function parseIndex(text: string, completions: number): number | string {
 /** The ends of `3-5` or `3`, both below `completions`; or what is wrong. */
 function parseInterval(text: string, completions: number): Interval | string {
   const limits = text.split('-');
-  if (limits.length > 2) return `the fragment ${quote(text)} violates the requirement that an index interval can have at most two parts separated by '-'`;
+  if (limits.length > 2)
+    return `the fragment ${quote(text)} violates the requirement that an index interval can have at most two parts separated by '-'`;
   const first = parseIndex(limits[0]!, completions);
   if (typeof first === 'string') return first;
   if (limits.length === 1) return [first, first];
@@ -40,9 +41,13 @@ export function countIndexes(text: string, completions: number): number | string
 /** The first index that is in both; what cannot be read is passed over. */
 export function firstOverlap(completed: string, failed: string, completions: number): number | undefined {
   if (completed === '' || failed === '') return undefined;
-  const parse = (text: string) => text.split(',').map((part) => parseInterval(part, completions)).filter((interval) => typeof interval !== 'string');
+  const parse = (text: string) =>
+    text
+      .split(',')
+      .map((part) => parseInterval(part, completions))
+      .filter((interval) => typeof interval !== 'string');
   const [a, b] = [parse(completed), parse(failed)];
-  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
     const [firstA, lastA] = a[i]!;
     const [firstB, lastB] = b[j]!;
     if (firstA <= lastB && firstB <= lastA) return Math.max(firstA, firstB);

@@ -2,7 +2,13 @@ import { expect, it } from 'vitest';
 import type { JobSpec, JobStatus } from '#kubernetes/schema/batch_v1.gen';
 import { validateJobStatusUpdate } from './job-status.ts';
 
-const job = (status: JobStatus, spec: JobSpec = { completions: 2, parallelism: 1 }) => ({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j' }, spec, status });
+const job = (status: JobStatus, spec: JobSpec = { completions: 2, parallelism: 1 }) => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name: 'j' },
+  spec,
+  status,
+});
 const condition = (...types: string[]) => types.map((type) => ({ type, status: 'True' }));
 const startTime = '2020-01-01T00:00:00Z';
 const completionTime = '2020-01-02T00:00:00Z';
@@ -17,23 +23,64 @@ interface Row {
 
 it.each<Row>([
   { name: 'work begins', status: { active: 1, startTime }, errors: [] },
-  { name: 'a job completes', old: { startTime }, status: { startTime, completionTime, conditions: condition('SuccessCriteriaMet', 'Complete') }, errors: [] },
+  {
+    name: 'a job completes',
+    old: { startTime },
+    status: { startTime, completionTime, conditions: condition('SuccessCriteriaMet', 'Complete') },
+    errors: [],
+  },
   { name: 'a negative count', status: { active: -1 }, errors: ['status.active: Invalid value: -1: must be greater than or equal to 0'] },
   {
-    name: 'complete without anything', old: { startTime }, status: { startTime, conditions: condition('Complete') },
+    name: 'complete without anything',
+    old: { startTime },
+    status: { startTime, conditions: condition('Complete') },
     errors: [
       'status.completionTime: Required value: completionTime is required for Complete jobs',
       'status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition',
     ],
   },
-  { name: 'the start moves', old: { startTime }, status: { startTime: completionTime }, errors: [`status.startTime: Invalid value: "${completionTime}": field is immutable for unsuspended job once set`] },
-  { name: 'the start moves as the job resumes', old: { startTime, conditions: condition('Suspended') }, status: { startTime: completionTime, conditions: [{ type: 'Suspended', status: 'False' }] }, errors: [] },
-  { name: 'successes vanish', old: { succeeded: 2 }, status: { succeeded: 1 }, errors: ['status.succeeded: Invalid value: 1: cannot decrease the succeeded counter'] },
-  { name: 'successes of an elastic job vanish', old: { succeeded: 2 }, status: { succeeded: 1 }, spec: { completions: 3, parallelism: 3, completionMode: 'Indexed' }, errors: [] },
-  { name: 'a failed job comes back', old: { startTime, conditions: condition('Failed', 'FailureTarget') }, status: { startTime, conditions: condition('FailureTarget') }, errors: ['status.conditions: Invalid value: cannot disable the terminal Failed=True condition'] },
-  { name: 'more ready than active', status: { active: 1, ready: 2 }, errors: ['status.ready: Invalid value: 2: cannot set more ready pods than active'] },
+  {
+    name: 'the start moves',
+    old: { startTime },
+    status: { startTime: completionTime },
+    errors: [`status.startTime: Invalid value: "${completionTime}": field is immutable for unsuspended job once set`],
+  },
+  {
+    name: 'the start moves as the job resumes',
+    old: { startTime, conditions: condition('Suspended') },
+    status: { startTime: completionTime, conditions: [{ type: 'Suspended', status: 'False' }] },
+    errors: [],
+  },
+  {
+    name: 'successes vanish',
+    old: { succeeded: 2 },
+    status: { succeeded: 1 },
+    errors: ['status.succeeded: Invalid value: 1: cannot decrease the succeeded counter'],
+  },
+  {
+    name: 'successes of an elastic job vanish',
+    old: { succeeded: 2 },
+    status: { succeeded: 1 },
+    spec: { completions: 3, parallelism: 3, completionMode: 'Indexed' },
+    errors: [],
+  },
+  {
+    name: 'a failed job comes back',
+    old: { startTime, conditions: condition('Failed', 'FailureTarget') },
+    status: { startTime, conditions: condition('FailureTarget') },
+    errors: ['status.conditions: Invalid value: cannot disable the terminal Failed=True condition'],
+  },
+  {
+    name: 'more ready than active',
+    status: { active: 1, ready: 2 },
+    errors: ['status.ready: Invalid value: 2: cannot set more ready pods than active'],
+  },
   { name: 'what was wrong before may stay', old: { active: 1, ready: 2 }, status: { active: 1, ready: 2, failed: 1 }, errors: [] },
-  { name: 'indexes of a job without', status: { completedIndexes: '0' }, errors: ['status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode'] },
+  {
+    name: 'indexes of a job without',
+    status: { completedIndexes: '0' },
+    errors: ['status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode'],
+  },
 ])('$name', ({ old = {}, status, spec, errors }) => {
   expect(validateJobStatusUpdate(job(status, spec), job(old, spec)).map(String)).toEqual(errors);
 });

@@ -22,7 +22,10 @@ class Changes {
   readonly successCriteriaMet: boolean;
   readonly finished: boolean;
 
-  constructor(readonly job: Job, readonly old: Job) {
+  constructor(
+    readonly job: Job,
+    readonly old: Job,
+  ) {
     this.spec = job.spec ?? noSpec;
     this.status = job.status ?? noStatus;
     this.before = old.status ?? noStatus;
@@ -96,16 +99,23 @@ function validateCounters(errors: FieldError[], status: JobStatus): void {
 function validateCompletion(errors: FieldError[], changes: Changes): void {
   const { status, old, complete, failed } = changes;
   const { completionTime, startTime } = status;
-  if (complete && failed && (changes.completeChanged || changes.failedChanged)) errors.push(conditionsError('cannot set Complete=True and Failed=true conditions'));
+  if (complete && failed && (changes.completeChanged || changes.failedChanged))
+    errors.push(conditionsError('cannot set Complete=True and Failed=true conditions'));
   if (complete && changes.failureTarget && (changes.completeChanged || !hasCondition(old, 'FailureTarget'))) {
     errors.push(conditionsError('cannot set Complete=True and FailureTarget=true conditions'));
   }
   if (changes.completeChanged || changes.has('completionTime')) {
     const at = () => statusPath.child('completionTime');
-    if (completionTime && !complete) errors.push(invalid(at(), completionTime, 'cannot set completionTime when there is no Complete=True condition'));
+    if (completionTime && !complete)
+      errors.push(invalid(at(), completionTime, 'cannot set completionTime when there is no Complete=True condition'));
     if (!completionTime && complete) errors.push(required(at(), 'completionTime is required for Complete jobs'));
   }
-  if (startTime && completionTime && (changes.has('startTime') || changes.has('completionTime')) && Date.parse(completionTime) < Date.parse(startTime)) {
+  if (
+    startTime &&
+    completionTime &&
+    (changes.has('startTime') || changes.has('completionTime')) &&
+    Date.parse(completionTime) < Date.parse(startTime)
+  ) {
     errors.push(invalid(statusPath.child('completionTime'), completionTime, 'must be equal to or after `startTime`'));
   }
 }
@@ -120,19 +130,29 @@ function validateFinished(errors: FieldError[], changes: Changes): void {
   }
   if (!finished) return;
   const { active = 0, startTime, uncountedTerminatedPods: uncounted } = status;
-  if (active > 0 && (changes.finishedChanged || changes.has('active'))) errors.push(invalid(statusPath.child('active'), active, 'active>0 is invalid for finished job'));
+  if (active > 0 && (changes.finishedChanged || changes.has('active')))
+    errors.push(invalid(statusPath.child('active'), active, 'active>0 is invalid for finished job'));
   const neverStarts = spec.suspend === true && spec.completions === 0;
   if (!startTime && (changes.finishedChanged || changes.has('startTime')) && !neverStarts) {
     errors.push(required(statusPath.child('startTime'), 'startTime is required for finished job'));
   }
   const isUncounted = (uncounted?.failed?.length ?? 0) + (uncounted?.succeeded?.length ?? 0) > 0;
   if (isUncounted && (changes.finishedChanged || !semanticDeepEqual(uncounted, before.uncountedTerminatedPods))) {
-    errors.push(invalid(statusPath.child('uncountedTerminatedPods'), structValue({ Succeeded: uncounted!.succeeded, Failed: uncounted!.failed }), 'must be empty for finished job'));
+    errors.push(
+      invalid(
+        statusPath.child('uncountedTerminatedPods'),
+        structValue({ Succeeded: uncounted!.succeeded, Failed: uncounted!.failed }),
+        'must be empty for finished job',
+      ),
+    );
   }
 }
 
 function validateIndexes(errors: FieldError[], changes: Changes): void {
-  const { spec: { completions, completionMode, backoffLimitPerIndex }, status: { completedIndexes = '', failedIndexes } } = changes;
+  const {
+    spec: { completions, completionMode, backoffLimitPerIndex },
+    status: { completedIndexes = '', failedIndexes },
+  } = changes;
   const completedChanged = changes.has('completedIndexes');
   const failedChanged = changes.has('failedIndexes');
   if (!completedChanged && !failedChanged) return;
@@ -154,12 +174,14 @@ function validateIndexes(errors: FieldError[], changes: Changes): void {
     errors.push(invalid(failedPath, failedIndexes, 'cannot set non-null failedIndexes when backoffLimitPerIndex is null'));
   }
   const overlap = completions === undefined ? undefined : firstOverlap(completedIndexes, failedIndexes, completions);
-  if (overlap !== undefined) errors.push(invalid(failedPath, failedIndexes, `failedIndexes and completedIndexes overlap at index: ${overlap}`));
+  if (overlap !== undefined)
+    errors.push(invalid(failedPath, failedIndexes, `failedIndexes and completedIndexes overlap at index: ${overlap}`));
 }
 
 function validateSuccessCriteria(errors: FieldError[], { spec, complete, failed, failureTarget, successCriteriaMet }: Changes): void {
   if (successCriteriaMet && failed) errors.push(conditionsError('cannot set SuccessCriteriaMet=True and Failed=true conditions'));
-  if (successCriteriaMet && failureTarget) errors.push(conditionsError('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions'));
+  if (successCriteriaMet && failureTarget)
+    errors.push(conditionsError('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions'));
   if (spec.successPolicy && !successCriteriaMet && complete) {
     errors.push(conditionsError('cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True'));
   }
@@ -168,12 +190,14 @@ function validateSuccessCriteria(errors: FieldError[], { spec, complete, failed,
 /** What must not be taken back. */
 function validateTransition(errors: FieldError[], { job, old, spec, status, before, successCriteriaMet }: Changes): void {
   for (const type of ['Failed', 'Complete', 'FailureTarget'] as const) {
-    if (hasCondition(old, type) && !hasCondition(job, type)) errors.push(conditionsError(`cannot disable the terminal ${type}=True condition`));
+    if (hasCondition(old, type) && !hasCondition(job, type))
+      errors.push(conditionsError(`cannot disable the terminal ${type}=True condition`));
   }
   const { failed = 0, succeeded = 0, completionTime, startTime } = status;
   if (failed < (before.failed ?? 0)) errors.push(invalid(statusPath.child('failed'), failed, 'cannot decrease the failed counter'));
   const isElastic = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism;
-  if (succeeded < (before.succeeded ?? 0) && !isElastic) errors.push(invalid(statusPath.child('succeeded'), succeeded, 'cannot decrease the succeeded counter'));
+  if (succeeded < (before.succeeded ?? 0) && !isElastic)
+    errors.push(invalid(statusPath.child('succeeded'), succeeded, 'cannot decrease the succeeded counter'));
   if (completionTime && before.completionTime && completionTime !== before.completionTime) {
     errors.push(invalid(statusPath.child('completionTime'), completionTime, 'field is immutable'));
   }

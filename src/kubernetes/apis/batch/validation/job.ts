@@ -1,6 +1,17 @@
 /** Upstream: pkg/apis/batch/validation/validation.go, pkg/registry/batch/job/strategy.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, type Path, duplicate, fieldPath, invalid, notSupported, omitValue, required, tooLong, tooMany } from '#apimachinery/validation/field';
+import {
+  type FieldError,
+  type Path,
+  duplicate,
+  fieldPath,
+  invalid,
+  notSupported,
+  omitValue,
+  required,
+  tooLong,
+  tooMany,
+} from '#apimachinery/validation/field';
 import { isDNS1123Label, isDomainPrefixedPath, isQualifiedName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { labelSelectorHasInvalidLabelValue } from '#apimachinery/validation/object-meta';
 import { byteLength, check, validateNonnegative } from '#kubernetes/apis/core/validation/checks';
@@ -12,7 +23,14 @@ import { validateImmutable } from '#kubernetes/apis/immutable-field';
 import { selects, selectorValue, templateLabelsError, templateValue, validateSelector } from '#kubernetes/apis/pod-template';
 import { structValue } from '#kubernetes/apis/struct-value';
 import type {
-  Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule, SuccessPolicy, SuccessPolicyRule,
+  Job,
+  JobSpec,
+  PodFailurePolicy,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyOnPodConditionsPattern,
+  PodFailurePolicyRule,
+  SuccessPolicy,
+  SuccessPolicyRule,
 } from '#kubernetes/schema/batch_v1.gen';
 import type { Container, PodSpec, PodTemplateSpec } from '#kubernetes/schema/core_v1.gen';
 import { countIndexes } from './index-intervals.ts';
@@ -56,7 +74,13 @@ export function validateJobUpdate(job: Job, old: Job): FieldError[] {
   validateGeneratedSelector(errors, job, hadLabels);
   // Upstream validates an update as a new object, and once more as the update: clients see both.
   const ofSpec: FieldError[] = [];
-  validateSelectedSpec(ofSpec, spec, specPath, options, labelSelectorHasInvalidLabelValue(oldSpec.selector as Parameters<typeof labelSelectorHasInvalidLabelValue>[0]));
+  validateSelectedSpec(
+    ofSpec,
+    spec,
+    specPath,
+    options,
+    labelSelectorHasInvalidLabelValue(oldSpec.selector as Parameters<typeof labelSelectorHasInvalidLabelValue>[0]),
+  );
   errors.push(...ofSpec);
   validateHostnames(errors, job);
   errors.push(...ofSpec);
@@ -84,7 +108,8 @@ function validateGeneratedSelector(errors: FieldError[], { metadata, spec = noSp
     validateHasLabel(errors, labels, own.uid, uid);
     validateHasLabel(errors, labels, own.name, name);
   }
-  if (selects(spec.selector, expected) === false) errors.push(invalid(specPath.child('selector'), selectorValue(spec.selector), '`selector` not auto-generated'));
+  if (selects(spec.selector, expected) === false)
+    errors.push(invalid(specPath.child('selector'), selectorValue(spec.selector), '`selector` not auto-generated'));
 }
 
 function validateHasLabel(errors: FieldError[], labels: Readonly<Record<string, string>> | undefined, key: string, expected: string): void {
@@ -108,7 +133,8 @@ function validateSelectedSpec(errors: FieldError[], spec: JobSpec, path: Path, o
   validateJobSpec(errors, spec, path, options);
   if (!spec.selector) errors.push(required(path.child('selector')));
   else validateSelector(errors, spec.selector, path.child('selector'), allowInvalidLabelValue || options.allowInvalidLabelValueInSelector);
-  if (selects(spec.selector, spec.template?.metadata?.labels) === false) errors.push(templateLabelsError(spec.template ?? noTemplate, path.child('template')));
+  if (selects(spec.selector, spec.template?.metadata?.labels) === false)
+    errors.push(templateLabelsError(spec.template ?? noTemplate, path.child('template')));
 }
 
 /** What jobs and the templates of cron jobs have in common. */
@@ -130,7 +156,8 @@ export function validateJobSpec(errors: FieldError[], spec: JobSpec, path: Path,
   validateCompletionMode(errors, spec, path);
   if (spec.podFailurePolicy) validatePodFailurePolicy(errors, spec, spec.podFailurePolicy, path.child('podFailurePolicy', 'rules'));
   if (spec.successPolicy) {
-    if (spec.completionMode !== 'Indexed') errors.push(invalid(path.child('successPolicy'), successPolicyValue(spec.successPolicy), 'requires indexed completion mode'));
+    if (spec.completionMode !== 'Indexed')
+      errors.push(invalid(path.child('successPolicy'), successPolicyValue(spec.successPolicy), 'requires indexed completion mode'));
     else validateSuccessPolicy(errors, spec, spec.successPolicy, path.child('successPolicy', 'rules'));
   }
   validatePodReplacementPolicy(errors, spec, path);
@@ -152,16 +179,25 @@ function validateCompletionMode(errors: FieldError[], spec: JobSpec, path: Path)
   }
   if (completions === undefined) errors.push(required(path.child('completions'), 'when completion mode is Indexed'));
   if ((parallelism ?? 0) > maxParallelismForIndexedJob) {
-    errors.push(invalid(path.child('parallelism'), parallelism, `must be less than or equal to ${maxParallelismForIndexedJob} when completion mode is Indexed`));
+    errors.push(
+      invalid(
+        path.child('parallelism'),
+        parallelism,
+        `must be less than or equal to ${maxParallelismForIndexedJob} when completion mode is Indexed`,
+      ),
+    );
   }
   if (completions !== undefined && maxFailedIndexes !== undefined && maxFailedIndexes > completions) {
     errors.push(invalid(path.child('maxFailedIndexes'), maxFailedIndexes, 'must be less than or equal to completions'));
   }
   if ((maxFailedIndexes ?? 0) > maxFailedIndexesForIndexedJob) {
-    errors.push(invalid(path.child('maxFailedIndexes'), maxFailedIndexes, `must be less than or equal to ${maxFailedIndexesForIndexedJob}`));
+    errors.push(
+      invalid(path.child('maxFailedIndexes'), maxFailedIndexes, `must be less than or equal to ${maxFailedIndexesForIndexedJob}`),
+    );
   }
   if ((completions ?? 0) <= completionsSoftLimit || backoffLimitPerIndex === undefined) return;
-  if (maxFailedIndexes === undefined) errors.push(required(path.child('maxFailedIndexes'), `must be specified when completions is above ${completionsSoftLimit}`));
+  if (maxFailedIndexes === undefined)
+    errors.push(required(path.child('maxFailedIndexes'), `must be specified when completions is above ${completionsSoftLimit}`));
   const detail = `must be less than or equal to ${limitForHighCompletions} when completions are above ${completionsSoftLimit} and used with backoff limit per index`;
   if ((parallelism ?? 0) > limitForHighCompletions) errors.push(invalid(path.child('parallelism'), parallelism, detail));
   if ((maxFailedIndexes ?? 0) > limitForHighCompletions) errors.push(invalid(path.child('maxFailedIndexes'), maxFailedIndexes, detail));
@@ -188,16 +224,25 @@ function validatePodFailurePolicy(errors: FieldError[], spec: JobSpec, { rules =
   for (const [i, rule] of rules.entries()) validatePodFailurePolicyRule(errors, spec, rule, names, path.index(i));
 }
 
-function validatePodFailurePolicyRule(errors: FieldError[], spec: JobSpec, rule: PodFailurePolicyRule, names: ReadonlySet<string>, path: Path): void {
+function validatePodFailurePolicyRule(
+  errors: FieldError[],
+  spec: JobSpec,
+  rule: PodFailurePolicyRule,
+  names: ReadonlySet<string>,
+  path: Path,
+): void {
   const { action, onExitCodes, onPodConditions = [] } = rule;
   if (!action) errors.push(required(path.child('action'), validValues(actions)));
   else if (action === 'FailIndex') {
-    if (spec.backoffLimitPerIndex === undefined) errors.push(invalid(path.child('action'), action, 'requires the backoffLimitPerIndex to be set'));
+    if (spec.backoffLimitPerIndex === undefined)
+      errors.push(invalid(path.child('action'), action, 'requires the backoffLimitPerIndex to be set'));
   } else if (!actions.includes(action)) errors.push(notSupported(path.child('action'), action, actions));
   if (onExitCodes) validateOnExitCodes(errors, onExitCodes, names, path.child('onExitCodes'));
   validateOnPodConditions(errors, onPodConditions, path.child('onPodConditions'));
-  if (onExitCodes && onPodConditions.length > 0) errors.push(invalid(path, omitValue, 'specifying both OnExitCodes and OnPodConditions is not supported'));
-  if (!onExitCodes && onPodConditions.length === 0) errors.push(invalid(path, omitValue, 'specifying one of OnExitCodes and OnPodConditions is required'));
+  if (onExitCodes && onPodConditions.length > 0)
+    errors.push(invalid(path, omitValue, 'specifying both OnExitCodes and OnPodConditions is not supported'));
+  if (!onExitCodes && onPodConditions.length === 0)
+    errors.push(invalid(path, omitValue, 'specifying one of OnExitCodes and OnPodConditions is required'));
 }
 
 function validateOnPodConditions(errors: FieldError[], patterns: readonly PodFailurePolicyOnPodConditionsPattern[], path: Path): void {
@@ -210,11 +255,18 @@ function validateOnPodConditions(errors: FieldError[], patterns: readonly PodFai
   }
 }
 
-function validateOnExitCodes(errors: FieldError[], { operator, containerName, values }: PodFailurePolicyOnExitCodesRequirement, names: ReadonlySet<string>, path: Path): void {
+function validateOnExitCodes(
+  errors: FieldError[],
+  { operator, containerName, values }: PodFailurePolicyOnExitCodesRequirement,
+  names: ReadonlySet<string>,
+  path: Path,
+): void {
   if (!operator) errors.push(required(path.child('operator'), validValues(exitCodeOperators)));
   else if (!exitCodeOperators.includes(operator)) errors.push(notSupported(path.child('operator'), operator, exitCodeOperators));
   if (containerName !== undefined && !names.has(containerName)) {
-    errors.push(invalid(path.child('containerName'), containerName, 'must be one of the container or initContainer names in the pod template'));
+    errors.push(
+      invalid(path.child('containerName'), containerName, 'must be one of the container or initContainer names in the pod template'),
+    );
   }
   const at = path.child('values');
   if (!values?.length) {
@@ -237,8 +289,14 @@ function validateSuccessPolicy(errors: FieldError[], spec: JobSpec, { rules = []
   for (const [i, rule] of rules.entries()) validateSuccessPolicyRule(errors, spec.completions ?? 0, rule, path.index(i));
 }
 
-function validateSuccessPolicyRule(errors: FieldError[], completions: number, { succeededCount: count, succeededIndexes: indexes }: SuccessPolicyRule, path: Path): void {
-  if (count === undefined && indexes === undefined) errors.push(required(path, 'at least one of succeededCount or succeededIndexes must be specified'));
+function validateSuccessPolicyRule(
+  errors: FieldError[],
+  completions: number,
+  { succeededCount: count, succeededIndexes: indexes }: SuccessPolicyRule,
+  path: Path,
+): void {
+  if (count === undefined && indexes === undefined)
+    errors.push(required(path, 'at least one of succeededCount or succeededIndexes must be specified'));
   let total = 0;
   if (indexes !== undefined) {
     const at = path.child('succeededIndexes');
@@ -250,9 +308,12 @@ function validateSuccessPolicyRule(errors: FieldError[], completions: number, { 
   if (count === undefined) return;
   const at = path.child('succeededCount');
   validateNonnegative(errors, count, at);
-  if (count > completions) errors.push(invalid(at, count, `must be less than or equal to ${completions} (the number of specified completions)`));
+  if (count > completions)
+    errors.push(invalid(at, count, `must be less than or equal to ${completions} (the number of specified completions)`));
   if (indexes !== undefined && count > total) {
-    errors.push(invalid(at, count, `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`));
+    errors.push(
+      invalid(at, count, `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`),
+    );
   }
 }
 
@@ -273,7 +334,9 @@ function validateTemplateUpdate(errors: FieldError[], template: PodTemplateSpec,
   if (!isMutable) validateImmutable(errors, template, allowed, specPath, 'template', templateValue);
   else {
     const pod = template.spec ?? {};
-    validateImmutable(errors, pod, withResources(allowed.spec ?? {}, pod), specPath, 'template.spec', (value) => internalValue('PodSpec', value));
+    validateImmutable(errors, pod, withResources(allowed.spec ?? {}, pod), specPath, 'template.spec', (value) =>
+      internalValue('PodSpec', value),
+    );
   }
 }
 
@@ -289,7 +352,9 @@ function withSchedulingDirectives(old: PodTemplateSpec, template: PodTemplateSpe
 function withResources(old: PodSpec, pod: PodSpec): PodSpec {
   const replace = (before: readonly Container[] = [], now: readonly Container[] = []): Container[] => {
     if (before.length !== now.length) return [...before];
-    return before.map((container, i) => (container.name === now[i]!.name ? { ...container, resources: now[i]!.resources ?? {} } : container));
+    return before.map((container, i) =>
+      container.name === now[i]!.name ? { ...container, resources: now[i]!.resources ?? {} } : container,
+    );
   };
   return { ...old, containers: replace(old.containers, pod.containers), initContainers: replace(old.initContainers, pod.initContainers) };
 }
@@ -298,12 +363,18 @@ function podFailurePolicyValue({ rules }: PodFailurePolicy): unknown {
   return structValue({
     Rules: rules?.map(({ action = '', onExitCodes, onPodConditions }) => ({
       Action: action,
-      OnExitCodes: onExitCodes && { ContainerName: onExitCodes.containerName, Operator: onExitCodes.operator ?? '', Values: onExitCodes.values },
+      OnExitCodes: onExitCodes && {
+        ContainerName: onExitCodes.containerName,
+        Operator: onExitCodes.operator ?? '',
+        Values: onExitCodes.values,
+      },
       OnPodConditions: onPodConditions?.map(({ type = '', status = '' }) => ({ Type: type, Status: status })),
     })),
   });
 }
 
 function successPolicyValue({ rules }: SuccessPolicy): unknown {
-  return structValue({ Rules: rules?.map(({ succeededIndexes, succeededCount }) => ({ SucceededIndexes: succeededIndexes, SucceededCount: succeededCount })) });
+  return structValue({
+    Rules: rules?.map(({ succeededIndexes, succeededCount }) => ({ SucceededIndexes: succeededIndexes, SucceededCount: succeededCount })),
+  });
 }

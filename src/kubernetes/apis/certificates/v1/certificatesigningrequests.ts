@@ -1,7 +1,13 @@
 import { humanDuration } from '#apimachinery/runtime/duration';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
-import { approvalStrategy, conditionText, signerNameText, statusStrategy, strategy } from '#kubernetes/apis/certificates/certificatesigningrequest';
+import {
+  approvalStrategy,
+  conditionText,
+  signerNameText,
+  statusStrategy,
+  strategy,
+} from '#kubernetes/apis/certificates/certificatesigningrequest';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import type { CertificateSigningRequest } from '#kubernetes/schema/certificates_v1.gen';
 
@@ -24,7 +30,8 @@ export default defineResource<CertificateSigningRequest>({
     stringColumn('SignerName', signerNameText, ({ spec }) => spec?.signerName || '<none>'),
     stringColumn('Requestor', 'Base64-encoded PKCS#10 CSR data', ({ spec }) => spec?.username ?? ''),
     stringColumn('RequestedDuration', describe('certificates_v1.CertificateSigningRequestSpec', 'expirationSeconds'), ({ spec }) =>
-      spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000)),
+      spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000),
+    ),
     stringColumn('Condition', 'Conditions applied to the request, such as approval or denial.', conditionText),
   ],
   subresources: {

@@ -9,10 +9,13 @@ export function validateLease({ spec }: Lease): FieldError[] {
   const errors: FieldError[] = [];
   if (!spec) return errors;
   const { leaseDurationSeconds: duration, leaseTransitions: transitions, strategy, preferredHolder } = spec;
-  if (duration !== undefined && duration <= 0) errors.push(invalid(specPath.child('leaseDurationSeconds'), duration, 'must be greater than 0'));
-  if (transitions !== undefined && transitions < 0) errors.push(invalid(specPath.child('leaseTransitions'), transitions, 'must be greater than or equal to 0'));
+  if (duration !== undefined && duration <= 0)
+    errors.push(invalid(specPath.child('leaseDurationSeconds'), duration, 'must be greater than 0'));
+  if (transitions !== undefined && transitions < 0)
+    errors.push(invalid(specPath.child('leaseTransitions'), transitions, 'must be greater than or equal to 0'));
   if (strategy !== undefined) validateStrategy(errors, strategy);
-  if (preferredHolder && !strategy) errors.push(forbidden(specPath.child('preferredHolder'), 'may only be specified if `strategy` is defined'));
+  if (preferredHolder && !strategy)
+    errors.push(forbidden(specPath.child('preferredHolder'), 'may only be specified if `strategy` is defined'));
   return errors;
 }
 

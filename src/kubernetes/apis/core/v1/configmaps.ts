@@ -16,7 +16,11 @@ export default defineResource<ConfigMap>({
   strategy: { validate: validateConfigMap, validateUpdate: validateConfigMapUpdate },
   columns: [
     nameColumn,
-    stringColumn('Data', describe('core_v1.ConfigMap', 'data'), ({ data, binaryData }) => Object.keys(data ?? {}).length + Object.keys(binaryData ?? {}).length),
+    stringColumn(
+      'Data',
+      describe('core_v1.ConfigMap', 'data'),
+      ({ data, binaryData }) => Object.keys(data ?? {}).length + Object.keys(binaryData ?? {}).length,
+    ),
     ageColumn,
   ],
 });

@@ -6,8 +6,10 @@ import type { NodeSpec, Pod, PodSpec, PodStatus } from '#kubernetes/schema/core_
 
 /** Init containers were annotations once; old kubelets would still obey these. */
 const initContainerAnnotations = [
-  'pod.beta.kubernetes.io/init-containers', 'pod.alpha.kubernetes.io/init-containers',
-  'pod.beta.kubernetes.io/init-container-statuses', 'pod.alpha.kubernetes.io/init-container-statuses',
+  'pod.beta.kubernetes.io/init-containers',
+  'pod.alpha.kubernetes.io/init-containers',
+  'pod.beta.kubernetes.io/init-container-statuses',
+  'pod.alpha.kubernetes.io/init-container-statuses',
 ];
 
 export function dropInitContainerAnnotations(annotations: Record<string, string>): void {

@@ -5,12 +5,41 @@
  */
 import { defaultPullPolicy } from '#kubernetes/apis/core/image-name';
 import {
-  addMissing, aggregateContainers, defaultResourceList, isHugePageResourceName, isNativeResource, isSupportedPodLevelResource, setAmount,
+  addMissing,
+  aggregateContainers,
+  defaultResourceList,
+  isHugePageResourceName,
+  isNativeResource,
+  isSupportedPodLevelResource,
+  setAmount,
 } from '#kubernetes/apis/core/resource-list';
 import type {
-  AzureDiskVolumeSource, Container, ContainerStatus, DownwardAPIVolumeFile, Endpoints, EphemeralContainer, HTTPGetAction, LimitRange, LimitRangeItem, Namespace,
-  Node, PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeSpec, Pod, PodSpec, PodTemplate, PodTemplateSpec, Probe,
-  ReplicationController, ResourceQuota, ResourceRequirements, Secret, Service, Volume,
+  AzureDiskVolumeSource,
+  Container,
+  ContainerStatus,
+  DownwardAPIVolumeFile,
+  Endpoints,
+  EphemeralContainer,
+  HTTPGetAction,
+  LimitRange,
+  LimitRangeItem,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  PersistentVolumeClaimSpec,
+  PersistentVolumeSpec,
+  Pod,
+  PodSpec,
+  PodTemplate,
+  PodTemplateSpec,
+  Probe,
+  ReplicationController,
+  ResourceQuota,
+  ResourceRequirements,
+  Secret,
+  Service,
+  Volume,
 } from '#kubernetes/schema/core_v1.gen';
 import { convertPodSpec, dropInitContainerAnnotations } from './conversion.ts';
 
@@ -160,11 +189,19 @@ export function defaultResources(resources: { limits?: Record<string, string>; r
 export function defaultVolume(volume: Volume): void {
   for (const field in volume) {
     switch (field) {
-      case 'name': continue;
-      case 'hostPath': volume.hostPath!.type ??= ''; return;
-      case 'secret': volume.secret!.defaultMode ??= fileMode; return;
-      case 'configMap': volume.configMap!.defaultMode ??= fileMode; return;
-      default: return defaultVolumeSource(volume);
+      case 'name':
+        continue;
+      case 'hostPath':
+        volume.hostPath!.type ??= '';
+        return;
+      case 'secret':
+        volume.secret!.defaultMode ??= fileMode;
+        return;
+      case 'configMap':
+        volume.configMap!.defaultMode ??= fileMode;
+        return;
+      default:
+        return defaultVolumeSource(volume);
     }
   }
   volume.emptyDir = {};

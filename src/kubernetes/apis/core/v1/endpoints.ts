@@ -36,9 +36,5 @@ export default defineResource<Endpoints>({
     warningsOnCreate: endpointsWarnings,
     warningsOnUpdate: endpointsWarnings,
   },
-  columns: [
-    nameColumn,
-    stringColumn('Endpoints', describe('core_v1.Endpoints', 'subsets'), endpointsText),
-    ageColumn,
-  ],
+  columns: [nameColumn, stringColumn('Endpoints', describe('core_v1.Endpoints', 'subsets'), endpointsText), ageColumn],
 });

@@ -4,7 +4,12 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import type { Strategy } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn } from '#kubernetes/apis/columns';
-import { validateNamespace, validateNamespaceFinalizeUpdate, validateNamespaceStatusUpdate, validateNamespaceUpdate } from '#kubernetes/apis/core/validation/namespace';
+import {
+  validateNamespace,
+  validateNamespaceFinalizeUpdate,
+  validateNamespaceStatusUpdate,
+  validateNamespaceUpdate,
+} from '#kubernetes/apis/core/validation/namespace';
 import { keepField, statusSubresource } from '#kubernetes/apis/strategy';
 import type { Namespace } from '#kubernetes/schema/core_v1.gen';
 import { defaultNamespace } from './defaults.ts';
@@ -51,11 +56,7 @@ export default defineResource<Namespace>({
   selectableFields: { 'status.phase': ({ status }) => status?.phase ?? '' },
   unsupportedField: (label) => `field label not supported: ${label}`,
   defaults: defaultNamespace,
-  columns: [
-    nameColumn,
-    stringColumn('Status', 'The status of the namespace', ({ status }) => status?.phase ?? ''),
-    ageColumn,
-  ],
+  columns: [nameColumn, stringColumn('Status', 'The status of the namespace', ({ status }) => status?.phase ?? ''), ageColumn],
   subresources: {
     finalize: {
       verbs: ['update'],
@@ -68,6 +69,8 @@ export default defineResource<Namespace>({
         validateUpdate: validateNamespaceFinalizeUpdate,
       },
     },
-    status: statusSubresource({ strategy: { canonicalize: namespaceStrategy.canonicalize!, validateUpdate: validateNamespaceStatusUpdate } }),
+    status: statusSubresource({
+      strategy: { canonicalize: namespaceStrategy.canonicalize!, validateUpdate: validateNamespaceStatusUpdate },
+    }),
   },
 });

@@ -69,15 +69,29 @@ export default defineResource<Node>({
     stringColumn('Internal-IP', describe('core_v1.NodeStatus', 'addresses'), (node) => addressText(node, 'InternalIP'), wide),
     stringColumn('External-IP', describe('core_v1.NodeStatus', 'addresses'), (node) => addressText(node, 'ExternalIP'), wide),
     stringColumn('OS-Image', describe('core_v1.NodeSystemInfo', 'osImage'), ({ status }) => status?.nodeInfo?.osImage || '<unknown>', wide),
-    stringColumn('Kernel-Version', describe('core_v1.NodeSystemInfo', 'kernelVersion'), ({ status }) => {
-      const { kernelVersion, architecture } = status?.nodeInfo ?? {};
-      return `${kernelVersion || '<unknown>'}${architecture ? ` (${architecture})` : ''}`;
-    }, wide),
-    stringColumn('Container-Runtime', describe('core_v1.NodeSystemInfo', 'containerRuntimeVersion'), ({ status }) =>
-      status?.nodeInfo?.containerRuntimeVersion || '<unknown>', wide),
+    stringColumn(
+      'Kernel-Version',
+      describe('core_v1.NodeSystemInfo', 'kernelVersion'),
+      ({ status }) => {
+        const { kernelVersion, architecture } = status?.nodeInfo ?? {};
+        return `${kernelVersion || '<unknown>'}${architecture ? ` (${architecture})` : ''}`;
+      },
+      wide,
+    ),
+    stringColumn(
+      'Container-Runtime',
+      describe('core_v1.NodeSystemInfo', 'containerRuntimeVersion'),
+      ({ status }) => status?.nodeInfo?.containerRuntimeVersion || '<unknown>',
+      wide,
+    ),
   ],
   subresources: {
-    proxy: { kind: 'NodeProxyOptions', schema: 'core_v1.NodeProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'], connect: true },
+    proxy: {
+      kind: 'NodeProxyOptions',
+      schema: 'core_v1.NodeProxyOptions',
+      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+      connect: true,
+    },
     status: statusSubresource({
       strategy: {
         prepareForUpdate(node, old) {

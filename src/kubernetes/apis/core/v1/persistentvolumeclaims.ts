@@ -2,7 +2,10 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn, wide } from '#kubernetes/apis/columns';
 import {
-  persistentVolumeClaimWarnings, validatePersistentVolumeClaim, validatePersistentVolumeClaimStatusUpdate, validatePersistentVolumeClaimUpdate,
+  persistentVolumeClaimWarnings,
+  validatePersistentVolumeClaim,
+  validatePersistentVolumeClaimStatusUpdate,
+  validatePersistentVolumeClaimUpdate,
 } from '#kubernetes/apis/core/validation/persistent-volume-claim';
 import { accessModesText, betaStorageClass } from '#kubernetes/apis/core/volumes';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
@@ -15,7 +18,8 @@ const noSource = {};
 function enforceDataSourceBackwardsCompatibility(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec = noSource): void {
   if (old.dataSource || old.dataSourceRef || spec.dataSourceRef || !spec.dataSource) return;
   const { apiGroup = '', kind } = spec.dataSource;
-  const known = (kind === 'PersistentVolumeClaim' && apiGroup === '') || (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io');
+  const known =
+    (kind === 'PersistentVolumeClaim' && apiGroup === '') || (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io');
   if (!known) delete spec.dataSource;
 }
 
@@ -59,14 +63,29 @@ export default defineResource<PersistentVolumeClaim>({
   }),
   columns: [
     nameColumn,
-    stringColumn('Status', describe('core_v1.PersistentVolumeClaimStatus', 'phase'), ({ metadata, status }) => (metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? ''))),
+    stringColumn('Status', describe('core_v1.PersistentVolumeClaimStatus', 'phase'), ({ metadata, status }) =>
+      metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? ''),
+    ),
     stringColumn('Volume', describe('core_v1.PersistentVolumeClaimSpec', 'volumeName'), ({ spec }) => spec?.volumeName ?? ''),
-    stringColumn('Capacity', describe('core_v1.PersistentVolumeClaimStatus', 'capacity'), ({ spec, status }) => (spec?.volumeName ? (status?.capacity?.storage ?? '0') : '')),
-    stringColumn('Access Modes', describe('core_v1.PersistentVolumeClaimStatus', 'accessModes'), ({ spec, status }) => (spec?.volumeName ? accessModesText(status?.accessModes) : '')),
-    stringColumn('StorageClass', 'StorageClass of the pvc', ({ metadata, spec }) => metadata.annotations?.[betaStorageClass] ?? spec?.storageClassName ?? ''),
+    stringColumn('Capacity', describe('core_v1.PersistentVolumeClaimStatus', 'capacity'), ({ spec, status }) =>
+      spec?.volumeName ? (status?.capacity?.storage ?? '0') : '',
+    ),
+    stringColumn('Access Modes', describe('core_v1.PersistentVolumeClaimStatus', 'accessModes'), ({ spec, status }) =>
+      spec?.volumeName ? accessModesText(status?.accessModes) : '',
+    ),
+    stringColumn(
+      'StorageClass',
+      'StorageClass of the pvc',
+      ({ metadata, spec }) => metadata.annotations?.[betaStorageClass] ?? spec?.storageClassName ?? '',
+    ),
     stringColumn('VolumeAttributesClass', 'VolumeAttributesClass of the pvc', ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>'),
     ageColumn,
-    stringColumn('VolumeMode', describe('core_v1.PersistentVolumeClaimSpec', 'volumeMode'), ({ spec }) => spec?.volumeMode ?? '<unset>', wide),
+    stringColumn(
+      'VolumeMode',
+      describe('core_v1.PersistentVolumeClaimSpec', 'volumeMode'),
+      ({ spec }) => spec?.volumeMode ?? '<unset>',
+      wide,
+    ),
   ],
   subresources: {
     status: statusSubresource({ strategy: { validateUpdate: validatePersistentVolumeClaimStatusUpdate } }),

@@ -44,7 +44,12 @@ export default defineResource<Pod>({
     exec: { kind: 'PodExecOptions', schema: 'core_v1.PodExecOptions', verbs: ['create', 'get'], connect: true },
     log: { kind: 'Pod', schema: 'core_v1.Pod', verbs: ['get'], connect: true },
     portforward: { kind: 'PodPortForwardOptions', schema: 'core_v1.PodPortForwardOptions', verbs: ['create', 'get'], connect: true },
-    proxy: { kind: 'PodProxyOptions', schema: 'core_v1.PodProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'], connect: true },
+    proxy: {
+      kind: 'PodProxyOptions',
+      schema: 'core_v1.PodProxyOptions',
+      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+      connect: true,
+    },
     resize: { verbs: ['get', 'patch', 'update'], strategy: resizeStrategy },
     status: { verbs: ['get', 'patch', 'update'], strategy: podStatusStrategy },
   },

@@ -40,7 +40,8 @@ export default defineResource<PodTemplate>({
     validate: ({ template }) => validateTemplate(template, undefined),
     validateUpdate: ({ template }, old) => validateTemplate(template, old.template),
     warningsOnCreate: ({ template }) => podTemplateWarnings(template, path),
-    warningsOnUpdate: ({ metadata, template }, old) => (metadata.generation === old.metadata.generation ? [] : podTemplateWarnings(template, path)),
+    warningsOnUpdate: ({ metadata, template }, old) =>
+      metadata.generation === old.metadata.generation ? [] : podTemplateWarnings(template, path),
   },
   columns: [
     nameColumn,

@@ -5,7 +5,10 @@ import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, formatLabels, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
 import { dropDisabledPodFields } from '#kubernetes/apis/core/disabled-fields';
 import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
-import { validateReplicationController, validateReplicationControllerStatusUpdate } from '#kubernetes/apis/core/validation/replication-controller';
+import {
+  validateReplicationController,
+  validateReplicationControllerStatusUpdate,
+} from '#kubernetes/apis/core/validation/replication-controller';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { ReplicationController } from '#kubernetes/schema/core_v1.gen';
 import { defaultReplicationController } from './defaults.ts';
@@ -28,10 +31,12 @@ export default defineResource<ReplicationController>({
     validate: (controller) => validateReplicationController(controller),
     validateUpdate: validateReplicationController,
     warningsOnCreate: ({ metadata, spec }) => [
-      ...hostnameWarning(metadata.name, 'Pod names and hostnames'), ...podTemplateWarnings(spec?.template, fieldPath('spec', 'template')),
+      ...hostnameWarning(metadata.name, 'Pod names and hostnames'),
+      ...podTemplateWarnings(spec?.template, fieldPath('spec', 'template')),
     ],
     // Upstream looks at the old template here.
-    warningsOnUpdate: ({ metadata }, old) => (metadata.generation === old.metadata.generation ? [] : podTemplateWarnings(old.spec?.template, fieldPath('spec', 'template'))),
+    warningsOnUpdate: ({ metadata }, old) =>
+      metadata.generation === old.metadata.generation ? [] : podTemplateWarnings(old.spec?.template, fieldPath('spec', 'template')),
   }),
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
   unsupportedField: (label) => `field label not supported: ${label}`,

@@ -1,7 +1,12 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { compareBytes, stringColumn } from '#kubernetes/apis/columns';
-import { resourceQuotaWarnings, validateResourceQuota, validateResourceQuotaStatus, validateResourceQuotaUpdate } from '#kubernetes/apis/core/validation/quota';
+import {
+  resourceQuotaWarnings,
+  validateResourceQuota,
+  validateResourceQuotaStatus,
+  validateResourceQuotaUpdate,
+} from '#kubernetes/apis/core/validation/quota';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { ResourceQuota } from '#kubernetes/schema/core_v1.gen';
 import { defaultResourceQuota } from './defaults.ts';
@@ -33,8 +38,14 @@ export default defineResource<ResourceQuota>({
   }),
   columns: [
     nameColumn,
-    stringColumn('Request', 'Request represents a minimum amount of cpu/memory that a container may consume.', (quota) => usageText(quota, false)),
-    stringColumn('Limit', 'Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.', (quota) => usageText(quota, true)),
+    stringColumn('Request', 'Request represents a minimum amount of cpu/memory that a container may consume.', (quota) =>
+      usageText(quota, false),
+    ),
+    stringColumn(
+      'Limit',
+      'Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.',
+      (quota) => usageText(quota, true),
+    ),
     ageColumn,
   ],
   subresources: {

@@ -14,7 +14,9 @@ const enforceMountableSecrets = 'kubernetes.io/enforce-mountable-secrets';
 
 function enforceMountableSecretsWarning({ metadata }: ServiceAccount): string[] {
   if (metadata.annotations?.[enforceMountableSecrets] === undefined) return [];
-  return [`metadata.annotations[${enforceMountableSecrets}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`];
+  return [
+    `metadata.annotations[${enforceMountableSecrets}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+  ];
 }
 
 export default defineResource<ServiceAccount>({
@@ -36,13 +38,16 @@ export default defineResource<ServiceAccount>({
       return errors;
     },
     warningsOnCreate: enforceMountableSecretsWarning,
-    warningsOnUpdate: (account, old) => (old.metadata.annotations?.[enforceMountableSecrets] === undefined ? enforceMountableSecretsWarning(account) : []),
+    warningsOnUpdate: (account, old) =>
+      old.metadata.annotations?.[enforceMountableSecrets] === undefined ? enforceMountableSecretsWarning(account) : [],
   },
-  columns: [
-    nameColumn,
-    ageColumn,
-  ],
+  columns: [nameColumn, ageColumn],
   subresources: {
-    token: { kind: 'TokenRequest', groupVersion: { group: 'authentication.k8s.io', version: 'v1' }, schema: 'authentication_v1.TokenRequest', verbs: ['create'] },
+    token: {
+      kind: 'TokenRequest',
+      groupVersion: { group: 'authentication.k8s.io', version: 'v1' },
+      schema: 'authentication_v1.TokenRequest',
+      verbs: ['create'],
+    },
   },
 });

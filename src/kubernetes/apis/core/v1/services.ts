@@ -31,7 +31,12 @@ export default defineResource<Service>({
     stringColumn('Selector', describe('core_v1.ServiceSpec', 'selector'), ({ spec }) => formatLabels(spec?.selector), wide),
   ],
   subresources: {
-    proxy: { kind: 'ServiceProxyOptions', schema: 'core_v1.ServiceProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'], connect: true },
+    proxy: {
+      kind: 'ServiceProxyOptions',
+      schema: 'core_v1.ServiceProxyOptions',
+      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+      connect: true,
+    },
     status: statusSubresource({ strategy: { validateUpdate: validateServiceStatusUpdate, warningsOnUpdate: serviceStatusWarnings } }),
   },
 });

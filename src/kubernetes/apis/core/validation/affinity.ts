@@ -2,36 +2,70 @@
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { quote } from '#apimachinery/runtime/quote';
 import { type FieldError, type Path, duplicate, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
-import { isDecimalInteger, isQualifiedName, isValidLabelValue, nameIsDNSSubdomain, validateNamespaceName } from '#apimachinery/validation/names';
+import {
+  isDecimalInteger,
+  isQualifiedName,
+  isValidLabelValue,
+  nameIsDNSSubdomain,
+  validateNamespaceName,
+} from '#apimachinery/validation/names';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
 import type {
-  Affinity, NodeAffinity, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinityTerm, Toleration, TopologySpreadConstraint, WeightedPodAffinityTerm,
+  Affinity,
+  NodeAffinity,
+  NodeSelector,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PodAffinityTerm,
+  Toleration,
+  TopologySpreadConstraint,
+  WeightedPodAffinityTerm,
 } from '#kubernetes/schema/core_v1.gen';
 import { check, validateEnum, validateOptionalEnum, validatePositive } from './checks.ts';
 import type { PodOptions } from './pod-options.ts';
 
 type Selector = Parameters<typeof validateLabelSelector>[0];
 
-function validateSelector(errors: FieldError[], selector: LabelSelector | undefined, path: Path, allowInvalidLabelValueInSelector: () => boolean): void {
+function validateSelector(
+  errors: FieldError[],
+  selector: LabelSelector | undefined,
+  path: Path,
+  allowInvalidLabelValueInSelector: () => boolean,
+): void {
   if (!selector) return;
   const found = validateLabelSelector(selector as Selector, {}, path);
   if (found.length === 0) return;
-  errors.push(...(allowInvalidLabelValueInSelector() ? validateLabelSelector(selector as Selector, { allowInvalidLabelValueInSelector: true }, path) : found));
+  errors.push(
+    ...(allowInvalidLabelValueInSelector()
+      ? validateLabelSelector(selector as Selector, { allowInvalidLabelValueInSelector: true }, path)
+      : found),
+  );
 }
 
-export function validateNodeSelectorRequirement(errors: FieldError[], requirement: NodeSelectorRequirement, allowInvalidLabelValue: () => boolean, path: Path): void {
+export function validateNodeSelectorRequirement(
+  errors: FieldError[],
+  requirement: NodeSelectorRequirement,
+  allowInvalidLabelValue: () => boolean,
+  path: Path,
+): void {
   const { key = '', operator = '', values = [] } = requirement;
   switch (operator) {
-    case 'In': case 'NotIn':
+    case 'In':
+    case 'NotIn':
       if (values.length === 0) errors.push(required(path.child('values'), "must be specified when `operator` is 'In' or 'NotIn'"));
       break;
-    case 'Exists': case 'DoesNotExist':
-      if (values.length > 0) errors.push(forbidden(path.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+    case 'Exists':
+    case 'DoesNotExist':
+      if (values.length > 0)
+        errors.push(forbidden(path.child('values'), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
       break;
-    case 'Gt': case 'Lt':
-      if (values.length !== 1) errors.push(required(path.child('values'), "must be specified single value when `operator` is 'Lt' or 'Gt'"));
+    case 'Gt':
+    case 'Lt':
+      if (values.length !== 1)
+        errors.push(required(path.child('values'), "must be specified single value when `operator` is 'Lt' or 'Gt'"));
       break;
-    default: errors.push(invalid(path.child('operator'), operator, 'not a valid selector operator'));
+    default:
+      errors.push(invalid(path.child('operator'), operator, 'not a valid selector operator'));
   }
   check(errors, isQualifiedName(key), key, path, 'key');
   for (const [i, value] of values.entries()) {
@@ -40,9 +74,14 @@ export function validateNodeSelectorRequirement(errors: FieldError[], requiremen
   }
 }
 
-function validateNodeFieldSelectorRequirement(errors: FieldError[], { key = '', operator = '', values = [] }: NodeSelectorRequirement, path: Path): void {
+function validateNodeFieldSelectorRequirement(
+  errors: FieldError[],
+  { key = '', operator = '', values = [] }: NodeSelectorRequirement,
+  path: Path,
+): void {
   if (operator !== 'In' && operator !== 'NotIn') errors.push(invalid(path.child('operator'), operator, 'not a valid selector operator'));
-  else if (values.length !== 1) errors.push(required(path.child('values'), "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
+  else if (values.length !== 1)
+    errors.push(required(path.child('values'), "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
   if (key !== 'metadata.name') {
     errors.push(invalid(path.child('key'), key, 'not a valid field selector key'));
     return;
@@ -50,12 +89,24 @@ function validateNodeFieldSelectorRequirement(errors: FieldError[], { key = '', 
   for (const [i, value] of values.entries()) check(errors, nameIsDNSSubdomain(value, false), value, path.child('values').index(i));
 }
 
-export function validateNodeSelectorTerm(errors: FieldError[], { matchExpressions = [], matchFields = [] }: NodeSelectorTerm, allowInvalidLabelValue: () => boolean, path: Path): void {
-  for (const [i, requirement] of matchExpressions.entries()) validateNodeSelectorRequirement(errors, requirement, allowInvalidLabelValue, path.child('matchExpressions').index(i));
-  for (const [i, requirement] of matchFields.entries()) validateNodeFieldSelectorRequirement(errors, requirement, path.child('matchFields').index(i));
+export function validateNodeSelectorTerm(
+  errors: FieldError[],
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
+  allowInvalidLabelValue: () => boolean,
+  path: Path,
+): void {
+  for (const [i, requirement] of matchExpressions.entries())
+    validateNodeSelectorRequirement(errors, requirement, allowInvalidLabelValue, path.child('matchExpressions').index(i));
+  for (const [i, requirement] of matchFields.entries())
+    validateNodeFieldSelectorRequirement(errors, requirement, path.child('matchFields').index(i));
 }
 
-export function validateNodeSelector(errors: FieldError[], { nodeSelectorTerms = [] }: NodeSelector, allowInvalidLabelValue: () => boolean, path: Path): void {
+export function validateNodeSelector(
+  errors: FieldError[],
+  { nodeSelectorTerms = [] }: NodeSelector,
+  allowInvalidLabelValue: () => boolean,
+  path: Path,
+): void {
   const at = path.child('nodeSelectorTerms');
   if (nodeSelectorTerms.length === 0) errors.push(required(at, 'must have at least one node selector term'));
   for (const [i, term] of nodeSelectorTerms.entries()) validateNodeSelectorTerm(errors, term, allowInvalidLabelValue, at.index(i));
@@ -64,12 +115,19 @@ export function validateNodeSelector(errors: FieldError[], { nodeSelectorTerms =
 const always = () => true;
 
 function validateWeight(errors: FieldError[], weight: number | undefined, path: Path): void {
-  if (weight === undefined || weight <= 0 || weight > 100) errors.push(invalid(path.child('weight'), weight ?? 0, 'must be in the range 1-100'));
+  if (weight === undefined || weight <= 0 || weight > 100)
+    errors.push(invalid(path.child('weight'), weight ?? 0, 'must be in the range 1-100'));
 }
 
 function validateNodeAffinity(errors: FieldError[], affinity: NodeAffinity, path: Path, options: PodOptions): void {
   const { requiredDuringSchedulingIgnoredDuringExecution: hard, preferredDuringSchedulingIgnoredDuringExecution: soft } = affinity;
-  if (hard) validateNodeSelector(errors, hard, () => options.allowInvalidLabelValueInRequiredNodeAffinity, path.child('requiredDuringSchedulingIgnoredDuringExecution'));
+  if (hard)
+    validateNodeSelector(
+      errors,
+      hard,
+      () => options.allowInvalidLabelValueInRequiredNodeAffinity,
+      path.child('requiredDuringSchedulingIgnoredDuringExecution'),
+    );
   for (const [i, { weight, preference = {} }] of (soft ?? []).entries()) {
     const at = path.child('preferredDuringSchedulingIgnoredDuringExecution').index(i);
     validateWeight(errors, weight, at);
@@ -77,7 +135,12 @@ function validateNodeAffinity(errors: FieldError[], affinity: NodeAffinity, path
   }
 }
 
-export function validateAffinity(errors: FieldError[], { nodeAffinity, podAffinity, podAntiAffinity }: Affinity, path: Path, options: PodOptions): void {
+export function validateAffinity(
+  errors: FieldError[],
+  { nodeAffinity, podAffinity, podAntiAffinity }: Affinity,
+  path: Path,
+  options: PodOptions,
+): void {
   if (nodeAffinity) validateNodeAffinity(errors, nodeAffinity, path.child('nodeAffinity'), options);
   if (podAffinity) validatePodAffinity(errors, podAffinity, path.child('podAffinity'), options);
   if (podAntiAffinity) validatePodAffinity(errors, podAntiAffinity, path.child('podAntiAffinity'), options);
@@ -112,10 +175,17 @@ function validatePodAffinityTerm(errors: FieldError[], term: PodAffinityTerm, pa
 }
 
 function validateMatchLabelKeysAndMismatchLabelKeys(
-  errors: FieldError[], matchLabelKeys: readonly string[] = [], mismatchLabelKeys: readonly string[] = [], selector: LabelSelector | undefined, path: Path,
+  errors: FieldError[],
+  matchLabelKeys: readonly string[] = [],
+  mismatchLabelKeys: readonly string[] = [],
+  selector: LabelSelector | undefined,
+  path: Path,
 ): void {
   if (matchLabelKeys.length === 0 && mismatchLabelKeys.length === 0) return;
-  for (const [field, keys] of [['matchLabelKeys', matchLabelKeys], ['mismatchLabelKeys', mismatchLabelKeys]] as const) {
+  for (const [field, keys] of [
+    ['matchLabelKeys', matchLabelKeys],
+    ['mismatchLabelKeys', mismatchLabelKeys],
+  ] as const) {
     if (keys.length === 0) continue;
     if (!selector) errors.push(forbidden(path.child(field), 'must not be specified when labelSelector is not set'));
     else for (const [i, key] of keys.entries()) check(errors, isQualifiedName(key), key, path.child(field).index(i));
@@ -130,12 +200,18 @@ function validateMatchLabelKeysAndMismatchLabelKeys(
     }
   }
   for (const [i, key] of matchLabelKeys.entries()) {
-    if (mismatchLabelKeys.includes(key)) errors.push(invalid(path.child('matchLabelKeys').index(i), key, 'exists in both matchLabelKeys and mismatchLabelKeys'));
+    if (mismatchLabelKeys.includes(key))
+      errors.push(invalid(path.child('matchLabelKeys').index(i), key, 'exists in both matchLabelKeys and mismatchLabelKeys'));
   }
 }
 
 /** The rule of older pods, whose selectors do not have the keys in them. */
-function validateMatchLabelKeysInTopologySpread(errors: FieldError[], keys: readonly string[] | undefined, selector: LabelSelector | undefined, path: Path): void {
+function validateMatchLabelKeysInTopologySpread(
+  errors: FieldError[],
+  keys: readonly string[] | undefined,
+  selector: LabelSelector | undefined,
+  path: Path,
+): void {
   if (!keys?.length) return;
   const selected = new Set([...Object.keys(selector?.matchLabels ?? {}), ...(selector?.matchExpressions ?? []).map(({ key = '' }) => key)]);
   if (!selector) errors.push(forbidden(path, 'must not be specified when labelSelector is not set'));
@@ -145,24 +221,38 @@ function validateMatchLabelKeysInTopologySpread(errors: FieldError[], keys: read
   }
 }
 
-export function validateTopologySpreadConstraints(errors: FieldError[], constraints: readonly TopologySpreadConstraint[], path: Path, options: PodOptions): void {
+export function validateTopologySpreadConstraints(
+  errors: FieldError[],
+  constraints: readonly TopologySpreadConstraint[],
+  path: Path,
+  options: PodOptions,
+): void {
   for (const [i, constraint] of constraints.entries()) {
     const at = path.index(i);
     const { topologyKey = '', whenUnsatisfiable = '', minDomains, labelSelector, matchLabelKeys } = constraint;
     validatePositive(errors, constraint.maxSkew, at, 'maxSkew');
     if (topologyKey === '') errors.push(required(at.child('topologyKey'), 'can not be empty'));
     validateEnum(errors, whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway'], at, 'whenUnsatisfiable');
-    const isRepeated = constraints.slice(i + 1).some((other) => (other.topologyKey ?? '') === topologyKey && (other.whenUnsatisfiable ?? '') === whenUnsatisfiable);
+    const isRepeated = constraints
+      .slice(i + 1)
+      .some((other) => (other.topologyKey ?? '') === topologyKey && (other.whenUnsatisfiable ?? '') === whenUnsatisfiable);
     if (isRepeated) errors.push(duplicate(at.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`));
     if (minDomains !== undefined) {
       validatePositive(errors, minDomains, at, 'minDomains');
       if (whenUnsatisfiable !== 'DoNotSchedule') {
-        errors.push(invalid(at.child('minDomains'), minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`));
+        errors.push(
+          invalid(
+            at.child('minDomains'),
+            minDomains,
+            `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`,
+          ),
+        );
       }
     }
     validateOptionalEnum(errors, constraint.nodeAffinityPolicy, ['Honor', 'Ignore'], at, 'nodeAffinityPolicy');
     validateOptionalEnum(errors, constraint.nodeTaintsPolicy, ['Honor', 'Ignore'], at, 'nodeTaintsPolicy');
-    if (options.oldPodViolatesMatchLabelKeys) validateMatchLabelKeysInTopologySpread(errors, matchLabelKeys, labelSelector, at.child('matchLabelKeys'));
+    if (options.oldPodViolatesMatchLabelKeys)
+      validateMatchLabelKeysInTopologySpread(errors, matchLabelKeys, labelSelector, at.child('matchLabelKeys'));
     else validateMatchLabelKeysAndMismatchLabelKeys(errors, matchLabelKeys, undefined, labelSelector, at);
     if (!labelSelector) continue;
     const found = validateLabelSelector(labelSelector as Selector, {}, at.child('labelSelector'));
@@ -179,7 +269,13 @@ export function validateTolerations(errors: FieldError[], tolerations: readonly 
       const wrong = isQualifiedName(key);
       if (wrong.length > 0) check(errors, wrong, key, path.index(i), 'key');
     } else if (operator !== 'Exists') {
-      errors.push(invalid(path.index(i).child('operator'), operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"'));
+      errors.push(
+        invalid(
+          path.index(i).child('operator'),
+          operator,
+          'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+        ),
+      );
     }
     if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
       errors.push(invalid(path.index(i).child('effect'), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
@@ -189,10 +285,18 @@ export function validateTolerations(errors: FieldError[], tolerations: readonly 
   }
 }
 
-function validateTolerationValue(errors: FieldError[], operator: string, value: string, path: Path, index: number, options: PodOptions): void {
+function validateTolerationValue(
+  errors: FieldError[],
+  operator: string,
+  value: string,
+  path: Path,
+  index: number,
+  options: PodOptions,
+): void {
   const at = (field: string): Path => path.index(index).child(field);
   switch (operator) {
-    case 'Equal': case '': {
+    case 'Equal':
+    case '': {
       const wrong = isValidLabelValue(value);
       if (wrong.length > 0) errors.push(invalid(at('operator'), value, wrong.join(';')));
       return;
@@ -200,15 +304,24 @@ function validateTolerationValue(errors: FieldError[], operator: string, value: 
     case 'Exists':
       if (value !== '') errors.push(invalid(at('operator'), value, "value must be empty when `operator` is 'Exists'"));
       return;
-    case 'Lt': case 'Gt':
+    case 'Lt':
+    case 'Gt':
       if (!options.allowTolerationComparison) {
         errors.push(notSupported(at('operator'), operator, ['Equal', 'Exists', 'Lt', 'Gt']));
         return;
       }
       check(errors, isDecimalInteger(value), value, at('value'));
-      if (!isInt64(value)) errors.push(invalid(at('value'), value, `strconv.ParseInt: parsing ${quote(value)}: ${/^[+-]?\d+$/.test(value) ? 'value out of range' : 'invalid syntax'}`));
+      if (!isInt64(value))
+        errors.push(
+          invalid(
+            at('value'),
+            value,
+            `strconv.ParseInt: parsing ${quote(value)}: ${/^[+-]?\d+$/.test(value) ? 'value out of range' : 'invalid syntax'}`,
+          ),
+        );
       return;
-    default: errors.push(notSupported(at('operator'), operator, ['Equal', 'Exists']));
+    default:
+      errors.push(notSupported(at('operator'), operator, ['Equal', 'Exists']));
   }
 }
 

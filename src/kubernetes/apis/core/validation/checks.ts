@@ -50,23 +50,49 @@ export function validatePositive(errors: FieldError[], value: number | undefined
   if ((value ?? 0) <= 0) errors.push(invalid(at(path, field), value ?? 0, isNotPositive));
 }
 
-export function validateRange(errors: FieldError[], value: number | undefined, low: number, high: number, path: Path, field: string, detail = `must be between ${low} and ${high}, inclusive`): void {
+export function validateRange(
+  errors: FieldError[],
+  value: number | undefined,
+  low: number,
+  high: number,
+  path: Path,
+  field: string,
+  detail = `must be between ${low} and ${high}, inclusive`,
+): void {
   if (value !== undefined && (value < low || value > high)) errors.push(invalid(path.child(field), value, detail));
 }
 
 /** `supported` in the order in which the message shows it. */
-export function validateEnum(errors: FieldError[], value: string | undefined, supported: readonly string[], path: Path, field?: string): void {
+export function validateEnum(
+  errors: FieldError[],
+  value: string | undefined,
+  supported: readonly string[],
+  path: Path,
+  field?: string,
+): void {
   if (!supported.includes(value ?? '')) errors.push(notSupported(at(path, field), value ?? '', supported));
 }
 
 /** As `validateEnum`, but an empty value is a missing one. */
-export function validateRequiredEnum(errors: FieldError[], value: string | undefined, supported: readonly string[], path: Path, field?: string): void {
+export function validateRequiredEnum(
+  errors: FieldError[],
+  value: string | undefined,
+  supported: readonly string[],
+  path: Path,
+  field?: string,
+): void {
   if (!value) errors.push(required(at(path, field)));
   else if (!supported.includes(value)) errors.push(notSupported(at(path, field), value, supported));
 }
 
 /** As `validateEnum`, for fields that may be absent, but not empty. */
-export function validateOptionalEnum(errors: FieldError[], value: string | undefined, supported: readonly string[], path: Path, field?: string): void {
+export function validateOptionalEnum(
+  errors: FieldError[],
+  value: string | undefined,
+  supported: readonly string[],
+  path: Path,
+  field?: string,
+): void {
   if (value !== undefined) validateEnum(errors, value, supported, path, field);
 }
 

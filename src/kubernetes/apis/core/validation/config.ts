@@ -20,7 +20,8 @@ export function validateConfigMap({ data, binaryData }: ConfigMap): FieldError[]
   let size = 0;
   for (const key in data) {
     check(errors, isConfigMapKey(key), key, dataPath.key(key));
-    if (binaryData && Object.hasOwn(binaryData, key)) errors.push(invalid(dataPath.key(key), key, 'duplicate of key present in binaryData'));
+    if (binaryData && Object.hasOwn(binaryData, key))
+      errors.push(invalid(dataPath.key(key), key, 'duplicate of key present in binaryData'));
     size += byteLength(data[key]!);
   }
   for (const key in binaryData) {
@@ -47,20 +48,30 @@ export function validateSecret({ metadata, type, data = {} }: Secret): FieldErro
   }
   if (size > maxSize) errors.push(tooLong(dataPath, '', maxSize));
   const has = (key: string): boolean => Object.hasOwn(data, key);
-  const demand = (...keys: string[]): void => { for (const key of keys) if (!has(key)) errors.push(required(dataPath.key(key))); };
+  const demand = (...keys: string[]): void => {
+    for (const key of keys) if (!has(key)) errors.push(required(dataPath.key(key)));
+  };
   switch (type) {
     case 'kubernetes.io/service-account-token': {
       const path = fieldPath('metadata', 'annotations').key('kubernetes.io/service-account.name');
       if (!metadata.annotations?.['kubernetes.io/service-account.name']) errors.push(required(path));
       break;
     }
-    case 'kubernetes.io/dockercfg': validateDockerConfig(errors, data, '.dockercfg'); break;
-    case 'kubernetes.io/dockerconfigjson': validateDockerConfig(errors, data, '.dockerconfigjson'); break;
+    case 'kubernetes.io/dockercfg':
+      validateDockerConfig(errors, data, '.dockercfg');
+      break;
+    case 'kubernetes.io/dockerconfigjson':
+      validateDockerConfig(errors, data, '.dockerconfigjson');
+      break;
     case 'kubernetes.io/basic-auth':
       if (!has('username') && !has('password')) demand('username', 'password');
       break;
-    case 'kubernetes.io/ssh-auth': validateRequiredKey(errors, data['ssh-privatekey'], dataPath.key('ssh-privatekey')); break;
-    case 'kubernetes.io/tls': demand('tls.crt', 'tls.key'); break;
+    case 'kubernetes.io/ssh-auth':
+      validateRequiredKey(errors, data['ssh-privatekey'], dataPath.key('ssh-privatekey'));
+      break;
+    case 'kubernetes.io/tls':
+      demand('tls.crt', 'tls.key');
+      break;
     default:
   }
   return errors;

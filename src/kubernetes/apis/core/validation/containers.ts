@@ -1,9 +1,26 @@
 /** Containers of all kinds. Upstream: pkg/apis/core/validation. */
-import { type FieldError, type Path, duplicate, forbidden, invalid, notFound, notSupported, required, tooMany } from '#apimachinery/validation/field';
+import {
+  type FieldError,
+  type Path,
+  duplicate,
+  forbidden,
+  invalid,
+  notFound,
+  notSupported,
+  required,
+  tooMany,
+} from '#apimachinery/validation/field';
 import { isValidPortName, isValidPortNum } from '#apimachinery/validation/names';
 import { isSidecar } from '#kubernetes/apis/core/resource-list';
 import type {
-  Container, ContainerPort, ContainerResizePolicy, ContainerRestartRule, EphemeralContainer, PodSpec, VolumeDevice, VolumeMount,
+  Container,
+  ContainerPort,
+  ContainerResizePolicy,
+  ContainerRestartRule,
+  EphemeralContainer,
+  PodSpec,
+  VolumeDevice,
+  VolumeMount,
 } from '#kubernetes/schema/core_v1.gen';
 import { check, validateDNS1123Label, validateEnum, validateRequiredEnum } from './checks.ts';
 import { validateEnv, validateEnvFrom } from './env.ts';
@@ -81,19 +98,38 @@ export function validateInitContainers(errors: FieldError[], pod: PodContext, pa
       validateProbe(errors, startupProbe, gracePeriod, at, 'startupProbe');
       continue;
     }
-    for (const [field, value] of [['lifecycle', lifecycle], ['livenessProbe', livenessProbe], ['readinessProbe', readinessProbe], ['startupProbe', startupProbe]] as const) {
+    for (const [field, value] of [
+      ['lifecycle', lifecycle],
+      ['livenessProbe', livenessProbe],
+      ['readinessProbe', readinessProbe],
+      ['startupProbe', startupProbe],
+    ] as const) {
       if (value) errors.push(forbidden(at.child(field), initOnly));
     }
     for (const [j, { restartPolicy }] of (container.resizePolicy ?? []).entries()) {
       if (restartPolicy !== 'RestartContainer' || pod.options.allowRestartContainerForInitContainers) continue;
-      errors.push(invalid(at.child('resizePolicy').index(j).child('restartPolicy'), restartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers"));
+      errors.push(
+        invalid(
+          at.child('resizePolicy').index(j).child('restartPolicy'),
+          restartPolicy,
+          "must not be set to 'RestartContainer' for non-sidecar initContainers",
+        ),
+      );
     }
   }
 }
 
 /** Of the fields of all containers, these make no sense in one that was added to a running pod. In the order of upstream's type. */
 const notInEphemeralContainers = [
-  'ports', 'resources', 'resizePolicy', 'restartPolicy', 'restartPolicyRules', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle',
+  'ports',
+  'resources',
+  'resizePolicy',
+  'restartPolicy',
+  'restartPolicyRules',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
 ] as const;
 const cannotBeInEphemeral = 'cannot be set for an Ephemeral Container';
 
@@ -109,7 +145,8 @@ export function validateEphemeralContainers(errors: FieldError[], pod: PodContex
     validateContainerOnlyForPod(errors, container, at);
     if (names.has(name)) errors.push(duplicate(at.child('name'), name));
     else names.add(name);
-    if (targetContainerName && !others.has(targetContainerName)) errors.push(notFound(at.child('targetContainerName'), targetContainerName));
+    if (targetContainerName && !others.has(targetContainerName))
+      errors.push(notFound(at.child('targetContainerName'), targetContainerName));
     for (const field of notInEphemeralContainers) if (isSet(container, field)) errors.push(forbidden(at.child(field), cannotBeInEphemeral));
     for (const [j, { subPath, subPathExpr }] of (container.volumeMounts ?? []).entries()) {
       if (subPath) errors.push(forbidden(at.child('volumeMounts').index(j).child('subPath'), cannotBeInEphemeral));
@@ -157,7 +194,8 @@ function validateContainerPorts(errors: FieldError[], ports: readonly ContainerP
       else names?.add(name);
     }
     if (containerPort === 0) errors.push(required(path.index(i).child('containerPort')));
-    else if (isValidPortNum(containerPort).length > 0) check(errors, isValidPortNum(containerPort), containerPort, path.index(i), 'containerPort');
+    else if (isValidPortNum(containerPort).length > 0)
+      check(errors, isValidPortNum(containerPort), containerPort, path.index(i), 'containerPort');
     if (hostPort && isValidPortNum(hostPort).length > 0) check(errors, isValidPortNum(hostPort), hostPort, path.index(i), 'hostPort');
     if (protocol !== 'TCP') validateRequiredEnum(errors, protocol, portProtocols, path.index(i), 'protocol');
   }
@@ -179,7 +217,13 @@ function checkHostPortConflicts(errors: FieldError[], containers: readonly Conta
   }
 }
 
-function validateVolumeMounts(errors: FieldError[], mounts: readonly VolumeMount[], container: Container, volumes: ValidVolumes, path: Path): void {
+function validateVolumeMounts(
+  errors: FieldError[],
+  mounts: readonly VolumeMount[],
+  container: Container,
+  volumes: ValidVolumes,
+  path: Path,
+): void {
   const devices = container.volumeDevices;
   for (let i = 0; i < mounts.length; i++) {
     const mount = mounts[i]!;
@@ -188,7 +232,8 @@ function validateVolumeMounts(errors: FieldError[], mounts: readonly VolumeMount
     if (!volumes.has(name)) errors.push(notFound(path.index(i).child('name'), name));
     if (mountPath === '') errors.push(required(path.index(i).child('mountPath')));
     if (isMountedBefore(mounts, i)) errors.push(invalid(path.index(i).child('mountPath'), mountPath, 'must be unique'));
-    if (devices?.some((device) => (device.name ?? '') === name)) errors.push(invalid(path.index(i).child('name'), name, 'must not already exist in volumeDevices'));
+    if (devices?.some((device) => (device.name ?? '') === name))
+      errors.push(invalid(path.index(i).child('name'), name, 'must not already exist in volumeDevices'));
     if (devices?.some(({ devicePath = '' }) => devicePath === mountPath)) {
       errors.push(invalid(path.index(i).child('mountPath'), mountPath, 'must not already exist as a path in volumeDevices'));
     }
@@ -216,7 +261,11 @@ function validateMountPropagation(errors: FieldError[], propagation: string, { s
   }
 }
 
-function validateRecursiveReadOnly(errors: FieldError[], { recursiveReadOnly = '', readOnly, mountPropagation = 'None' }: VolumeMount, path: Path): void {
+function validateRecursiveReadOnly(
+  errors: FieldError[],
+  { recursiveReadOnly = '', readOnly, mountPropagation = 'None' }: VolumeMount,
+  path: Path,
+): void {
   const at = path.child('recursiveReadOnly');
   if (recursiveReadOnly === 'Disabled') return;
   if (recursiveReadOnly !== 'Enabled' && recursiveReadOnly !== 'IfPossible') {
@@ -227,7 +276,13 @@ function validateRecursiveReadOnly(errors: FieldError[], { recursiveReadOnly = '
   if (mountPropagation !== 'None') errors.push(forbidden(at, 'may only be specified when mountPropagation is None or not specified'));
 }
 
-function validateVolumeDevices(errors: FieldError[], devices: readonly VolumeDevice[], { volumeMounts }: Container, volumes: ValidVolumes, path: Path): void {
+function validateVolumeDevices(
+  errors: FieldError[],
+  devices: readonly VolumeDevice[],
+  { volumeMounts }: Container,
+  volumes: ValidVolumes,
+  path: Path,
+): void {
   const names = new Set<string>();
   const paths = new Set<string>();
   for (const [i, { name = '', devicePath = '' }] of devices.entries()) {
@@ -243,7 +298,8 @@ function validateVolumeDevices(errors: FieldError[], devices: readonly VolumeDev
     if (paths.has(devicePath)) errors.push(invalid(at.child('devicePath'), devicePath, 'must be unique'));
     if (devicePath.split('/').includes('..')) errors.push(invalid(at.child('devicePath'), devicePath, "can not contain backsteps ('..')"));
     else paths.add(devicePath);
-    if (volumeMounts?.some((mount) => (mount.name ?? '') === name)) errors.push(invalid(at.child('name'), name, 'must not already exist in volumeMounts'));
+    if (volumeMounts?.some((mount) => (mount.name ?? '') === name))
+      errors.push(invalid(at.child('name'), name, 'must not already exist in volumeMounts'));
     if (volumeMounts?.some(({ mountPath = '' }) => mountPath === devicePath)) {
       errors.push(invalid(at.child('devicePath'), devicePath, 'must not already exist as a path in volumeMounts'));
     }
@@ -251,7 +307,12 @@ function validateVolumeDevices(errors: FieldError[], devices: readonly VolumeDev
   }
 }
 
-function validateResizePolicy(errors: FieldError[], policies: readonly ContainerResizePolicy[], path: Path, podRestartPolicy: string | undefined): void {
+function validateResizePolicy(
+  errors: FieldError[],
+  policies: readonly ContainerResizePolicy[],
+  path: Path,
+  podRestartPolicy: string | undefined,
+): void {
   const seen = new Set<string>();
   for (const [i, { resourceName = '', restartPolicy = '' }] of policies.entries()) {
     if (seen.has(resourceName)) errors.push(duplicate(path.index(i), resourceName));
@@ -267,7 +328,12 @@ function validateResizePolicy(errors: FieldError[], policies: readonly Container
 const rulesNeedPolicy = 'must specify restartPolicy when restart rules are used';
 
 /** A container's own restart policy, and its rules by exit code, which need one. */
-function validateRestartPolicy(errors: FieldError[], policy: string | undefined, rules: readonly ContainerRestartRule[] | undefined, path: Path): void {
+function validateRestartPolicy(
+  errors: FieldError[],
+  policy: string | undefined,
+  rules: readonly ContainerRestartRule[] | undefined,
+  path: Path,
+): void {
   if (policy === undefined) {
     if (!rules) return;
     errors.push(required(path.child('restartPolicy'), rulesNeedPolicy));

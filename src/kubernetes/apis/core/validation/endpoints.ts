@@ -24,7 +24,8 @@ export function validateEndpointsUpdate(endpoints: Endpoints, old: Endpoints): F
 }
 
 function validateSubset(errors: FieldError[], { addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset, path: Path): void {
-  if (addresses.length === 0 && notReadyAddresses.length === 0) errors.push(required(path, 'must specify `addresses` or `notReadyAddresses`'));
+  if (addresses.length === 0 && notReadyAddresses.length === 0)
+    errors.push(required(path, 'must specify `addresses` or `notReadyAddresses`'));
   for (const [i, address] of addresses.entries()) validateAddress(errors, address, path.child('addresses').index(i));
   for (const [i, address] of notReadyAddresses.entries()) validateAddress(errors, address, path.child('notReadyAddresses').index(i));
   for (const [i, port] of ports.entries()) validatePort(errors, port, ports.length > 1, path.child('ports').index(i));
@@ -48,14 +49,21 @@ export function validateEndpointIP(errors: FieldError[], ip: string, path: Path)
   const isV4 = bytes.length === 4;
   const isZeroBefore = (end: number) => bytes.slice(0, end).every((byte) => byte === 0);
   if (isZeroBefore(bytes.length)) errors.push(invalid(path, ip, `may not be unspecified (${ip})`));
-  if (isV4 ? a === 127 : isZeroBefore(15) && bytes[15] === 1) errors.push(invalid(path, ip, 'may not be in the loopback range (127.0.0.0/8, ::1/128)'));
-  if (isV4 ? a === 169 && b === 254 : a === 0xfe && (b & 0xc0) === 0x80) errors.push(invalid(path, ip, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'));
+  if (isV4 ? a === 127 : isZeroBefore(15) && bytes[15] === 1)
+    errors.push(invalid(path, ip, 'may not be in the loopback range (127.0.0.0/8, ::1/128)'));
+  if (isV4 ? a === 169 && b === 254 : a === 0xfe && (b & 0xc0) === 0x80)
+    errors.push(invalid(path, ip, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'));
   if (isV4 ? a === 224 && b === 0 && c === 0 : a === 0xff && (b & 0x0f) === 0x02) {
     errors.push(invalid(path, ip, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'));
   }
 }
 
-function validatePort(errors: FieldError[], { name, port = 0, protocol, appProtocol }: EndpointPort, requireName: boolean, path: Path): void {
+function validatePort(
+  errors: FieldError[],
+  { name, port = 0, protocol, appProtocol }: EndpointPort,
+  requireName: boolean,
+  path: Path,
+): void {
   if (name) validateDNS1123Label(errors, name, path, 'name');
   else if (requireName) errors.push(required(path.child('name')));
   check(errors, isValidPortNum(port), port, path, 'port');
@@ -66,6 +74,11 @@ function validatePort(errors: FieldError[], { name, port = 0, protocol, appProto
 /** What the controller of endpoints writes has been checked by it. */
 export function endpointsWarnings({ metadata, subsets = [] }: Endpoints): string[] {
   if (metadata.labels?.['endpoints.kubernetes.io/managed-by'] === 'endpoint-controller') return [];
-  return subsets.flatMap((subset, i) => (['addresses', 'notReadyAddresses'] as const).flatMap((list) =>
-    (subset[list] ?? []).flatMap(({ ip = '' }, j) => getWarningsForIP(fieldPath('subsets').index(i).child(list).index(j).child('ip'), ip))));
+  return subsets.flatMap((subset, i) =>
+    (['addresses', 'notReadyAddresses'] as const).flatMap((list) =>
+      (subset[list] ?? []).flatMap(({ ip = '' }, j) =>
+        getWarningsForIP(fieldPath('subsets').index(i).child(list).index(j).child('ip'), ip),
+      ),
+    ),
+  );
 }

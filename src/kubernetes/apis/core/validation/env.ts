@@ -1,7 +1,14 @@
 /** Environment variables of containers, and references to fields. Upstream: pkg/apis/core/validation, ValidateEnv and ValidateEnvFrom. */
 import { type FieldError, type Path, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { isConfigMapKey, isRelaxedEnvVarName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
-import type { EnvFromSource, EnvVar, EnvVarSource, FileKeySelector, ObjectFieldSelector, ResourceFieldSelector } from '#kubernetes/schema/core_v1.gen';
+import type {
+  EnvFromSource,
+  EnvVar,
+  EnvVarSource,
+  FileKeySelector,
+  ObjectFieldSelector,
+  ResourceFieldSelector,
+} from '#kubernetes/schema/core_v1.gen';
 import { check, quantityOf, validateDNS1123Label, validateQualifiedName, validateRequired } from './checks.ts';
 import { validatePathNoBacksteps } from './paths.ts';
 
@@ -49,18 +56,38 @@ function validateValueFrom(errors: FieldError[], source: EnvVarSource, value: st
 }
 
 const envFields: ReadonlySet<string> = new Set([
-  'metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.serviceAccountName', 'status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
 ]);
 /** What pods can be asked for at all; some of it not everywhere. */
 const podFields: ReadonlySet<string> = new Set([
-  ...envFields, 'metadata.annotations', 'metadata.labels', 'spec.restartPolicy', 'spec.schedulerName', 'status.phase',
+  ...envFields,
+  'metadata.annotations',
+  'metadata.labels',
+  'spec.restartPolicy',
+  'spec.schedulerName',
+  'status.phase',
 ]);
 /** `metadata.labels['app']` */
 const subscripted = /^(.+?)\['(.*)'\]$/s;
 
-export function validateObjectFieldSelector(errors: FieldError[], { apiVersion, fieldPath }: ObjectFieldSelector, fields: ReadonlySet<string>, path: Path): void {
+export function validateObjectFieldSelector(
+  errors: FieldError[],
+  { apiVersion, fieldPath }: ObjectFieldSelector,
+  fields: ReadonlySet<string>,
+  path: Path,
+): void {
   if (!validateRequired(errors, apiVersion, path, 'apiVersion') || !validateRequired(errors, fieldPath, path, 'fieldPath')) return;
-  const refuse = (problem: string): void => { errors.push(invalid(path.child('fieldPath'), fieldPath, `error converting fieldPath: ${problem}`)); };
+  const refuse = (problem: string): void => {
+    errors.push(invalid(path.child('fieldPath'), fieldPath, `error converting fieldPath: ${problem}`));
+  };
   if (apiVersion !== 'v1') return refuse(`unsupported pod version: ${apiVersion}`);
   const [, map, key = ''] = (fieldPath.endsWith("']") && subscripted.exec(fieldPath)) || [];
   if (map === undefined) {
@@ -76,18 +103,31 @@ export function validateObjectFieldSelector(errors: FieldError[], { apiVersion, 
   }
 }
 
-const resourceFields = ['limits.cpu', 'limits.ephemeral-storage', 'limits.memory', 'requests.cpu', 'requests.ephemeral-storage', 'requests.memory'];
+const resourceFields = [
+  'limits.cpu',
+  'limits.ephemeral-storage',
+  'limits.memory',
+  'requests.cpu',
+  'requests.ephemeral-storage',
+  'requests.memory',
+];
 const byteDivisors: ReadonlySet<string> = new Set(['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei']);
 const cpuDivisors: ReadonlySet<string> = new Set(['1m', '1']);
 
 const isHugePages = (resource: string) => resource.startsWith('limits.hugepages-') || resource.startsWith('requests.hugepages-');
 
 /** In volumes, the container has to be named. */
-export function validateContainerResourceFieldSelector(errors: FieldError[], selector: ResourceFieldSelector, path: Path, inVolume: boolean): void {
+export function validateContainerResourceFieldSelector(
+  errors: FieldError[],
+  selector: ResourceFieldSelector,
+  path: Path,
+  inVolume: boolean,
+): void {
   const { containerName, resource = '', divisor = '0' } = selector;
   if (inVolume && !containerName) errors.push(required(path.child('containerName')));
   else if (resource === '') errors.push(required(path.child('resource')));
-  else if (!resourceFields.includes(resource) && !isHugePages(resource)) errors.push(notSupported(path.child('resource'), resource, resourceFields));
+  else if (!resourceFields.includes(resource) && !isHugePages(resource))
+    errors.push(notSupported(path.child('resource'), resource, resourceFields));
   if (quantityOf(divisor).sign === 0) return;
   const kind = divisorKind(resource);
   if (!kind) return;
@@ -100,10 +140,17 @@ export function validateContainerResourceFieldSelector(errors: FieldError[], sel
 function divisorKind(resource: string): string | undefined {
   if (isHugePages(resource)) return 'hugepages';
   switch (resource) {
-    case 'limits.cpu': case 'requests.cpu': return 'cpu';
-    case 'limits.memory': case 'requests.memory': return 'memory';
-    case 'limits.ephemeral-storage': case 'requests.ephemeral-storage': return 'local ephemeral storage';
-    default: return undefined;
+    case 'limits.cpu':
+    case 'requests.cpu':
+      return 'cpu';
+    case 'limits.memory':
+    case 'requests.memory':
+      return 'memory';
+    case 'limits.ephemeral-storage':
+    case 'requests.ephemeral-storage':
+      return 'local ephemeral storage';
+    default:
+      return undefined;
   }
 }
 
@@ -117,7 +164,8 @@ function validateKeySelector(errors: FieldError[], { name = '', key }: { name?: 
 
 function validateFileKeySelector(errors: FieldError[], selector: FileKeySelector, path: Path): void {
   if (validateRequired(errors, selector.key, path, 'key')) check(errors, isRelaxedEnvVarName(selector.key), selector.key, path, 'key');
-  if (validateRequired(errors, selector.volumeName, path, 'volumeName')) validateDNS1123Label(errors, selector.volumeName, path, 'volumeName');
+  if (validateRequired(errors, selector.volumeName, path, 'volumeName'))
+    validateDNS1123Label(errors, selector.volumeName, path, 'volumeName');
   if (validateRequired(errors, selector.path, path, 'path')) validatePathNoBacksteps(errors, selector.path, path, 'path');
 }
 

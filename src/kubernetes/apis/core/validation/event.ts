@@ -9,16 +9,32 @@ import { validateMetaAgain } from './object-meta.ts';
 /** Of core v1, where little is demanded; also the beginning of the newer rules. `reporting` is the name of the reporter's field. */
 function validateLegacy(event: Event, reporting: string): FieldError[] {
   const errors: FieldError[] = [];
-  const { metadata: { namespace = '' }, involvedObject, eventTime, reportingComponent = '', reportingInstance = '', action = '', reason = '', message = '' } = event;
+  const {
+    metadata: { namespace = '' },
+    involvedObject,
+    eventTime,
+    reportingComponent = '',
+    reportingInstance = '',
+    action = '',
+    reason = '',
+    message = '',
+  } = event;
   const ofObject = involvedObject?.namespace ?? '';
-  const isForeign = eventTime !== undefined
-    ? ofObject === '' && namespace !== 'default' && namespace !== 'kube-system'
-    : ofObject === '' ? namespace !== '' && namespace !== 'default' : namespace !== ofObject;
+  const isForeign =
+    eventTime !== undefined
+      ? ofObject === '' && namespace !== 'default' && namespace !== 'kube-system'
+      : ofObject === ''
+        ? namespace !== '' && namespace !== 'default'
+        : namespace !== ofObject;
   if (isForeign) errors.push(invalid(fieldPath('involvedObject', 'namespace'), ofObject, 'does not match event.namespace'));
   if (eventTime !== undefined) {
     if (reportingComponent === '') errors.push(required(fieldPath(reporting)));
     validateQualifiedName(errors, reportingComponent, fieldPath(reporting));
-    for (const [field, value] of [['reportingInstance', reportingInstance], ['action', action], ['reason', reason]] as const) {
+    for (const [field, value] of [
+      ['reportingInstance', reportingInstance],
+      ['action', action],
+      ['reason', reason],
+    ] as const) {
       if (value === '') errors.push(required(fieldPath(field)));
       if (byteLength(value) > 128) errors.push(invalid(fieldPath(field), '', 'can have at most 128 characters'));
     }
@@ -46,17 +62,35 @@ export function validateEventCreate(event: Event): FieldError[] {
   validateMetaAgain(errors, event.metadata, nameIsDNSSubdomain);
   errors.push(...validateSeries(event));
   if (event.eventTime === undefined) errors.push(required(fieldPath('eventTime')));
-  if (event.type !== 'Normal' && event.type !== 'Warning') errors.push(invalid(fieldPath('type'), '', `has invalid value: ${event.type ?? ''}`));
+  if (event.type !== 'Normal' && event.type !== 'Warning')
+    errors.push(invalid(fieldPath('type'), '', `has invalid value: ${event.type ?? ''}`));
   const { firstTimestamp, lastTimestamp, count, source } = event;
-  const isOld = { firstTimestamp: firstTimestamp !== undefined, lastTimestamp: lastTimestamp !== undefined, count: Boolean(count), source: Boolean(source?.component || source?.host) };
+  const isOld = {
+    firstTimestamp: firstTimestamp !== undefined,
+    lastTimestamp: lastTimestamp !== undefined,
+    count: Boolean(count),
+    source: Boolean(source?.component || source?.host),
+  };
   for (const [field, isSet] of Object.entries(isOld)) if (isSet) errors.push(invalid(fieldPath(field), '', 'needs to be unset'));
   return errors;
 }
 
 /** In the order in which they are compared, some twice; with what stands for an absent one in messages. */
 const immutable = [
-  ['involvedObject', {}], ['reason', ''], ['message', ''], ['source', {}], ['firstTimestamp', null], ['lastTimestamp', null], ['count', 0], ['reason', ''], ['type', ''],
-  ['eventTime', null], ['action', ''], ['related', null], ['reportingComponent', ''], ['reportingInstance', ''],
+  ['involvedObject', {}],
+  ['reason', ''],
+  ['message', ''],
+  ['source', {}],
+  ['firstTimestamp', null],
+  ['lastTimestamp', null],
+  ['count', 0],
+  ['reason', ''],
+  ['type', ''],
+  ['eventTime', null],
+  ['action', ''],
+  ['related', null],
+  ['reportingComponent', ''],
+  ['reportingInstance', ''],
 ] as const;
 
 export function validateEventUpdate(event: Event, old: Event): FieldError[] {

@@ -11,9 +11,9 @@ export const internalTypes: Readonly<Record<string, string>> = {
   AzureFilePersistentVolumeSource: 'SecretName string, ShareName string, ReadOnly bool, SecretNamespace *string',
   AzureFileVolumeSource: 'SecretName string, ShareName string, ReadOnly bool',
   CSIPersistentVolumeSource:
-    'Driver string, VolumeHandle string, ReadOnly bool, FSType=fsType string, VolumeAttributes map, '
-    + 'ControllerPublishSecretRef *SecretReference, NodeStageSecretRef *SecretReference, NodePublishSecretRef *SecretReference, '
-    + 'ControllerExpandSecretRef *SecretReference, NodeExpandSecretRef *SecretReference',
+    'Driver string, VolumeHandle string, ReadOnly bool, FSType=fsType string, VolumeAttributes map, ' +
+    'ControllerPublishSecretRef *SecretReference, NodeStageSecretRef *SecretReference, NodePublishSecretRef *SecretReference, ' +
+    'ControllerExpandSecretRef *SecretReference, NodeExpandSecretRef *SecretReference',
   CSIVolumeSource: 'Driver string, ReadOnly *bool, FSType=fsType *string, VolumeAttributes map, NodePublishSecretRef *LocalObjectReference',
   Capabilities: 'Add []string, Drop []string',
   CephFSPersistentVolumeSource: 'Monitors []string, Path string, User string, SecretFile string, SecretRef *SecretReference, ReadOnly bool',
@@ -27,12 +27,12 @@ export const internalTypes: Readonly<Record<string, string>> = {
   ConfigMapProjection: '+LocalObjectReference, Items []KeyToPath, Optional *bool',
   ConfigMapVolumeSource: '+LocalObjectReference, Items []KeyToPath, DefaultMode *int, Optional *bool',
   Container:
-    'Name string, Image string, Command []string, Args []string, WorkingDir string, Ports []ContainerPort, EnvFrom []EnvFromSource, '
-    + 'Env []EnvVar, Resources ResourceRequirements, ResizePolicy []ContainerResizePolicy, RestartPolicy *string, '
-    + 'RestartPolicyRules []ContainerRestartRule, VolumeMounts []VolumeMount, VolumeDevices []VolumeDevice, LivenessProbe *Probe, '
-    + 'ReadinessProbe *Probe, StartupProbe *Probe, Lifecycle *Lifecycle, TerminationMessagePath string, '
-    + 'TerminationMessagePolicy string, ImagePullPolicy string, SecurityContext *SecurityContext, Stdin bool, StdinOnce bool, '
-    + 'TTY=tty bool',
+    'Name string, Image string, Command []string, Args []string, WorkingDir string, Ports []ContainerPort, EnvFrom []EnvFromSource, ' +
+    'Env []EnvVar, Resources ResourceRequirements, ResizePolicy []ContainerResizePolicy, RestartPolicy *string, ' +
+    'RestartPolicyRules []ContainerRestartRule, VolumeMounts []VolumeMount, VolumeDevices []VolumeDevice, LivenessProbe *Probe, ' +
+    'ReadinessProbe *Probe, StartupProbe *Probe, Lifecycle *Lifecycle, TerminationMessagePath string, ' +
+    'TerminationMessagePolicy string, ImagePullPolicy string, SecurityContext *SecurityContext, Stdin bool, StdinOnce bool, ' +
+    'TTY=tty bool',
   ContainerPort: 'Name string, HostPort int, ContainerPort int, Protocol string, HostIP string',
   ContainerResizePolicy: 'ResourceName string, RestartPolicy string',
   ContainerRestartRule: 'Action string, ExitCodes *ContainerRestartRuleOnExitCodes',
@@ -44,16 +44,16 @@ export const internalTypes: Readonly<Record<string, string>> = {
   EnvFromSource: 'Prefix string, ConfigMapRef *ConfigMapEnvSource, SecretRef *SecretEnvSource',
   EnvVar: 'Name string, Value string, ValueFrom *EnvVarSource',
   EnvVarSource:
-    'FieldRef *ObjectFieldSelector, ResourceFieldRef *ResourceFieldSelector, ConfigMapKeyRef *ConfigMapKeySelector, '
-    + 'SecretKeyRef *SecretKeySelector, FileKeyRef *FileKeySelector',
+    'FieldRef *ObjectFieldSelector, ResourceFieldRef *ResourceFieldSelector, ConfigMapKeyRef *ConfigMapKeySelector, ' +
+    'SecretKeyRef *SecretKeySelector, FileKeyRef *FileKeySelector',
   EphemeralContainer: '+EphemeralContainerCommon, TargetContainerName string',
   EphemeralContainerCommon:
-    'Name string, Image string, Command []string, Args []string, WorkingDir string, Ports []ContainerPort, EnvFrom []EnvFromSource, '
-    + 'Env []EnvVar, Resources ResourceRequirements, ResizePolicy []ContainerResizePolicy, RestartPolicy *string, '
-    + 'RestartPolicyRules []ContainerRestartRule, VolumeMounts []VolumeMount, VolumeDevices []VolumeDevice, LivenessProbe *Probe, '
-    + 'ReadinessProbe *Probe, StartupProbe *Probe, Lifecycle *Lifecycle, TerminationMessagePath string, '
-    + 'TerminationMessagePolicy string, ImagePullPolicy string, SecurityContext *SecurityContext, Stdin bool, StdinOnce bool, '
-    + 'TTY=tty bool',
+    'Name string, Image string, Command []string, Args []string, WorkingDir string, Ports []ContainerPort, EnvFrom []EnvFromSource, ' +
+    'Env []EnvVar, Resources ResourceRequirements, ResizePolicy []ContainerResizePolicy, RestartPolicy *string, ' +
+    'RestartPolicyRules []ContainerRestartRule, VolumeMounts []VolumeMount, VolumeDevices []VolumeDevice, LivenessProbe *Probe, ' +
+    'ReadinessProbe *Probe, StartupProbe *Probe, Lifecycle *Lifecycle, TerminationMessagePath string, ' +
+    'TerminationMessagePolicy string, ImagePullPolicy string, SecurityContext *SecurityContext, Stdin bool, StdinOnce bool, ' +
+    'TTY=tty bool',
   EphemeralVolumeSource: 'VolumeClaimTemplate *PersistentVolumeClaimTemplate',
   ExecAction: 'Command []string',
   FCVolumeSource: 'TargetWWNs []string, Lun *int, FSType=fsType string, ReadOnly bool, WWIDs=wwids []string',
@@ -72,13 +72,13 @@ export const internalTypes: Readonly<Record<string, string>> = {
   HostIP: 'IP=ip string',
   HostPathVolumeSource: 'Path string, Type *string',
   ISCSIPersistentVolumeSource:
-    'TargetPortal string, IQN=iqn string, Lun int, ISCSIInterface=iscsiInterface string, FSType=fsType string, ReadOnly bool, '
-    + 'Portals []string, DiscoveryCHAPAuth=chapAuthDiscovery bool, SessionCHAPAuth=chapAuthSession bool, SecretRef *SecretReference, '
-    + 'InitiatorName *string',
+    'TargetPortal string, IQN=iqn string, Lun int, ISCSIInterface=iscsiInterface string, FSType=fsType string, ReadOnly bool, ' +
+    'Portals []string, DiscoveryCHAPAuth=chapAuthDiscovery bool, SessionCHAPAuth=chapAuthSession bool, SecretRef *SecretReference, ' +
+    'InitiatorName *string',
   ISCSIVolumeSource:
-    'TargetPortal string, IQN=iqn string, Lun int, ISCSIInterface=iscsiInterface string, FSType=fsType string, ReadOnly bool, '
-    + 'Portals []string, DiscoveryCHAPAuth=chapAuthDiscovery bool, SessionCHAPAuth=chapAuthSession bool, '
-    + 'SecretRef *LocalObjectReference, InitiatorName *string',
+    'TargetPortal string, IQN=iqn string, Lun int, ISCSIInterface=iscsiInterface string, FSType=fsType string, ReadOnly bool, ' +
+    'Portals []string, DiscoveryCHAPAuth=chapAuthDiscovery bool, SessionCHAPAuth=chapAuthSession bool, ' +
+    'SecretRef *LocalObjectReference, InitiatorName *string',
   ImageVolumeSource: 'Reference string, PullPolicy string',
   KeyToPath: 'Key string, Path string, Mode *int',
   Lifecycle: 'PostStart *LifecycleHandler, PreStop *LifecycleHandler, StopSignal *string',
@@ -88,45 +88,45 @@ export const internalTypes: Readonly<Record<string, string>> = {
   NFSVolumeSource: 'Server string, Path string, ReadOnly bool',
   NodeAddress: 'Type string, Address string',
   NodeAffinity:
-    'RequiredDuringSchedulingIgnoredDuringExecution *NodeSelector, '
-    + 'PreferredDuringSchedulingIgnoredDuringExecution []PreferredSchedulingTerm',
+    'RequiredDuringSchedulingIgnoredDuringExecution *NodeSelector, ' +
+    'PreferredDuringSchedulingIgnoredDuringExecution []PreferredSchedulingTerm',
   NodeConfigSource: 'ConfigMap *ConfigMapNodeConfigSource',
   NodeSelector: 'NodeSelectorTerms []NodeSelectorTerm',
   NodeSelectorRequirement: 'Key string, Operator string, Values []string',
   NodeSelectorTerm: 'MatchExpressions []NodeSelectorRequirement, MatchFields []NodeSelectorRequirement',
   ObjectFieldSelector: 'APIVersion=apiVersion string, FieldPath string',
   ObjectReference:
-    'Kind string, Namespace string, Name string, UID=uid string, APIVersion=apiVersion string, ResourceVersion string, '
-    + 'FieldPath string',
+    'Kind string, Namespace string, Name string, UID=uid string, APIVersion=apiVersion string, ResourceVersion string, ' +
+    'FieldPath string',
   PersistentVolumeClaimSpec:
-    'AccessModes []string, Selector *LabelSelector, Resources VolumeResourceRequirements, VolumeName string, '
-    + 'StorageClassName *string, VolumeMode *string, DataSource *TypedLocalObjectReference, DataSourceRef *TypedObjectReference, '
-    + 'VolumeAttributesClassName *string',
+    'AccessModes []string, Selector *LabelSelector, Resources VolumeResourceRequirements, VolumeName string, ' +
+    'StorageClassName *string, VolumeMode *string, DataSource *TypedLocalObjectReference, DataSourceRef *TypedObjectReference, ' +
+    'VolumeAttributesClassName *string',
   PersistentVolumeClaimTemplate: '+ObjectMeta, Spec PersistentVolumeClaimSpec',
   PersistentVolumeClaimVolumeSource: 'ClaimName string, ReadOnly bool',
   PersistentVolumeSource:
-    'GCEPersistentDisk=gcePersistentDisk *GCEPersistentDiskVolumeSource, '
-    + 'AWSElasticBlockStore=awsElasticBlockStore *AWSElasticBlockStoreVolumeSource, HostPath *HostPathVolumeSource, '
-    + 'Glusterfs *GlusterfsPersistentVolumeSource, NFS=nfs *NFSVolumeSource, RBD=rbd *RBDPersistentVolumeSource, '
-    + 'Quobyte *QuobyteVolumeSource, ISCSI=iscsi *ISCSIPersistentVolumeSource, FlexVolume *FlexPersistentVolumeSource, '
-    + 'Cinder *CinderPersistentVolumeSource, CephFS=cephfs *CephFSPersistentVolumeSource, FC=fc *FCVolumeSource, '
-    + 'Flocker *FlockerVolumeSource, AzureFile *AzureFilePersistentVolumeSource, VsphereVolume *VsphereVirtualDiskVolumeSource, '
-    + 'AzureDisk *AzureDiskVolumeSource, PhotonPersistentDisk *PhotonPersistentDiskVolumeSource, '
-    + 'PortworxVolume *PortworxVolumeSource, ScaleIO *ScaleIOPersistentVolumeSource, Local *LocalVolumeSource, '
-    + 'StorageOS=storageos *StorageOSPersistentVolumeSource, CSI=csi *CSIPersistentVolumeSource',
+    'GCEPersistentDisk=gcePersistentDisk *GCEPersistentDiskVolumeSource, ' +
+    'AWSElasticBlockStore=awsElasticBlockStore *AWSElasticBlockStoreVolumeSource, HostPath *HostPathVolumeSource, ' +
+    'Glusterfs *GlusterfsPersistentVolumeSource, NFS=nfs *NFSVolumeSource, RBD=rbd *RBDPersistentVolumeSource, ' +
+    'Quobyte *QuobyteVolumeSource, ISCSI=iscsi *ISCSIPersistentVolumeSource, FlexVolume *FlexPersistentVolumeSource, ' +
+    'Cinder *CinderPersistentVolumeSource, CephFS=cephfs *CephFSPersistentVolumeSource, FC=fc *FCVolumeSource, ' +
+    'Flocker *FlockerVolumeSource, AzureFile *AzureFilePersistentVolumeSource, VsphereVolume *VsphereVirtualDiskVolumeSource, ' +
+    'AzureDisk *AzureDiskVolumeSource, PhotonPersistentDisk *PhotonPersistentDiskVolumeSource, ' +
+    'PortworxVolume *PortworxVolumeSource, ScaleIO *ScaleIOPersistentVolumeSource, Local *LocalVolumeSource, ' +
+    'StorageOS=storageos *StorageOSPersistentVolumeSource, CSI=csi *CSIPersistentVolumeSource',
   PhotonPersistentDiskVolumeSource: 'PdID string, FSType=fsType string',
   PodAffinity:
-    'RequiredDuringSchedulingIgnoredDuringExecution []PodAffinityTerm, '
-    + 'PreferredDuringSchedulingIgnoredDuringExecution []WeightedPodAffinityTerm',
+    'RequiredDuringSchedulingIgnoredDuringExecution []PodAffinityTerm, ' +
+    'PreferredDuringSchedulingIgnoredDuringExecution []WeightedPodAffinityTerm',
   PodAffinityTerm:
-    'LabelSelector *LabelSelector, Namespaces []string, TopologyKey string, NamespaceSelector *LabelSelector, '
-    + 'MatchLabelKeys []string, MismatchLabelKeys []string',
+    'LabelSelector *LabelSelector, Namespaces []string, TopologyKey string, NamespaceSelector *LabelSelector, ' +
+    'MatchLabelKeys []string, MismatchLabelKeys []string',
   PodAntiAffinity:
-    'RequiredDuringSchedulingIgnoredDuringExecution []PodAffinityTerm, '
-    + 'PreferredDuringSchedulingIgnoredDuringExecution []WeightedPodAffinityTerm',
+    'RequiredDuringSchedulingIgnoredDuringExecution []PodAffinityTerm, ' +
+    'PreferredDuringSchedulingIgnoredDuringExecution []WeightedPodAffinityTerm',
   PodCertificateProjection:
-    'SignerName string, KeyType string, MaxExpirationSeconds *int, CredentialBundlePath string, KeyPath string, '
-    + 'CertificateChainPath string, UserAnnotations map',
+    'SignerName string, KeyType string, MaxExpirationSeconds *int, CredentialBundlePath string, KeyPath string, ' +
+    'CertificateChainPath string, UserAnnotations map',
   PodDNSConfig: 'Nameservers []string, Searches []string, Options []PodDNSConfigOption',
   PodDNSConfigOption: 'Name string, Value *string',
   PodIP: 'IP=ip string',
@@ -136,46 +136,46 @@ export const internalTypes: Readonly<Record<string, string>> = {
   PodSchedulingGate: 'Name string',
   PodSchedulingGroup: 'PodGroupName *string',
   PodSecurityContext:
-    'HostNetwork bool, HostPID bool, HostIPC bool, ShareProcessNamespace *bool, HostUsers *bool, '
-    + 'SELinuxOptions=seLinuxOptions *SELinuxOptions, WindowsOptions *WindowsSecurityContextOptions, RunAsUser *int, RunAsGroup *int, '
-    + 'RunAsNonRoot *bool, SupplementalGroups []int, SupplementalGroupsPolicy *string, FSGroup=fsGroup *int, '
-    + 'FSGroupChangePolicy=fsGroupChangePolicy *string, Sysctls []Sysctl, SeccompProfile *SeccompProfile, '
-    + 'AppArmorProfile *AppArmorProfile, SELinuxChangePolicy=seLinuxChangePolicy *string',
+    'HostNetwork bool, HostPID bool, HostIPC bool, ShareProcessNamespace *bool, HostUsers *bool, ' +
+    'SELinuxOptions=seLinuxOptions *SELinuxOptions, WindowsOptions *WindowsSecurityContextOptions, RunAsUser *int, RunAsGroup *int, ' +
+    'RunAsNonRoot *bool, SupplementalGroups []int, SupplementalGroupsPolicy *string, FSGroup=fsGroup *int, ' +
+    'FSGroupChangePolicy=fsGroupChangePolicy *string, Sysctls []Sysctl, SeccompProfile *SeccompProfile, ' +
+    'AppArmorProfile *AppArmorProfile, SELinuxChangePolicy=seLinuxChangePolicy *string',
   PodSpec:
-    'Volumes []Volume, InitContainers []Container, Containers []Container, EphemeralContainers []EphemeralContainer, '
-    + 'RestartPolicy string, TerminationGracePeriodSeconds *int, ActiveDeadlineSeconds *int, DNSPolicy=dnsPolicy string, '
-    + 'NodeSelector map, ServiceAccountName string, AutomountServiceAccountToken *bool, NodeName string, '
-    + 'SecurityContext *PodSecurityContext, ImagePullSecrets []LocalObjectReference, Hostname string, Subdomain string, '
-    + 'SetHostnameAsFQDN *bool, Affinity *Affinity, SchedulerName string, Tolerations []Toleration, HostAliases []HostAlias, '
-    + 'PriorityClassName string, Priority *int, PreemptionPolicy *string, DNSConfig=dnsConfig *PodDNSConfig, '
-    + 'ReadinessGates []PodReadinessGate, RuntimeClassName *string, Overhead map, EnableServiceLinks *bool, '
-    + 'TopologySpreadConstraints []TopologySpreadConstraint, OS=os *PodOS, SchedulingGates []PodSchedulingGate, '
-    + 'ResourceClaims []PodResourceClaim, Resources *ResourceRequirements, HostnameOverride *string, '
-    + 'SchedulingGroup *PodSchedulingGroup',
+    'Volumes []Volume, InitContainers []Container, Containers []Container, EphemeralContainers []EphemeralContainer, ' +
+    'RestartPolicy string, TerminationGracePeriodSeconds *int, ActiveDeadlineSeconds *int, DNSPolicy=dnsPolicy string, ' +
+    'NodeSelector map, ServiceAccountName string, AutomountServiceAccountToken *bool, NodeName string, ' +
+    'SecurityContext *PodSecurityContext, ImagePullSecrets []LocalObjectReference, Hostname string, Subdomain string, ' +
+    'SetHostnameAsFQDN *bool, Affinity *Affinity, SchedulerName string, Tolerations []Toleration, HostAliases []HostAlias, ' +
+    'PriorityClassName string, Priority *int, PreemptionPolicy *string, DNSConfig=dnsConfig *PodDNSConfig, ' +
+    'ReadinessGates []PodReadinessGate, RuntimeClassName *string, Overhead map, EnableServiceLinks *bool, ' +
+    'TopologySpreadConstraints []TopologySpreadConstraint, OS=os *PodOS, SchedulingGates []PodSchedulingGate, ' +
+    'ResourceClaims []PodResourceClaim, Resources *ResourceRequirements, HostnameOverride *string, ' +
+    'SchedulingGroup *PodSchedulingGroup',
   PortworxVolumeSource: 'VolumeID string, FSType=fsType string, ReadOnly bool',
   PreferredSchedulingTerm: 'Weight int, Preference NodeSelectorTerm',
   Probe:
-    '+ProbeHandler, InitialDelaySeconds int, TimeoutSeconds int, PeriodSeconds int, SuccessThreshold int, FailureThreshold int, '
-    + 'TerminationGracePeriodSeconds *int',
+    '+ProbeHandler, InitialDelaySeconds int, TimeoutSeconds int, PeriodSeconds int, SuccessThreshold int, FailureThreshold int, ' +
+    'TerminationGracePeriodSeconds *int',
   ProbeHandler: 'Exec *ExecAction, HTTPGet=httpGet *HTTPGetAction, TCPSocket=tcpSocket *TCPSocketAction, GRPC=grpc *GRPCAction',
   ProjectedVolumeSource: 'Sources []VolumeProjection, DefaultMode *int',
   QuobyteVolumeSource: 'Registry string, Volume string, ReadOnly bool, User string, Group string, Tenant string',
   RBDPersistentVolumeSource:
-    'CephMonitors=monitors []string, RBDImage=image string, FSType=fsType string, RBDPool=pool string, RadosUser=user string, '
-    + 'Keyring string, SecretRef *SecretReference, ReadOnly bool',
+    'CephMonitors=monitors []string, RBDImage=image string, FSType=fsType string, RBDPool=pool string, RadosUser=user string, ' +
+    'Keyring string, SecretRef *SecretReference, ReadOnly bool',
   RBDVolumeSource:
-    'CephMonitors=monitors []string, RBDImage=image string, FSType=fsType string, RBDPool=pool string, RadosUser=user string, '
-    + 'Keyring string, SecretRef *LocalObjectReference, ReadOnly bool',
+    'CephMonitors=monitors []string, RBDImage=image string, FSType=fsType string, RBDPool=pool string, RadosUser=user string, ' +
+    'Keyring string, SecretRef *LocalObjectReference, ReadOnly bool',
   ResourceClaim: 'Name string, Request string',
   ResourceFieldSelector: 'ContainerName string, Resource string, Divisor Quantity',
   ResourceRequirements: 'Limits map, Requests map, Claims []ResourceClaim',
   SELinuxOptions: 'User string, Role string, Type string, Level string',
   ScaleIOPersistentVolumeSource:
-    'Gateway string, System string, SecretRef *SecretReference, SSLEnabled=sslEnabled bool, ProtectionDomain string, '
-    + 'StoragePool string, StorageMode string, VolumeName string, FSType=fsType string, ReadOnly bool',
+    'Gateway string, System string, SecretRef *SecretReference, SSLEnabled=sslEnabled bool, ProtectionDomain string, ' +
+    'StoragePool string, StorageMode string, VolumeName string, FSType=fsType string, ReadOnly bool',
   ScaleIOVolumeSource:
-    'Gateway string, System string, SecretRef *LocalObjectReference, SSLEnabled=sslEnabled bool, ProtectionDomain string, '
-    + 'StoragePool string, StorageMode string, VolumeName string, FSType=fsType string, ReadOnly bool',
+    'Gateway string, System string, SecretRef *LocalObjectReference, SSLEnabled=sslEnabled bool, ProtectionDomain string, ' +
+    'StoragePool string, StorageMode string, VolumeName string, FSType=fsType string, ReadOnly bool',
   ScopeSelector: 'MatchExpressions []ScopedResourceSelectorRequirement',
   ScopedResourceSelectorRequirement: 'ScopeName string, Operator string, Values []string',
   SeccompProfile: 'Type string, LocalhostProfile *string',
@@ -185,10 +185,10 @@ export const internalTypes: Readonly<Record<string, string>> = {
   SecretReference: 'Name string, Namespace string',
   SecretVolumeSource: 'SecretName string, Items []KeyToPath, DefaultMode *int, Optional *bool',
   SecurityContext:
-    'Capabilities *Capabilities, Privileged *bool, SELinuxOptions=seLinuxOptions *SELinuxOptions, '
-    + 'WindowsOptions *WindowsSecurityContextOptions, RunAsUser *int, RunAsGroup *int, RunAsNonRoot *bool, '
-    + 'ReadOnlyRootFilesystem *bool, AllowPrivilegeEscalation *bool, ProcMount *string, SeccompProfile *SeccompProfile, '
-    + 'AppArmorProfile *AppArmorProfile',
+    'Capabilities *Capabilities, Privileged *bool, SELinuxOptions=seLinuxOptions *SELinuxOptions, ' +
+    'WindowsOptions *WindowsSecurityContextOptions, RunAsUser *int, RunAsGroup *int, RunAsNonRoot *bool, ' +
+    'ReadOnlyRootFilesystem *bool, AllowPrivilegeEscalation *bool, ProcMount *string, SeccompProfile *SeccompProfile, ' +
+    'AppArmorProfile *AppArmorProfile',
   ServiceAccountTokenProjection: 'Audience string, ExpirationSeconds int, Path string',
   ServicePort: 'Name string, Protocol string, AppProtocol *string, Port int, TargetPort IntOrString, NodePort int',
   SleepAction: 'Seconds int',
@@ -200,36 +200,36 @@ export const internalTypes: Readonly<Record<string, string>> = {
   Taint: 'Key string, Value string, Effect string, TimeAdded *Time',
   Toleration: 'Key string, Operator string, Value string, Effect string, TolerationSeconds *int',
   TopologySpreadConstraint:
-    'MaxSkew int, TopologyKey string, WhenUnsatisfiable string, LabelSelector *LabelSelector, MinDomains *int, '
-    + 'NodeAffinityPolicy *string, NodeTaintsPolicy *string, MatchLabelKeys []string',
+    'MaxSkew int, TopologyKey string, WhenUnsatisfiable string, LabelSelector *LabelSelector, MinDomains *int, ' +
+    'NodeAffinityPolicy *string, NodeTaintsPolicy *string, MatchLabelKeys []string',
   TypedLocalObjectReference: 'APIGroup=apiGroup *string, Kind string, Name string',
   TypedObjectReference: 'APIGroup=apiGroup *string, Kind string, Name string, Namespace *string',
   Volume: 'Name string, +VolumeSource',
   VolumeDevice: 'Name string, DevicePath string',
   VolumeMount:
-    'Name string, ReadOnly bool, RecursiveReadOnly *string, MountPath string, SubPath string, MountPropagation *string, '
-    + 'SubPathExpr string',
+    'Name string, ReadOnly bool, RecursiveReadOnly *string, MountPath string, SubPath string, MountPropagation *string, ' +
+    'SubPathExpr string',
   VolumeNodeAffinity: 'Required *NodeSelector',
   VolumeProjection:
-    'Secret *SecretProjection, DownwardAPI *DownwardAPIProjection, ConfigMap *ConfigMapProjection, '
-    + 'ServiceAccountToken *ServiceAccountTokenProjection, ClusterTrustBundle *ClusterTrustBundleProjection, '
-    + 'PodCertificate *PodCertificateProjection',
+    'Secret *SecretProjection, DownwardAPI *DownwardAPIProjection, ConfigMap *ConfigMapProjection, ' +
+    'ServiceAccountToken *ServiceAccountTokenProjection, ClusterTrustBundle *ClusterTrustBundleProjection, ' +
+    'PodCertificate *PodCertificateProjection',
   VolumeResourceRequirements: 'Limits map, Requests map',
   VolumeSource:
-    'HostPath *HostPathVolumeSource, EmptyDir *EmptyDirVolumeSource, '
-    + 'GCEPersistentDisk=gcePersistentDisk *GCEPersistentDiskVolumeSource, '
-    + 'AWSElasticBlockStore=awsElasticBlockStore *AWSElasticBlockStoreVolumeSource, GitRepo *GitRepoVolumeSource, '
-    + 'Secret *SecretVolumeSource, NFS=nfs *NFSVolumeSource, ISCSI=iscsi *ISCSIVolumeSource, Glusterfs *GlusterfsVolumeSource, '
-    + 'PersistentVolumeClaim *PersistentVolumeClaimVolumeSource, RBD=rbd *RBDVolumeSource, Quobyte *QuobyteVolumeSource, '
-    + 'FlexVolume *FlexVolumeSource, Cinder *CinderVolumeSource, CephFS=cephfs *CephFSVolumeSource, Flocker *FlockerVolumeSource, '
-    + 'DownwardAPI *DownwardAPIVolumeSource, FC=fc *FCVolumeSource, AzureFile *AzureFileVolumeSource, '
-    + 'ConfigMap *ConfigMapVolumeSource, VsphereVolume *VsphereVirtualDiskVolumeSource, AzureDisk *AzureDiskVolumeSource, '
-    + 'PhotonPersistentDisk *PhotonPersistentDiskVolumeSource, Projected *ProjectedVolumeSource, '
-    + 'PortworxVolume *PortworxVolumeSource, ScaleIO *ScaleIOVolumeSource, StorageOS=storageos *StorageOSVolumeSource, '
-    + 'CSI=csi *CSIVolumeSource, Ephemeral *EphemeralVolumeSource, Image *ImageVolumeSource',
+    'HostPath *HostPathVolumeSource, EmptyDir *EmptyDirVolumeSource, ' +
+    'GCEPersistentDisk=gcePersistentDisk *GCEPersistentDiskVolumeSource, ' +
+    'AWSElasticBlockStore=awsElasticBlockStore *AWSElasticBlockStoreVolumeSource, GitRepo *GitRepoVolumeSource, ' +
+    'Secret *SecretVolumeSource, NFS=nfs *NFSVolumeSource, ISCSI=iscsi *ISCSIVolumeSource, Glusterfs *GlusterfsVolumeSource, ' +
+    'PersistentVolumeClaim *PersistentVolumeClaimVolumeSource, RBD=rbd *RBDVolumeSource, Quobyte *QuobyteVolumeSource, ' +
+    'FlexVolume *FlexVolumeSource, Cinder *CinderVolumeSource, CephFS=cephfs *CephFSVolumeSource, Flocker *FlockerVolumeSource, ' +
+    'DownwardAPI *DownwardAPIVolumeSource, FC=fc *FCVolumeSource, AzureFile *AzureFileVolumeSource, ' +
+    'ConfigMap *ConfigMapVolumeSource, VsphereVolume *VsphereVirtualDiskVolumeSource, AzureDisk *AzureDiskVolumeSource, ' +
+    'PhotonPersistentDisk *PhotonPersistentDiskVolumeSource, Projected *ProjectedVolumeSource, ' +
+    'PortworxVolume *PortworxVolumeSource, ScaleIO *ScaleIOVolumeSource, StorageOS=storageos *StorageOSVolumeSource, ' +
+    'CSI=csi *CSIVolumeSource, Ephemeral *EphemeralVolumeSource, Image *ImageVolumeSource',
   VsphereVirtualDiskVolumeSource: 'VolumePath string, FSType=fsType string, StoragePolicyName string, StoragePolicyID string',
   WeightedPodAffinityTerm: 'Weight int, PodAffinityTerm PodAffinityTerm',
   WindowsSecurityContextOptions:
-    'GMSACredentialSpecName=gmsaCredentialSpecName *string, GMSACredentialSpec=gmsaCredentialSpec *string, RunAsUserName *string, '
-    + 'HostProcess *bool',
+    'GMSACredentialSpecName=gmsaCredentialSpecName *string, GMSACredentialSpec=gmsaCredentialSpec *string, RunAsUserName *string, ' +
+    'HostProcess *bool',
 };

@@ -41,27 +41,43 @@ function toInternal(type: string, value: unknown): unknown {
   if (type.startsWith('*')) return toInternal(type.slice(1), value);
   if (type.startsWith('[]')) return (value as readonly unknown[]).map((item) => toInternal(type.slice(2), item));
   switch (type) {
-    case 'string': case 'bool': case 'int': case 'Quantity': case 'IntOrString': case 'Time': return value;
-    case 'map': return sortedMap(value as Value);
-    case 'LabelSelector': return labelSelector(value as LabelSelector);
-    default: return structOf(type, value as Value);
+    case 'string':
+    case 'bool':
+    case 'int':
+    case 'Quantity':
+    case 'IntOrString':
+    case 'Time':
+      return value;
+    case 'map':
+      return sortedMap(value as Value);
+    case 'LabelSelector':
+      return labelSelector(value as LabelSelector);
+    default:
+      return structOf(type, value as Value);
   }
 }
 
 function zeroOf(type: string): unknown {
   switch (type) {
-    case 'string': return '';
-    case 'bool': return false;
-    case 'int': case 'IntOrString': return 0;
-    case 'Quantity': return '0';
-    default: return type.startsWith('*') || type.startsWith('[]') || type === 'map' || type === 'Time' ? null : structOf(type, {});
+    case 'string':
+      return '';
+    case 'bool':
+      return false;
+    case 'int':
+    case 'IntOrString':
+      return 0;
+    case 'Quantity':
+      return '0';
+    default:
+      return type.startsWith('*') || type.startsWith('[]') || type === 'map' || type === 'Time' ? null : structOf(type, {});
   }
 }
 
 function structOf(type: string, value: Value): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const field of fieldsOf(type)) {
-    if (!field.embedded) result[field.goName] = toInternal(field.type, field.type === '*PodSecurityContext' ? podSecurityContext(value) : value[field.name]);
+    if (!field.embedded)
+      result[field.goName] = toInternal(field.type, field.type === '*PodSecurityContext' ? podSecurityContext(value) : value[field.name]);
     else if (field.type === 'ObjectMeta') Object.assign(result, metadata(value['metadata'] as Value | undefined));
     else Object.assign(result, structOf(field.type, value));
   }
@@ -75,18 +91,33 @@ function podSecurityContext({ securityContext, hostNetwork, hostPID, hostIPC, sh
 
 /** Of a template's metadata what may be set; this type does have JSON names. */
 function metadata({ labels, annotations }: { labels?: unknown; annotations?: unknown } = {}): Value {
-  return { ...(labels ? { labels: sortedMap(labels as Value) } : {}), ...(annotations ? { annotations: sortedMap(annotations as Value) } : {}) };
+  return {
+    ...(labels ? { labels: sortedMap(labels as Value) } : {}),
+    ...(annotations ? { annotations: sortedMap(annotations as Value) } : {}),
+  };
 }
 
 function sortedMap(map: Value): Value {
-  return Object.fromEntries(Object.keys(map).sort(compareUtf8).map((key) => [key, map[key]]));
+  return Object.fromEntries(
+    Object.keys(map)
+      .sort(compareUtf8)
+      .map((key) => [key, map[key]]),
+  );
 }
 
 /** A type of metav1: with JSON names, and without what is empty. */
 function labelSelector({ matchLabels, matchExpressions }: LabelSelector): Value {
   return {
     ...(matchLabels ? { matchLabels: sortedMap(matchLabels) } : {}),
-    ...(matchExpressions ? { matchExpressions: matchExpressions.map(({ key = '', operator = '', values }) => ({ key, operator, ...(values ? { values } : {}) })) } : {}),
+    ...(matchExpressions
+      ? {
+          matchExpressions: matchExpressions.map(({ key = '', operator = '', values }) => ({
+            key,
+            operator,
+            ...(values ? { values } : {}),
+          })),
+        }
+      : {}),
   };
 }
 

@@ -31,7 +31,9 @@ export function validateNamespaceUpdate(namespace: Namespace): FieldError[] {
 export function validateNamespaceStatusUpdate({ metadata, status }: Namespace): FieldError[] {
   const phase = status?.phase ?? '';
   const [expected, when] = metadata.deletionTimestamp ? ['Terminating', 'is not empty'] : ['Active', 'is empty'];
-  return phase === expected ? [] : [invalid(fieldPath('status', 'Phase'), phase, `may only be '${expected}' if \`deletionTimestamp\` ${when}`)];
+  return phase === expected
+    ? []
+    : [invalid(fieldPath('status', 'Phase'), phase, `may only be '${expected}' if \`deletionTimestamp\` ${when}`)];
 }
 
 export function validateNamespaceFinalizeUpdate({ spec }: Namespace): FieldError[] {

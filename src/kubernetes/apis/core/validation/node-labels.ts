@@ -18,13 +18,19 @@ export function nodeLabelDeprecation(label: string): string | undefined {
   return deprecated.get(label);
 }
 
-export function warnNodeSelectorTerm(warnings: string[], { matchExpressions = [] }: NodeSelectorTerm, path: () => Path, checkValues = false): void {
+export function warnNodeSelectorTerm(
+  warnings: string[],
+  { matchExpressions = [] }: NodeSelectorTerm,
+  path: () => Path,
+  checkValues = false,
+): void {
   for (const [i, { key = '', values = [] }] of matchExpressions.entries()) {
     const text = nodeLabelDeprecation(key);
     if (text !== undefined) warnings.push(`${path().child('matchExpressions').index(i).child('key').toString()}: ${key} is ${text}`);
     if (!checkValues) continue;
     for (const [j, value] of values.entries()) {
-      for (const message of isValidLabelValue(value)) warnings.push(`${path().child('matchExpressions').index(i).child('values').index(j).toString()}: ${message}`);
+      for (const message of isValidLabelValue(value))
+        warnings.push(`${path().child('matchExpressions').index(i).child('values').index(j).toString()}: ${message}`);
     }
   }
 }

@@ -1,9 +1,24 @@
 /** Nodes. Upstream: pkg/apis/core/validation. */
 import { parseJson } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
-import { type FieldError, type Path, duplicate, fieldPath, forbidden, internalError, invalid, required } from '#apimachinery/validation/field';
+import {
+  type FieldError,
+  type Path,
+  duplicate,
+  fieldPath,
+  forbidden,
+  internalError,
+  invalid,
+  required,
+} from '#apimachinery/validation/field';
 import { getWarningsForCIDR, parseCIDRSloppy } from '#apimachinery/validation/ip';
-import { isConfigMapKey, isQualifiedName, isValidLabelValue, nameIsDNSSubdomain, validateNamespaceName } from '#apimachinery/validation/names';
+import {
+  isConfigMapKey,
+  isQualifiedName,
+  isValidLabelValue,
+  nameIsDNSSubdomain,
+  validateNamespaceName,
+} from '#apimachinery/validation/names';
 import type { ConfigMapNodeConfigSource, Node, NodeConfigSource, Taint } from '#kubernetes/schema/core_v1.gen';
 import { taintEffects } from './affinity.ts';
 import { byteLength, check, validateCIDR, validatePositive, validateRequired, validateRequiredEnum } from './checks.ts';
@@ -38,12 +53,15 @@ function validateAnnotations(errors: FieldError[], { metadata: { annotations } }
   const taints = annotations?.[taintsAnnotation];
   if (taints) {
     const parsed = parseAnnotation(errors, taints, path, taintsAnnotation);
-    if (Array.isArray(parsed)) validateTaints(errors, parsed.filter((item) => typeof item === 'object' && item !== null) as Taint[], path.child(taintsAnnotation));
+    if (Array.isArray(parsed))
+      validateTaints(errors, parsed.filter((item) => typeof item === 'object' && item !== null) as Taint[], path.child(taintsAnnotation));
   }
   const avoids = annotations?.[avoidPodsAnnotation];
   if (!avoids) return;
   const parsed = parseAnnotation(errors, avoids, path.child('AvoidPods'), avoidPodsAnnotation) as { preferAvoidPods?: unknown } | undefined;
-  const entries = Array.isArray(parsed?.preferAvoidPods) ? (parsed.preferAvoidPods as { podSignature?: { podController?: { controller?: boolean } } }[]) : [];
+  const entries = Array.isArray(parsed?.preferAvoidPods)
+    ? (parsed.preferAvoidPods as { podSignature?: { podController?: { controller?: boolean } } }[])
+    : [];
   for (const [i, entry] of entries.entries()) {
     const at = path.child(avoidPodsAnnotation).index(i).child('PodSignature');
     const controller = entry?.podSignature?.podController;
@@ -69,13 +87,16 @@ function validateResources(errors: FieldError[], { status }: Node): void {
 }
 
 const featureName = /^[A-Z][a-zA-Z0-9]*(?:\/[a-zA-Z][a-zA-Z0-9]*)*$/;
-const featureFormat = "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
+const featureFormat =
+  "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
 
 function validateDeclaredFeatures(errors: FieldError[], features: readonly string[] = []): void {
   const path = statusPath.child('declaredFeatures');
   for (const [i, feature] of features.entries()) {
-    if (byteLength(feature) > 253) errors.push(invalid(path.index(i), feature, `invalid feature name ${quote(feature)}: must be no more than 253 characters`));
-    else if (!featureName.test(feature)) errors.push(invalid(path.index(i), feature, `invalid feature name ${quote(feature)}: ${featureFormat}`));
+    if (byteLength(feature) > 253)
+      errors.push(invalid(path.index(i), feature, `invalid feature name ${quote(feature)}: must be no more than 253 characters`));
+    else if (!featureName.test(feature))
+      errors.push(invalid(path.index(i), feature, `invalid feature name ${quote(feature)}: ${featureFormat}`));
     const next = features[i + 1];
     if (next === feature) errors.push(duplicate(path.index(i + 1), next));
     else if (next !== undefined && feature > next) errors.push(invalid(path.index(i + 1), next, 'list must be sorted alphabetically'));
@@ -101,8 +122,17 @@ function validatePodCidrs(errors: FieldError[], cidrs: readonly string[]): void 
   if (cidrs.length < 2) return;
   const families = cidrs.map((cidr) => parseCIDRSloppy(cidr)?.bytes.length);
   const bad = families.indexOf(undefined);
-  if (bad >= 0) errors.push(internalError(path, new Error(`invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${bad}]: <nil> (invalid CIDR address: ${cidrs[bad]})`)));
-  if (bad >= 0 || new Set(families).size < 2 || cidrs.length > 2) errors.push(invalid(path, cidrs, 'may specify no more than one CIDR for each IP family'));
+  if (bad >= 0)
+    errors.push(
+      internalError(
+        path,
+        new Error(
+          `invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${bad}]: <nil> (invalid CIDR address: ${cidrs[bad]})`,
+        ),
+      ),
+    );
+  if (bad >= 0 || new Set(families).size < 2 || cidrs.length > 2)
+    errors.push(invalid(path, cidrs, 'may specify no more than one CIDR for each IP family'));
 }
 
 const podCidrIsSet = 'node updates may not change podCIDR except from "" to valid';
@@ -159,9 +189,11 @@ function validateConfigSource(errors: FieldError[], source: NodeConfigSource, pa
 }
 
 function validateConfigMapSource(errors: FieldError[], { namespace, name, kubeletConfigKey }: ConfigMapNodeConfigSource, path: Path): void {
-  if (validateRequired(errors, namespace, path, 'namespace')) check(errors, validateNamespaceName(namespace, false), namespace, path, 'namespace');
+  if (validateRequired(errors, namespace, path, 'namespace'))
+    check(errors, validateNamespaceName(namespace, false), namespace, path, 'namespace');
   if (validateRequired(errors, name, path, 'name')) check(errors, nameIsDNSSubdomain(name, false), name, path, 'name');
-  if (validateRequired(errors, kubeletConfigKey, path, 'kubeletConfigKey')) check(errors, isConfigMapKey(kubeletConfigKey), kubeletConfigKey, path, 'kubeletConfigKey');
+  if (validateRequired(errors, kubeletConfigKey, path, 'kubeletConfigKey'))
+    check(errors, isConfigMapKey(kubeletConfigKey), kubeletConfigKey, path, 'kubeletConfigKey');
 }
 
 export function nodeWarnings({ spec }: Node): string[] {

@@ -25,5 +25,6 @@ const maxMode = 0o777;
 
 /** File permissions. */
 export function validateMode(errors: FieldError[], mode: number | undefined, path: Path, field: string): void {
-  if (mode !== undefined && (mode > maxMode || mode < 0)) errors.push(invalid(path.child(field), mode, 'must be a number between 0 and 0777 (octal), both inclusive'));
+  if (mode !== undefined && (mode > maxMode || mode < 0))
+    errors.push(invalid(path.child(field), mode, 'must be a number between 0 and 0777 (octal), both inclusive'));
 }

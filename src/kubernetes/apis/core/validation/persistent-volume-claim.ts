@@ -5,7 +5,12 @@ import { isDNS1123Subdomain, isQualifiedName, nameIsDNSSubdomain, validateNamesp
 import { validateAnnotations, validateLabelSelector, validateLabels } from '#apimachinery/validation/object-meta';
 import { isNativeResource } from '#kubernetes/apis/core/resource-list';
 import { betaStorageClass } from '#kubernetes/apis/core/volumes';
-import type { PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate, TypedObjectReference } from '#kubernetes/schema/core_v1.gen';
+import type {
+  PersistentVolumeClaim,
+  PersistentVolumeClaimSpec,
+  PersistentVolumeClaimTemplate,
+  TypedObjectReference,
+} from '#kubernetes/schema/core_v1.gen';
 import { check, fieldIsImmutable, isNotPositive, quantityOf, validateOptionalEnum, validateRequired } from './checks.ts';
 import { internalDiff } from './internal.ts';
 import { validateMetaAgain } from './object-meta.ts';
@@ -38,20 +43,41 @@ export function validatePersistentVolumeClaim({ spec = noSpec }: PersistentVolum
 }
 
 /** Of a volume that is made with its pod. Of the metadata, it has labels and annotations only. */
-export function validatePersistentVolumeClaimTemplate(errors: FieldError[], { metadata = {}, spec = noSpec }: PersistentVolumeClaimTemplate, path: Path): void {
+export function validatePersistentVolumeClaimTemplate(
+  errors: FieldError[],
+  { metadata = {}, spec = noSpec }: PersistentVolumeClaimTemplate,
+  path: Path,
+): void {
   const at = path.child('metadata');
   if (metadata.annotations) errors.push(...validateAnnotations(metadata.annotations, at.child('annotations')));
   if (metadata.labels) errors.push(...validateLabels(metadata.labels, at.child('labels')));
-  for (const field of notInTemplates) if (metadata[field] !== undefined) errors.push(forbidden(at.child(field === 'uid' ? 'uID' : field), 'cannot be set'));
+  for (const field of notInTemplates)
+    if (metadata[field] !== undefined) errors.push(forbidden(at.child(field === 'uid' ? 'uID' : field), 'cannot be set'));
   validatePersistentVolumeClaimSpec(errors, spec, path.child('spec'), newClaim);
 }
 
 const notInTemplates = [
-  'name', 'generateName', 'namespace', 'selfLink', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds',
-  'ownerReferences', 'finalizers', 'managedFields',
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
 ] as const;
 
-export function validatePersistentVolumeClaimSpec(errors: FieldError[], spec: PersistentVolumeClaimSpec, path: Path, options: ClaimOptions = newClaim): void {
+export function validatePersistentVolumeClaimSpec(
+  errors: FieldError[],
+  spec: PersistentVolumeClaimSpec,
+  path: Path,
+  options: ClaimOptions = newClaim,
+): void {
   const { dataSource, dataSourceRef, storageClassName, volumeAttributesClassName } = spec;
   if (!spec.accessModes?.length) errors.push(required(path.child('accessModes'), 'at least 1 access mode is required'));
   if (spec.selector) {
@@ -69,12 +95,14 @@ export function validatePersistentVolumeClaimSpec(errors: FieldError[], spec: Pe
   if (dataSource) validateDataSource(errors, dataSource, path.child('dataSource'), options);
   if (dataSourceRef) validateDataSource(errors, dataSourceRef, path.child('dataSourceRef'), options);
   if (dataSource && dataSourceRef) {
-    const same = dataSource.apiGroup === dataSourceRef.apiGroup && dataSource.kind === dataSourceRef.kind && dataSource.name === dataSourceRef.name;
+    const same =
+      dataSource.apiGroup === dataSourceRef.apiGroup && dataSource.kind === dataSourceRef.kind && dataSource.name === dataSourceRef.name;
     // Upstream gives the path as the value, which has no fields that JSON shows.
     if (dataSourceRef.namespace) errors.push(invalid(path, {}, 'may not be specified when dataSourceRef.namespace is specified'));
     else if (!same) errors.push(invalid(path, {}, 'must match dataSourceRef'));
   }
-  if (volumeAttributesClassName) check(errors, nameIsDNSSubdomain(volumeAttributesClassName, false), volumeAttributesClassName, path, 'volumeAttributesClassName');
+  if (volumeAttributesClassName)
+    check(errors, nameIsDNSSubdomain(volumeAttributesClassName, false), volumeAttributesClassName, path, 'volumeAttributesClassName');
 }
 
 /** Also of the older `dataSource`, which knows no namespaces. */
@@ -82,7 +110,8 @@ function validateDataSource(errors: FieldError[], source: TypedObjectReference, 
   const { apiGroup = '', kind = '', namespace } = source;
   validateRequired(errors, source.name, path, 'name');
   validateRequired(errors, kind, path, 'kind');
-  if (apiGroup === '' && kind !== 'PersistentVolumeClaim') errors.push(invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"));
+  if (apiGroup === '' && kind !== 'PersistentVolumeClaim')
+    errors.push(invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"));
   if (apiGroup !== '' && !options.allowInvalidApiGroup) check(errors, isDNS1123Subdomain(apiGroup), apiGroup, path, 'apiGroup');
   if (namespace) check(errors, validateNamespaceName(namespace, false), namespace, path, 'namespace');
 }
@@ -101,19 +130,29 @@ export function validatePersistentVolumeClaimUpdate(claim: PersistentVolumeClaim
   const munged: PersistentVolumeClaimSpec = { ...spec };
   const compared: PersistentVolumeClaimSpec = { ...before };
   if (!before.volumeName) copyField(compared, spec, 'volumeName');
-  const fromAnnotation = oldAnnotation !== undefined && before.storageClassName === undefined && spec.storageClassName === oldAnnotation
-    && (annotations?.[betaStorageClass] ?? oldAnnotation) === oldAnnotation;
+  const fromAnnotation =
+    oldAnnotation !== undefined &&
+    before.storageClassName === undefined &&
+    spec.storageClassName === oldAnnotation &&
+    (annotations?.[betaStorageClass] ?? oldAnnotation) === oldAnnotation;
   if (fromAnnotation) {
     delete munged.storageClassName;
   } else {
     const annotation = annotations?.[betaStorageClass] ?? '';
-    if (annotation !== (oldAnnotation ?? '')) errors.push(invalid(fieldPath('metadata', 'annotations', betaStorageClass), annotation, fieldIsImmutable));
-    const fromNil = spec.storageClassName !== undefined && before.storageClassName === undefined && (oldAnnotation === undefined || spec.storageClassName === oldAnnotation);
+    if (annotation !== (oldAnnotation ?? ''))
+      errors.push(invalid(fieldPath('metadata', 'annotations', betaStorageClass), annotation, fieldIsImmutable));
+    const fromNil =
+      spec.storageClassName !== undefined &&
+      before.storageClassName === undefined &&
+      (oldAnnotation === undefined || spec.storageClassName === oldAnnotation);
     if (fromNil) copyField(munged, compared, 'storageClassName');
   }
   if (claim.status?.phase === 'Bound') {
     if (munged.resources?.requests) {
-      munged.resources = { ...munged.resources, requests: { ...munged.resources.requests, storage: before.resources?.requests?.['storage'] ?? '0' } };
+      munged.resources = {
+        ...munged.resources,
+        requests: { ...munged.resources.requests, storage: before.resources?.requests?.['storage'] ?? '0' },
+      };
     }
     copyField(munged, compared, 'volumeAttributesClassName');
   }
@@ -122,29 +161,52 @@ export function validatePersistentVolumeClaimUpdate(claim: PersistentVolumeClaim
   }
 
   const size = quantityOf(spec.resources?.requests?.['storage'] ?? '0');
-  if (size.compare(quantityOf(before.resources?.requests?.['storage'] ?? '0')) < 0 && size.compare(quantityOf(old.status?.capacity?.['storage'] ?? '0')) <= 0) {
+  if (
+    size.compare(quantityOf(before.resources?.requests?.['storage'] ?? '0')) < 0 &&
+    size.compare(quantityOf(old.status?.capacity?.['storage'] ?? '0')) <= 0
+  ) {
     errors.push(forbidden(specPath.child('resources', 'requests', 'storage'), 'field can not be less than status.capacity'));
   }
   if (spec.volumeMode !== before.volumeMode) errors.push(invalid(fieldPath('volumeMode'), spec.volumeMode, fieldIsImmutable));
-  if (spec.volumeAttributesClassName !== before.volumeAttributesClassName && old.status?.currentVolumeAttributesClassName !== undefined && !spec.volumeAttributesClassName) {
+  if (
+    spec.volumeAttributesClassName !== before.volumeAttributesClassName &&
+    old.status?.currentVolumeAttributesClassName !== undefined &&
+    !spec.volumeAttributesClassName
+  ) {
     const what = spec.volumeAttributesClassName === undefined ? 'nil' : 'empty string';
-    errors.push(forbidden(specPath.child('volumeAttributesClassName'), `update to ${what} is forbidden when status.currentVolumeAttributesClassName is not nil`));
+    errors.push(
+      forbidden(
+        specPath.child('volumeAttributesClassName'),
+        `update to ${what} is forbidden when status.currentVolumeAttributesClassName is not nil`,
+      ),
+    );
   }
   return errors;
 }
 
-function copyField<K extends keyof PersistentVolumeClaimSpec>(to: PersistentVolumeClaimSpec, from: PersistentVolumeClaimSpec, field: K): void {
+function copyField<K extends keyof PersistentVolumeClaimSpec>(
+  to: PersistentVolumeClaimSpec,
+  from: PersistentVolumeClaimSpec,
+  field: K,
+): void {
   if (from[field] === undefined) delete to[field];
   else to[field] = from[field];
 }
 
-const resizeStatuses = ['ControllerResizeInProgress', 'ControllerResizeInfeasible', 'NodeResizeInProgress', 'NodeResizeInfeasible', 'NodeResizePending'].sort();
+const resizeStatuses = [
+  'ControllerResizeInProgress',
+  'ControllerResizeInfeasible',
+  'NodeResizeInProgress',
+  'NodeResizeInfeasible',
+  'NodeResizePending',
+].sort();
 
 export function validatePersistentVolumeClaimStatusUpdate({ spec, status }: PersistentVolumeClaim): FieldError[] {
   const errors: FieldError[] = [];
   const path = fieldPath('status');
   if (!spec?.accessModes?.length) errors.push(required(fieldPath('Spec', 'accessModes')));
-  for (const [name, amount] of Object.entries(status?.capacity ?? none)) validateBasicResource(errors, amount, () => path.child('capacity').key(name));
+  for (const [name, amount] of Object.entries(status?.capacity ?? none))
+    validateBasicResource(errors, amount, () => path.child('capacity').key(name));
   for (const [name, value] of Object.entries(status?.allocatedResourceStatuses ?? none)) {
     validateClaimResource(errors, name, path.child('allocatedResourceStatuses'));
     if (!resizeStatuses.includes(value)) errors.push(notSupported(path.child('allocatedResourceStatuses'), name, resizeStatuses));
@@ -152,7 +214,8 @@ export function validatePersistentVolumeClaimStatusUpdate({ spec, status }: Pers
   for (const [name, amount] of Object.entries(status?.allocatedResources ?? none)) {
     const at = path.child('allocatedResources');
     if (!validateClaimResource(errors, name, at)) continue;
-    if (validateBasicResource(errors, amount, () => at.key(name))) validateResourceQuantityValue(errors, 'storage', amount, () => at.key(name));
+    if (validateBasicResource(errors, amount, () => at.key(name)))
+      validateResourceQuantityValue(errors, 'storage', amount, () => at.key(name));
   }
   return errors;
 }

@@ -38,8 +38,15 @@ const sourceRules: readonly SourceRule[] = [
   { field: 'rbd', validate: sources.validateRbd },
   { field: 'quobyte', validate: sources.validateQuobyte },
   { field: 'cephfs', forbiddenPath: 'cephFS', validate: sources.validateCephFs },
-  { field: 'iscsi', validate: (errors, iscsi: NonNullable<PersistentVolumeSpec['iscsi']>, path, name) => sources.validateIscsiPersistentVolume(errors, iscsi, name, path) },
-  { field: 'cinder', validate: (errors, cinder: NonNullable<PersistentVolumeSpec['cinder']>, path) => sources.validateCinder(errors, cinder, true, path) },
+  {
+    field: 'iscsi',
+    validate: (errors, iscsi: NonNullable<PersistentVolumeSpec['iscsi']>, path, name) =>
+      sources.validateIscsiPersistentVolume(errors, iscsi, name, path),
+  },
+  {
+    field: 'cinder',
+    validate: (errors, cinder: NonNullable<PersistentVolumeSpec['cinder']>, path) => sources.validateCinder(errors, cinder, true, path),
+  },
   { field: 'fc', validate: sources.validateFc },
   { field: 'flexVolume', validate: sources.validateFlexVolume },
   { field: 'azureFile', validate: sources.validateAzureFile },
@@ -49,14 +56,25 @@ const sourceRules: readonly SourceRule[] = [
   { field: 'azureDisk', validate: sources.validateAzureDisk },
   { field: 'scaleIO', validate: sources.validateScaleIO },
   { field: 'local', validate: sources.validateLocal },
-  { field: 'storageos', validate: (errors, storageos: NonNullable<PersistentVolumeSpec['storageos']>, path) => sources.validateStorageOS(errors, storageos, true, path) },
+  {
+    field: 'storageos',
+    validate: (errors, storageos: NonNullable<PersistentVolumeSpec['storageos']>, path) =>
+      sources.validateStorageOS(errors, storageos, true, path),
+  },
   { field: 'csi', validate: sources.validateCsiPersistentVolume },
 ];
 
 const inline = 'in the context of inline volumes';
 
 /** `isInline`: of a VolumeAttachment, which names no claim and no node. Upstream: ValidatePersistentVolumeSpec. */
-export function validatePersistentVolumeSpec(errors: FieldError[], spec: PersistentVolumeSpec, name: string, isInline: boolean, path: Path, allowInvalidLabelValue = () => false): void {
+export function validatePersistentVolumeSpec(
+  errors: FieldError[],
+  spec: PersistentVolumeSpec,
+  name: string,
+  isInline: boolean,
+  path: Path,
+  allowInvalidLabelValue = () => false,
+): void {
   if (isInline) {
     if (spec.claimRef) errors.push(forbidden(path.child('claimRef'), `may not be specified ${inline}`));
     if (spec.capacity) errors.push(forbidden(path.child('capacity'), `may not be specified ${inline}`));
@@ -66,10 +84,12 @@ export function validatePersistentVolumeSpec(errors: FieldError[], spec: Persist
   validateAccessModes(errors, spec.accessModes, path);
   if (!isInline) validateCapacity(errors, spec.capacity, path.child('capacity'));
   const { persistentVolumeReclaimPolicy: policy } = spec;
-  if (policy && isInline && policy !== 'Retain') errors.push(forbidden(path.child('persistentVolumeReclaimPolicy'), `may only be Retain ${inline}`));
+  if (policy && isInline && policy !== 'Retain')
+    errors.push(forbidden(path.child('persistentVolumeReclaimPolicy'), `may only be Retain ${inline}`));
   else if (policy && !isInline) validateEnum(errors, policy, ['Delete', 'Recycle', 'Retain'], path, 'persistentVolumeReclaimPolicy');
   if (spec.nodeAffinity && isInline) errors.push(forbidden(path.child('nodeAffinity'), `may not be specified ${inline}`));
-  else if (spec.nodeAffinity?.required) validateNodeSelector(errors, spec.nodeAffinity.required, allowInvalidLabelValue, path.child('nodeAffinity', 'required'));
+  else if (spec.nodeAffinity?.required)
+    validateNodeSelector(errors, spec.nodeAffinity.required, allowInvalidLabelValue, path.child('nodeAffinity', 'required'));
   else if (spec.nodeAffinity) errors.push(required(path.child('nodeAffinity', 'required'), 'must specify required node constraints'));
   validateSource(errors, spec, name, isInline, path);
   if (policy === 'Recycle' && spec.hostPath && isRootPath(spec.hostPath.path ?? '')) {
@@ -111,7 +131,8 @@ function validateSource(errors: FieldError[], spec: PersistentVolumeSpec, name: 
     }
     count++;
     rule.validate(errors, source as never, path.child(rule.path ?? rule.field), name);
-    if (rule.field === 'local' && (!spec.nodeAffinity || isInline)) errors.push(required(path.child('nodeAffinity'), 'Local volume requires node affinity'));
+    if (rule.field === 'local' && (!spec.nodeAffinity || isInline))
+      errors.push(required(path.child('nodeAffinity'), 'Local volume requires node affinity'));
   }
   if (count === 0) errors.push(required(path, 'must specify a volume type'));
 }
@@ -122,7 +143,18 @@ function isRootPath(path: string): boolean {
 }
 
 const withMountOptions: readonly SourceField[] = [
-  'gcePersistentDisk', 'awsElasticBlockStore', 'glusterfs', 'nfs', 'rbd', 'quobyte', 'iscsi', 'cinder', 'cephfs', 'azureFile', 'vsphereVolume', 'azureDisk',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'iscsi',
+  'cinder',
+  'cephfs',
+  'azureFile',
+  'vsphereVolume',
+  'azureDisk',
   'photonPersistentDisk',
 ];
 
@@ -144,7 +176,11 @@ export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: Pe
   const before = old.spec ?? noSpec;
   const name = volume.metadata.name ?? '';
   const required = before.nodeAffinity?.required;
-  const options = new UpdateOptions(false, required ? { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } } : {}, undefined);
+  const options = new UpdateOptions(
+    false,
+    required ? { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } } : {},
+    undefined,
+  );
   const allow = () => options.allowInvalidLabelValueInRequiredNodeAffinity;
   // Upstream validates the volume twice: once for itself, and once as part of the update.
   for (const isFirst of [true, false]) {
@@ -171,7 +207,9 @@ export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: Pe
 
 /** The fields that are sources; a secret for expansion may be added to a CSI source that has none. */
 function sourceOf(spec: PersistentVolumeSpec, old?: PersistentVolumeSpec): PersistentVolumeSpec {
-  const source = Object.fromEntries(sourceRules.flatMap(({ field }) => (spec[field] === undefined ? [] : [[field, spec[field]]]))) as PersistentVolumeSpec;
+  const source = Object.fromEntries(
+    sourceRules.flatMap(({ field }) => (spec[field] === undefined ? [] : [[field, spec[field]]])),
+  ) as PersistentVolumeSpec;
   if (old?.csi && !old.csi.controllerExpandSecretRef && source.csi?.controllerExpandSecretRef) {
     const { controllerExpandSecretRef: _, ...csi } = source.csi;
     source.csi = csi;
@@ -190,37 +228,52 @@ const gaLabels: Readonly<Record<string, string>> = {
 /** Whether an affinity is as it was, but for labels that have their new names now. */
 function sameButForGaLabels(affinity: VolumeNodeAffinity | undefined, old: VolumeNodeAffinity): boolean {
   const terms = affinity?.required?.nodeSelectorTerms ?? [];
-  const renamed = (requirements: readonly NodeSelectorRequirement[] | undefined, now: readonly NodeSelectorRequirement[] | undefined) => requirements?.map((requirement, i) => {
-    const key = requirement.key ?? '';
-    const isRenamed = Object.hasOwn(gaLabels, key) && now?.[i]?.key === gaLabels[key];
-    return isRenamed ? { ...requirement, key: gaLabels[key]! } : requirement;
-  });
+  const renamed = (requirements: readonly NodeSelectorRequirement[] | undefined, now: readonly NodeSelectorRequirement[] | undefined) =>
+    requirements?.map((requirement, i) => {
+      const key = requirement.key ?? '';
+      const isRenamed = Object.hasOwn(gaLabels, key) && now?.[i]?.key === gaLabels[key];
+      return isRenamed ? { ...requirement, key: gaLabels[key]! } : requirement;
+    });
   const expected = old.required && {
     ...old.required,
     nodeSelectorTerms: (old.required.nodeSelectorTerms ?? []).map(({ matchExpressions, matchFields }, i) => ({
-      matchExpressions: renamed(matchExpressions, terms[i]?.matchExpressions), matchFields: renamed(matchFields, terms[i]?.matchFields),
+      matchExpressions: renamed(matchExpressions, terms[i]?.matchExpressions),
+      matchFields: renamed(matchFields, terms[i]?.matchFields),
     })),
   };
   return semanticDeepEqual(affinity, expected ? { required: expected } : old);
 }
 
 const deprecatedSources = [
-  ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'], ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
-  ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'], ['storageos', 'deprecated in v1.22, non-functional in v1.25+'],
-  ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'], ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+  ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
+  ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['storageos', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
+  ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ] as const;
 
 /** Upstream: pkg/api/persistentvolume/util.go. */
 export function persistentVolumeWarnings({ metadata, spec = noSpec }: PersistentVolume): string[] {
   const warnings: string[] = [];
-  for (const [annotation, field] of [['volume.beta.kubernetes.io/storage-class', 'storageClassName'], [mountOptions, 'mountOptions']] as const) {
+  for (const [annotation, field] of [
+    ['volume.beta.kubernetes.io/storage-class', 'storageClassName'],
+    [mountOptions, 'mountOptions'],
+  ] as const) {
     if (metadata.annotations?.[annotation] === undefined) continue;
-    warnings.push(`metadata.annotations[${annotation}]: ${annotation === mountOptions ? 'deprecated since v1.31' : 'deprecated since v1.8'}; use "${field}" attribute instead`);
+    warnings.push(
+      `metadata.annotations[${annotation}]: ${annotation === mountOptions ? 'deprecated since v1.31' : 'deprecated since v1.8'}; use "${field}" attribute instead`,
+    );
   }
   if (spec.persistentVolumeReclaimPolicy === 'Recycle') {
-    warnings.push('spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.');
+    warnings.push(
+      'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
+    );
   }
-  warnNodeSelectorTerms(warnings, spec.nodeAffinity?.required?.nodeSelectorTerms, () => specPath.child('nodeAffinity', 'required', 'nodeSelectorTerms'));
-  for (const [field, text] of deprecatedSources) if (spec[field]) warnings.push(`spec.${field === 'storageos' ? 'storageOS' : field}: ${text}`);
+  warnNodeSelectorTerms(warnings, spec.nodeAffinity?.required?.nodeSelectorTerms, () =>
+    specPath.child('nodeAffinity', 'required', 'nodeSelectorTerms'),
+  );
+  for (const [field, text] of deprecatedSources)
+    if (spec[field]) warnings.push(`spec.${field === 'storageos' ? 'storageOS' : field}: ${text}`);
   return warnings;
 }

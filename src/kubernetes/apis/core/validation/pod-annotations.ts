@@ -5,6 +5,7 @@ import { type FieldError, type Path, forbidden, invalid } from '#apimachinery/va
 import type { AppArmorProfile, Container, Pod, PodSpec, SeccompProfile, Toleration } from '#kubernetes/schema/core_v1.gen';
 import { validateTolerations } from './affinity.ts';
 import { validateLocalDescendingPath } from './paths.ts';
+import { podDeletionCost, podDeletionCostError } from './pod-deletion-cost.ts';
 import { allContainers, type PodOptions } from './pod-options.ts';
 import { eachContainer } from './visit-containers.ts';
 
@@ -12,26 +13,25 @@ type Annotations = Readonly<Record<string, string>>;
 
 export const mirrorPod = 'kubernetes.io/config.mirror';
 const tolerationsKey = 'scheduler.alpha.kubernetes.io/tolerations';
-const podDeletionCost = 'controller.kubernetes.io/pod-deletion-cost';
 export const seccompPod = 'seccomp.security.alpha.kubernetes.io/pod';
 export const seccompContainerPrefix = 'container.seccomp.security.alpha.kubernetes.io/';
 export const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/';
 
-/** What is wrong with the annotation that says how dear a pod's deletion is: a 32 bit integer. */
-export function podDeletionCostError(annotations: Annotations | undefined): string | undefined {
-  const value = annotations?.[podDeletionCost];
-  if (value === undefined) return undefined;
-  const isNumber = /^(?:0|-\d+|[1-9]\d*)$/.test(value) && value.length < 12 && (Number(value) | 0) === Number(value);
-  return isNumber ? undefined : 'must be a 32bit integer';
-}
-
-export function validatePodSpecificAnnotations(errors: FieldError[], annotations: Annotations | undefined, spec: PodSpec, path: Path, options: PodOptions): void {
+export function validatePodSpecificAnnotations(
+  errors: FieldError[],
+  annotations: Annotations | undefined,
+  spec: PodSpec,
+  path: Path,
+  options: PodOptions,
+): void {
   if (annotations === undefined) return;
   const mirror = annotations[mirrorPod];
-  if (mirror !== undefined && !spec.nodeName) errors.push(invalid(path.key(mirrorPod), mirror, 'must set spec.nodeName if mirror pod annotation is set'));
+  if (mirror !== undefined && !spec.nodeName)
+    errors.push(invalid(path.key(mirrorPod), mirror, 'must set spec.nodeName if mirror pod annotation is set'));
   if (annotations[tolerationsKey]) validateTolerationsAnnotation(errors, annotations[tolerationsKey], path, options);
   const cost = podDeletionCostError(annotations);
-  if (cost !== undefined && !options.allowInvalidPodDeletionCost) errors.push(invalid(path.key(podDeletionCost), annotations[podDeletionCost], cost));
+  if (cost !== undefined && !options.allowInvalidPodDeletionCost)
+    errors.push(invalid(path.key(podDeletionCost), annotations[podDeletionCost], cost));
   const seccomp = annotations[seccompPod];
   if (seccomp !== undefined) validateSeccompAnnotation(errors, seccomp, path.child(seccompPod));
   for (const key in annotations) {
@@ -64,7 +64,8 @@ function validateSeccompAnnotation(errors: FieldError[], profile: string, path: 
 
 function validateAppArmorAnnotation(errors: FieldError[], key: string, profile: string, spec: PodSpec, path: Path): void {
   const container = key.slice(appArmorPrefix.length);
-  if (!allContainers(spec).some(({ name = '' }) => name === container)) errors.push(invalid(path.key(key), container, 'container not found'));
+  if (!allContainers(spec).some(({ name = '' }) => name === container))
+    errors.push(invalid(path.key(key), container, 'container not found'));
   const isValid = profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith('localhost/');
   if (!isValid) errors.push(invalid(path.key(key), profile, `invalid AppArmor profile name: ${quote(profile)}`));
 }
@@ -103,7 +104,8 @@ export function validateProfilesMatchAnnotations(errors: FieldError[], { annotat
   eachContainer(spec, path, ({ name = '', securityContext }: Container, at) => {
     const annotation = annotations[appArmorPrefix + name];
     const profile = securityContext?.appArmorProfile ?? spec.securityContext?.appArmorProfile;
-    if (annotation !== undefined && profile) validateMatch(errors, appArmorKind, annotation, profile, at().child('securityContext', 'appArmorProfile'));
+    if (annotation !== undefined && profile)
+      validateMatch(errors, appArmorKind, annotation, profile, at().child('securityContext', 'appArmorProfile'));
   });
 }
 
@@ -114,10 +116,21 @@ interface ProfileKind {
 const seccompKind: ProfileKind = { name: 'seccomp', runtimeDefault: ['runtime/default', 'docker/default'] };
 const appArmorKind: ProfileKind = { name: 'apparmor', runtimeDefault: ['runtime/default'] };
 
-function validateMatch(errors: FieldError[], { name, runtimeDefault }: ProfileKind, annotation: string, { type, localhostProfile }: SeccompProfile | AppArmorProfile, path: Path): void {
-  const matches = type === 'Unconfined' ? annotation === 'unconfined'
-    : type === 'RuntimeDefault' ? runtimeDefault.includes(annotation)
-      : type === 'Localhost' ? annotation.startsWith('localhost/') : true;
+function validateMatch(
+  errors: FieldError[],
+  { name, runtimeDefault }: ProfileKind,
+  annotation: string,
+  { type, localhostProfile }: SeccompProfile | AppArmorProfile,
+  path: Path,
+): void {
+  const matches =
+    type === 'Unconfined'
+      ? annotation === 'unconfined'
+      : type === 'RuntimeDefault'
+        ? runtimeDefault.includes(annotation)
+        : type === 'Localhost'
+          ? annotation.startsWith('localhost/')
+          : true;
   if (!matches) errors.push(forbidden(path.child('type'), `${name} type in annotation and field must match`));
   else if (type === 'Localhost' && annotation.slice('localhost/'.length) !== localhostProfile) {
     errors.push(forbidden(path.child('localhostProfile'), `${name} profile in annotation and field must match`));

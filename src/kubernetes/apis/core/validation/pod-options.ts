@@ -5,7 +5,7 @@ import type { ObjectMeta } from '#apimachinery/meta/types';
 import { isHugePageResourceName } from '#kubernetes/apis/core/resource-list';
 import type { Container, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm } from '#kubernetes/schema/core_v1.gen';
 import { quantityOf } from './checks.ts';
-import { podDeletionCostError } from './pod-annotations.ts';
+import { podDeletionCostError } from './pod-deletion-cost.ts';
 import { isHugePageValueDivisible } from './resources.ts';
 import { hostSysctlError } from './security-context.ts';
 
@@ -34,10 +34,20 @@ export interface PodOptions {
 }
 
 const nothingAllowed: PodOptions = {
-  resourceIsPod: false, allowInvalidPodDeletionCost: false, allowIndivisibleHugePages: false, allowInvalidLabelValueInSelector: false,
-  allowInvalidLabelValueInRequiredNodeAffinity: false, allowInvalidTopologySpreadLabelSelector: false, oldPodViolatesMatchLabelKeys: false,
-  allowNonLocalProjectedTokenPath: false, allowNamespacedSysctls: false, allowOnlyRecursiveSELinuxChangePolicy: true, allowTolerationComparison: false,
-  allowUserNamespacesHostNetwork: false, allowUserNamespacesWithVolumeDevices: false, allowRestartContainerForInitContainers: false,
+  resourceIsPod: false,
+  allowInvalidPodDeletionCost: false,
+  allowIndivisibleHugePages: false,
+  allowInvalidLabelValueInSelector: false,
+  allowInvalidLabelValueInRequiredNodeAffinity: false,
+  allowInvalidTopologySpreadLabelSelector: false,
+  oldPodViolatesMatchLabelKeys: false,
+  allowNonLocalProjectedTokenPath: false,
+  allowNamespacedSysctls: false,
+  allowOnlyRecursiveSELinuxChangePolicy: true,
+  allowTolerationComparison: false,
+  allowUserNamespacesHostNetwork: false,
+  allowUserNamespacesWithVolumeDevices: false,
+  allowRestartContainerForInitContainers: false,
 };
 
 export const newPodOptions: PodOptions = { ...nothingAllowed, resourceIsPod: true };
@@ -45,20 +55,30 @@ export const newTemplateOptions: PodOptions = nothingAllowed;
 
 /** Of an update: each answer is looked up in the old spec when something asks for it, which valid pods do not. */
 export class UpdateOptions implements PodOptions {
-  constructor(readonly resourceIsPod: boolean, readonly old: PodSpec, readonly oldMeta: ObjectMeta | undefined) {}
+  constructor(
+    readonly resourceIsPod: boolean,
+    readonly old: PodSpec,
+    readonly oldMeta: ObjectMeta | undefined,
+  ) {}
 
   get allowInvalidPodDeletionCost(): boolean {
     return podDeletionCostError(this.oldMeta?.annotations) !== undefined;
   }
 
   get allowIndivisibleHugePages(): boolean {
-    return allContainers(this.old).some(({ resources }) => [resources?.limits, resources?.requests].some((list) =>
-      Object.entries(list ?? {}).some(([name, amount]) => isHugePageResourceName(name) && !isHugePageValueDivisible(name, quantityOf(amount)))));
+    return allContainers(this.old).some(({ resources }) =>
+      [resources?.limits, resources?.requests].some((list) =>
+        Object.entries(list ?? {}).some(
+          ([name, amount]) => isHugePageResourceName(name) && !isHugePageValueDivisible(name, quantityOf(amount)),
+        ),
+      ),
+    );
   }
 
   get allowInvalidLabelValueInSelector(): boolean {
-    return affinityTerms(this.old).some(({ labelSelector, namespaceSelector }) => [labelSelector, namespaceSelector].some((selector) =>
-      selector?.matchExpressions?.some(({ values }) => values?.some(isInvalidValue))));
+    return affinityTerms(this.old).some(({ labelSelector, namespaceSelector }) =>
+      [labelSelector, namespaceSelector].some((selector) => selector?.matchExpressions?.some(({ values }) => values?.some(isInvalidValue))),
+    );
   }
 
   get allowInvalidLabelValueInRequiredNodeAffinity(): boolean {
@@ -67,8 +87,10 @@ export class UpdateOptions implements PodOptions {
   }
 
   get allowInvalidTopologySpreadLabelSelector(): boolean {
-    return (this.old.topologySpreadConstraints ?? []).some(({ labelSelector }) =>
-      validateLabelSelector(labelSelector as Parameters<typeof validateLabelSelector>[0], {}, fieldPath('labelSelector')).length > 0);
+    return (this.old.topologySpreadConstraints ?? []).some(
+      ({ labelSelector }) =>
+        validateLabelSelector(labelSelector as Parameters<typeof validateLabelSelector>[0], {}, fieldPath('labelSelector')).length > 0,
+    );
   }
 
   /** Pods of servers that did not yet merge the keys into the selector have them only beside it, or in conflict with it. */
@@ -84,8 +106,15 @@ export class UpdateOptions implements PodOptions {
   }
 
   get allowNonLocalProjectedTokenPath(): boolean {
-    return (this.old.volumes ?? []).some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) =>
-      serviceAccountToken?.path !== undefined && (serviceAccountToken.path.startsWith('/') || serviceAccountToken.path.split('/').includes('..') || serviceAccountToken.path.startsWith('..'))));
+    return (this.old.volumes ?? []).some(({ projected }) =>
+      projected?.sources?.some(
+        ({ serviceAccountToken }) =>
+          serviceAccountToken?.path !== undefined &&
+          (serviceAccountToken.path.startsWith('/') ||
+            serviceAccountToken.path.split('/').includes('..') ||
+            serviceAccountToken.path.startsWith('..')),
+      ),
+    );
   }
 
   get allowNamespacedSysctls(): boolean {
@@ -109,8 +138,10 @@ export class UpdateOptions implements PodOptions {
   }
 
   get allowRestartContainerForInitContainers(): boolean {
-    return (this.old.initContainers ?? []).some(({ restartPolicy, resizePolicy }) =>
-      restartPolicy !== 'Always' && resizePolicy?.some((policy) => policy.restartPolicy === 'RestartContainer'));
+    return (this.old.initContainers ?? []).some(
+      ({ restartPolicy, resizePolicy }) =>
+        restartPolicy !== 'Always' && resizePolicy?.some((policy) => policy.restartPolicy === 'RestartContainer'),
+    );
   }
 }
 
@@ -123,7 +154,9 @@ export function allContainers({ initContainers = [], containers = [], ephemeralC
 function affinityTerms({ affinity }: PodSpec): readonly PodAffinityTerm[] {
   return [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((rules) => [
     ...(rules?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
-    ...(rules?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm = {} }: WeightedPodAffinityTerm) => podAffinityTerm),
+    ...(rules?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(
+      ({ podAffinityTerm = {} }: WeightedPodAffinityTerm) => podAffinityTerm,
+    ),
   ]);
 }
 

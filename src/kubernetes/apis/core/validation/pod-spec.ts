@@ -1,15 +1,46 @@
 /** The spec of a pod, and of a template. Upstream: pkg/apis/core/validation, ValidatePodSpec. */
 import type { ObjectMeta } from '#apimachinery/meta/types';
-import { type FieldError, type Path, duplicate, fieldPath, forbidden, invalid, notFound, notSupported, required, tooLong } from '#apimachinery/validation/field';
 import {
-  isDNS1123Subdomain, isDNS1123SubdomainWithUnderscore, isQualifiedName, nameIsDNSSubdomain, validateServiceAccountName,
+  type FieldError,
+  type Path,
+  duplicate,
+  fieldPath,
+  forbidden,
+  invalid,
+  notFound,
+  notSupported,
+  required,
+  tooLong,
+} from '#apimachinery/validation/field';
+import {
+  isDNS1123Subdomain,
+  isDNS1123SubdomainWithUnderscore,
+  isQualifiedName,
+  nameIsDNSSubdomain,
+  validateServiceAccountName,
 } from '#apimachinery/validation/names';
 import { validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
 import { capabilities } from '#kubernetes/apis/core/capabilities';
 import { aggregateContainers, isHugePageResourceName } from '#kubernetes/apis/core/resource-list';
-import type { PodDNSConfig, PodResourceClaim, PodSpec, PodTemplateSpec, ResourceRequirements, Volume } from '#kubernetes/schema/core_v1.gen';
+import type {
+  PodDNSConfig,
+  PodResourceClaim,
+  PodSpec,
+  PodTemplateSpec,
+  ResourceRequirements,
+  Volume,
+} from '#kubernetes/schema/core_v1.gen';
 import { validateAffinity, validateTolerations, validateTopologySpreadConstraints } from './affinity.ts';
-import { byteLength, check, quantityOf, validateDNS1123Label, validateDNS1123Subdomain, validateIP, validateQualifiedName, validateRequiredEnum } from './checks.ts';
+import {
+  byteLength,
+  check,
+  quantityOf,
+  validateDNS1123Label,
+  validateDNS1123Subdomain,
+  validateIP,
+  validateQualifiedName,
+  validateRequiredEnum,
+} from './checks.ts';
 import { type PodContext, validateContainers, validateEphemeralContainers, validateInitContainers } from './containers.ts';
 import { internalValue } from './internal.ts';
 import { mirrorPod, validatePodSpecificAnnotations, validateProfilesMatchAnnotations } from './pod-annotations.ts';
@@ -45,7 +76,8 @@ export function validatePodSpec(errors: FieldError[], spec: PodSpec, meta: Objec
     check(errors, isQualifiedName(conditionType), conditionType, path.child('readinessGates').index(i).child('conditionType'));
   }
   if (spec.schedulingGates) validateSchedulingGates(errors, spec.schedulingGates, path.child('schedulingGates'));
-  if (spec.topologySpreadConstraints) validateTopologySpreadConstraints(errors, spec.topologySpreadConstraints, path.child('topologySpreadConstraints'), options);
+  if (spec.topologySpreadConstraints)
+    validateTopologySpreadConstraints(errors, spec.topologySpreadConstraints, path.child('topologySpreadConstraints'), options);
   validateWindowsHostProcess(errors, spec, path);
   if (spec.hostUsers === false) validateUserNamespace(errors, spec, path, options);
   if (spec.hostnameOverride !== undefined) validateHostnameOverride(errors, spec, spec.hostnameOverride, path);
@@ -53,7 +85,8 @@ export function validatePodSpec(errors: FieldError[], spec: PodSpec, meta: Objec
   if (spec.os) validateOs(errors, spec, path);
   if (spec.schedulingGroup) {
     const { podGroupName } = spec.schedulingGroup;
-    if (podGroupName === undefined) errors.push(invalid(path.child('schedulingGroup', 'podGroupName'), undefined, 'must specify one of: `podGroupName`'));
+    if (podGroupName === undefined)
+      errors.push(invalid(path.child('schedulingGroup', 'podGroupName'), undefined, 'must specify one of: `podGroupName`'));
     else check(errors, nameIsDNSSubdomain(podGroupName, false), podGroupName, path.child('schedulingGroup'), 'podGroupName');
   }
   validateFileKeyRefVolumes(errors, spec, path);
@@ -61,7 +94,8 @@ export function validatePodSpec(errors: FieldError[], spec: PodSpec, meta: Objec
 
 function validateNames(errors: FieldError[], spec: PodSpec, path: Path, options: PodOptions): void {
   const { serviceAccountName, nodeName, activeDeadlineSeconds: deadline, priorityClassName, runtimeClassName, preemptionPolicy } = spec;
-  if (serviceAccountName) check(errors, validateServiceAccountName(serviceAccountName, false), serviceAccountName, path, 'serviceAccountName');
+  if (serviceAccountName)
+    check(errors, validateServiceAccountName(serviceAccountName, false), serviceAccountName, path, 'serviceAccountName');
   if (nodeName) check(errors, nameIsDNSSubdomain(nodeName, false), nodeName, path, 'nodeName');
   if (deadline !== undefined && (deadline < 1 || deadline > maxInt32)) {
     errors.push(invalid(path.child('activeDeadlineSeconds'), deadline, `must be between 1 and ${maxInt32}, inclusive`));
@@ -75,12 +109,19 @@ function validateNames(errors: FieldError[], spec: PodSpec, path: Path, options:
     for (const [j, hostname] of hostnames.entries()) validateDNS1123Subdomain(errors, hostname, at.child('hostnames').index(j));
   }
   if (priorityClassName) check(errors, nameIsDNSSubdomain(priorityClassName, false), priorityClassName, path, 'priorityClassName');
-  if (runtimeClassName !== undefined) check(errors, nameIsDNSSubdomain(runtimeClassName, false), runtimeClassName, path, 'runtimeClassName');
-  if (preemptionPolicy !== undefined) validateRequiredEnum(errors, preemptionPolicy, ['PreemptLowerPriority', 'Never'], path, 'preemptionPolicy');
+  if (runtimeClassName !== undefined)
+    check(errors, nameIsDNSSubdomain(runtimeClassName, false), runtimeClassName, path, 'runtimeClassName');
+  if (preemptionPolicy !== undefined)
+    validateRequiredEnum(errors, preemptionPolicy, ['PreemptLowerPriority', 'Never'], path, 'preemptionPolicy');
   if (spec.overhead) validateContainerResourceRequirements(errors, { limits: spec.overhead }, none, path.child('overhead'), options);
 }
 
-function validatePodResourceClaims(errors: FieldError[], claims: readonly PodResourceClaim[], meta: ObjectMeta | undefined, path: Path): void {
+function validatePodResourceClaims(
+  errors: FieldError[],
+  claims: readonly PodResourceClaim[],
+  meta: ObjectMeta | undefined,
+  path: Path,
+): void {
   const names = new Set<string>();
   for (const [i, claim] of claims.entries()) {
     if (meta?.annotations?.[mirrorPod] !== undefined) {
@@ -96,14 +137,33 @@ function validatePodResourceClaims(errors: FieldError[], claims: readonly PodRes
       names.add(name);
     }
     const sources = Number(resourceClaimName !== undefined) + Number(resourceClaimTemplateName !== undefined);
-    if (sources > 1) errors.push(invalid(at, internalValue('PodResourceClaim', claim), 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'));
-    if (sources === 0) errors.push(invalid(at, internalValue('PodResourceClaim', claim), 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'));
-    if (resourceClaimName !== undefined) check(errors, nameIsDNSSubdomain(resourceClaimName, false), resourceClaimName, at, 'resourceClaimName');
-    if (resourceClaimTemplateName !== undefined) check(errors, nameIsDNSSubdomain(resourceClaimTemplateName, false), resourceClaimTemplateName, at, 'resourceClaimTemplateName');
+    if (sources > 1)
+      errors.push(
+        invalid(
+          at,
+          internalValue('PodResourceClaim', claim),
+          'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
+        ),
+      );
+    if (sources === 0)
+      errors.push(
+        invalid(at, internalValue('PodResourceClaim', claim), 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'),
+      );
+    if (resourceClaimName !== undefined)
+      check(errors, nameIsDNSSubdomain(resourceClaimName, false), resourceClaimName, at, 'resourceClaimName');
+    if (resourceClaimTemplateName !== undefined)
+      check(errors, nameIsDNSSubdomain(resourceClaimTemplateName, false), resourceClaimTemplateName, at, 'resourceClaimTemplateName');
   }
 }
 
-function validatePodResources(errors: FieldError[], spec: PodSpec, resources: ResourceRequirements, claims: ReadonlySet<string>, parent: Path, options: PodOptions): void {
+function validatePodResources(
+  errors: FieldError[],
+  spec: PodSpec,
+  resources: ResourceRequirements,
+  claims: ReadonlySet<string>,
+  parent: Path,
+  options: PodOptions,
+): void {
   const path = parent.child('resources');
   if (spec.os?.name === 'windows') {
     errors.push(forbidden(path, 'may not be set for a windows pod'));
@@ -115,19 +175,37 @@ function validatePodResources(errors: FieldError[], spec: PodSpec, resources: Re
   for (const [name, needed] of aggregateContainers(spec, 'requests')) {
     const amount = requests && Object.hasOwn(requests, name) ? quantityOf(requests[name]!) : undefined;
     if (amount && needed.compare(amount) > 0) {
-      errors.push(invalid(path.child('requests').key(name), amount.toString(), `must be greater than or equal to aggregate container requests of ${needed.toString()}`));
+      errors.push(
+        invalid(
+          path.child('requests').key(name),
+          amount.toString(),
+          `must be greater than or equal to aggregate container requests of ${needed.toString()}`,
+        ),
+      );
     }
   }
   for (const [name, needed] of aggregateContainers(spec, 'limits')) {
     const amount = isHugePageResourceName(name) && limits && Object.hasOwn(limits, name) ? quantityOf(limits[name]!) : undefined;
     if (amount && needed.compare(amount) > 0) {
-      errors.push(invalid(path.child('limits').key(name), amount.toString(), `must be greater than or equal to aggregate container limits of ${needed.toString()}`));
+      errors.push(
+        invalid(
+          path.child('limits').key(name),
+          amount.toString(),
+          `must be greater than or equal to aggregate container limits of ${needed.toString()}`,
+        ),
+      );
     }
   }
   for (const [i, container] of (spec.containers ?? []).entries()) {
     for (const [name, amount] of Object.entries(container.resources?.limits ?? {})) {
       if (!limits || !Object.hasOwn(limits, name) || quantityOf(amount).compare(quantityOf(limits[name]!)) <= 0) continue;
-      errors.push(invalid(path.child('containers').index(i).key(name).child('limits'), amount, `must be less than or equal to pod limits of ${limits[name]}`));
+      errors.push(
+        invalid(
+          path.child('containers').index(i).key(name).child('limits'),
+          amount,
+          `must be less than or equal to pod limits of ${limits[name]}`,
+        ),
+      );
     }
   }
 }
@@ -136,7 +214,13 @@ function validateHostNetworkPorts(errors: FieldError[], spec: PodSpec, path: Pat
   for (const [i, { ports = [] }] of (spec.containers ?? []).entries()) {
     for (const [j, { hostPort = 0, containerPort = 0 }] of ports.entries()) {
       if ((!options.resourceIsPod && hostPort === 0) || hostPort === containerPort) continue;
-      errors.push(invalid(path.child('containers').index(i).child('ports').index(j).child('hostPort'), hostPort, 'must match `containerPort` when `hostNetwork` is true'));
+      errors.push(
+        invalid(
+          path.child('containers').index(i).child('ports').index(j).child('hostPort'),
+          hostPort,
+          'must match `containerPort` when `hostNetwork` is true',
+        ),
+      );
     }
   }
 }
@@ -155,11 +239,19 @@ function validatePodDnsConfig(errors: FieldError[], config: PodDNSConfig | undef
     errors.push(required(path.child('nameservers'), 'must provide at least one DNS nameserver when `dnsPolicy` is None'));
     return;
   }
-  if (nameservers.length > maxNameservers) errors.push(invalid(path.child('nameservers'), nameservers, `must not have more than ${maxNameservers} nameservers`));
+  if (nameservers.length > maxNameservers)
+    errors.push(invalid(path.child('nameservers'), nameservers, `must not have more than ${maxNameservers} nameservers`));
   for (const [i, nameserver] of nameservers.entries()) validateIP(errors, nameserver, path.child('nameservers').index(i));
-  if (searches.length > maxSearchPaths) errors.push(invalid(path.child('searches'), searches, `must not have more than ${maxSearchPaths} search paths`));
+  if (searches.length > maxSearchPaths)
+    errors.push(invalid(path.child('searches'), searches, `must not have more than ${maxSearchPaths} search paths`));
   if (byteLength(searches.join(' ')) > maxSearchCharacters) {
-    errors.push(invalid(path.child('searches'), searches, `must not have more than ${maxSearchCharacters} characters (including spaces) in the search list`));
+    errors.push(
+      invalid(
+        path.child('searches'),
+        searches,
+        `must not have more than ${maxSearchCharacters} characters (including spaces) in the search list`,
+      ),
+    );
   }
   for (const [i, search] of searches.entries()) {
     if (search === '.') continue;
@@ -187,13 +279,21 @@ function validateWindowsHostProcess(errors: FieldError[], spec: PodSpec, path: P
     containers++;
     const own = securityContext?.windowsOptions?.hostProcess;
     if (own !== undefined && ofPod !== undefined && own !== ofPod) {
-      errors.push(invalid(at().child('securityContext', 'windowsOptions', 'hostProcess'), own, `pod hostProcess value must be identical if both are specified, was ${ofPod}`));
+      errors.push(
+        invalid(
+          at().child('securityContext', 'windowsOptions', 'hostProcess'),
+          own,
+          `pod hostProcess value must be identical if both are specified, was ${ofPod}`,
+        ),
+      );
     }
     if (own ?? ofPod) hostProcesses++;
   });
   if (hostProcesses === 0) return;
-  if (hostProcesses !== containers) errors.push(invalid(path, '', 'If pod contains any hostProcess containers then all containers must be HostProcess containers'));
-  if (!spec.hostNetwork) errors.push(invalid(path.child('hostNetwork'), false, 'hostNetwork must be true if pod contains any hostProcess containers'));
+  if (hostProcesses !== containers)
+    errors.push(invalid(path, '', 'If pod contains any hostProcess containers then all containers must be HostProcess containers'));
+  if (!spec.hostNetwork)
+    errors.push(invalid(path.child('hostNetwork'), false, 'hostNetwork must be true if pod contains any hostProcess containers'));
   if (!capabilities().allowPrivileged) errors.push(forbidden(path, 'hostProcess containers are disallowed by cluster policy'));
 }
 
@@ -255,5 +355,6 @@ export function validatePodTemplateSpec(errors: FieldError[], template: PodTempl
   const at = path.child('spec');
   validatePodSpec(errors, spec, undefined, at, options);
   validateProfilesMatchAnnotations(errors, metadata, spec, at);
-  if (spec.ephemeralContainers?.length) errors.push(forbidden(at.child('ephemeralContainers'), 'ephemeral containers not allowed in pod template'));
+  if (spec.ephemeralContainers?.length)
+    errors.push(forbidden(at.child('ephemeralContainers'), 'ephemeral containers not allowed in pod template'));
 }

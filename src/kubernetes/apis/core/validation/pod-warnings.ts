@@ -6,7 +6,14 @@ import { type Path, fieldPath } from '#apimachinery/validation/field';
 import { getWarningsForIP } from '#apimachinery/validation/ip';
 import { isDNS1123Label } from '#apimachinery/validation/names';
 import type {
-  AppArmorProfile, Container, ContainerPort, Pod, PodSpec, PodTemplateSpec, Volume, VolumeProjection,
+  AppArmorProfile,
+  Container,
+  ContainerPort,
+  Pod,
+  PodSpec,
+  PodTemplateSpec,
+  Volume,
+  VolumeProjection,
 } from '#kubernetes/schema/core_v1.gen';
 import { nodeLabelDeprecation, warnNodeSelectorTerm, warnNodeSelectorTerms } from './node-labels.ts';
 import { warnClaimSpec } from './persistent-volume-claim.ts';
@@ -17,7 +24,9 @@ import { eachContainer } from './visit-containers.ts';
 /** Of a name that pods are called by: its label in DNS. */
 export function hostnameWarning(name: string | undefined, what: string): string[] {
   const wrong = isDNS1123Label(name ?? '');
-  return wrong.length === 0 ? [] : [`metadata.name: this is used in ${what}, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(' ')}]`];
+  return wrong.length === 0
+    ? []
+    : [`metadata.name: this is used in ${what}, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(' ')}]`];
 }
 
 export function podWarnings({ metadata, spec = {} }: Pod): string[] {
@@ -41,21 +50,35 @@ const deprecatedAnnotations = [
 
 function warnPodSpec(warnings: string[], spec: PodSpec, meta: ObjectMeta, template: Path | undefined): void {
   const path = template?.child('spec') ?? fieldPath('spec');
-  const annotation = (key: string): string => (template?.child('metadata', 'annotations') ?? fieldPath('metadata', 'annotations')).key(key).toString();
+  const annotation = (key: string): string =>
+    (template?.child('metadata', 'annotations') ?? fieldPath('metadata', 'annotations')).key(key).toString();
   warnPlacement(warnings, spec, path);
   const { annotations } = meta;
-  if (annotations) for (const [key, text] of deprecatedAnnotations) if (annotations[key] !== undefined) warnings.push(`${annotation(key)}: ${text}`);
+  if (annotations)
+    for (const [key, text] of deprecatedAnnotations) if (annotations[key] !== undefined) warnings.push(`${annotation(key)}: ${text}`);
   if (spec.volumes) {
     warnVolumes(warnings, spec.volumes, path.child('volumes'));
     for (const volume of spec.volumes) warnOverlappingPaths(warnings, volume);
   }
-  warnRepeated(warnings, spec.hostAliases?.map(({ ip = '' }) => ip), 'ip', path.child('hostAliases'));
-  warnRepeated(warnings, spec.imagePullSecrets?.map(({ name = '' }) => name), 'name', path.child('imagePullSecrets'));
-  for (const [i, { name }] of (spec.imagePullSecrets ?? []).entries()) if (!name) warnings.push(`${path.child('imagePullSecrets').index(i).child('name').toString()}: invalid empty name ""`);
+  warnRepeated(
+    warnings,
+    spec.hostAliases?.map(({ ip = '' }) => ip),
+    'ip',
+    path.child('hostAliases'),
+  );
+  warnRepeated(
+    warnings,
+    spec.imagePullSecrets?.map(({ name = '' }) => name),
+    'name',
+    path.child('imagePullSecrets'),
+  );
+  for (const [i, { name }] of (spec.imagePullSecrets ?? []).entries())
+    if (!name) warnings.push(`${path.child('imagePullSecrets').index(i).child('name').toString()}: invalid empty name ""`);
   warnFractionalBytes(warnings, spec.overhead, 'memory', () => path.child('overhead'));
   warnFractionalBytes(warnings, spec.overhead, 'ephemeral-storage', () => path.child('overhead'));
   const useSeccompField = 'non-functional in v1.27+; use the "seccompProfile" field instead';
-  if (!spec.securityContext?.seccompProfile && annotations?.[seccompPod] !== undefined) warnings.push(`${annotation(seccompPod)}: ${useSeccompField}`);
+  if (!spec.securityContext?.seccompProfile && annotations?.[seccompPod] !== undefined)
+    warnings.push(`${annotation(seccompPod)}: ${useSeccompField}`);
   eachContainer(spec, path, (container, at) => {
     const { name = '', securityContext, resources, env } = container;
     if (annotations && !securityContext?.seccompProfile && annotations[seccompContainerPrefix + name] !== undefined) {
@@ -75,11 +98,15 @@ function warnPodSpec(warnings: string[], spec: PodSpec, meta: ObjectMeta, templa
   });
   warnPorts(warnings, spec, path);
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0) {
-    warnings.push(`${path.child('terminationGracePeriodSeconds').toString()}: must be >= 0; negative values are invalid and will be treated as 1`);
+    warnings.push(
+      `${path.child('terminationGracePeriodSeconds').toString()}: must be >= 0; negative values are invalid and will be treated as 1`,
+    );
   }
   warnPodAffinity(warnings, spec, path);
-  for (const [i, ip] of (spec.dnsConfig?.nameservers ?? []).entries()) warnings.push(...getWarningsForIP(path.child('dnsConfig', 'nameservers').index(i), ip));
-  for (const [i, { ip = '' }] of (spec.hostAliases ?? []).entries()) warnings.push(...getWarningsForIP(path.child('hostAliases').index(i).child('ip'), ip));
+  for (const [i, ip] of (spec.dnsConfig?.nameservers ?? []).entries())
+    warnings.push(...getWarningsForIP(path.child('dnsConfig', 'nameservers').index(i), ip));
+  for (const [i, { ip = '' }] of (spec.hostAliases ?? []).entries())
+    warnings.push(...getWarningsForIP(path.child('hostAliases').index(i).child('ip'), ip));
 }
 
 const nullSelector = 'a null labelSelector results in matching no pod';
@@ -110,11 +137,16 @@ function warnPodAffinity(warnings: string[], { affinity }: PodSpec, path: Path):
   for (const field of ['podAffinity', 'podAntiAffinity'] as const) {
     const rules = affinity?.[field];
     for (const [i, { labelSelector }] of (rules?.requiredDuringSchedulingIgnoredDuringExecution ?? []).entries()) {
-      if (!labelSelector) warnings.push(`${path.child('affinity', field, 'requiredDuringSchedulingIgnoredDuringExecution').index(i).child('labelSelector').toString()}: ${nullSelector}`);
+      if (!labelSelector)
+        warnings.push(
+          `${path.child('affinity', field, 'requiredDuringSchedulingIgnoredDuringExecution').index(i).child('labelSelector').toString()}: ${nullSelector}`,
+        );
     }
     for (const [i, { podAffinityTerm }] of (rules?.preferredDuringSchedulingIgnoredDuringExecution ?? []).entries()) {
       if (podAffinityTerm?.labelSelector) continue;
-      warnings.push(`${path.child('affinity', field, 'preferredDuringSchedulingIgnoredDuringExecution').index(i).child('podAffinityTerm', 'labelSelector').toString()}: ${nullSelector}`);
+      warnings.push(
+        `${path.child('affinity', field, 'preferredDuringSchedulingIgnoredDuringExecution').index(i).child('podAffinityTerm', 'labelSelector').toString()}: ${nullSelector}`,
+      );
     }
   }
 }
@@ -173,15 +205,28 @@ function filesOf(items: readonly { path?: string }[], source = ''): VolumeFile[]
   return items.map(({ path = '' }) => ({ path, source }));
 }
 
-function projectedFiles({ configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate }: VolumeProjection): VolumeFile[] {
+function projectedFiles({
+  configMap,
+  secret,
+  downwardAPI,
+  serviceAccountToken,
+  clusterTrustBundle,
+  podCertificate,
+}: VolumeProjection): VolumeFile[] {
   if (configMap?.items) return filesOf(configMap.items, `ConfigMap ${quote(configMap.name ?? '')}`);
   if (secret?.items) return filesOf(secret.items, `Secret ${quote(secret.name ?? '')}`);
   if (downwardAPI?.items) return filesOf(downwardAPI.items, 'DownwardAPI');
   if (serviceAccountToken) return filesOf([serviceAccountToken], 'ServiceAccountToken');
-  if (clusterTrustBundle) return filesOf([clusterTrustBundle], `ClusterTrustBundle ${quote(clusterTrustBundle.name ?? clusterTrustBundle.signerName ?? '')}`);
+  if (clusterTrustBundle)
+    return filesOf([clusterTrustBundle], `ClusterTrustBundle ${quote(clusterTrustBundle.name ?? clusterTrustBundle.signerName ?? '')}`);
   const { certificateChainPath, keyPath, credentialBundlePath } = podCertificate ?? {};
-  return ([['PodCertificate chain', certificateChainPath], ['PodCertificate key', keyPath], ['PodCertificate credential bundle', credentialBundlePath]] as const)
-    .flatMap(([source, path]) => (path ? [{ path, source }] : []));
+  return (
+    [
+      ['PodCertificate chain', certificateChainPath],
+      ['PodCertificate key', keyPath],
+      ['PodCertificate credential bundle', credentialBundlePath],
+    ] as const
+  ).flatMap(([source, path]) => (path ? [{ path, source }] : []));
 }
 
 function overlaps(files: readonly VolumeFile[]): string[] {
@@ -193,7 +238,8 @@ function overlaps(files: readonly VolumeFile[]): string[] {
     if (file.path !== '') {
       for (const other of seen) {
         if (other.path === '') continue;
-        if (`${other.path}/`.startsWith(`${file.path}/`) || `${file.path}/`.startsWith(`${other.path}/`)) found.push(`${text(file)} with ${text(other)}`);
+        if (`${other.path}/`.startsWith(`${file.path}/`) || `${file.path}/`.startsWith(`${other.path}/`))
+          found.push(`${text(file)} with ${text(other)}`);
       }
     }
     seen.push(file);
@@ -220,7 +266,9 @@ function warnHiddenVariables(warnings: string[], { env = [] }: Container, at: ()
     }
     const reference = `$(${name})`;
     if (!valueFrom && value !== reference && value.includes(reference)) continue;
-    warnings.push(`${at().child('env').index(i).toString()}: hides previous definition of ${quote(name)}, which may be dropped when using apply`);
+    warnings.push(
+      `${at().child('env').index(i).toString()}: hides previous definition of ${quote(name)}, which may be dropped when using apply`,
+    );
   }
 }
 
@@ -259,7 +307,10 @@ function warnPorts(warnings: string[], spec: PodSpec, path: Path): void {
       const at = (): string => container().child('ports').index(i).toString();
       const other = names.get(name)?.();
       if (other === undefined) names.set(name, at);
-      else warnings.push(`${at()}: duplicate port name ${quote(name)} with ${other}, services and probes that select ports by name will use ${other}`);
+      else
+        warnings.push(
+          `${at()}: duplicate port name ${quote(name)} with ${other}, services and probes that select ports by name will use ${other}`,
+        );
     }
   });
 }

@@ -2,19 +2,45 @@
 import { parseIPSloppy } from '#apimachinery/validation/ip';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { quote } from '#apimachinery/runtime/quote';
-import { type FieldError, type Path, duplicate, fieldPath, forbidden, invalid, internalError, required, tooLong } from '#apimachinery/validation/field';
+import {
+  type FieldError,
+  type Path,
+  duplicate,
+  fieldPath,
+  forbidden,
+  invalid,
+  internalError,
+  required,
+  tooLong,
+} from '#apimachinery/validation/field';
 import { isValidGroupID, isValidUserID, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { podQosClass } from '#kubernetes/apis/core/pod-qos';
 import { isNativeResource, isSidecar, type ResourceList } from '#kubernetes/apis/core/resource-list';
 import type {
-  Affinity, Binding, Container, ContainerStatus, NodeAffinity, NodeSelectorTerm, Pod, PodResourceClaimStatus, PodSpec, PodStatus, ResourceRequirements, Toleration,
+  Affinity,
+  Binding,
+  Container,
+  ContainerStatus,
+  NodeAffinity,
+  NodeSelectorTerm,
+  Pod,
+  PodResourceClaimStatus,
+  PodSpec,
+  PodStatus,
+  ResourceRequirements,
+  Toleration,
 } from '#kubernetes/schema/core_v1.gen';
 import { validateTolerations } from './affinity.ts';
 import { byteLength, check, quantityOf, validateDNS1123Label, validateEnum, validateIP, validateQualifiedName } from './checks.ts';
 import { validateContainerOnlyForPod } from './containers.ts';
 import { internalDiff, internalValue } from './internal.ts';
 import { validateMetaAgain } from './object-meta.ts';
-import { mirrorPod, validatePodSpecificAnnotationUpdates, validatePodSpecificAnnotations, validateProfilesMatchAnnotations } from './pod-annotations.ts';
+import {
+  mirrorPod,
+  validatePodSpecificAnnotationUpdates,
+  validatePodSpecificAnnotations,
+  validateProfilesMatchAnnotations,
+} from './pod-annotations.ts';
 import { newPodOptions, type PodOptions, UpdateOptions } from './pod-options.ts';
 import { validatePodSpec } from './pod-spec.ts';
 
@@ -33,7 +59,8 @@ export function validatePodCreate(pod: Pod): FieldError[] {
   const spec = pod.spec ?? noSpec;
   validatePodMetadataAndSpec(errors, pod, spec, newPodOptions);
   if (spec.ephemeralContainers?.length) errors.push(forbidden(specPath.child('ephemeralContainers'), 'cannot be set on create'));
-  if (spec.nodeName && spec.schedulingGates?.length) errors.push(forbidden(specPath.child('nodeName'), 'cannot be set until all schedulingGates have been cleared'));
+  if (spec.nodeName && spec.schedulingGates?.length)
+    errors.push(forbidden(specPath.child('nodeName'), 'cannot be set until all schedulingGates have been cleared'));
   validateProfilesMatchAnnotations(errors, pod.metadata, spec, specPath);
   return errors;
 }
@@ -51,7 +78,10 @@ function validatePodMetadataAndSpec(errors: FieldError[], { metadata }: Pod, spe
       }
     }
   }
-  for (const [path, containers] of [[containersPath, spec.containers], [initContainersPath, spec.initContainers]] as const) {
+  for (const [path, containers] of [
+    [containersPath, spec.containers],
+    [initContainersPath, spec.initContainers],
+  ] as const) {
     for (let i = 0; containers && i < containers.length; i++) {
       if (containers[i]!.image?.trim() !== containers[i]!.image) validateContainerOnlyForPod(errors, containers[i]!, path.index(i));
     }
@@ -63,7 +93,10 @@ function optionsFor(old: Pod): PodOptions {
 }
 
 const updatableFields = [
-  '`spec.containers[*].image`', '`spec.initContainers[*].image`', '`spec.activeDeadlineSeconds`', '`spec.tolerations` (only additions to existing tolerations)',
+  '`spec.containers[*].image`',
+  '`spec.initContainers[*].image`',
+  '`spec.activeDeadlineSeconds`',
+  '`spec.tolerations` (only additions to existing tolerations)',
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',');
 
@@ -95,12 +128,19 @@ export function validatePodUpdate(pod: Pod, old: Pod): FieldError[] {
   if (semanticDeepEqual(spec, before)) return errors;
   const munged = withoutUpdatable(errors, spec, before);
   if (!semanticDeepEqual(munged, before)) {
-    errors.push(forbidden(specPath, `pod updates may not change fields other than ${updatableFields}\n${internalDiff('PodSpec', before, munged)}`));
+    errors.push(
+      forbidden(specPath, `pod updates may not change fields other than ${updatableFields}\n${internalDiff('PodSpec', before, munged)}`),
+    );
   }
   return errors;
 }
 
-function validateContainerUpdates(errors: FieldError[], containers: readonly Container[] = [], old: readonly Container[] = [], path: Path): boolean {
+function validateContainerUpdates(
+  errors: FieldError[],
+  containers: readonly Container[] = [],
+  old: readonly Container[] = [],
+  path: Path,
+): boolean {
   if (containers.length !== old.length) {
     errors.push(forbidden(path, 'pod updates may not add or remove containers'));
     return false;
@@ -112,7 +152,12 @@ function validateContainerUpdates(errors: FieldError[], containers: readonly Con
   return true;
 }
 
-function validateOnlyAddedTolerations(errors: FieldError[], tolerations: readonly Toleration[] = [], old: readonly Toleration[] = [], options: PodOptions): void {
+function validateOnlyAddedTolerations(
+  errors: FieldError[],
+  tolerations: readonly Toleration[] = [],
+  old: readonly Toleration[] = [],
+  options: PodOptions,
+): void {
   const path = specPath.child('tolerations');
   const without = ({ tolerationSeconds: _, ...rest }: Toleration) => rest;
   const isKept = (before: Toleration) => tolerations.some((toleration) => semanticDeepEqual(without(before), without(toleration)));
@@ -123,7 +168,12 @@ function validateOnlyAddedTolerations(errors: FieldError[], tolerations: readonl
 function validateOnlyDeletedGates(errors: FieldError[], { schedulingGates = [] }: PodSpec, before: PodSpec): void {
   for (const [i, { name = '' }] of schedulingGates.entries()) {
     if (before.schedulingGates?.some((gate) => (gate.name ?? '') === name)) continue;
-    errors.push(forbidden(specPath.child('schedulingGates').index(i).child('name'), `only deletion is allowed, but found new scheduling gate '${name}'`));
+    errors.push(
+      forbidden(
+        specPath.child('schedulingGates').index(i).child('name'),
+        `only deletion is allowed, but found new scheduling gate '${name}'`,
+      ),
+    );
   }
 }
 
@@ -134,7 +184,8 @@ function withoutUpdatable(errors: FieldError[], spec: PodSpec, before: PodSpec):
     if (spec[list]) munged[list] = spec[list].map((container, i) => restored(container, before[list]?.[i] ?? {}, 'image'));
   }
   restore(munged, before, 'activeDeadlineSeconds', 'schedulingGates', 'tolerations');
-  if ((before.terminationGracePeriodSeconds ?? 0) < 0 && munged.terminationGracePeriodSeconds === 1) restore(munged, before, 'terminationGracePeriodSeconds');
+  if ((before.terminationGracePeriodSeconds ?? 0) < 0 && munged.terminationGracePeriodSeconds === 1)
+    restore(munged, before, 'terminationGracePeriodSeconds');
   if (!before.schedulingGates?.length) return munged;
   if (!semanticDeepEqual(munged.nodeSelector, before.nodeSelector)) {
     validateNodeSelectorMutation(errors, munged.nodeSelector, before.nodeSelector);
@@ -166,7 +217,10 @@ function restored<T extends object>(object: T, before: T, ...fields: (keyof T)[]
 
 function validateNodeSelectorMutation(errors: FieldError[], selector: Record<string, string> = {}, old: Record<string, string> = {}): void {
   const onlyAdded = Object.keys(old).every((key) => Object.hasOwn(selector, key) && selector[key] === old[key]);
-  if (!onlyAdded) errors.push(invalid(specPath.child('nodeSelector'), selector, 'only additions to spec.nodeSelector are allowed (no mutations or deletions)'));
+  if (!onlyAdded)
+    errors.push(
+      invalid(specPath.child('nodeSelector'), selector, 'only additions to spec.nodeSelector are allowed (no mutations or deletions)'),
+    );
 }
 
 function validateNodeAffinityMutation(errors: FieldError[], affinity: NodeAffinity | undefined, old: NodeAffinity | undefined): void {
@@ -181,7 +235,9 @@ function validateNodeAffinityMutation(errors: FieldError[], affinity: NodeAffini
   }
   for (const [i, term] of oldTerms.entries()) {
     if (hasOnlyAdditions(terms[i]!, term)) continue;
-    errors.push(invalid(path.index(i), internalValue('NodeSelectorTerm', terms[i]), 'only additions are allowed (no mutations or deletions)'));
+    errors.push(
+      invalid(path.index(i), internalValue('NodeSelectorTerm', terms[i]), 'only additions are allowed (no mutations or deletions)'),
+    );
   }
 }
 
@@ -189,8 +245,10 @@ function validateNodeAffinityMutation(errors: FieldError[], affinity: NodeAffini
 function hasOnlyAdditions(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
   const { matchExpressions = [], matchFields = [] } = old;
   if (matchExpressions.length === 0 && matchFields.length === 0) return !term.matchExpressions?.length && !term.matchFields?.length;
-  return semanticDeepEqual((term.matchExpressions ?? []).slice(0, matchExpressions.length), matchExpressions)
-    && semanticDeepEqual((term.matchFields ?? []).slice(0, matchFields.length), matchFields);
+  return (
+    semanticDeepEqual((term.matchExpressions ?? []).slice(0, matchExpressions.length), matchExpressions) &&
+    semanticDeepEqual((term.matchFields ?? []).slice(0, matchFields.length), matchFields)
+  );
 }
 
 export function validatePodStatusUpdate(pod: Pod, old: Pod): FieldError[] {
@@ -203,10 +261,13 @@ export function validatePodStatusUpdate(pod: Pod, old: Pod): FieldError[] {
   const { nominatedNodeName } = status;
   if (nominatedNodeName && nominatedNodeName !== before.nominatedNodeName) {
     check(errors, nameIsDNSSubdomain(nominatedNodeName, false), nominatedNodeName, statusPath, 'nominatedNodeName');
-    if (old.spec?.nodeName) errors.push(forbidden(statusPath.child('nominatedNodeName'), 'may not be set on pods that are already bound to a node'));
+    if (old.spec?.nodeName)
+      errors.push(forbidden(statusPath.child('nominatedNodeName'), 'may not be set on pods that are already bound to a node'));
   }
-  if ((status.observedGeneration ?? 0) < 0) errors.push(invalid(statusPath.child('observedGeneration'), status.observedGeneration, 'must be a non-negative integer'));
-  if ((status.qosClass ?? '') !== (before.qosClass ?? '')) errors.push(invalid(statusPath.child('qosClass'), status.qosClass ?? '', 'field is immutable'));
+  if ((status.observedGeneration ?? 0) < 0)
+    errors.push(invalid(statusPath.child('observedGeneration'), status.observedGeneration, 'must be a non-negative integer'));
+  if ((status.qosClass ?? '') !== (before.qosClass ?? ''))
+    errors.push(invalid(statusPath.child('qosClass'), status.qosClass ?? '', 'field is immutable'));
   validateStateTransitions(errors, status, before, old.spec ?? noSpec);
   if (status.resourceClaimStatuses) validateResourceClaimStatuses(errors, status.resourceClaimStatuses, spec);
   if (status.extendedResourceClaimStatus) validateExtendedResourceClaimStatus(errors, status, spec);
@@ -214,7 +275,8 @@ export function validatePodStatusUpdate(pod: Pod, old: Pod): FieldError[] {
   validateStatusIPs(errors, 'podIPs', 'PodIP', status.podIPs, before.podIPs);
   if (status.hostIPs) {
     const first = status.hostIPs[0]?.ip ?? '';
-    if (first !== (status.hostIP ?? '')) errors.push(invalid(statusPath.child('hostIPs').index(0).child('ip'), first, 'must be equal to `hostIP`'));
+    if (first !== (status.hostIP ?? ''))
+      errors.push(invalid(statusPath.child('hostIPs').index(0).child('ip'), first, 'must be equal to `hostIP`'));
     validateStatusIPs(errors, 'hostIPs', 'HostIP', status.hostIPs, before.hostIPs);
   }
   validateContainerStatuses(errors, status, spec);
@@ -225,7 +287,10 @@ const systemConditions: ReadonlySet<string> = new Set(['PodScheduled', 'Ready', 
 
 function validatePodConditions(errors: FieldError[], { conditions = [] }: PodStatus): void {
   for (const [i, { type = '', observedGeneration = 0 }] of conditions.entries()) {
-    if (observedGeneration < 0) errors.push(invalid(statusPath.child('conditions').index(i).child('observedGeneration'), observedGeneration, 'must be a non-negative integer'));
+    if (observedGeneration < 0)
+      errors.push(
+        invalid(statusPath.child('conditions').index(i).child('observedGeneration'), observedGeneration, 'must be a non-negative integer'),
+      );
     if (!systemConditions.has(type)) validateQualifiedName(errors, type, statusPath.child('conditions').index(i), 'Type');
   }
 }
@@ -234,8 +299,9 @@ const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralCon
 
 /** What has ended stays ended, unless the container is one that starts again. */
 function validateStateTransitions(errors: FieldError[], status: PodStatus, before: PodStatus, spec: PodSpec): void {
-  const restartsAll = [...(spec.initContainers ?? []), ...(spec.containers ?? [])]
-    .some(({ restartPolicyRules }) => restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'));
+  const restartsAll = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some(({ restartPolicyRules }) =>
+    restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
+  );
   for (const list of statusLists) {
     if (list !== 'ephemeralContainerStatuses' && restartsAll) continue;
     const containers = list === 'containerStatuses' ? spec.containers : list === 'initContainerStatuses' ? spec.initContainers : undefined;
@@ -268,30 +334,51 @@ function validateResourceClaimStatuses(errors: FieldError[], statuses: readonly 
   const names = new Set<string>();
   for (const [i, { name = '', resourceClaimName }] of statuses.entries()) {
     const at = statusPath.child('resourceClaimStatuses').index(i);
-    if (!spec.resourceClaims?.some((claim) => claim.name === name)) errors.push(invalid(at.child('name'), name, 'must match the name of an entry in `spec.resourceClaims`'));
+    if (!spec.resourceClaims?.some((claim) => claim.name === name))
+      errors.push(invalid(at.child('name'), name, 'must match the name of an entry in `spec.resourceClaims`'));
     if (names.has(name)) errors.push(duplicate(at.child('name'), name));
     else names.add(name);
-    if (resourceClaimName !== undefined) check(errors, nameIsDNSSubdomain(resourceClaimName, false), resourceClaimName, at, 'resourceClaimName');
+    if (resourceClaimName !== undefined)
+      check(errors, nameIsDNSSubdomain(resourceClaimName, false), resourceClaimName, at, 'resourceClaimName');
   }
 }
 
 function validateExtendedResourceClaimStatus(errors: FieldError[], { extendedResourceClaimStatus }: PodStatus, spec: PodSpec): void {
   const path = statusPath.child('extendedResourceClaimStatus');
   const { requestMappings = [], resourceClaimName } = extendedResourceClaimStatus ?? {};
-  const containers = new Map([...(spec.initContainers ?? []), ...(spec.containers ?? [])].map((container) => [container.name ?? '', container]));
+  const containers = new Map(
+    [...(spec.initContainers ?? []), ...(spec.containers ?? [])].map((container) => [container.name ?? '', container]),
+  );
   if (requestMappings.length === 0) errors.push(required(path.child('requestMappings'), 'at least one request mapping is required'));
   const seen = new Set<string>();
   for (const [i, { containerName = '', resourceName = '', requestName = '' }] of requestMappings.entries()) {
     const at = path.child('requestMappings').index(i);
     const container = containers.get(containerName);
-    if (!container) errors.push(invalid(at.child('containerName'), containerName, 'must match the name of an entry in spec.initContainers.name or spec.containers.name'));
+    if (!container)
+      errors.push(
+        invalid(
+          at.child('containerName'),
+          containerName,
+          'must match the name of an entry in spec.initContainers.name or spec.containers.name',
+        ),
+      );
     else if (!Object.hasOwn(container.resources?.requests ?? {}, resourceName)) {
-      errors.push(invalid(at.child('resourceName'), resourceName, 'must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests'));
+      errors.push(
+        invalid(
+          at.child('resourceName'),
+          resourceName,
+          'must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests',
+        ),
+      );
     }
     validateDNS1123Label(errors, requestName, path, 'requestName');
     const key = JSON.stringify([containerName, resourceName, requestName]);
     if (seen.has(key)) {
-      errors.push(duplicate(at.child('containerName'), containerName), duplicate(at.child('resourceName'), resourceName), duplicate(at.child('requestName'), requestName));
+      errors.push(
+        duplicate(at.child('containerName'), containerName),
+        duplicate(at.child('resourceName'), resourceName),
+        duplicate(at.child('requestName'), requestName),
+      );
     }
     seen.add(key);
   }
@@ -303,7 +390,9 @@ function validateNodeAllocatableStatuses(errors: FieldError[], status: PodStatus
   for (const [i, { resourceClaimName = '', containers, resources = {} }] of (status.nodeAllocatableResourceClaimStatuses ?? []).entries()) {
     const at = statusPath.child('nodeAllocatableResourceClaimStatuses').index(i);
     if (resourceClaimName === '') errors.push(required(at.child('resourceClaimName'), 'must not be empty'));
-    const isKnown = [...(spec.resourceClaims ?? []), ...(status.resourceClaimStatuses ?? [])].some((claim) => claim.resourceClaimName === resourceClaimName);
+    const isKnown = [...(spec.resourceClaims ?? []), ...(status.resourceClaimStatuses ?? [])].some(
+      (claim) => claim.resourceClaimName === resourceClaimName,
+    );
     if (!isKnown) errors.push(invalid(at.child('resourceClaimName'), resourceClaimName, 'no mapping found in pod reference'));
     if (!containers?.length) errors.push(required(at.child('containers'), 'must not be empty'));
     if (Object.keys(resources).length === 0) errors.push(required(at.child('resources'), 'must not be empty'));
@@ -314,7 +403,13 @@ function validateNodeAllocatableStatuses(errors: FieldError[], status: PodStatus
   }
 }
 
-function validateStatusIPs(errors: FieldError[], field: 'podIPs' | 'hostIPs', type: string, ips: readonly { ip?: string }[] = [], old: readonly { ip?: string }[] = []): void {
+function validateStatusIPs(
+  errors: FieldError[],
+  field: 'podIPs' | 'hostIPs',
+  type: string,
+  ips: readonly { ip?: string }[] = [],
+  old: readonly { ip?: string }[] = [],
+): void {
   if (ips.length === 0) return;
   const path = statusPath.child(field);
   const before = old.map(({ ip = '' }) => ip);
@@ -324,13 +419,15 @@ function validateStatusIPs(errors: FieldError[], field: 'podIPs' | 'hostIPs', ty
   const bad = families.indexOf(undefined);
   const isDual = bad < 0 && new Set(families).size === 2;
   if (bad >= 0) errors.push(internalError(path, new Error(`failed to check for dual stack with error:invalid IP: ${ips[bad]?.ip ?? ''}`)));
-  if (!isDual || ips.length > 2) errors.push(invalid(path, internalValue(`[]${type}`, ips), 'may specify no more than one IP for each IP family'));
+  if (!isDual || ips.length > 2)
+    errors.push(invalid(path, internalValue(`[]${type}`, ips), 'may specify no more than one IP for each IP family'));
 }
 
 /** Every container's entry of the status, apart from its state. */
 function validateContainerStatuses(errors: FieldError[], status: PodStatus, spec: PodSpec): void {
   for (const list of statusLists) {
-    for (const [i, container] of (status[list] ?? []).entries()) validateStatusUser(errors, container, statusPath.child(list).index(i), spec.os?.name ?? 'linux');
+    for (const [i, container] of (status[list] ?? []).entries())
+      validateStatusUser(errors, container, statusPath.child(list).index(i), spec.os?.name ?? 'linux');
   }
   for (const list of statusLists) {
     const containers = list === 'containerStatuses' ? spec.containers : list === 'initContainerStatuses' ? spec.initContainers : undefined;
@@ -352,12 +449,18 @@ function validateStatusUser(errors: FieldError[], { user }: ContainerStatus, pat
   const { uid = 0, gid = 0, supplementalGroups = [] } = linux;
   check(errors, isValidUserID(uid), uid, at, 'uid');
   check(errors, isValidGroupID(gid), gid, at, 'gid');
-  for (const [i, group] of supplementalGroups.entries()) check(errors, isValidGroupID(group), group, at.child('supplementalGroups').index(i));
+  for (const [i, group] of supplementalGroups.entries())
+    check(errors, isValidGroupID(group), group, at.child('supplementalGroups').index(i));
 }
 
 const maxHealthMessage = 1024;
 
-function validateAllocatedResourcesStatus(errors: FieldError[], status: ContainerStatus, containers: readonly Container[] | undefined, path: Path): void {
+function validateAllocatedResourcesStatus(
+  errors: FieldError[],
+  status: ContainerStatus,
+  containers: readonly Container[] | undefined,
+  path: Path,
+): void {
   const container = containers?.find(({ name }) => name === status.name);
   for (const [i, { name = '', resources = [] }] of (status.allocatedResourcesStatus ?? []).entries()) {
     const at = path.index(i);
@@ -376,7 +479,8 @@ function validateAllocatedResourcesStatus(errors: FieldError[], status: Containe
       const place = at.child('resources').index(j);
       validateEnum(errors, health, ['Healthy', 'Unhealthy', 'Unknown'], place, 'health');
       if (message === '') errors.push(required(place.child('message'), 'must be non-empty if specified'));
-      else if (message !== undefined && byteLength(message) > maxHealthMessage) errors.push(tooLong(place.child('message'), '', maxHealthMessage));
+      else if (message !== undefined && byteLength(message) > maxHealthMessage)
+        errors.push(tooLong(place.child('message'), '', maxHealthMessage));
       if (ids.has(resourceID)) errors.push(duplicate(place.child('resourceID'), resourceID));
       else ids.add(resourceID);
     }
@@ -386,7 +490,8 @@ function validateAllocatedResourcesStatus(errors: FieldError[], status: Containe
 export function validatePodEphemeralContainersUpdate(pod: Pod, old: Pod): FieldError[] {
   const errors: FieldError[] = [];
   const options = optionsFor(old);
-  if (old.metadata.annotations?.[mirrorPod] !== undefined) return [forbidden(fieldPath(''), 'static pods do not support ephemeral containers')];
+  if (old.metadata.annotations?.[mirrorPod] !== undefined)
+    return [forbidden(fieldPath(''), 'static pods do not support ephemeral containers')];
   validateMetaAgain(errors, pod.metadata, nameIsDNSSubdomain);
   validatePodMetadataAndSpec(errors, pod, pod.spec ?? noSpec, options);
   validatePodSpecificAnnotationUpdates(errors, pod, old, annotationsPath, options);
@@ -396,7 +501,9 @@ export function validatePodEphemeralContainersUpdate(pod: Pod, old: Pod): FieldE
     const name = quote(before.name ?? '');
     if (!now) errors.push(forbidden(path, `existing ephemeral containers ${name} may not be removed\n`));
     else if (!semanticDeepEqual(before, now)) {
-      errors.push(forbidden(path, `existing ephemeral containers ${name} may not be changed\n${internalDiff('EphemeralContainer', before, now)}`));
+      errors.push(
+        forbidden(path, `existing ephemeral containers ${name} may not be changed\n${internalDiff('EphemeralContainer', before, now)}`),
+      );
     }
   }
   return errors;
@@ -419,7 +526,8 @@ export function validatePodResize(pod: Pod, old: Pod): FieldError[] {
   if (running && !running.resources) errors.push(forbidden(specPath, 'Pod running on node without support for resize'));
   const munged: PodSpec = { ...spec };
   if (hasPodResources(before) || hasPodResources(spec)) validatePodLevelResize(errors, spec, before, munged);
-  if (old.status?.nodeAllocatableResourceClaimStatuses?.length) errors.push(forbidden(specPath, 'pods with node allocatable resource claims cannot be resized'));
+  if (old.status?.nodeAllocatableResourceClaimStatuses?.length)
+    errors.push(forbidden(specPath, 'pods with node allocatable resource claims cannot be resized'));
   if (!validateResizeOrder(errors, spec, before)) return errors;
   for (const list of ['initContainers', 'containers'] as const) {
     for (const [i, { resources: from }] of (before[list] ?? []).entries()) {
@@ -436,7 +544,8 @@ export function validatePodResize(pod: Pod, old: Pod): FieldError[] {
       return result;
     });
   }
-  if (spec.initContainers) munged.initContainers = spec.initContainers.map((container, i) => validateInitResize(errors, container, before.initContainers![i]!, i));
+  if (spec.initContainers)
+    munged.initContainers = spec.initContainers.map((container, i) => validateInitResize(errors, container, before.initContainers![i]!, i));
   if (errors.length === 0 && !semanticDeepEqual(munged, before)) errors.push(forbidden(specPath, onlyCpuAndMemory));
   return errors;
 }
@@ -448,10 +557,12 @@ function hasPodResources({ resources }: PodSpec): boolean {
 function validateInitResize(errors: FieldError[], container: Container, before: Container, index: number): Container {
   const result = withoutResize(container, before);
   const path = initContainersPath.index(index);
-  if (!semanticDeepEqual(result, before)) errors.push(forbidden(path, 'only cpu and memory resources for init or sidecar containers are mutable'));
+  if (!semanticDeepEqual(result, before))
+    errors.push(forbidden(path, 'only cpu and memory resources for init or sidecar containers are mutable'));
   if (isSidecar(container) || semanticDeepEqual(container, before)) return result;
   for (const { restartPolicy } of container.resizePolicy ?? []) {
-    if (restartPolicy === 'RestartContainer') errors.push(forbidden(path, 'non-sidecar init containers with a resize policy of RestartContainer cannot be resized'));
+    if (restartPolicy === 'RestartContainer')
+      errors.push(forbidden(path, 'non-sidecar init containers with a resize policy of RestartContainer cannot be resized'));
   }
   return result;
 }
@@ -464,7 +575,8 @@ function validateResizeOrder(errors: FieldError[], spec: PodSpec, before: PodSpe
     if (now.length !== old.length) errors.push(forbidden(specPath.child(list), `${list} may not be added or removed on resize`));
     else {
       for (const [i, { name }] of old.entries()) {
-        if (now[i]!.name !== name) errors.push(forbidden(specPath.child(list).index(i).child('name'), `${list} may not be renamed or reordered on resize`));
+        if (now[i]!.name !== name)
+          errors.push(forbidden(specPath.child(list).index(i).child('name'), `${list} may not be renamed or reordered on resize`));
       }
     }
   }
@@ -478,14 +590,17 @@ function validatePodLevelResize(errors: FieldError[], spec: PodSpec, before: Pod
     return;
   }
   if (before.resources) {
-    if (isAnyRemoved(spec.resources?.requests, before.resources.requests)) errors.push(forbidden(path.child('requests'), 'pod-level resource requests cannot be removed'));
-    if (isAnyRemoved(spec.resources?.limits, before.resources.limits)) errors.push(forbidden(path.child('limits'), 'pod-level resource limits cannot be removed'));
+    if (isAnyRemoved(spec.resources?.requests, before.resources.requests))
+      errors.push(forbidden(path.child('requests'), 'pod-level resource requests cannot be removed'));
+    if (isAnyRemoved(spec.resources?.limits, before.resources.limits))
+      errors.push(forbidden(path.child('limits'), 'pod-level resource limits cannot be removed'));
   }
   const resources = withoutCpuAndMemory(spec.resources, before.resources);
   const isEmpty = !hasPodResources({ resources }) && !resources.claims?.length;
   if (!before.resources && isEmpty) delete munged.resources;
   else munged.resources = resources;
-  if (!semanticDeepEqual(munged.resources, before.resources)) errors.push(forbidden(specPath, 'only cpu and memory resources are mutable at pod-level'));
+  if (!semanticDeepEqual(munged.resources, before.resources))
+    errors.push(forbidden(specPath, 'only cpu and memory resources are mutable at pod-level'));
 }
 
 function isAnyRemoved(list: ResourceList = {}, old: ResourceList = {}): boolean {

@@ -10,7 +10,13 @@ type Handler = Probe & LifecycleHandler;
 /** What each kind of probe demands beside the rest. */
 export type ProbeKind = 'livenessProbe' | 'readinessProbe' | 'startupProbe';
 
-export function validateProbe(errors: FieldError[], probe: Probe | undefined, gracePeriod: number | undefined, path: Path, kind: ProbeKind): void {
+export function validateProbe(
+  errors: FieldError[],
+  probe: Probe | undefined,
+  gracePeriod: number | undefined,
+  path: Path,
+  kind: ProbeKind,
+): void {
   if (!probe) return;
   const at = path.child(kind);
   validateHandler(errors, probe, gracePeriod, at);
@@ -42,7 +48,9 @@ function validateHandler(errors: FieldError[], handler: Handler, gracePeriod: nu
   if (sleep && isFirst('sleep')) {
     const { seconds = 0 } = sleep;
     if (gracePeriod !== undefined && (seconds < 0 || seconds > gracePeriod)) {
-      errors.push(invalid(path.child('sleep'), seconds, `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriod})`));
+      errors.push(
+        invalid(path.child('sleep'), seconds, `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriod})`),
+      );
     }
   }
   if (count === 0) errors.push(required(path, 'must specify a handler type'));
@@ -55,7 +63,13 @@ function validateHttpGet(errors: FieldError[], http: HTTPGetAction, path: Path):
   for (const { name = '' } of http.httpHeaders ?? []) check(errors, isHTTPHeaderName(name), name, path, 'httpHeaders');
 }
 
-export function validateLifecycle(errors: FieldError[], lifecycle: Lifecycle, gracePeriod: number | undefined, path: Path, os: PodOS | undefined): void {
+export function validateLifecycle(
+  errors: FieldError[],
+  lifecycle: Lifecycle,
+  gracePeriod: number | undefined,
+  path: Path,
+  os: PodOS | undefined,
+): void {
   const { postStart, preStop, stopSignal } = lifecycle;
   if (postStart) validateHandler(errors, postStart, gracePeriod, path.child('postStart'));
   if (preStop) validateHandler(errors, preStop, gracePeriod, path.child('preStop'));
@@ -65,8 +79,44 @@ export function validateLifecycle(errors: FieldError[], lifecycle: Lifecycle, gr
 const windowsSignals = ['SIGKILL', 'SIGTERM'];
 /** Sorted, as the message shows them. */
 const linuxSignals = [
-  ...['ABRT', 'ALRM', 'BUS', 'CHLD', 'CLD', 'CONT', 'FPE', 'HUP', 'ILL', 'INT', 'IO', 'IOT', 'KILL', 'PIPE', 'POLL', 'PROF', 'PWR', 'QUIT', 'SEGV', 'STKFLT', 'STOP',
-    'SYS', 'TERM', 'TRAP', 'TSTP', 'TTIN', 'TTOU', 'URG', 'USR1', 'USR2', 'VTALRM', 'WINCH', 'XCPU', 'XFSZ', 'RTMIN', 'RTMAX'].map((name) => `SIG${name}`),
+  ...[
+    'ABRT',
+    'ALRM',
+    'BUS',
+    'CHLD',
+    'CLD',
+    'CONT',
+    'FPE',
+    'HUP',
+    'ILL',
+    'INT',
+    'IO',
+    'IOT',
+    'KILL',
+    'PIPE',
+    'POLL',
+    'PROF',
+    'PWR',
+    'QUIT',
+    'SEGV',
+    'STKFLT',
+    'STOP',
+    'SYS',
+    'TERM',
+    'TRAP',
+    'TSTP',
+    'TTIN',
+    'TTOU',
+    'URG',
+    'USR1',
+    'USR2',
+    'VTALRM',
+    'WINCH',
+    'XCPU',
+    'XFSZ',
+    'RTMIN',
+    'RTMAX',
+  ].map((name) => `SIG${name}`),
   ...Array.from({ length: 15 }, (_, i) => `SIGRTMIN+${i + 1}`),
   ...Array.from({ length: 14 }, (_, i) => `SIGRTMAX-${i + 1}`),
 ].sort();

@@ -9,7 +9,12 @@ import { check, fieldIsImmutable, quantityOf } from './checks.ts';
 import { internalValue } from './internal.ts';
 import { validateMetaAgain } from './object-meta.ts';
 import {
-  isOvercommitAllowed, isStandardQuotaResourceName, validateContainerResourceName, validateResourceList, validateResourceName, validateResourceQuotaResourceName,
+  isOvercommitAllowed,
+  isStandardQuotaResourceName,
+  validateContainerResourceName,
+  validateResourceList,
+  validateResourceName,
+  validateResourceQuotaResourceName,
 } from './resources.ts';
 
 const specPath = fieldPath('spec');
@@ -67,18 +72,22 @@ function validateLimitRangeItem(errors: FieldError[], item: LimitRangeItem, type
 
 /** minimum <= default request <= default limit <= maximum, and a ratio that these allow. */
 function validateLimits(errors: FieldError[], name: string, item: LimitRangeItem, type: string, path: Path): void {
-  const amount = (list: ResourceList | undefined): Quantity | undefined => (list && Object.hasOwn(list, name) ? quantityOf(list[name]!) : undefined);
+  const amount = (list: ResourceList | undefined): Quantity | undefined =>
+    list && Object.hasOwn(list, name) ? quantityOf(list[name]!) : undefined;
   const min = amount(item.min);
   const max = amount(item.max);
   const limit = type === 'Pod' ? undefined : amount(item.default);
   const request = type === 'Pod' ? undefined : amount(item.defaultRequest);
   const ratio = amount(item.maxLimitRequestRatio);
   const isMore = (a: Quantity | undefined, b: Quantity | undefined): boolean => a !== undefined && b !== undefined && a.compare(b) > 0;
-  const report = (field: string, value: Quantity, detail: string): void => { errors.push(invalid(path.child(field).key(name), value.toString(), detail)); };
+  const report = (field: string, value: Quantity, detail: string): void => {
+    errors.push(invalid(path.child(field).key(name), value.toString(), detail));
+  };
   if (isMore(min, max)) report('min', min!, `min value ${min} is greater than max value ${max}`);
   if (isMore(min, request)) report('defaultRequest', request!, `min value ${min} is greater than default request value ${request}`);
   if (isMore(request, max)) report('defaultRequest', request!, `default request value ${request} is greater than max value ${max}`);
-  if (isMore(request, limit)) report('defaultRequest', request!, `default request value ${request} is greater than default limit value ${limit}`);
+  if (isMore(request, limit))
+    report('defaultRequest', request!, `default request value ${request} is greater than default limit value ${limit}`);
   if (isMore(min, limit)) report('default', min!, `min value ${min} is greater than default value ${limit}`);
   if (isMore(limit, max)) report('default', max!, `default value ${limit} is greater than max value ${max}`);
   if (ratio && ratio.compare(quantityOf('1')) < 0) report('maxLimitRequestRatio', ratio, `ratio ${ratio} is less than 1`);
@@ -86,7 +95,8 @@ function validateLimits(errors: FieldError[], name: string, item: LimitRangeItem
     const isSmall = [ratio, min, max].every((quantity) => quantity.value() < maxMilliValue);
     const number = (quantity: Quantity): number => Number(isSmall ? quantity.milliValue() : quantity.value());
     const most = number(max) / number(min);
-    if ((isSmall ? number(ratio) / 1000 : number(ratio)) > most) report('maxLimitRequestRatio', ratio, `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`);
+    if ((isSmall ? number(ratio) / 1000 : number(ratio)) > most)
+      report('maxLimitRequestRatio', ratio, `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`);
   }
   if (limit && request && !isOvercommitAllowed(name) && !limit.equals(request)) {
     report('defaultRequest', request, `default value ${limit} must equal to defaultRequest value ${request} in ${name}`);
@@ -97,7 +107,10 @@ const podScopes = ['Terminating', 'NotTerminating', 'NotBestEffort', 'PriorityCl
 const existsScopes = ['BestEffort', 'NotBestEffort', 'Terminating', 'NotTerminating', 'CrossNamespacePodAffinity'];
 const scopes: ReadonlySet<string> = new Set([...podScopes, 'BestEffort', 'VolumeAttributesClass']);
 const podCompute: ReadonlySet<string> = new Set(['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory']);
-const conflictingScopes = [['BestEffort', 'NotBestEffort'], ['Terminating', 'NotTerminating']] as const;
+const conflictingScopes = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+] as const;
 
 function isScopeValidForResource(scope: string, name: string): boolean {
   if (podScopes.includes(scope)) return name === 'pods' || podCompute.has(name);
@@ -107,12 +120,15 @@ function isScopeValidForResource(scope: string, name: string): boolean {
 
 function validateSpec(errors: FieldError[], spec: ResourceQuotaSpec): void {
   validateResourceList(errors, spec.hard, validateResourceQuotaResourceName, specPath.child('hard'));
-  const limited = Object.keys(spec.hard ?? {}).filter(isStandardQuotaResourceName).sort(compareUtf8);
+  const limited = Object.keys(spec.hard ?? {})
+    .filter(isStandardQuotaResourceName)
+    .sort(compareUtf8);
   if (spec.scopes?.length) {
     const path = specPath.child('scopes');
     for (const scope of spec.scopes) {
       if (!scopes.has(scope)) errors.push(invalid(path, spec.scopes, 'unsupported scope'));
-      for (const name of limited) if (!isScopeValidForResource(scope, name)) errors.push(invalid(path, spec.scopes, 'unsupported scope applied to resource'));
+      for (const name of limited)
+        if (!isScopeValidForResource(scope, name)) errors.push(invalid(path, spec.scopes, 'unsupported scope applied to resource'));
     }
     validateConflicts(errors, spec.scopes, spec.scopes, path);
   }
@@ -120,27 +136,48 @@ function validateSpec(errors: FieldError[], spec: ResourceQuotaSpec): void {
 }
 
 function validateConflicts(errors: FieldError[], used: readonly string[], shown: readonly string[] | undefined, path: Path): void {
-  for (const pair of conflictingScopes) if (pair.every((scope) => used.includes(scope))) errors.push(invalid(path, shown, 'conflicting scopes'));
+  for (const pair of conflictingScopes)
+    if (pair.every((scope) => used.includes(scope))) errors.push(invalid(path, shown, 'conflicting scopes'));
 }
 
-function validateScopeSelector(errors: FieldError[], { scopeSelector, scopes: ofSpec }: ResourceQuotaSpec, limited: readonly string[]): void {
+function validateScopeSelector(
+  errors: FieldError[],
+  { scopeSelector, scopes: ofSpec }: ResourceQuotaSpec,
+  limited: readonly string[],
+): void {
   const path = specPath.child('scopeSelector', 'matchExpressions');
   const expressions = scopeSelector?.matchExpressions ?? [];
   for (const { scopeName = '', operator = '', values = [] } of expressions) {
     if (!scopes.has(scopeName)) errors.push(invalid(path.child('scopeName'), scopeName, 'unsupported scope'));
     for (const name of limited) {
-      if (!isScopeValidForResource(scopeName, name)) errors.push(invalid(path, internalValue('ScopeSelector', scopeSelector), 'unsupported scope applied to resource'));
+      if (!isScopeValidForResource(scopeName, name))
+        errors.push(invalid(path, internalValue('ScopeSelector', scopeSelector), 'unsupported scope applied to resource'));
     }
     if (existsScopes.includes(scopeName) && operator !== 'Exists') {
-      errors.push(invalid(path.child('operator'), operator, "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"));
+      errors.push(
+        invalid(
+          path.child('operator'),
+          operator,
+          "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+        ),
+      );
     }
     if (operator === 'In' || operator === 'NotIn') {
-      if (values.length === 0) errors.push(required(path.child('values'), "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"));
+      if (values.length === 0)
+        errors.push(required(path.child('values'), "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"));
     } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-      if (values.length > 0) errors.push(invalid(path.child('values'), values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"));
+      if (values.length > 0)
+        errors.push(
+          invalid(path.child('values'), values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"),
+        );
     } else errors.push(invalid(path.child('operator'), operator, 'not a valid selector operator'));
   }
-  validateConflicts(errors, expressions.map(({ scopeName = '' }) => scopeName), ofSpec, path);
+  validateConflicts(
+    errors,
+    expressions.map(({ scopeName = '' }) => scopeName),
+    ofSpec,
+    path,
+  );
 }
 
 export function validateResourceQuota(quota: ResourceQuota): FieldError[] {
@@ -155,7 +192,8 @@ export function validateResourceQuotaUpdate({ spec = {} }: ResourceQuota, old: R
   validateSpec(errors, spec);
   const before = new Set(old.spec?.scopes);
   const now = new Set(spec.scopes);
-  if (before.size !== now.size || [...now].some((scope) => !before.has(scope))) errors.push(invalid(specPath.child('scopes'), spec.scopes, fieldIsImmutable));
+  if (before.size !== now.size || [...now].some((scope) => !before.has(scope)))
+    errors.push(invalid(specPath.child('scopes'), spec.scopes, fieldIsImmutable));
   return errors;
 }
 
@@ -172,7 +210,8 @@ export function resourceQuotaWarnings({ spec }: ResourceQuota): string[] {
   const hard = spec?.hard ?? {};
   for (const name of ['cpu', 'memory', 'storage', 'ephemeral-storage']) {
     const bare = name === 'cpu' || name === 'memory' ? name : undefined;
-    const requestName = hard[`requests.${name}`] === undefined && bare !== undefined && hard[bare] !== undefined ? bare : `requests.${name}`;
+    const requestName =
+      hard[`requests.${name}`] === undefined && bare !== undefined && hard[bare] !== undefined ? bare : `requests.${name}`;
     const request = hard[requestName];
     const limit = hard[`limits.${name}`];
     if (request === undefined || limit === undefined || quantityOf(request).compare(quantityOf(limit)) <= 0) continue;

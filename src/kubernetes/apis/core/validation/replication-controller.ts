@@ -21,7 +21,13 @@ export function validateReplicationController({ spec = {} }: ReplicationControll
   return errors;
 }
 
-function validateTemplate(errors: FieldError[], template: PodTemplateSpec | undefined, selector: Labels, path: Path, options: PodOptions): void {
+function validateTemplate(
+  errors: FieldError[],
+  template: PodTemplateSpec | undefined,
+  selector: Labels,
+  path: Path,
+  options: PodOptions,
+): void {
   if (!template) {
     errors.push(required(path));
     return;
@@ -32,7 +38,8 @@ function validateTemplate(errors: FieldError[], template: PodTemplateSpec | unde
     errors.push(invalid(path.child('metadata', 'labels'), sorted ?? null, '`selector` does not match template `labels`'));
   }
   validatePodTemplateSpec(errors, template, path, options);
-  if (template.spec?.restartPolicy !== 'Always') errors.push(notSupported(path.child('spec', 'restartPolicy'), template.spec?.restartPolicy ?? '', ['Always']));
+  if (template.spec?.restartPolicy !== 'Always')
+    errors.push(notSupported(path.child('spec', 'restartPolicy'), template.spec?.restartPolicy ?? '', ['Always']));
   if (template.spec?.activeDeadlineSeconds !== undefined) {
     errors.push(forbidden(path.child('spec', 'activeDeadlineSeconds'), 'activeDeadlineSeconds in ReplicationController is not Supported'));
   }
@@ -46,9 +53,11 @@ export function validateReplicationControllerStatusUpdate({ status = {} }: Repli
 
 function validateReplicaCounts(errors: FieldError[], status: ReplicationControllerStatus, path: Path): void {
   const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
-  for (const field of ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'] as const) validateNonnegative(errors, status[field], path, field);
+  for (const field of ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'] as const)
+    validateNonnegative(errors, status[field], path, field);
   for (const field of ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const) {
     if ((status[field] ?? 0) > replicas) errors.push(invalid(path.child(field), status[field], 'cannot be greater than status.replicas'));
   }
-  if (availableReplicas > readyReplicas) errors.push(invalid(path.child('availableReplicas'), availableReplicas, 'cannot be greater than readyReplicas'));
+  if (availableReplicas > readyReplicas)
+    errors.push(invalid(path.child('availableReplicas'), availableReplicas, 'cannot be greater than readyReplicas'));
 }

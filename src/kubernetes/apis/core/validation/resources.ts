@@ -3,7 +3,13 @@ import { type Quantity, QuantityParseError } from '#apimachinery/api/quantity';
 import { quote } from '#apimachinery/runtime/quote';
 import { FieldError, type Path, duplicate, forbidden, invalid, notFound, notSupported, required } from '#apimachinery/validation/field';
 import { isQualifiedName } from '#apimachinery/validation/names';
-import { hugePagesPrefix, isHugePageResourceName, isNativeResource, isSupportedPodLevelResource, type ResourceList } from '#kubernetes/apis/core/resource-list';
+import {
+  hugePagesPrefix,
+  isHugePageResourceName,
+  isNativeResource,
+  isSupportedPodLevelResource,
+  type ResourceList,
+} from '#kubernetes/apis/core/resource-list';
 import type { ResourceClaim, ResourceRequirements } from '#kubernetes/schema/core_v1.gen';
 import { check, compareAmounts, isNegative, isNotInteger, isWholeAmount, quantityOf, validateDNS1123Label } from './checks.ts';
 import type { PodOptions } from './pod-options.ts';
@@ -11,11 +17,28 @@ import type { PodOptions } from './pod-options.ts';
 const containerResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 /** Objects that quotas count. */
 const countedResources = [
-  'pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps', 'persistentvolumeclaims', 'services.nodeports', 'services.loadbalancers',
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
 ];
 const quotaResources: ReadonlySet<string> = new Set([
-  'cpu', 'memory', 'ephemeral-storage', 'requests.cpu', 'requests.memory', 'requests.storage', 'requests.ephemeral-storage', 'limits.cpu', 'limits.memory',
-  'limits.ephemeral-storage', ...countedResources,
+  'cpu',
+  'memory',
+  'ephemeral-storage',
+  'requests.cpu',
+  'requests.memory',
+  'requests.storage',
+  'requests.ephemeral-storage',
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
+  ...countedResources,
 ]);
 const standardResources: ReadonlySet<string> = new Set([...quotaResources, 'storage']);
 const integerResources: ReadonlySet<string> = new Set(countedResources);
@@ -68,7 +91,8 @@ const validatePodResourceName: NameRule = (errors, name, path) => {
 
 export function validateResourceQuotaResourceName(errors: FieldError[], name: string, path: () => Path): void {
   validateResourceName(errors, name, path);
-  if (!name.includes('/') && !isStandardQuotaResourceName(name)) errors.push(invalid(path(), name, 'must be a standard resource for quota'));
+  if (!name.includes('/') && !isStandardQuotaResourceName(name))
+    errors.push(invalid(path(), name, 'must be a standard resource for quota'));
 }
 
 /** An amount: not negative, and whole where the resource comes in pieces. */
@@ -89,16 +113,33 @@ export function validateResourceList(errors: FieldError[], list: ResourceList | 
   }
 }
 
-export function validatePodResourceRequirements(errors: FieldError[], requirements: ResourceRequirements, claims: ReadonlySet<string>, path: Path, options: PodOptions): void {
+export function validatePodResourceRequirements(
+  errors: FieldError[],
+  requirements: ResourceRequirements,
+  claims: ReadonlySet<string>,
+  path: Path,
+  options: PodOptions,
+): void {
   validateRequirements(errors, requirements, validatePodResourceName, claims, path, options);
 }
 
-export function validateContainerResourceRequirements(errors: FieldError[], requirements: ResourceRequirements, claims: ReadonlySet<string>, path: Path, options: PodOptions): void {
+export function validateContainerResourceRequirements(
+  errors: FieldError[],
+  requirements: ResourceRequirements,
+  claims: ReadonlySet<string>,
+  path: Path,
+  options: PodOptions,
+): void {
   validateRequirements(errors, requirements, validateContainerResourceName, claims, path, options);
 }
 
 function validateRequirements(
-  errors: FieldError[], requirements: ResourceRequirements, rule: NameRule, podClaims: ReadonlySet<string>, path: Path, options: PodOptions,
+  errors: FieldError[],
+  requirements: ResourceRequirements,
+  rule: NameRule,
+  podClaims: ReadonlySet<string>,
+  path: Path,
+  options: PodOptions,
 ): void {
   const { limits, requests, claims } = requirements;
   let cpuOrMemory = false;
@@ -156,7 +197,12 @@ export function isHugePageValueDivisible(name: string, quantity: Quantity): bool
 }
 
 /** The claims of a pod that a container uses: each once, as a whole or by requests. */
-function validateResourceClaimNames(errors: FieldError[], claims: readonly ResourceClaim[], podClaims: ReadonlySet<string>, path: Path): void {
+function validateResourceClaimNames(
+  errors: FieldError[],
+  claims: readonly ResourceClaim[],
+  podClaims: ReadonlySet<string>,
+  path: Path,
+): void {
   const names = new Set<string>();
   for (const [i, { name, request }] of claims.entries()) {
     if (!name) {
@@ -196,5 +242,7 @@ export function validateBasicResource(errors: FieldError[], amount: string, path
 export function warnFractionalBytes(warnings: string[], list: ResourceList | undefined, name: string, path: () => Path): void {
   const amount = list?.[name];
   if (amount === undefined || isWholeAmount(amount)) return;
-  warnings.push(`${path().key(name).toString()}: fractional byte value ${quote(quantityOf(amount).toString())} is invalid, must be an integer`);
+  warnings.push(
+    `${path().key(name).toString()}: fractional byte value ${quote(quantityOf(amount).toString())} is invalid, must be an integer`,
+  );
 }

@@ -3,7 +3,12 @@ import { type FieldError, type Path, duplicate, forbidden, invalid, notSupported
 import { isDNS1123Subdomain, isValidGroupID, isValidUserID } from '#apimachinery/validation/names';
 import { capabilities } from '#kubernetes/apis/core/capabilities';
 import type {
-  AppArmorProfile, PodSecurityContext, PodSpec, SeccompProfile, SecurityContext, WindowsSecurityContextOptions,
+  AppArmorProfile,
+  PodSecurityContext,
+  PodSpec,
+  SeccompProfile,
+  SecurityContext,
+  WindowsSecurityContextOptions,
 } from '#kubernetes/schema/core_v1.gen';
 import { byteLength, check, validateEnum, validateOptionalEnum } from './checks.ts';
 import { internalValue } from './internal.ts';
@@ -19,16 +24,25 @@ export function validateSecurityContext(errors: FieldError[], context: SecurityC
   if (runAsGroup !== undefined) check(errors, isValidGroupID(runAsGroup), runAsGroup, path, 'runAsGroup');
   if (procMount !== undefined) {
     validateEnum(errors, procMount, ['Default', 'Unmasked'], path, 'procMount');
-    if (hostUsers && procMount === 'Unmasked') errors.push(invalid(path.child('procMount'), procMount, '`hostUsers` must be false to use `Unmasked`'));
+    if (hostUsers && procMount === 'Unmasked')
+      errors.push(invalid(path.child('procMount'), procMount, '`hostUsers` must be false to use `Unmasked`'));
   }
   validateSeccompProfile(errors, context.seccompProfile, path);
   if (context.allowPrivilegeEscalation === false) {
     if (privileged) {
-      errors.push(invalid(path, internalValue('SecurityContext', context), 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'));
+      errors.push(
+        invalid(path, internalValue('SecurityContext', context), 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'),
+      );
     }
     for (const capability of context.capabilities?.add ?? []) {
       if (capability !== 'CAP_SYS_ADMIN') continue;
-      errors.push(invalid(path, internalValue('SecurityContext', context), 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN'));
+      errors.push(
+        invalid(
+          path,
+          internalValue('SecurityContext', context),
+          'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN',
+        ),
+      );
     }
   }
   validateWindowsOptions(errors, context.windowsOptions, path);
@@ -46,7 +60,9 @@ function validateSeccompProfile(errors: FieldError[], profile: SeccompProfile | 
   else validateEnum(errors, type, profileTypes, path, 'type');
   if (type !== 'Localhost') {
     if (localhostProfile !== undefined) {
-      errors.push(invalid(path.child('localhostProfile'), internalValue('SeccompProfile', profile), 'can only be set when seccomp type is Localhost'));
+      errors.push(
+        invalid(path.child('localhostProfile'), internalValue('SeccompProfile', profile), 'can only be set when seccomp type is Localhost'),
+      );
     }
   } else if (localhostProfile === undefined) {
     errors.push(required(path.child('localhostProfile'), 'must be set when seccomp type is Localhost'));
@@ -61,15 +77,19 @@ export function validateAppArmorProfile(errors: FieldError[], profile: AppArmorP
   if (!profile) return;
   const path = parent.child('appArmorProfile');
   const { type = '', localhostProfile } = profile;
-  const missing = (): void => { errors.push(required(path.child('localhostProfile'), 'must be set when AppArmor type is Localhost')); };
+  const missing = (): void => {
+    errors.push(required(path.child('localhostProfile'), 'must be set when AppArmor type is Localhost'));
+  };
   if (type === 'Localhost') {
     if (localhostProfile === undefined) return missing();
     const trimmed = localhostProfile.trim();
-    if (trimmed !== localhostProfile) errors.push(invalid(path.child('localhostProfile'), localhostProfile, 'must not be padded with whitespace'));
+    if (trimmed !== localhostProfile)
+      errors.push(invalid(path.child('localhostProfile'), localhostProfile, 'must not be padded with whitespace'));
     else if (trimmed === '') missing();
     if (byteLength(localhostProfile) > maxLocalhostProfile) errors.push(tooLong(path.child('localhostProfile'), '', maxLocalhostProfile));
   } else if (type === 'RuntimeDefault' || type === 'Unconfined') {
-    if (localhostProfile !== undefined) errors.push(invalid(path.child('localhostProfile'), localhostProfile, 'can only be set when AppArmor type is Localhost'));
+    if (localhostProfile !== undefined)
+      errors.push(invalid(path.child('localhostProfile'), localhostProfile, 'can only be set when AppArmor type is Localhost'));
   } else if (type === '') {
     errors.push(required(path.child('type'), 'type is required when appArmorProfile is set'));
   } else {
@@ -86,7 +106,8 @@ function validateWindowsOptions(errors: FieldError[], options: WindowsSecurityCo
   if (!options) return;
   const path = parent.child('windowsOptions');
   const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options;
-  if (gmsaCredentialSpecName !== undefined) check(errors, isDNS1123Subdomain(gmsaCredentialSpecName), gmsaCredentialSpecName, path, 'gmsaCredentialSpecName');
+  if (gmsaCredentialSpecName !== undefined)
+    check(errors, isDNS1123Subdomain(gmsaCredentialSpecName), gmsaCredentialSpecName, path, 'gmsaCredentialSpecName');
   if (gmsaCredentialSpec === '') errors.push(invalid(path.child('gmsaCredentialSpec'), '', 'gmsaCredentialSpec cannot be an empty string'));
   else if (gmsaCredentialSpec !== undefined && byteLength(gmsaCredentialSpec) > maxCredentialSpec) {
     errors.push(invalid(path.child('gmsaCredentialSpec'), gmsaCredentialSpec, 'gmsaCredentialSpec size must be under 64 KiB'));
@@ -125,7 +146,16 @@ function isValidSysctlName(name: string): boolean {
 }
 
 const ipcSysctls: ReadonlySet<string> = new Set([
-  'kernel.sem', 'kernel.shmall', 'kernel.shmmax', 'kernel.shmmni', 'kernel.shm_rmid_forced', 'kernel.shm', 'kernel.msgmax', 'kernel.msgmnb', 'kernel.msgmni', 'kernel.msg',
+  'kernel.sem',
+  'kernel.shmall',
+  'kernel.shmmax',
+  'kernel.shmmni',
+  'kernel.shm_rmid_forced',
+  'kernel.shm',
+  'kernel.msgmax',
+  'kernel.msgmnb',
+  'kernel.msgmni',
+  'kernel.msg',
 ]);
 
 /** Dots and slashes are exchanged where a slash comes first: `net/ipv4/conf/eth0.1` is `net.ipv4.conf.eth0/1`. */
@@ -148,7 +178,8 @@ function validateSysctls(errors: FieldError[], spec: PodSpec, path: Path, option
   for (const [i, { name = '' }] of (spec.securityContext?.sysctls ?? []).entries()) {
     const at = path.index(i).child('name');
     if (name === '') errors.push(required(at));
-    else if (!isValidSysctlName(name)) errors.push(invalid(at, name, `must have at most ${sysctlMaxLength} characters and match regex ^${sysctlPattern}$`));
+    else if (!isValidSysctlName(name))
+      errors.push(invalid(at, name, `must have at most ${sysctlMaxLength} characters and match regex ^${sysctlPattern}$`));
     else if (names.has(name)) errors.push(duplicate(at, name));
     const wrong = hostSysctlError(name, spec);
     if (wrong !== undefined && !options.allowNamespacedSysctls) errors.push(invalid(at, name, wrong));
@@ -163,8 +194,10 @@ export function validatePodSecurityContext(errors: FieldError[], spec: PodSpec, 
   if (fsGroup !== undefined) check(errors, isValidGroupID(fsGroup), fsGroup, at, 'fsGroup');
   if (runAsUser !== undefined) check(errors, isValidUserID(runAsUser), runAsUser, at, 'runAsUser');
   if (runAsGroup !== undefined) check(errors, isValidGroupID(runAsGroup), runAsGroup, at, 'runAsGroup');
-  for (const [i, group] of supplementalGroups.entries()) check(errors, isValidGroupID(group), group, at.child('supplementalGroups').index(i));
-  if (shareProcessNamespace && hostPID) errors.push(invalid(at.child('shareProcessNamespace'), true, 'ShareProcessNamespace and HostPID cannot both be enabled'));
+  for (const [i, group] of supplementalGroups.entries())
+    check(errors, isValidGroupID(group), group, at.child('supplementalGroups').index(i));
+  if (shareProcessNamespace && hostPID)
+    errors.push(invalid(at.child('shareProcessNamespace'), true, 'ShareProcessNamespace and HostPID cannot both be enabled'));
   if (!context) return;
   if (sysctls) validateSysctls(errors, spec, at.child('sysctls'), options);
   validateOptionalEnum(errors, context.fsGroupChangePolicy, ['Always', 'OnRootMismatch'], at, 'fsGroupChangePolicy');
@@ -177,20 +210,46 @@ export function validatePodSecurityContext(errors: FieldError[], spec: PodSpec, 
 }
 
 const podFieldsNotOnWindows = [
-  'appArmorProfile', 'seLinuxOptions', 'hostUsers', 'hostPID', 'hostIPC', 'seccompProfile', 'fsGroup', 'fsGroupChangePolicy', 'sysctls', 'shareProcessNamespace',
-  'runAsUser', 'runAsGroup', 'supplementalGroups', 'supplementalGroupsPolicy', 'seLinuxChangePolicy',
+  'appArmorProfile',
+  'seLinuxOptions',
+  'hostUsers',
+  'hostPID',
+  'hostIPC',
+  'seccompProfile',
+  'fsGroup',
+  'fsGroupChangePolicy',
+  'sysctls',
+  'shareProcessNamespace',
+  'runAsUser',
+  'runAsGroup',
+  'supplementalGroups',
+  'supplementalGroupsPolicy',
+  'seLinuxChangePolicy',
 ] as const;
 const ofThePod: ReadonlySet<string> = new Set(['hostUsers', 'hostPID', 'hostIPC', 'shareProcessNamespace']);
 const containerFieldsNotOnWindows = [
-  'appArmorProfile', 'seLinuxOptions', 'seccompProfile', 'capabilities', 'readOnlyRootFilesystem', 'privileged', 'allowPrivilegeEscalation', 'procMount', 'runAsUser',
+  'appArmorProfile',
+  'seLinuxOptions',
+  'seccompProfile',
+  'capabilities',
+  'readOnlyRootFilesystem',
+  'privileged',
+  'allowPrivilegeEscalation',
+  'procMount',
+  'runAsUser',
   'runAsGroup',
 ] as const;
 
 /** What a Windows pod cannot have. */
 export function validateWindowsPod(errors: FieldError[], spec: PodSpec, path: Path): void {
   for (const field of podFieldsNotOnWindows) {
-    const isSet = ofThePod.has(field) ? isOnOrPointer(spec, field as keyof PodSpec) : spec.securityContext?.[field as keyof PodSecurityContext] !== undefined;
-    if (isSet) errors.push(forbidden(ofThePod.has(field) ? path.child(field) : path.child('securityContext', field), 'cannot be set for a windows pod'));
+    const isSet = ofThePod.has(field)
+      ? isOnOrPointer(spec, field as keyof PodSpec)
+      : spec.securityContext?.[field as keyof PodSecurityContext] !== undefined;
+    if (isSet)
+      errors.push(
+        forbidden(ofThePod.has(field) ? path.child(field) : path.child('securityContext', field), 'cannot be set for a windows pod'),
+      );
   }
 }
 

@@ -1,12 +1,28 @@
 /** Services. Upstream: pkg/apis/core/validation, validateService and ValidateServiceUpdate. */
 import { quote } from '#apimachinery/runtime/quote';
-import { type FieldError, type Path, duplicate, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import {
+  type FieldError,
+  type Path,
+  duplicate,
+  fieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '#apimachinery/validation/field';
 import { getWarningsForCIDR, getWarningsForIP, parseIPSloppy } from '#apimachinery/validation/ip';
 import { isDNS1123Subdomain, isValidPortNum } from '#apimachinery/validation/names';
 import { validateLabels } from '#apimachinery/validation/object-meta';
 import type { Service, ServicePort, ServiceSpec } from '#kubernetes/schema/core_v1.gen';
 import {
-  check, validateCIDR, validateDNS1123Label, validateDNS1123Subdomain, validateIP, validatePortNumOrName, validateQualifiedName, validateRequiredEnum,
+  check,
+  validateCIDR,
+  validateDNS1123Label,
+  validateDNS1123Subdomain,
+  validateIP,
+  validatePortNumOrName,
+  validateQualifiedName,
+  validateRequiredEnum,
 } from './checks.ts';
 import { portProtocols } from './containers.ts';
 import { validateEndpointIP } from './endpoints.ts';
@@ -39,7 +55,13 @@ export function validateService(service: Service, old?: Service): FieldError[] {
   const hints = annotations?.[topologyHints];
   const mode = annotations?.[topologyMode];
   if (mode !== undefined && hints !== undefined && mode !== hints) {
-    errors.push(invalid(fieldPath('metadata', 'annotations').key(topologyMode), mode, `must match annotations[${topologyHints}] when both are specified`));
+    errors.push(
+      invalid(
+        fieldPath('metadata', 'annotations').key(topologyMode),
+        mode,
+        `must match annotations[${topologyHints}] when both are specified`,
+      ),
+    );
   }
   const { type = '', ports = [], sessionAffinity } = spec;
   if (ports.length === 0 && !isHeadless(spec) && type !== 'ExternalName') errors.push(required(specPath.child('ports')));
@@ -63,8 +85,10 @@ export function validateService(service: Service, old?: Service): FieldError[] {
   validateRequiredEnum(errors, spec.type, ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'], specPath, 'type');
   validatePortConflicts(errors, type, ports);
   validateSourceRanges(errors, service, spec, old);
-  if (spec.allocateLoadBalancerNodePorts !== undefined && type !== 'LoadBalancer') errors.push(forbidden(specPath.child('allocateLoadBalancerNodePorts'), onlyLoadBalancer));
-  if (type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === undefined) errors.push(required(fieldPath('allocateLoadBalancerNodePorts')));
+  if (spec.allocateLoadBalancerNodePorts !== undefined && type !== 'LoadBalancer')
+    errors.push(forbidden(specPath.child('allocateLoadBalancerNodePorts'), onlyLoadBalancer));
+  if (type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === undefined)
+    errors.push(required(fieldPath('allocateLoadBalancerNodePorts')));
   validateLoadBalancerClass(errors, spec, undefined);
   validateTrafficPolicies(errors, spec);
   return errors;
@@ -94,7 +118,7 @@ function validateExternalName(errors: FieldError[], spec: ServiceSpec): void {
   else errors.push(required(specPath.child('externalName')));
 }
 
-function validatePorts(errors: FieldError[], spec: ServiceSpec, ports: readonly ServicePort[]): void {
+function validatePorts(errors: FieldError[], _spec: ServiceSpec, ports: readonly ServicePort[]): void {
   const names = new Set<string>();
   for (const [i, { name, port = 0, protocol, targetPort, appProtocol }] of ports.entries()) {
     const at = specPath.child('ports').index(i);
@@ -118,7 +142,8 @@ function validatePortConflicts(errors: FieldError[], type: string, ports: readon
   const nodePorts = new Set<string>();
   const seen = new Set<string>();
   if (type === 'ClusterIP') {
-    for (const [i, { nodePort }] of ports.entries()) if (nodePort) errors.push(forbidden(path.index(i).child('nodePort'), "may not be used when `type` is 'ClusterIP'"));
+    for (const [i, { nodePort }] of ports.entries())
+      if (nodePort) errors.push(forbidden(path.index(i).child('nodePort'), "may not be used when `type` is 'ClusterIP'"));
   }
   for (const [i, { nodePort, protocol = '' }] of ports.entries()) {
     if (!nodePort) continue;
@@ -156,14 +181,16 @@ function validateClusterIPs(errors: FieldError[], spec: ServiceSpec, old: Servic
   const path = specPath.child('clusterIPs');
   if (clusterIP !== '' && clusterIPs.length === 0) errors.push(required(path));
   else if (clusterIP !== '' && clusterIPs[0] !== clusterIP) errors.push(invalid(path, clusterIPs, 'first value must match `clusterIP`'));
-  else if (clusterIP === '' && clusterIPs.length > 0) errors.push(invalid(path, clusterIPs, 'must be empty when `clusterIP` is not specified'));
+  else if (clusterIP === '' && clusterIPs.length > 0)
+    errors.push(invalid(path, clusterIPs, 'must be empty when `clusterIP` is not specified'));
   const seen = new Set<string>();
   for (const [i, family] of ipFamilies.entries()) {
     if (!families.includes(family)) errors.push(notSupported(specPath.child('ipFamilies').index(i), family, families));
     if (seen.has(family)) errors.push(duplicate(specPath.child('ipFamilies').index(i), family));
     seen.add(family);
   }
-  if (ipFamilyPolicy !== undefined && !familyPolicies.includes(ipFamilyPolicy)) errors.push(notSupported(specPath.child('ipFamilyPolicy'), ipFamilyPolicy, familyPolicies));
+  if (ipFamilyPolicy !== undefined && !familyPolicies.includes(ipFamilyPolicy))
+    errors.push(notSupported(specPath.child('ipFamilyPolicy'), ipFamilyPolicy, familyPolicies));
   let isWrong = false;
   for (const [i, ip] of clusterIPs.entries()) {
     const before = errors.length;
@@ -176,7 +203,8 @@ function validateClusterIPs(errors: FieldError[], spec: ServiceSpec, old: Servic
   }
   if (clusterIPs.length > 2) errors.push(invalid(path, clusterIPs, 'may only hold up to 2 values'));
   if (isWrong) return;
-  if (clusterIPs.length > 1 && new Set(clusterIPs.map(familyOf)).size < 2) errors.push(invalid(path, clusterIPs, 'may specify no more than one IP for each IP family'));
+  if (clusterIPs.length > 1 && new Set(clusterIPs.map(familyOf)).size < 2)
+    errors.push(invalid(path, clusterIPs, 'may specify no more than one IP for each IP family'));
   if (isHeadless(spec)) return;
   for (const [i, ip] of clusterIPs.entries()) {
     const family = ipFamilies[i];
@@ -200,7 +228,13 @@ function validateUpgradeDowngradeClusterIPs(errors: FieldError[], spec: ServiceS
     if (ips.length === 0) errors.push(invalid(path.index(0), spec.clusterIPs, 'primary clusterIP can not be unset'));
     else if (ips[0] !== before[0]) errors.push(invalid(path.index(0), ips, mayNotChange));
     if (ips.length === 1 && spec.ipFamilyPolicy !== 'SingleStack') {
-      errors.push(invalid(specPath.child('ipFamilyPolicy'), spec.ipFamilyPolicy, "must be set to 'SingleStack' when releasing the secondary clusterIP"));
+      errors.push(
+        invalid(
+          specPath.child('ipFamilyPolicy'),
+          spec.ipFamilyPolicy,
+          "must be set to 'SingleStack' when releasing the secondary clusterIP",
+        ),
+      );
     }
   } else if (before.length > 0 && ips[0] !== before[0]) {
     errors.push(invalid(path.index(0), ips, mayNotChange));
@@ -218,7 +252,13 @@ function validateUpgradeDowngradeIPFamilies(errors: FieldError[], spec: ServiceS
     if (!spec.clusterIPs?.length) errors.push(invalid(path.index(0), spec.ipFamilies, 'primary ipFamily can not be unset'));
     if (now.length > 0 && now[0] !== before[0]) errors.push(invalid(path.index(0), spec.clusterIPs, mayNotChange));
     if (now.length === 1 && spec.ipFamilyPolicy !== 'SingleStack') {
-      errors.push(invalid(specPath.child('ipFamilyPolicy'), spec.ipFamilyPolicy, "must be set to 'SingleStack' when releasing the secondary ipFamily"));
+      errors.push(
+        invalid(
+          specPath.child('ipFamilyPolicy'),
+          spec.ipFamilyPolicy,
+          "must be set to 'SingleStack' when releasing the secondary ipFamily",
+        ),
+      );
     }
   } else if (before.length > 0 && now[0] !== before[0]) {
     errors.push(invalid(path.index(0), spec.clusterIPs, mayNotChange));
@@ -243,7 +283,8 @@ function validateSourceRanges(errors: FieldError[], service: Service, spec: Serv
 function validateLoadBalancerClass(errors: FieldError[], spec: ServiceSpec, old: ServiceSpec | undefined): void {
   const { loadBalancerClass } = spec;
   const path = specPath.child('loadBalancerClass');
-  if (old?.type === 'LoadBalancer' && spec.type === 'LoadBalancer' && loadBalancerClass !== old.loadBalancerClass) errors.push(invalid(path, loadBalancerClass, mayNotChange));
+  if (old?.type === 'LoadBalancer' && spec.type === 'LoadBalancer' && loadBalancerClass !== old.loadBalancerClass)
+    errors.push(invalid(path, loadBalancerClass, mayNotChange));
   if (loadBalancerClass === undefined) return;
   if (spec.type === 'LoadBalancer') validateQualifiedName(errors, loadBalancerClass, path);
   else errors.push(forbidden(path, onlyLoadBalancer));
@@ -253,15 +294,23 @@ const distributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
 
 function validateTrafficPolicies(errors: FieldError[], spec: ServiceSpec): void {
   const { type, externalTrafficPolicy, internalTrafficPolicy, healthCheckNodePort = 0, trafficDistribution } = spec;
-  if (isExternallyAccessible(spec)) validateRequiredEnum(errors, externalTrafficPolicy, ['Cluster', 'Local'], specPath, 'externalTrafficPolicy');
-  else if (externalTrafficPolicy) errors.push(invalid(specPath.child('externalTrafficPolicy'), externalTrafficPolicy, 'may only be set for externally-accessible services'));
+  if (isExternallyAccessible(spec))
+    validateRequiredEnum(errors, externalTrafficPolicy, ['Cluster', 'Local'], specPath, 'externalTrafficPolicy');
+  else if (externalTrafficPolicy)
+    errors.push(
+      invalid(specPath.child('externalTrafficPolicy'), externalTrafficPolicy, 'may only be set for externally-accessible services'),
+    );
   const healthPath = specPath.child('healthCheckNodePort');
   if (!needsHealthCheck(spec)) {
-    if (healthCheckNodePort !== 0) errors.push(invalid(healthPath, healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"));
+    if (healthCheckNodePort !== 0)
+      errors.push(
+        invalid(healthPath, healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"),
+      );
   } else if (healthCheckNodePort === 0) errors.push(required(healthPath));
   else check(errors, isValidPortNum(healthCheckNodePort), healthCheckNodePort, healthPath);
   if (internalTrafficPolicy === undefined) {
-    if (type === 'NodePort' || type === 'LoadBalancer' || type === 'ClusterIP') errors.push(required(specPath.child('internalTrafficPolicy')));
+    if (type === 'NodePort' || type === 'LoadBalancer' || type === 'ClusterIP')
+      errors.push(required(specPath.child('internalTrafficPolicy')));
   } else if (internalTrafficPolicy !== 'Cluster' && internalTrafficPolicy !== 'Local') {
     errors.push(notSupported(specPath.child('internalTrafficPolicy'), internalTrafficPolicy, ['Cluster', 'Local']));
   }
@@ -275,7 +324,13 @@ interface LoadBalancerStatus {
 }
 
 /** Also of other kinds that have load balancers. */
-export function validateLoadBalancerStatus(errors: FieldError[], status: LoadBalancerStatus, old: LoadBalancerStatus | undefined, path: Path, spec: ServiceSpec): void {
+export function validateLoadBalancerStatus(
+  errors: FieldError[],
+  status: LoadBalancerStatus,
+  old: LoadBalancerStatus | undefined,
+  path: Path,
+  spec: ServiceSpec,
+): void {
   const { ingress = [] } = status;
   const at = path.child('ingress');
   if (spec.type !== 'LoadBalancer' && ingress.length > 0) {
@@ -298,7 +353,13 @@ export function validateLoadBalancerStatus(errors: FieldError[], status: LoadBal
 
 export function validateServiceStatusUpdate(service: Service, old: Service): FieldError[] {
   const errors: FieldError[] = [];
-  validateLoadBalancerStatus(errors, service.status?.loadBalancer ?? {}, old.status?.loadBalancer, fieldPath('status', 'loadBalancer'), service.spec ?? noSpec);
+  validateLoadBalancerStatus(
+    errors,
+    service.status?.loadBalancer ?? {},
+    old.status?.loadBalancer,
+    fieldPath('status', 'loadBalancer'),
+    service.spec ?? noSpec,
+  );
   return errors;
 }
 
@@ -306,21 +367,26 @@ export function validateServiceStatusUpdate(service: Service, old: Service): Fie
 export function serviceWarnings({ metadata, spec = noSpec }: Service): string[] {
   const warnings: string[] = [];
   const { type, clusterIP, clusterIPs = [], externalIPs = [], loadBalancerIP = '' } = spec;
-  if (metadata.annotations?.[topologyHints] !== undefined) warnings.push(`annotation ${topologyHints} is deprecated, please use ${topologyMode} instead`);
+  if (metadata.annotations?.[topologyHints] !== undefined)
+    warnings.push(`annotation ${topologyHints} is deprecated, please use ${topologyMode} instead`);
   const headless = type === 'ClusterIP' && clusterIP === 'None';
-  if (clusterIP && clusterIP !== 'None') for (const [i, ip] of clusterIPs.entries()) warnings.push(...getWarningsForIP(specPath.child('clusterIPs').index(i), ip));
+  if (clusterIP && clusterIP !== 'None')
+    for (const [i, ip] of clusterIPs.entries()) warnings.push(...getWarningsForIP(specPath.child('clusterIPs').index(i), ip));
   if (headless) {
     if (loadBalancerIP) warnings.push('spec.loadBalancerIP is ignored for headless services');
     if (externalIPs.length > 0) warnings.push('spec.externalIPs is ignored for headless services');
     if (spec.sessionAffinity !== 'None') warnings.push('spec.SessionAffinity is ignored for headless services');
   }
   for (const [i, ip] of externalIPs.entries()) warnings.push(...getWarningsForIP(specPath.child('externalIPs').index(i), ip));
-  if (externalIPs.length > 0 && !headless && type !== 'ExternalName') warnings.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters');
+  if (externalIPs.length > 0 && !headless && type !== 'ExternalName')
+    warnings.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters');
   if (loadBalancerIP) warnings.push(...getWarningsForIP(specPath.child('loadBalancerIP'), loadBalancerIP));
-  for (const [i, range] of (spec.loadBalancerSourceRanges ?? []).entries()) warnings.push(...getWarningsForCIDR(specPath.child('loadBalancerSourceRanges').index(i), range));
+  for (const [i, range] of (spec.loadBalancerSourceRanges ?? []).entries())
+    warnings.push(...getWarningsForCIDR(specPath.child('loadBalancerSourceRanges').index(i), range));
   if (type === 'ExternalName' && externalIPs.length > 0) warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
   if (type !== 'ExternalName' && spec.externalName) warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"');
-  if (spec.trafficDistribution === 'PreferClose') warnings.push(`spec.trafficDistribution: ${quote('PreferClose')} is deprecated; use ${quote('PreferSameZone')}`);
+  if (spec.trafficDistribution === 'PreferClose')
+    warnings.push(`spec.trafficDistribution: ${quote('PreferClose')} is deprecated; use ${quote('PreferSameZone')}`);
   return warnings;
 }
 

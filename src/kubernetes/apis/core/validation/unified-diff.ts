@@ -5,8 +5,18 @@ const context = 3;
 const maxLines = 5000;
 
 type Tag = 'equal' | 'replace' | 'delete' | 'insert';
-interface OpCode { readonly tag: Tag; readonly i1: number; readonly i2: number; readonly j1: number; readonly j2: number }
-interface Match { readonly i: number; readonly j: number; readonly size: number }
+interface OpCode {
+  readonly tag: Tag;
+  readonly i1: number;
+  readonly i2: number;
+  readonly j1: number;
+  readonly j2: number;
+}
+interface Match {
+  readonly i: number;
+  readonly j: number;
+  readonly size: number;
+}
 
 /** The places of each line of `b`; of long texts without lines that are everywhere. */
 function indexLines(b: readonly string[]): ReadonlyMap<string, readonly number[]> {
@@ -23,7 +33,15 @@ function indexLines(b: readonly string[]): ReadonlyMap<string, readonly number[]
   return places;
 }
 
-function longestMatch(a: readonly string[], b: readonly string[], places: ReadonlyMap<string, readonly number[]>, alo: number, ahi: number, blo: number, bhi: number): Match {
+function longestMatch(
+  a: readonly string[],
+  b: readonly string[],
+  places: ReadonlyMap<string, readonly number[]>,
+  alo: number,
+  ahi: number,
+  blo: number,
+  bhi: number,
+): Match {
   let best: { i: number; j: number; size: number } = { i: alo, j: blo, size: 0 };
   let lengths = new Map<number, number>();
   for (let i = alo; i < ahi; i++) {
@@ -59,7 +77,8 @@ function matchingBlocks(a: readonly string[], b: readonly string[]): Match[] {
   const merged: Match[] = [];
   for (const match of found) {
     const last = merged.at(-1);
-    if (last && last.i + last.size === match.i && last.j + last.size === match.j) merged[merged.length - 1] = { ...last, size: last.size + match.size };
+    if (last && last.i + last.size === match.i && last.j + last.size === match.j)
+      merged[merged.length - 1] = { ...last, size: last.size + match.size };
     else merged.push(match);
   }
   return [...merged, { i: a.length, j: b.length, size: 0 }];

@@ -2,13 +2,42 @@
 import { type FieldError, type Path, forbidden, invalid, notSupported, required, tooLong } from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, nameIsDNSSubdomain, validateNamespaceName } from '#apimachinery/validation/names';
 import type {
-  AWSElasticBlockStoreVolumeSource, AzureDiskVolumeSource, AzureFilePersistentVolumeSource, CSIPersistentVolumeSource, CSIVolumeSource,
-  CephFSPersistentVolumeSource, CinderPersistentVolumeSource, FCVolumeSource, FlexPersistentVolumeSource, FlockerVolumeSource, GCEPersistentDiskVolumeSource,
-  GlusterfsPersistentVolumeSource, HostPathVolumeSource, ISCSIPersistentVolumeSource, ISCSIVolumeSource, LocalVolumeSource, NFSVolumeSource,
-  PhotonPersistentDiskVolumeSource, PortworxVolumeSource, QuobyteVolumeSource, RBDPersistentVolumeSource, ScaleIOPersistentVolumeSource, SecretReference,
-  StorageOSPersistentVolumeSource, VsphereVirtualDiskVolumeSource,
+  AWSElasticBlockStoreVolumeSource,
+  AzureDiskVolumeSource,
+  AzureFilePersistentVolumeSource,
+  CSIPersistentVolumeSource,
+  CSIVolumeSource,
+  CephFSPersistentVolumeSource,
+  CinderPersistentVolumeSource,
+  FCVolumeSource,
+  FlexPersistentVolumeSource,
+  FlockerVolumeSource,
+  GCEPersistentDiskVolumeSource,
+  GlusterfsPersistentVolumeSource,
+  HostPathVolumeSource,
+  ISCSIPersistentVolumeSource,
+  ISCSIVolumeSource,
+  LocalVolumeSource,
+  NFSVolumeSource,
+  PhotonPersistentDiskVolumeSource,
+  PortworxVolumeSource,
+  QuobyteVolumeSource,
+  RBDPersistentVolumeSource,
+  ScaleIOPersistentVolumeSource,
+  SecretReference,
+  StorageOSPersistentVolumeSource,
+  VsphereVirtualDiskVolumeSource,
 } from '#kubernetes/schema/core_v1.gen';
-import { byteLength, check, validateDNS1123Label, validateDNS1123Subdomain, validateEnum, validateOptionalEnum, validateRange, validateRequired } from './checks.ts';
+import {
+  byteLength,
+  check,
+  validateDNS1123Label,
+  validateDNS1123Subdomain,
+  validateEnum,
+  validateOptionalEnum,
+  validateRange,
+  validateRequired,
+} from './checks.ts';
 import { validatePathNoBacksteps } from './paths.ts';
 
 const hostPathTypes = ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket'];
@@ -46,10 +75,14 @@ function validateIqn(errors: FieldError[], name: string, unknownFormat: string, 
   else if (name.length > 1024 || !iqnFormats[format].test(name)) errors.push(invalid(path.child(field), name, 'must be valid format'));
 }
 
-const iscsiNameTooLong = 'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
+const iscsiNameTooLong =
+  'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
 
 /** Whether volume name and portal together are too long for an initiator's name. */
-function iscsiNameIsTooLong(volumeName: string, { initiatorName, targetPortal = '' }: ISCSIVolumeSource | ISCSIPersistentVolumeSource): boolean {
+function iscsiNameIsTooLong(
+  volumeName: string,
+  { initiatorName, targetPortal = '' }: ISCSIVolumeSource | ISCSIPersistentVolumeSource,
+): boolean {
   return initiatorName !== undefined && byteLength(`${volumeName}:${targetPortal}`) > 64;
 }
 
@@ -63,7 +96,12 @@ export function validateIscsiVolumeName(errors: FieldError[], iscsi: ISCSIVolume
   if (iscsiNameIsTooLong(volumeName, iscsi)) errors.push(invalid(path.child('name'), volumeName, iscsiNameTooLong));
 }
 
-export function validateIscsiPersistentVolume(errors: FieldError[], iscsi: ISCSIPersistentVolumeSource, volumeName: string, path: Path): void {
+export function validateIscsiPersistentVolume(
+  errors: FieldError[],
+  iscsi: ISCSIPersistentVolumeSource,
+  volumeName: string,
+  path: Path,
+): void {
   validateRequired(errors, iscsi.targetPortal, path, 'targetPortal');
   if (iscsiNameIsTooLong(volumeName, iscsi)) errors.push(invalid(path.child('targetportal'), iscsi.targetPortal ?? '', iscsiNameTooLong));
   validateIscsiTarget(errors, iscsi, 'must be valid format', path, () => {
@@ -71,7 +109,13 @@ export function validateIscsiPersistentVolume(errors: FieldError[], iscsi: ISCSI
   });
 }
 
-function validateIscsiTarget(errors: FieldError[], iscsi: ISCSIVolumeSource | ISCSIPersistentVolumeSource, unknownFormat: string, path: Path, secret?: () => void): void {
+function validateIscsiTarget(
+  errors: FieldError[],
+  iscsi: ISCSIVolumeSource | ISCSIPersistentVolumeSource,
+  unknownFormat: string,
+  path: Path,
+  secret?: () => void,
+): void {
   if (validateRequired(errors, iscsi.iqn, path, 'iqn')) validateIqn(errors, iscsi.iqn, unknownFormat, path, 'iqn');
   validateRange(errors, iscsi.lun, 0, 255, path, 'lun');
   if ((iscsi.chapAuthDiscovery || iscsi.chapAuthSession) && !iscsi.secretRef) errors.push(required(path.child('secretRef')));
@@ -83,7 +127,8 @@ export function validateFc(errors: FieldError[], fc: FCVolumeSource, path: Path)
   const names = fc.targetWWNs?.length ?? 0;
   const ids = fc.wwids?.length ?? 0;
   if (names === 0 && ids === 0) errors.push(required(path.child('targetWWNs'), 'must specify either targetWWNs or wwids, but not both'));
-  if (names > 0 && ids > 0) errors.push(invalid(path.child('targetWWNs'), fc.targetWWNs, 'targetWWNs and wwids can not be specified simultaneously'));
+  if (names > 0 && ids > 0)
+    errors.push(invalid(path.child('targetWWNs'), fc.targetWWNs, 'targetWWNs and wwids can not be specified simultaneously'));
   if (names === 0) return;
   if (fc.lun === undefined) errors.push(required(path.child('lun'), 'lun is required if targetWWNs is specified'));
   else validateRange(errors, fc.lun, 0, 255, path, 'lun');
@@ -94,7 +139,8 @@ const registryFormat = 'must be a host:port pair or multiple pairs separated by 
 export function validateQuobyte(errors: FieldError[], quobyte: QuobyteVolumeSource, path: Path): void {
   const { registry = '', tenant = '' } = quobyte;
   if (registry === '') errors.push(required(path.child('registry'), registryFormat));
-  else if (byteLength(tenant) >= 65) errors.push(required(path.child('tenant'), 'must be a UUID and may not exceed a length of 64 characters'));
+  else if (byteLength(tenant) >= 65)
+    errors.push(required(path.child('tenant'), 'must be a UUID and may not exceed a length of 64 characters'));
   else {
     for (const pair of registry.split(',')) if (!isHostPort(pair)) errors.push(invalid(path.child('registry'), registry, registryFormat));
   }
@@ -110,13 +156,16 @@ export function validateGlusterfs(errors: FieldError[], glusterfs: GlusterfsPers
   validateRequired(errors, glusterfs.endpoints, path, 'endpoints');
   validateRequired(errors, glusterfs.path, path, 'path');
   const { endpointsNamespace } = glusterfs;
-  if (endpointsNamespace === '') errors.push(invalid(path.child('endpointsNamespace'), '', 'if the endpointnamespace is set, it must be a valid namespace name'));
-  else if (endpointsNamespace !== undefined) check(errors, validateNamespaceName(endpointsNamespace, false), endpointsNamespace, path, 'endpointsNamespace');
+  if (endpointsNamespace === '')
+    errors.push(invalid(path.child('endpointsNamespace'), '', 'if the endpointnamespace is set, it must be a valid namespace name'));
+  else if (endpointsNamespace !== undefined)
+    check(errors, validateNamespaceName(endpointsNamespace, false), endpointsNamespace, path, 'endpointsNamespace');
 }
 
 export function validateFlocker(errors: FieldError[], { datasetName = '', datasetUUID = '' }: FlockerVolumeSource, path: Path): void {
   if (datasetName === '' && datasetUUID === '') errors.push(required(path, 'one of datasetName and datasetUUID is required'));
-  if (datasetName !== '' && datasetUUID !== '') errors.push(invalid(path, 'resource', 'datasetName and datasetUUID can not be specified simultaneously'));
+  if (datasetName !== '' && datasetUUID !== '')
+    errors.push(invalid(path, 'resource', 'datasetName and datasetUUID can not be specified simultaneously'));
   if (datasetName.includes('/')) errors.push(invalid(path.child('datasetName'), datasetName, "must not contain '/'"));
 }
 
@@ -126,7 +175,12 @@ export function validateRbd(errors: FieldError[], rbd: Pick<RBDPersistentVolumeS
 }
 
 /** A reference to a secret; the namespace belongs to those of persistent volumes. */
-function validateSecretRef(errors: FieldError[], secretRef: { name?: string; namespace?: string } | undefined, withNamespace: boolean, path: Path): void {
+function validateSecretRef(
+  errors: FieldError[],
+  secretRef: { name?: string; namespace?: string } | undefined,
+  withNamespace: boolean,
+  path: Path,
+): void {
   if (!secretRef) return;
   validateRequired(errors, secretRef.name, path.child('secretRef'), 'name');
   if (withNamespace) validateRequired(errors, secretRef.namespace, path.child('secretRef'), 'namespace');
@@ -164,10 +218,16 @@ export function validateAzureDisk(errors: FieldError[], azure: AzureDiskVolumeSo
   validateOptionalEnum(errors, azure.cachingMode, ['None', 'ReadOnly', 'ReadWrite'], path, 'cachingMode');
   validateOptionalEnum(errors, kind, ['Dedicated', 'Managed', 'Shared'], path, 'kind');
   if (kind === 'Managed' && !diskURI.startsWith('/subscriptions/')) {
-    errors.push(notSupported(path.child('diskURI'), diskURI, ['/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}']));
+    errors.push(
+      notSupported(path.child('diskURI'), diskURI, [
+        '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}',
+      ]),
+    );
   }
   if (kind !== undefined && kind !== 'Managed' && !diskURI.startsWith('https://')) {
-    errors.push(notSupported(path.child('diskURI'), diskURI, ['https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd']));
+    errors.push(
+      notSupported(path.child('diskURI'), diskURI, ['https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd']),
+    );
   }
 }
 
@@ -183,7 +243,11 @@ export function validatePortworxVolume(errors: FieldError[], { volumeID }: Portw
   validateRequired(errors, volumeID, path, 'volumeID');
 }
 
-export function validateScaleIO(errors: FieldError[], scaleIO: Pick<ScaleIOPersistentVolumeSource, 'gateway' | 'system' | 'volumeName'>, path: Path): void {
+export function validateScaleIO(
+  errors: FieldError[],
+  scaleIO: Pick<ScaleIOPersistentVolumeSource, 'gateway' | 'system' | 'volumeName'>,
+  path: Path,
+): void {
   validateRequired(errors, scaleIO.gateway, path, 'gateway');
   validateRequired(errors, scaleIO.system, path, 'system');
   validateRequired(errors, scaleIO.volumeName, path, 'volumeName');
@@ -194,7 +258,8 @@ export function validateLocal(errors: FieldError[], local: LocalVolumeSource, pa
 }
 
 export function validateStorageOS(errors: FieldError[], storageos: StorageOSPersistentVolumeSource, persistent: boolean, path: Path): void {
-  if (validateRequired(errors, storageos.volumeName, path, 'volumeName')) validateDNS1123Label(errors, storageos.volumeName, path, 'volumeName');
+  if (validateRequired(errors, storageos.volumeName, path, 'volumeName'))
+    validateDNS1123Label(errors, storageos.volumeName, path, 'volumeName');
   if (storageos.volumeNamespace) validateDNS1123Label(errors, storageos.volumeNamespace, path, 'volumeNamespace');
   validateSecretRef(errors, storageos.secretRef, persistent, path);
 }
@@ -240,5 +305,6 @@ export const volumeModes = ['Block', 'Filesystem'];
 export function validateAccessModes(errors: FieldError[], modes: readonly string[] | undefined, path: Path): void {
   for (const mode of modes ?? []) validateEnum(errors, mode, accessModes, path, 'accessModes');
   const others = (modes ?? []).some((mode) => mode !== 'ReadWriteOncePod' && accessModes.includes(mode));
-  if (modes?.includes('ReadWriteOncePod') && others) errors.push(forbidden(path.child('accessModes'), 'may not use ReadWriteOncePod with other access modes'));
+  if (modes?.includes('ReadWriteOncePod') && others)
+    errors.push(forbidden(path.child('accessModes'), 'may not use ReadWriteOncePod with other access modes'));
 }

@@ -5,7 +5,13 @@ import { isDomainPrefixedKey, nameIsDNSSubdomain } from '#apimachinery/validatio
 import { totalAnnotationSizeLimit, validateLabelSelector } from '#apimachinery/validation/object-meta';
 import type { ObjectMeta } from '#apimachinery/meta/types';
 import type {
-  ClusterTrustBundleProjection, DownwardAPIVolumeFile, KeyToPath, PodCertificateProjection, ProjectedVolumeSource, Volume, VolumeProjection,
+  ClusterTrustBundleProjection,
+  DownwardAPIVolumeFile,
+  KeyToPath,
+  PodCertificateProjection,
+  ProjectedVolumeSource,
+  Volume,
+  VolumeProjection,
 } from '#kubernetes/schema/core_v1.gen';
 import { byteLength, quantityOf, validateDNS1123Label, validateRequired } from './checks.ts';
 import { validateContainerResourceFieldSelector, validateObjectFieldSelector } from './env.ts';
@@ -21,7 +27,13 @@ import * as sources from './volume-sources.ts';
 export type ValidVolumes = ReadonlyMap<string, Volume>;
 
 /** Without metadata: of a template. */
-export function validateVolumes(errors: FieldError[], volumes: readonly Volume[], meta: ObjectMeta | undefined, path: Path, options: PodOptions): ValidVolumes {
+export function validateVolumes(
+  errors: FieldError[],
+  volumes: readonly Volume[],
+  meta: ObjectMeta | undefined,
+  path: Path,
+  options: PodOptions,
+): ValidVolumes {
   const valid = new Map<string, Volume>();
   const createdClaims = new Set<string>();
   if (meta?.name) for (const { name, ephemeral } of volumes) if (ephemeral) createdClaims.add(`${meta.name}-${name ?? ''}`);
@@ -37,7 +49,13 @@ export function validateVolumes(errors: FieldError[], volumes: readonly Volume[]
     if (errors.length === before) valid.set(name, volume);
     const claimName = volume.persistentVolumeClaim?.claimName;
     if (claimName && createdClaims.has(claimName)) {
-      errors.push(invalid(at.child('persistentVolumeClaim', 'claimName'), claimName, 'must not reference a PVC that gets created for an ephemeral volume'));
+      errors.push(
+        invalid(
+          at.child('persistentVolumeClaim', 'claimName'),
+          claimName,
+          'must not reference a PVC that gets created for an ephemeral volume',
+        ),
+      );
     }
   }
   return valid;
@@ -71,9 +89,16 @@ const sourceRules: readonly SourceRule[] = [
   { field: 'iscsi', validate: sources.validateIscsi },
   { field: 'glusterfs', validate: sources.validateGlusterfs },
   { field: 'flocker', validate: sources.validateFlocker },
-  { field: 'persistentVolumeClaim', validate: (errors, { claimName }: NonNullable<Volume['persistentVolumeClaim']>, path) => void validateRequired(errors, claimName, path, 'claimName') },
+  {
+    field: 'persistentVolumeClaim',
+    validate: (errors, { claimName }: NonNullable<Volume['persistentVolumeClaim']>, path) =>
+      void validateRequired(errors, claimName, path, 'claimName'),
+  },
   { field: 'rbd', validate: sources.validateRbd },
-  { field: 'cinder', validate: (errors, cinder: NonNullable<Volume['cinder']>, path) => sources.validateCinder(errors, cinder, false, path) },
+  {
+    field: 'cinder',
+    validate: (errors, cinder: NonNullable<Volume['cinder']>, path) => sources.validateCinder(errors, cinder, false, path),
+  },
   { field: 'cephfs', forbiddenPath: 'cephFS', validate: sources.validateCephFs },
   { field: 'quobyte', validate: sources.validateQuobyte },
   { field: 'downwardAPI', forbiddenPath: 'downwarAPI', validate: validateDownwardApi },
@@ -85,7 +110,10 @@ const sourceRules: readonly SourceRule[] = [
   { field: 'photonPersistentDisk', validate: sources.validatePhotonPersistentDisk },
   { field: 'portworxVolume', validate: sources.validatePortworxVolume },
   { field: 'azureDisk', validate: sources.validateAzureDisk },
-  { field: 'storageos', validate: (errors, storageos: NonNullable<Volume['storageos']>, path) => sources.validateStorageOS(errors, storageos, false, path) },
+  {
+    field: 'storageos',
+    validate: (errors, storageos: NonNullable<Volume['storageos']>, path) => sources.validateStorageOS(errors, storageos, false, path),
+  },
   { field: 'projected', validate: validateProjected },
   { field: 'scaleIO', validate: sources.validateScaleIO },
   { field: 'csi', validate: sources.validateCsi },
@@ -168,7 +196,13 @@ function validateDownwardApi(errors: FieldError[], { defaultMode, items }: NonNu
   for (const file of items ?? []) validateDownwardFile(errors, file, path);
 }
 
-const fileFields: ReadonlySet<string> = new Set(['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid']);
+const fileFields: ReadonlySet<string> = new Set([
+  'metadata.annotations',
+  'metadata.labels',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+]);
 
 /** Upstream gives no index of the file: `path` is that of the volume. */
 function validateDownwardFile(errors: FieldError[], file: DownwardAPIVolumeFile, path: Path): void {
@@ -189,7 +223,10 @@ function validateDownwardFile(errors: FieldError[], file: DownwardAPIVolumeFile,
 class ProjectedPaths {
   readonly #paths = new Set<string>();
 
-  constructor(readonly errors: FieldError[], readonly volumePath: Path) {}
+  constructor(
+    readonly errors: FieldError[],
+    readonly volumePath: Path,
+  ) {}
 
   /** Messages name `owner` in place of the path where a whole source is to blame. */
   add(path: string, owner = path): void {
@@ -209,10 +246,20 @@ function validateProjected(errors: FieldError[], projected: ProjectedVolumeSourc
 
 const maxTokenSeconds = 2 ** 32;
 
-function validateProjection(errors: FieldError[], projection: VolumeProjection, path: Path, volumePath: Path, paths: ProjectedPaths, options: PodOptions): void {
+function validateProjection(
+  errors: FieldError[],
+  projection: VolumeProjection,
+  path: Path,
+  volumePath: Path,
+  paths: ProjectedPaths,
+  options: PodOptions,
+): void {
   const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = projection;
   let count = 0;
-  for (const [field, source] of [['secret', secret], ['configMap', configMap]] as const) {
+  for (const [field, source] of [
+    ['secret', secret],
+    ['configMap', configMap],
+  ] as const) {
     if (!source) continue;
     count++;
     const at = path.child(field);
@@ -234,8 +281,10 @@ function validateProjection(errors: FieldError[], projection: VolumeProjection, 
     count++;
     const { expirationSeconds = 0 } = serviceAccountToken;
     const at = path.child('serviceAccountToken');
-    if (expirationSeconds < 600) errors.push(invalid(at.child('expirationSeconds'), expirationSeconds, 'may not specify a duration less than 10 minutes'));
-    if (expirationSeconds > maxTokenSeconds) errors.push(invalid(at.child('expirationSeconds'), expirationSeconds, 'may not specify a duration larger than 2^32 seconds'));
+    if (expirationSeconds < 600)
+      errors.push(invalid(at.child('expirationSeconds'), expirationSeconds, 'may not specify a duration less than 10 minutes'));
+    if (expirationSeconds > maxTokenSeconds)
+      errors.push(invalid(at.child('expirationSeconds'), expirationSeconds, 'may not specify a duration larger than 2^32 seconds'));
     if (!serviceAccountToken.path) errors.push(required(volumePath.child('path')));
     else if (!options.allowNonLocalProjectedTokenPath) validateLocalNonReservedPath(errors, serviceAccountToken.path, volumePath, 'path');
   }
@@ -257,8 +306,12 @@ function validateClusterTrustBundle(errors: FieldError[], bundle: ClusterTrustBu
     errors.push(invalid(path, internalValue('ClusterTrustBundleProjection', bundle), 'only one of name and signerName may be used'));
   } else if (name !== undefined) {
     if (name === '') errors.push(required(path.child('name'), 'must be a valid object name'));
-    for (const message of clusterTrustBundleNameErrors(name)) errors.push(invalid(path.child('name'), name, `not a valid clustertrustbundlename: ${message}`));
-    if (labelSelector) errors.push(invalid(path.child('labelSelector'), labelSelectorValue(labelSelector), 'labelSelector must be unset if name is specified'));
+    for (const message of clusterTrustBundleNameErrors(name))
+      errors.push(invalid(path.child('name'), name, `not a valid clustertrustbundlename: ${message}`));
+    if (labelSelector)
+      errors.push(
+        invalid(path.child('labelSelector'), labelSelectorValue(labelSelector), 'labelSelector must be unset if name is specified'),
+      );
   } else if (signerName !== undefined) {
     if (signerName === '') errors.push(required(path.child('signerName'), 'must be a valid signer name'));
     validateSignerName(errors, signerName, path.child('signerName'));
@@ -283,7 +336,8 @@ function validatePodCertificate(errors: FieldError[], certificate: PodCertificat
   if (maxExpirationSeconds !== undefined) {
     const at = path.child('maxExpirationSeconds');
     const most = maxCertificateSeconds[isKubernetesSignerName(signerName ?? '') ? 'kubernetes' : 'other'];
-    if (maxExpirationSeconds < minCertificateSeconds) errors.push(invalid(at, maxExpirationSeconds, `if provided, maxExpirationSeconds must be >= ${minCertificateSeconds}`));
+    if (maxExpirationSeconds < minCertificateSeconds)
+      errors.push(invalid(at, maxExpirationSeconds, `if provided, maxExpirationSeconds must be >= ${minCertificateSeconds}`));
     if (maxExpirationSeconds > most) errors.push(invalid(at, maxExpirationSeconds, `if provided, maxExpirationSeconds must be <= ${most}`));
   }
   let count = 0;
@@ -306,17 +360,28 @@ function validateUserAnnotations(errors: FieldError[], annotations: Readonly<Rec
   if (size > totalAnnotationSizeLimit) errors.push(tooLong(path, '', totalAnnotationSizeLimit));
 }
 
-function validateEphemeral(errors: FieldError[], { volumeClaimTemplate }: NonNullable<Volume['ephemeral']>, path: Path, context: SourceContext): void {
+function validateEphemeral(
+  errors: FieldError[],
+  { volumeClaimTemplate }: NonNullable<Volume['ephemeral']>,
+  path: Path,
+  context: SourceContext,
+): void {
   if (!volumeClaimTemplate) errors.push(required(path.child('volumeClaimTemplate')));
   else validatePersistentVolumeClaimTemplate(errors, volumeClaimTemplate, path.child('volumeClaimTemplate'));
   const podName = context.meta?.name;
   const { name } = context.volume;
   if (!podName || !name) return;
   const claimName = `${podName}-${name}`;
-  for (const message of nameIsDNSSubdomain(claimName, false)) errors.push(invalid(context.path.child('name'), name, `PVC name ${quote(claimName)}: ${message}`));
+  for (const message of nameIsDNSSubdomain(claimName, false))
+    errors.push(invalid(context.path.child('name'), name, `PVC name ${quote(claimName)}: ${message}`));
 }
 
-function validateImage(errors: FieldError[], { reference, pullPolicy }: NonNullable<Volume['image']>, path: Path, { options }: SourceContext): void {
+function validateImage(
+  errors: FieldError[],
+  { reference, pullPolicy }: NonNullable<Volume['image']>,
+  path: Path,
+  { options }: SourceContext,
+): void {
   if (options.resourceIsPod) validateRequired(errors, reference, path, 'reference');
   validatePullPolicy(errors, pullPolicy, path, 'pullPolicy');
 }

@@ -2,7 +2,12 @@ import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, listWithMore, stringColumn } from '#kubernetes/apis/columns';
-import { addressTypeWarnings, addressWarnings, validateEndpointSlice, validateEndpointSliceUpdate } from '#kubernetes/apis/discovery/validation/endpoint-slice';
+import {
+  addressTypeWarnings,
+  addressWarnings,
+  validateEndpointSlice,
+  validateEndpointSliceUpdate,
+} from '#kubernetes/apis/discovery/validation/endpoint-slice';
 import type { Endpoint, EndpointSlice } from '#kubernetes/schema/discovery_v1.gen';
 import { defaultEndpointSlice } from './defaults.ts';
 
@@ -36,7 +41,8 @@ export default defineResource<EndpointSlice>({
     },
     prepareForUpdate(slice, old) {
       const changed = ['addressType', 'endpoints', 'ports'].some((field) => !semanticDeepEqual(slice[field], old[field]));
-      if (changed || !semanticDeepEqual(slice.metadata.labels, old.metadata.labels)) slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
+      if (changed || !semanticDeepEqual(slice.metadata.labels, old.metadata.labels))
+        slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
       if (!semanticDeepEqual(slice.endpoints, old.endpoints)) dropTopology(slice, old);
     },
     validate: (slice) => validateEndpointSlice(slice),
@@ -48,9 +54,11 @@ export default defineResource<EndpointSlice>({
     nameColumn,
     stringColumn('AddressType', describe('discovery_v1.EndpointSlice', 'addressType'), (slice) => slice.addressType ?? ''),
     stringColumn('Ports', describe('discovery_v1.EndpointSlice', 'ports'), (slice) =>
-      listWithMore((slice.ports ?? []).map((port) => (port.port !== undefined ? String(port.port) : (port.name ?? '*'))))),
+      listWithMore((slice.ports ?? []).map((port) => (port.port !== undefined ? String(port.port) : (port.name ?? '*')))),
+    ),
     stringColumn('Endpoints', describe('discovery_v1.EndpointSlice', 'endpoints'), (slice) =>
-      listWithMore((slice.endpoints ?? []).flatMap((endpoint) => endpoint.addresses ?? []))),
+      listWithMore((slice.endpoints ?? []).flatMap((endpoint) => endpoint.addresses ?? [])),
+    ),
     ageColumn,
   ],
 });

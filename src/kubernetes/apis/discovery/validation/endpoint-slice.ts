@@ -2,7 +2,13 @@
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, type Path, duplicate, fieldPath, invalid, notSupported, required, tooMany } from '#apimachinery/validation/field';
 import { getWarningsForIP, isValidIP, isValidIPForLegacyField, parseIPSloppy } from '#apimachinery/validation/ip';
-import { isDNS1123Label, isFullyQualifiedDomainName, isQualifiedName, isValidLabelValue, nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import {
+  isDNS1123Label,
+  isFullyQualifiedDomainName,
+  isQualifiedName,
+  isValidLabelValue,
+  nameIsDNSSubdomain,
+} from '#apimachinery/validation/names';
 import { fieldImmutableError, validateLabels } from '#apimachinery/validation/object-meta';
 import { check } from '#kubernetes/apis/core/validation/checks';
 import { validateEndpointIP } from '#kubernetes/apis/core/validation/endpoints';
@@ -55,7 +61,8 @@ function validatePorts(errors: FieldError[], ports: readonly EndpointPort[]): vo
     names.add(name);
     if (protocol === undefined) errors.push(required(at('protocol')));
     else if (!protocols.includes(protocol)) errors.push(notSupported(at('protocol'), protocol, protocols));
-    if (appProtocol !== undefined) for (const message of isQualifiedName(appProtocol)) errors.push(invalid(at('appProtocol'), appProtocol, message));
+    if (appProtocol !== undefined)
+      for (const message of isQualifiedName(appProtocol)) errors.push(invalid(at('appProtocol'), appProtocol, message));
   }
 }
 
@@ -99,7 +106,10 @@ function validateAddress(errors: FieldError[], address: string, addressType: str
 }
 
 function validateHints(errors: FieldError[], { forZones = [], forNodes = [] }: EndpointHints, path: Path): void {
-  for (const [field, hints, rule] of [['forZones', forZones, isValidLabelValue], ['forNodes', forNodes, (name: string) => nameIsDNSSubdomain(name, false)]] as const) {
+  for (const [field, hints, rule] of [
+    ['forZones', forZones, isValidLabelValue],
+    ['forNodes', forNodes, (name: string) => nameIsDNSSubdomain(name, false)],
+  ] as const) {
     const at = path.child(field);
     if (hints.length > maxHints) {
       errors.push(tooMany(at, hints.length, maxHints));
@@ -123,5 +133,7 @@ const controllers: ReadonlySet<string> = new Set(['endpointslice-controller.k8s.
 /** Addresses in an unusual form; the cluster's own controllers write none. */
 export function addressWarnings({ metadata, endpoints = [] }: EndpointSlice): string[] {
   if (controllers.has(metadata.labels?.['endpointslice.kubernetes.io/managed-by'] ?? '')) return [];
-  return endpoints.flatMap(({ addresses = [] }, i) => addresses.flatMap((address, j) => getWarningsForIP(endpointsPath.index(i).child('addresses').index(j), address)));
+  return endpoints.flatMap(({ addresses = [] }, i) =>
+    addresses.flatMap((address, j) => getWarningsForIP(endpointsPath.index(i).child('addresses').index(j), address)),
+  );
 }

@@ -16,15 +16,31 @@ export default defineResource<FlowSchema>({
   storagePath: 'flowschemas',
   defaults: defaultFlowSchema,
   strategy: specAndStatus(),
-  compareRows: (a, b) => (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0) || compareBytes(a.metadata.name ?? '', b.metadata.name ?? ''),
+  compareRows: (a, b) =>
+    (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0) || compareBytes(a.metadata.name ?? '', b.metadata.name ?? ''),
   columns: [
     nameColumn,
-    stringColumn('PriorityLevel', describe('flowcontrol_v1.PriorityLevelConfigurationReference', 'name'), ({ spec }) => spec?.priorityLevelConfiguration?.name ?? ''),
-    stringColumn('MatchingPrecedence', describe('flowcontrol_v1.FlowSchemaSpec', 'matchingPrecedence'), ({ spec }) => spec?.matchingPrecedence ?? 0),
-    stringColumn('DistinguisherMethod', describe('flowcontrol_v1.FlowSchemaSpec', 'distinguisherMethod'), ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>'),
+    stringColumn(
+      'PriorityLevel',
+      describe('flowcontrol_v1.PriorityLevelConfigurationReference', 'name'),
+      ({ spec }) => spec?.priorityLevelConfiguration?.name ?? '',
+    ),
+    stringColumn(
+      'MatchingPrecedence',
+      describe('flowcontrol_v1.FlowSchemaSpec', 'matchingPrecedence'),
+      ({ spec }) => spec?.matchingPrecedence ?? 0,
+    ),
+    stringColumn(
+      'DistinguisherMethod',
+      describe('flowcontrol_v1.FlowSchemaSpec', 'distinguisherMethod'),
+      ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>',
+    ),
     ageColumn,
-    stringColumn('MissingPL', 'references a broken or non-existent PriorityLevelConfiguration', ({ status }) =>
-      status?.conditions?.find((condition) => condition.type === 'Dangling')?.status ?? '?'),
+    stringColumn(
+      'MissingPL',
+      'references a broken or non-existent PriorityLevelConfiguration',
+      ({ status }) => status?.conditions?.find((condition) => condition.type === 'Dangling')?.status ?? '?',
+    ),
   ],
   subresources: {
     status: statusSubresource({ metadata: 'keep' }),

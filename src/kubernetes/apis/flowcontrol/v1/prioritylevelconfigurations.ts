@@ -24,11 +24,16 @@ export default defineResource<PriorityLevelConfiguration>({
   columns: [
     nameColumn,
     stringColumn('Type', describe('flowcontrol_v1.PriorityLevelConfigurationSpec', 'type'), ({ spec }) => spec?.type ?? ''),
-    stringColumn('NominalConcurrencyShares', describe('flowcontrol_v1.LimitedPriorityLevelConfiguration', 'nominalConcurrencyShares'), ({ spec }) =>
-      spec?.limited ? (spec.limited.nominalConcurrencyShares ?? 0) : '<none>'),
+    stringColumn(
+      'NominalConcurrencyShares',
+      describe('flowcontrol_v1.LimitedPriorityLevelConfiguration', 'nominalConcurrencyShares'),
+      ({ spec }) => (spec?.limited ? (spec.limited.nominalConcurrencyShares ?? 0) : '<none>'),
+    ),
     stringColumn('Queues', describe('flowcontrol_v1.QueuingConfiguration', 'queues'), ({ spec }) => queuing(spec, 'queues')),
     stringColumn('HandSize', describe('flowcontrol_v1.QueuingConfiguration', 'handSize'), ({ spec }) => queuing(spec, 'handSize')),
-    stringColumn('QueueLengthLimit', describe('flowcontrol_v1.QueuingConfiguration', 'queueLengthLimit'), ({ spec }) => queuing(spec, 'queueLengthLimit')),
+    stringColumn('QueueLengthLimit', describe('flowcontrol_v1.QueuingConfiguration', 'queueLengthLimit'), ({ spec }) =>
+      queuing(spec, 'queueLengthLimit'),
+    ),
     ageColumn,
   ],
   subresources: {

@@ -17,10 +17,15 @@ export default defineResource<IngressClass>({
   defaults: defaultIngressClass,
   strategy: { generation: 'spec', validate: validateIngressClass, validateUpdate: validateIngressClassUpdate },
   columns: [
-    stringColumn('Name', describeMeta('name'), ({ metadata }) => {
-      const isDefault = metadata.annotations?.['ingressclass.kubernetes.io/is-default-class'] === 'true';
-      return `${metadata.name}${isDefault ? ' (default)' : ''}`;
-    }, { format: 'name' }),
+    stringColumn(
+      'Name',
+      describeMeta('name'),
+      ({ metadata }) => {
+        const isDefault = metadata.annotations?.['ingressclass.kubernetes.io/is-default-class'] === 'true';
+        return `${metadata.name}${isDefault ? ' (default)' : ''}`;
+      },
+      { format: 'name' },
+    ),
     stringColumn('Controller', 'Controller that is responsible for handling this class', ({ spec }) => spec?.controller ?? ''),
     stringColumn('Parameters', 'A reference to a resource with additional parameters', ({ spec }) => {
       const parameters = spec?.parameters;

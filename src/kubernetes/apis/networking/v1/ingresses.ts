@@ -31,9 +31,15 @@ export default defineResource<Ingress>({
   strategy: specAndStatus({ validate: validateIngress, validateUpdate: validateIngressUpdate }),
   columns: [
     nameColumn,
-    stringColumn('Class', 'The name of the IngressClass resource that should be used for additional configuration', ({ spec }) => spec?.ingressClassName ?? '<none>'),
+    stringColumn(
+      'Class',
+      'The name of the IngressClass resource that should be used for additional configuration',
+      ({ spec }) => spec?.ingressClassName ?? '<none>',
+    ),
     stringColumn('Hosts', 'Hosts that incoming requests are matched against before the ingress rule', hostsText),
-    stringColumn('Address', 'Address is a list containing ingress points for the load-balancer', ({ status }) => loadBalancerText(status?.loadBalancer?.ingress)),
+    stringColumn('Address', 'Address is a list containing ingress points for the load-balancer', ({ status }) =>
+      loadBalancerText(status?.loadBalancer?.ingress),
+    ),
     stringColumn('Ports', 'Ports of TLS configurations that open', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),
     ageColumn,
   ],

@@ -29,6 +29,8 @@ export default defineResource<IPAddress>({
       const resource = (parent.group ? `${parent.resource}.${parent.group}` : (parent.resource ?? '')).toLowerCase();
       return [resource, ...(parent.namespace ? [parent.namespace] : []), parent.name].join('/');
     }),
-    new TableColumn('Age', 'string', '', ({ metadata }, { now }) => translateTimestampSince(metadata.creationTimestamp, now), { cellOnly: true }),
+    new TableColumn('Age', 'string', '', ({ metadata }, { now }) => translateTimestampSince(metadata.creationTimestamp, now), {
+      cellOnly: true,
+    }),
   ],
 });

@@ -18,7 +18,9 @@ export default defineResource<NetworkPolicy>({
   strategy: { generation: 'spec', validate: validateNetworkPolicy, validateUpdate: validateNetworkPolicyUpdate },
   columns: [
     nameColumn,
-    stringColumn('Pod-Selector', describe('networking_v1.NetworkPolicySpec', 'podSelector'), ({ spec }) => formatLabelSelector(spec?.podSelector)),
+    stringColumn('Pod-Selector', describe('networking_v1.NetworkPolicySpec', 'podSelector'), ({ spec }) =>
+      formatLabelSelector(spec?.podSelector),
+    ),
     ageColumn,
   ],
 });

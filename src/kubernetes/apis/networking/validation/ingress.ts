@@ -2,11 +2,25 @@
 import { type FieldError, type Path, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { isValidIPForLegacyField, parseIPSloppy } from '#apimachinery/validation/ip';
 import {
-  isDNS1123Subdomain, isValidPathSegmentName, isValidPortName, isValidPortNum, isWildcardDNS1123Subdomain, nameIsDNSLabel, nameIsDNSSubdomain,
+  isDNS1123Subdomain,
+  isValidPathSegmentName,
+  isValidPortName,
+  isValidPortNum,
+  isWildcardDNS1123Subdomain,
+  nameIsDNSLabel,
+  nameIsDNSSubdomain,
 } from '#apimachinery/validation/names';
 import { check } from '#kubernetes/apis/core/validation/checks';
 import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
-import type { HTTPIngressPath, Ingress, IngressBackend, IngressRule, IngressServiceBackend, IngressSpec, IngressTLS } from '#kubernetes/schema/networking_v1.gen';
+import type {
+  HTTPIngressPath,
+  Ingress,
+  IngressBackend,
+  IngressRule,
+  IngressServiceBackend,
+  IngressSpec,
+  IngressTLS,
+} from '#kubernetes/schema/networking_v1.gen';
 import type { TypedLocalObjectReference } from '#kubernetes/schema/core_v1.gen';
 
 const specPath = fieldPath('spec');
@@ -56,7 +70,8 @@ function validateSpec(errors: FieldError[], spec: IngressSpec, allowed: Allowed)
   if (defaultBackend) validateBackend(errors, defaultBackend, specPath.child('defaultBackend'));
   for (const [i, rule] of (rules ?? []).entries()) validateRule(errors, rule, specPath.child('rules').index(i), allowed);
   for (const [i, entry] of (tls ?? []).entries()) validateTls(errors, entry, specPath.child('tls').index(i), allowed);
-  if (ingressClassName !== undefined) check(errors, nameIsDNSSubdomain(ingressClassName, false), ingressClassName, specPath, 'ingressClassName');
+  if (ingressClassName !== undefined)
+    check(errors, nameIsDNSSubdomain(ingressClassName, false), ingressClassName, specPath, 'ingressClassName');
 }
 
 function hostErrors(host: string): readonly string[] {
@@ -64,7 +79,8 @@ function hostErrors(host: string): readonly string[] {
 }
 
 function validateTls(errors: FieldError[], { hosts, secretName }: IngressTLS, path: Path, allowed: Allowed): void {
-  for (const [i, host] of (hosts ?? []).entries()) for (const message of hostErrors(host)) errors.push(invalid(path.child('hosts').index(i), host, message));
+  for (const [i, host] of (hosts ?? []).entries())
+    for (const message of hostErrors(host)) errors.push(invalid(path.child('hosts').index(i), host, message));
   if (!allowed.secretName) check(errors, secretNameErrors(secretName), secretName, path, 'secretName');
 }
 
@@ -91,15 +107,18 @@ function validatePath(errors: FieldError[], { path = '', pathType, backend = {} 
   }
   const isAbsolute = path.startsWith('/');
   switch (pathType) {
-    case 'Exact': case 'Prefix':
+    case 'Exact':
+    case 'Prefix':
       if (!isAbsolute) errors.push(invalid(at.child('path'), path, 'must be an absolute path'));
-      for (const part of ['//', '/./', '/../', '%2f', '%2F']) if (path.includes(part)) errors.push(invalid(at.child('path'), path, `must not contain '${part}'`));
+      for (const part of ['//', '/./', '/../', '%2f', '%2F'])
+        if (path.includes(part)) errors.push(invalid(at.child('path'), path, `must not contain '${part}'`));
       for (const end of ['/..', '/.']) if (path.endsWith(end)) errors.push(invalid(at.child('path'), path, `cannot end with '${end}'`));
       break;
     case 'ImplementationSpecific':
       if (path !== '' && !isAbsolute) errors.push(invalid(at.child('path'), path, 'must be an absolute path'));
       break;
-    default: errors.push(notSupported(at.child('pathType'), pathType, pathTypes));
+    default:
+      errors.push(notSupported(at.child('pathType'), pathType, pathTypes));
   }
   validateBackend(errors, backend, at.child('backend'));
 }

@@ -25,7 +25,14 @@ export function validateIPAddress({ spec }: IPAddress): FieldError[] {
 
 export function validateIPAddressUpdate({ spec }: IPAddress, old: IPAddress): FieldError[] {
   const errors: FieldError[] = [];
-  validateImmutable(errors, spec?.parentRef, old.spec?.parentRef, specPath, 'parentRef', ({ group = '', resource = '', namespace = '', name = '' }) =>
-    structValue({ Group: group, Resource: resource, Namespace: namespace, Name: name }));
+  validateImmutable(
+    errors,
+    spec?.parentRef,
+    old.spec?.parentRef,
+    specPath,
+    'parentRef',
+    ({ group = '', resource = '', namespace = '', name = '' }) =>
+      structValue({ Group: group, Resource: resource, Namespace: namespace, Name: name }),
+  );
   return errors;
 }

@@ -30,20 +30,30 @@ export function validateNetworkPolicyUpdate({ spec = noSpec }: NetworkPolicy, { 
 function validateSpec(spec: NetworkPolicySpec, allowed: Allowed): FieldError[] {
   const errors: FieldError[] = [];
   validateSelector(errors, spec.podSelector, specPath.child('podSelector'), allowed.invalidLabelValues);
-  for (const [i, { ports, from }] of (spec.ingress ?? []).entries()) validateRule(errors, ports, from, 'from', specPath.child('ingress').index(i), allowed);
-  for (const [i, { ports, to }] of (spec.egress ?? []).entries()) validateRule(errors, ports, to, 'to', specPath.child('egress').index(i), allowed);
+  for (const [i, { ports, from }] of (spec.ingress ?? []).entries())
+    validateRule(errors, ports, from, 'from', specPath.child('ingress').index(i), allowed);
+  for (const [i, { ports, to }] of (spec.egress ?? []).entries())
+    validateRule(errors, ports, to, 'to', specPath.child('egress').index(i), allowed);
   const { policyTypes = [] } = spec;
   if (policyTypes.length > 2) {
     errors.push(invalid(specPath.child('policyTypes'), policyTypes, 'may not specify more than two policyTypes'));
     return errors;
   }
   for (const [i, type] of policyTypes.entries()) {
-    if (type !== 'Ingress' && type !== 'Egress') errors.push(notSupported(specPath.child('policyTypes').index(i), type, ['Ingress', 'Egress']));
+    if (type !== 'Ingress' && type !== 'Egress')
+      errors.push(notSupported(specPath.child('policyTypes').index(i), type, ['Ingress', 'Egress']));
   }
   return errors;
 }
 
-function validateRule(errors: FieldError[], ports: readonly NetworkPolicyPort[] = [], peers: readonly NetworkPolicyPeer[] = [], field: string, path: Path, allowed: Allowed): void {
+function validateRule(
+  errors: FieldError[],
+  ports: readonly NetworkPolicyPort[] = [],
+  peers: readonly NetworkPolicyPeer[] = [],
+  field: string,
+  path: Path,
+  allowed: Allowed,
+): void {
   for (const [i, port] of ports.entries()) validatePort(errors, port, path.child('ports').index(i));
   for (const [i, peer] of peers.entries()) validatePeer(errors, peer, path.child(field).index(i), allowed);
 }
@@ -59,11 +69,23 @@ function validatePort(errors: FieldError[], { protocol, port, endPort }: Network
     check(errors, isValidPortNum(endPort), endPort, path, 'endPort');
     return;
   }
-  if (endPort !== undefined) errors.push(invalid(path.child('endPort'), endPort, `may not be specified when \`port\` is ${port === undefined ? 'not specified' : 'non-numeric'}`));
+  if (endPort !== undefined)
+    errors.push(
+      invalid(
+        path.child('endPort'),
+        endPort,
+        `may not be specified when \`port\` is ${port === undefined ? 'not specified' : 'non-numeric'}`,
+      ),
+    );
   if (port !== undefined) check(errors, isValidPortName(port), port, path, 'port');
 }
 
-function validatePeer(errors: FieldError[], { podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer, path: Path, allowed: Allowed): void {
+function validatePeer(
+  errors: FieldError[],
+  { podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer,
+  path: Path,
+  allowed: Allowed,
+): void {
   validateSelector(errors, podSelector, path.child('podSelector'), allowed.invalidLabelValues);
   validateSelector(errors, namespaceSelector, path.child('namespaceSelector'), allowed.invalidLabelValues);
   if (ipBlock) validateIPBlock(errors, ipBlock, path.child('ipBlock'), allowed);
@@ -82,7 +104,8 @@ function validateIPBlock(errors: FieldError[], { cidr = '', except = [] }: IPBlo
   for (const [i, text] of except.entries()) {
     errors.push(...isValidCIDRForLegacyField(path.child('except').index(i), text, true, cidrs));
     const inner = parseCIDRSloppy(text);
-    if (inner && !isStrictSubset(inner, outer)) errors.push(invalid(path.child('except').index(i), text, 'must be a strict subset of `cidr`'));
+    if (inner && !isStrictSubset(inner, outer))
+      errors.push(invalid(path.child('except').index(i), text, 'must be a strict subset of `cidr`'));
   }
 }
 

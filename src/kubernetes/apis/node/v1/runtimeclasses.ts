@@ -13,10 +13,11 @@ export default defineResource<RuntimeClass>({
   storageVersionHash: 'WQTu1GL3T2Q=',
   schema: 'node_v1.RuntimeClass',
   storagePath: 'runtimeclasses',
-  strategy: { allowCreateOnUpdate: true, allowUnconditionalUpdate: false, validate: validateRuntimeClass, validateUpdate: validateRuntimeClassUpdate },
-  columns: [
-    nameColumn,
-    stringColumn('Handler', describeMeta('handler'), (runtimeClass) => runtimeClass.handler ?? ''),
-    ageColumn,
-  ],
+  strategy: {
+    allowCreateOnUpdate: true,
+    allowUnconditionalUpdate: false,
+    validate: validateRuntimeClass,
+    validateUpdate: validateRuntimeClassUpdate,
+  },
+  columns: [nameColumn, stringColumn('Handler', describeMeta('handler'), (runtimeClass) => runtimeClass.handler ?? ''), ageColumn],
 });

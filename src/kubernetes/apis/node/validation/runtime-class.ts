@@ -15,7 +15,14 @@ export function validateRuntimeClass({ handler, overhead, scheduling }: RuntimeC
   const errors: FieldError[] = [];
   if (!handler) errors.push(required(fieldPath('handler')));
   else check(errors, nameIsDNSLabel(handler, false), handler, fieldPath('handler'));
-  if (overhead) validateContainerResourceRequirements(errors, overhead.podFixed ? { limits: overhead.podFixed } : {}, none, fieldPath('overhead'), newTemplateOptions);
+  if (overhead)
+    validateContainerResourceRequirements(
+      errors,
+      overhead.podFixed ? { limits: overhead.podFixed } : {},
+      none,
+      fieldPath('overhead'),
+      newTemplateOptions,
+    );
   if (scheduling) validateScheduling(errors, scheduling);
   return errors;
 }

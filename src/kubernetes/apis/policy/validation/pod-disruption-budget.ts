@@ -16,14 +16,22 @@ export function validatePodDisruptionBudget({ spec = {} }: PodDisruptionBudget):
 }
 
 export function validatePodDisruptionBudgetUpdate({ spec = {} }: PodDisruptionBudget, old: PodDisruptionBudget): FieldError[] {
-  return validateSpec(spec, labelSelectorHasInvalidLabelValue(old.spec?.selector as Parameters<typeof labelSelectorHasInvalidLabelValue>[0]));
+  return validateSpec(
+    spec,
+    labelSelectorHasInvalidLabelValue(old.spec?.selector as Parameters<typeof labelSelectorHasInvalidLabelValue>[0]),
+  );
 }
 
 function validateSpec(spec: PodDisruptionBudgetSpec, allowInvalidLabelValue: boolean): FieldError[] {
   const errors: FieldError[] = [];
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec;
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
-    const value = structValue({ MinAvailable: minAvailable, Selector: selectorValue(selector), MaxUnavailable: maxUnavailable, UnhealthyPodEvictionPolicy: policy });
+    const value = structValue({
+      MinAvailable: minAvailable,
+      Selector: selectorValue(selector),
+      MaxUnavailable: maxUnavailable,
+      UnhealthyPodEvictionPolicy: policy,
+    });
     errors.push(invalid(specPath, value, 'minAvailable and maxUnavailable cannot be both set'));
   }
   for (const field of ['minAvailable', 'maxUnavailable'] as const) {
@@ -31,12 +39,14 @@ function validateSpec(spec: PodDisruptionBudgetSpec, allowInvalidLabelValue: boo
     validateNotMoreThan100Percent(errors, spec[field], specPath, field);
   }
   validateSelector(errors, selector, specPath.child('selector'), allowInvalidLabelValue);
-  if (policy !== undefined && !evictionPolicies.includes(policy)) errors.push(notSupported(specPath.child('unhealthyPodEvictionPolicy'), policy, evictionPolicies));
+  if (policy !== undefined && !evictionPolicies.includes(policy))
+    errors.push(notSupported(specPath.child('unhealthyPodEvictionPolicy'), policy, evictionPolicies));
   return errors;
 }
 
 export function validatePodDisruptionBudgetStatusUpdate({ status = {} }: PodDisruptionBudget): FieldError[] {
   const errors = status.conditions ? validateConditions(status.conditions, statusPath.child('conditions')) : [];
-  for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const) validateNonnegative(errors, status[field], statusPath, field);
+  for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const)
+    validateNonnegative(errors, status[field], statusPath, field);
   return errors;
 }

@@ -17,13 +17,23 @@ export default defineResource<ClusterRoleBinding>({
   schema: 'rbac_v1.ClusterRoleBinding',
   storagePath: 'clusterrolebindings',
   defaults: defaultRoleBinding,
-  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName, validate: validateClusterRoleBinding, validateUpdate: validateClusterRoleBindingUpdate },
+  strategy: {
+    allowCreateOnUpdate: true,
+    validateName: isValidPathSegmentName,
+    validate: validateClusterRoleBinding,
+    validateUpdate: validateClusterRoleBindingUpdate,
+  },
   columns: [
     nameColumn,
     stringColumn('Role', describeRoleRef('ClusterRoleBinding'), ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),
     ageColumn,
     stringColumn('Users', 'Users in the clusterRoleBinding', ({ subjects }) => subjectsText(subjects, 'User'), wide),
     stringColumn('Groups', 'Groups in the clusterRoleBinding', ({ subjects }) => subjectsText(subjects, 'Group'), wide),
-    stringColumn('ServiceAccounts', 'ServiceAccounts in the clusterRoleBinding', ({ subjects }) => subjectsText(subjects, 'ServiceAccount'), wide),
+    stringColumn(
+      'ServiceAccounts',
+      'ServiceAccounts in the clusterRoleBinding',
+      ({ subjects }) => subjectsText(subjects, 'ServiceAccount'),
+      wide,
+    ),
   ],
 });

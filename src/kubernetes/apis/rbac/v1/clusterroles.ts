@@ -12,6 +12,11 @@ export default defineResource({
   storageVersionHash: 'bYE5ZWDrJ44=',
   schema: 'rbac_v1.ClusterRole',
   storagePath: 'clusterroles',
-  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName, validate: validateClusterRole, validateUpdate: validateClusterRoleUpdate },
+  strategy: {
+    allowCreateOnUpdate: true,
+    validateName: isValidPathSegmentName,
+    validate: validateClusterRole,
+    validateUpdate: validateClusterRoleUpdate,
+  },
   columns: defaultColumns,
 });

@@ -16,7 +16,12 @@ export default defineResource<RoleBinding>({
   schema: 'rbac_v1.RoleBinding',
   storagePath: 'rolebindings',
   defaults: defaultRoleBinding,
-  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName, validate: validateRoleBinding, validateUpdate: validateRoleBindingUpdate },
+  strategy: {
+    allowCreateOnUpdate: true,
+    validateName: isValidPathSegmentName,
+    validate: validateRoleBinding,
+    validateUpdate: validateRoleBindingUpdate,
+  },
   columns: [
     nameColumn,
     stringColumn('Role', describeRoleRef('RoleBinding'), ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),

@@ -47,7 +47,12 @@ function validateBinding(errors: FieldError[], { roleRef = {}, subjects }: RoleB
   return errors;
 }
 
-function validateSubject(errors: FieldError[], { kind = '', apiGroup = '', name, namespace }: Subject, isNamespaced: boolean, path: Path): void {
+function validateSubject(
+  errors: FieldError[],
+  { kind = '', apiGroup = '', name, namespace }: Subject,
+  isNamespaced: boolean,
+  path: Path,
+): void {
   if (!name) errors.push(required(path.child('name')));
   switch (kind) {
     case 'ServiceAccount':
@@ -55,9 +60,11 @@ function validateSubject(errors: FieldError[], { kind = '', apiGroup = '', name,
       if (apiGroup !== '') errors.push(notSupported(path.child('apiGroup'), apiGroup, ['']));
       if (!isNamespaced && !namespace) errors.push(required(path.child('namespace')));
       break;
-    case 'User': case 'Group':
+    case 'User':
+    case 'Group':
       if (apiGroup !== group) errors.push(notSupported(path.child('apiGroup'), apiGroup, [group]));
       break;
-    default: errors.push(notSupported(path.child('kind'), kind, ['ServiceAccount', 'User', 'Group']));
+    default:
+      errors.push(notSupported(path.child('kind'), kind, ['ServiceAccount', 'User', 'Group']));
   }
 }

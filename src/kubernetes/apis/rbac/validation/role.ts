@@ -30,8 +30,10 @@ export function validateClusterRoleUpdate(role: ClusterRole, old: ClusterRole): 
   const errors: FieldError[] = [];
   validateMetaAgain(errors, role.metadata, isValidPathSegmentName, false);
   if (role.rules) validateRules(errors, role.rules, false);
-  const hadInvalidValue = old.aggregationRule?.clusterRoleSelectors?.some((selector) =>
-    labelSelectorHasInvalidLabelValue(selector as Parameters<typeof labelSelectorHasInvalidLabelValue>[0])) ?? false;
+  const hadInvalidValue =
+    old.aggregationRule?.clusterRoleSelectors?.some((selector) =>
+      labelSelectorHasInvalidLabelValue(selector as Parameters<typeof labelSelectorHasInvalidLabelValue>[0]),
+    ) ?? false;
   validateAggregationRule(errors, role, hadInvalidValue);
   return errors;
 }

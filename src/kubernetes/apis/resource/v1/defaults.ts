@@ -1,6 +1,14 @@
 /** Upstream: pkg/apis/resource/v1/defaults.go and zz_generated.defaults.go. */
 import { now } from '#apimachinery/runtime/time';
-import type { DeviceSubRequest, DeviceToleration, ExactDeviceRequest, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate, ResourceSlice } from '#kubernetes/schema/resource_v1.gen';
+import type {
+  DeviceSubRequest,
+  DeviceToleration,
+  ExactDeviceRequest,
+  ResourceClaim,
+  ResourceClaimSpec,
+  ResourceClaimTemplate,
+  ResourceSlice,
+} from '#kubernetes/schema/resource_v1.gen';
 
 function defaultRequest(request: ExactDeviceRequest | DeviceSubRequest): void {
   if (!request.allocationMode) request.allocationMode = 'ExactCount';

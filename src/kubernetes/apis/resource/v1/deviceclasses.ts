@@ -11,8 +11,5 @@ export default defineResource({
   schema: 'resource_v1.DeviceClass',
   storagePath: 'deviceclasses',
   strategy: { returnsDeletedObject: true, generation: 'spec' },
-  columns: [
-    nameColumn,
-    ageColumn,
-  ],
+  columns: [nameColumn, ageColumn],
 });

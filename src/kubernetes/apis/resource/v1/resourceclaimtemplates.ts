@@ -12,8 +12,5 @@ export default defineResource({
   storagePath: 'resourceclaimtemplates',
   defaults: defaultResourceClaimTemplate,
   strategy: { returnsDeletedObject: true },
-  columns: [
-    nameColumn,
-    ageColumn,
-  ],
+  columns: [nameColumn, ageColumn],
 });

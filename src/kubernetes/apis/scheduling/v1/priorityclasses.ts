@@ -26,8 +26,16 @@ export default defineResource<PriorityClass>({
   columns: [
     nameColumn,
     integerColumn('Value', describe('scheduling_v1.PriorityClass', 'value'), (priorityClass) => priorityClass.value ?? 0),
-    booleanColumn('Global-Default', describe('scheduling_v1.PriorityClass', 'globalDefault'), (priorityClass) => priorityClass.globalDefault ?? false),
+    booleanColumn(
+      'Global-Default',
+      describe('scheduling_v1.PriorityClass', 'globalDefault'),
+      (priorityClass) => priorityClass.globalDefault ?? false,
+    ),
     ageColumn,
-    stringColumn('PreemptionPolicy', describe('scheduling_v1.PriorityClass', 'preemptionPolicy'), (priorityClass) => priorityClass.preemptionPolicy ?? ''),
+    stringColumn(
+      'PreemptionPolicy',
+      describe('scheduling_v1.PriorityClass', 'preemptionPolicy'),
+      (priorityClass) => priorityClass.preemptionPolicy ?? '',
+    ),
   ],
 });

@@ -6,19 +6,33 @@ import type { PriorityClass } from '#kubernetes/schema/scheduling_v1.gen';
 
 const highestUserDefinablePriority = 1_000_000_000;
 /** The classes that the server makes itself. Upstream: SystemPriorityClasses in pkg/apis/scheduling/v1/helpers.go. */
-const systemClasses: ReadonlyMap<string, number> = new Map([['system-node-critical', 2_000_001_000], ['system-cluster-critical', 2_000_000_000]]);
+const systemClasses: ReadonlyMap<string, number> = new Map([
+  ['system-node-critical', 2_000_001_000],
+  ['system-cluster-critical', 2_000_000_000],
+]);
 
-export function validatePriorityClass({ metadata: { name = '' }, value = 0, globalDefault = false, preemptionPolicy }: PriorityClass): FieldError[] {
+export function validatePriorityClass({
+  metadata: { name = '' },
+  value = 0,
+  globalDefault = false,
+  preemptionPolicy,
+}: PriorityClass): FieldError[] {
   const errors: FieldError[] = [];
   if (name.startsWith('system-')) {
     const error = systemClassError(name, value, globalDefault);
     if (error !== undefined) {
-      errors.push(forbidden(fieldPath('metadata', 'name'), `priority class names with 'system-' prefix are reserved for system use only. error: ${error}`));
+      errors.push(
+        forbidden(
+          fieldPath('metadata', 'name'),
+          `priority class names with 'system-' prefix are reserved for system use only. error: ${error}`,
+        ),
+      );
     }
   } else if (value > highestUserDefinablePriority) {
     errors.push(forbidden(fieldPath('value'), `maximum allowed value of a user defined priority is ${highestUserDefinablePriority}`));
   }
-  if (preemptionPolicy !== undefined) validateRequiredEnum(errors, preemptionPolicy, ['PreemptLowerPriority', 'Never'], fieldPath('preemptionPolicy'));
+  if (preemptionPolicy !== undefined)
+    validateRequiredEnum(errors, preemptionPolicy, ['PreemptLowerPriority', 'Never'], fieldPath('preemptionPolicy'));
   return errors;
 }
 

@@ -30,10 +30,21 @@ export default defineResource<CSIDriver>({
     booleanColumn('AttachRequired', describe('storage_v1.CSIDriverSpec', 'attachRequired'), ({ spec }) => spec?.attachRequired ?? true),
     booleanColumn('PodInfoOnMount', describe('storage_v1.CSIDriverSpec', 'podInfoOnMount'), ({ spec }) => spec?.podInfoOnMount ?? false),
     booleanColumn('StorageCapacity', describe('storage_v1.CSIDriverSpec', 'storageCapacity'), ({ spec }) => spec?.storageCapacity ?? false),
-    stringColumn('TokenRequests', describe('storage_v1.CSIDriverSpec', 'tokenRequests'), ({ spec }) =>
-      spec?.tokenRequests?.map((request) => request.audience ?? '').join(',') ?? '<unset>'),
-    booleanColumn('RequiresRepublish', describe('storage_v1.CSIDriverSpec', 'requiresRepublish'), ({ spec }) => spec?.requiresRepublish ?? false),
-    stringColumn('Modes', describe('storage_v1.CSIDriverSpec', 'volumeLifecycleModes'), ({ spec }) => spec?.volumeLifecycleModes?.join(',') || '<none>'),
+    stringColumn(
+      'TokenRequests',
+      describe('storage_v1.CSIDriverSpec', 'tokenRequests'),
+      ({ spec }) => spec?.tokenRequests?.map((request) => request.audience ?? '').join(',') ?? '<unset>',
+    ),
+    booleanColumn(
+      'RequiresRepublish',
+      describe('storage_v1.CSIDriverSpec', 'requiresRepublish'),
+      ({ spec }) => spec?.requiresRepublish ?? false,
+    ),
+    stringColumn(
+      'Modes',
+      describe('storage_v1.CSIDriverSpec', 'volumeLifecycleModes'),
+      ({ spec }) => spec?.volumeLifecycleModes?.join(',') || '<none>',
+    ),
     ageColumn,
   ],
 });

@@ -13,10 +13,19 @@ export default defineResource<CSINode>({
   storageVersionHash: 'Pe62DkZtjuo=',
   schema: 'storage_v1.CSINode',
   storagePath: 'csinodes',
-  strategy: { returnsDeletedObject: true, allowUnconditionalUpdate: false, validate: validateCSINode, validateUpdate: validateCSINodeUpdate },
+  strategy: {
+    returnsDeletedObject: true,
+    allowUnconditionalUpdate: false,
+    validate: validateCSINode,
+    validateUpdate: validateCSINodeUpdate,
+  },
   columns: [
     nameColumn,
-    integerColumn('Drivers', 'Drivers indicates the number of CSI drivers registered on the node', ({ spec }) => spec?.drivers?.length ?? 0),
+    integerColumn(
+      'Drivers',
+      'Drivers indicates the number of CSI drivers registered on the node',
+      ({ spec }) => spec?.drivers?.length ?? 0,
+    ),
     ageColumn,
   ],
 });

@@ -20,14 +20,31 @@ export default defineResource<StorageClass>({
   defaults: defaultStorageClass,
   strategy: { returnsDeletedObject: true, validate: validateStorageClass, validateUpdate: validateStorageClassUpdate },
   columns: [
-    stringColumn('Name', describeMeta('name'), ({ metadata }) => {
-      const isDefault = defaultAnnotations.some((annotation) => metadata.annotations?.[annotation] === 'true');
-      return `${metadata.name}${isDefault ? ' (default)' : ''}`;
-    }, { format: 'name' }),
+    stringColumn(
+      'Name',
+      describeMeta('name'),
+      ({ metadata }) => {
+        const isDefault = defaultAnnotations.some((annotation) => metadata.annotations?.[annotation] === 'true');
+        return `${metadata.name}${isDefault ? ' (default)' : ''}`;
+      },
+      { format: 'name' },
+    ),
     stringColumn('Provisioner', describe('storage_v1.StorageClass', 'provisioner'), (storageClass) => storageClass.provisioner ?? ''),
-    stringColumn('ReclaimPolicy', describe('storage_v1.StorageClass', 'reclaimPolicy'), (storageClass) => storageClass.reclaimPolicy ?? 'Delete'),
-    stringColumn('VolumeBindingMode', describe('storage_v1.StorageClass', 'volumeBindingMode'), (storageClass) => storageClass.volumeBindingMode ?? 'Immediate'),
-    stringColumn('AllowVolumeExpansion', describe('storage_v1.StorageClass', 'allowVolumeExpansion'), (storageClass) => storageClass.allowVolumeExpansion ?? false),
+    stringColumn(
+      'ReclaimPolicy',
+      describe('storage_v1.StorageClass', 'reclaimPolicy'),
+      (storageClass) => storageClass.reclaimPolicy ?? 'Delete',
+    ),
+    stringColumn(
+      'VolumeBindingMode',
+      describe('storage_v1.StorageClass', 'volumeBindingMode'),
+      (storageClass) => storageClass.volumeBindingMode ?? 'Immediate',
+    ),
+    stringColumn(
+      'AllowVolumeExpansion',
+      describe('storage_v1.StorageClass', 'allowVolumeExpansion'),
+      (storageClass) => storageClass.allowVolumeExpansion ?? false,
+    ),
     ageColumn,
   ],
 });

@@ -16,16 +16,30 @@ export default defineResource<VolumeAttachment>({
   schema: 'storage_v1.VolumeAttachment',
   storagePath: 'volumeattachments',
   defaults: defaultVolumeAttachment,
-  strategy: withoutStatus({ returnsDeletedObject: true, allowUnconditionalUpdate: false, validate: validateVolumeAttachment, validateUpdate: validateVolumeAttachmentUpdate }),
+  strategy: withoutStatus({
+    returnsDeletedObject: true,
+    allowUnconditionalUpdate: false,
+    validate: validateVolumeAttachment,
+    validateUpdate: validateVolumeAttachmentUpdate,
+  }),
   columns: [
     nameColumn,
-    stringColumn('Attacher', describe('storage_v1.VolumeAttachmentSpec', 'attacher'), ({ spec }) => spec?.attacher ?? '', { format: 'name' }),
-    stringColumn('PV', describe('storage_v1.VolumeAttachmentSource', 'persistentVolumeName'), ({ spec }) => spec?.source?.persistentVolumeName ?? ''),
+    stringColumn('Attacher', describe('storage_v1.VolumeAttachmentSpec', 'attacher'), ({ spec }) => spec?.attacher ?? '', {
+      format: 'name',
+    }),
+    stringColumn(
+      'PV',
+      describe('storage_v1.VolumeAttachmentSource', 'persistentVolumeName'),
+      ({ spec }) => spec?.source?.persistentVolumeName ?? '',
+    ),
     stringColumn('Node', describe('storage_v1.VolumeAttachmentSpec', 'nodeName'), ({ spec }) => spec?.nodeName ?? ''),
     booleanColumn('Attached', describe('storage_v1.VolumeAttachmentStatus', 'attached'), ({ status }) => status?.attached ?? false),
     ageColumn,
   ],
   subresources: {
-    status: statusSubresource({ metadata: 'keep', strategy: { allowUnconditionalUpdate: false, validateUpdate: validateVolumeAttachmentUpdate } }),
+    status: statusSubresource({
+      metadata: 'keep',
+      strategy: { allowUnconditionalUpdate: false, validateUpdate: validateVolumeAttachmentUpdate },
+    }),
   },
 });

@@ -1,7 +1,10 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
-import { validateVolumeAttributesClass, validateVolumeAttributesClassUpdate } from '#kubernetes/apis/storage/validation/volume-attributes-class';
+import {
+  validateVolumeAttributesClass,
+  validateVolumeAttributesClassUpdate,
+} from '#kubernetes/apis/storage/validation/volume-attributes-class';
 import type { VolumeAttributesClass } from '#kubernetes/schema/storage_v1.gen';
 
 export default defineResource<VolumeAttributesClass>({
@@ -17,7 +20,11 @@ export default defineResource<VolumeAttributesClass>({
   strategy: { returnsDeletedObject: true, validate: validateVolumeAttributesClass, validateUpdate: validateVolumeAttributesClassUpdate },
   columns: [
     nameColumn,
-    stringColumn('DriverName', describe('storage_v1.VolumeAttributesClass', 'driverName'), (volumeAttributesClass) => volumeAttributesClass.driverName ?? ''),
+    stringColumn(
+      'DriverName',
+      describe('storage_v1.VolumeAttributesClass', 'driverName'),
+      (volumeAttributesClass) => volumeAttributesClass.driverName ?? '',
+    ),
     ageColumn,
   ],
 });

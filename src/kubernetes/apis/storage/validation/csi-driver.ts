@@ -25,9 +25,16 @@ export function validateCSIDriver({ spec = noSpec }: CSIDriver): FieldError[] {
   }
   if (spec.seLinuxMount === undefined) errors.push(required(specPath.child('seLinuxMount')));
   const { nodeAllocatableUpdatePeriodSeconds: period, serviceAccountTokenInSecrets: inSecrets } = spec;
-  if (period !== undefined && period < 10) errors.push(invalid(specPath.child('nodeAllocatableUpdatePeriodSeconds'), period, 'must be greater than or equal to 10 seconds'));
+  if (period !== undefined && period < 10)
+    errors.push(invalid(specPath.child('nodeAllocatableUpdatePeriodSeconds'), period, 'must be greater than or equal to 10 seconds'));
   if (inSecrets !== undefined && !spec.tokenRequests?.length) {
-    errors.push(invalid(specPath.child('serviceAccountTokenInSecrets'), inSecrets, 'serviceAccountTokenInSecrets is set but no tokenRequests are specified'));
+    errors.push(
+      invalid(
+        specPath.child('serviceAccountTokenInSecrets'),
+        inSecrets,
+        'serviceAccountTokenInSecrets is set but no tokenRequests are specified',
+      ),
+    );
   }
   return errors;
 }
@@ -49,7 +56,9 @@ function validateTokenRequests(errors: FieldError[], requests: readonly TokenReq
     }
     audiences.add(audience);
     if (seconds === undefined) continue;
-    if (seconds < minTokenSeconds) errors.push(invalid(at('expirationSeconds'), seconds, 'may not specify a duration less than 10 minutes'));
-    if (seconds > maxTokenSeconds) errors.push(invalid(at('expirationSeconds'), seconds, 'may not specify a duration larger than 2^32 seconds'));
+    if (seconds < minTokenSeconds)
+      errors.push(invalid(at('expirationSeconds'), seconds, 'may not specify a duration less than 10 minutes'));
+    if (seconds > maxTokenSeconds)
+      errors.push(invalid(at('expirationSeconds'), seconds, 'may not specify a duration larger than 2^32 seconds'));
   }
 }

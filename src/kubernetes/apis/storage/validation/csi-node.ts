@@ -28,16 +28,28 @@ export function validateCSINodeUpdate(node: CSINode, old: CSINode): FieldError[]
     for (const { allocatable: __, ...driver } of node.spec?.drivers ?? []) {
       if (driver.name !== before.name || semanticDeepEqual(driver, before)) continue;
       const { name = '', nodeID = '', topologyKeys } = driver;
-      errors.push(invalid(driversPath, structValue({ Name: name, NodeID: nodeID, TopologyKeys: topologyKeys, Allocatable: null }), fieldImmutableError));
+      errors.push(
+        invalid(
+          driversPath,
+          structValue({ Name: name, NodeID: nodeID, TopologyKeys: topologyKeys, Allocatable: null }),
+          fieldImmutableError,
+        ),
+      );
     }
   }
   return errors;
 }
 
-function validateDriver(errors: FieldError[], { name = '', nodeID = '', allocatable, topologyKeys = [] }: CSINodeDriver, names: Set<string>, path: Path): void {
+function validateDriver(
+  errors: FieldError[],
+  { name = '', nodeID = '', allocatable, topologyKeys = [] }: CSINodeDriver,
+  names: Set<string>,
+  path: Path,
+): void {
   validateCsiDriverName(errors, name, path.child('name'));
   if (nodeID === '') errors.push(required(path.child('nodeID')));
-  if (byteLength(nodeID) > maxNodeIDLength) errors.push(invalid(path.child('nodeID'), nodeID, `must be ${maxNodeIDLength} characters or less`));
+  if (byteLength(nodeID) > maxNodeIDLength)
+    errors.push(invalid(path.child('nodeID'), nodeID, `must be ${maxNodeIDLength} characters or less`));
   if (allocatable) validateNonnegative(errors, allocatable.count, path.child('allocatable'), 'count');
   if (names.has(name)) errors.push(duplicate(path.child('name'), name));
   names.add(name);

@@ -15,9 +15,14 @@ export function validateCSIStorageCapacity({ nodeTopology, storageClassName = ''
   return errors;
 }
 
-export function validateCSIStorageCapacityUpdate({ nodeTopology, storageClassName = '' }: CSIStorageCapacity, old: CSIStorageCapacity): FieldError[] {
+export function validateCSIStorageCapacityUpdate(
+  { nodeTopology, storageClassName = '' }: CSIStorageCapacity,
+  old: CSIStorageCapacity,
+): FieldError[] {
   const errors: FieldError[] = [];
-  if (!semanticDeepEqual(nodeTopology, old.nodeTopology)) errors.push(invalid(fieldPath('nodeTopology'), selectorValue(nodeTopology), fieldImmutableError));
-  if (storageClassName !== (old.storageClassName ?? '')) errors.push(invalid(fieldPath('storageClassName'), storageClassName, fieldImmutableError));
+  if (!semanticDeepEqual(nodeTopology, old.nodeTopology))
+    errors.push(invalid(fieldPath('nodeTopology'), selectorValue(nodeTopology), fieldImmutableError));
+  if (storageClassName !== (old.storageClassName ?? ''))
+    errors.push(invalid(fieldPath('storageClassName'), storageClassName, fieldImmutableError));
   return errors;
 }

@@ -10,11 +10,18 @@ import { validateParameters, validateProvisioner } from './parameters.ts';
 const reclaimPolicies = ['Delete', 'Retain'];
 const bindingModes = ['Immediate', 'WaitForFirstConsumer'];
 
-export function validateStorageClass({ provisioner, parameters, reclaimPolicy, volumeBindingMode: mode, allowedTopologies }: StorageClass): FieldError[] {
+export function validateStorageClass({
+  provisioner,
+  parameters,
+  reclaimPolicy,
+  volumeBindingMode: mode,
+  allowedTopologies,
+}: StorageClass): FieldError[] {
   const errors: FieldError[] = [];
   validateProvisioner(errors, provisioner, fieldPath('provisioner'));
   validateParameters(errors, parameters, fieldPath('parameters'));
-  if (reclaimPolicy && !reclaimPolicies.includes(reclaimPolicy)) errors.push(notSupported(fieldPath('reclaimPolicy'), reclaimPolicy, reclaimPolicies));
+  if (reclaimPolicy && !reclaimPolicies.includes(reclaimPolicy))
+    errors.push(notSupported(fieldPath('reclaimPolicy'), reclaimPolicy, reclaimPolicies));
   if (mode === undefined) errors.push(required(fieldPath('volumeBindingMode')));
   else if (!bindingModes.includes(mode)) errors.push(notSupported(fieldPath('volumeBindingMode'), mode, bindingModes));
   if (allowedTopologies) validateTopologies(errors, allowedTopologies, fieldPath('allowedTopologies'));
@@ -24,7 +31,8 @@ export function validateStorageClass({ provisioner, parameters, reclaimPolicy, v
 export function validateStorageClassUpdate(storageClass: StorageClass, old: StorageClass): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const) {
-    if (!semanticDeepEqual(storageClass[field], old[field])) errors.push(invalid(fieldPath(field), storageClass[field], fieldImmutableError));
+    if (!semanticDeepEqual(storageClass[field], old[field]))
+      errors.push(invalid(fieldPath(field), storageClass[field], fieldImmutableError));
   }
   return errors;
 }
@@ -37,7 +45,8 @@ function validateTopologies(errors: FieldError[], terms: readonly TopologySelect
     const values = new Map<string, readonly string[]>();
     for (const [j, { key = '', values: own = [] }] of matchLabelExpressions.entries()) {
       if (own.length === 0) errors.push(required(at.index(j).child('values')));
-      for (const [k, value] of own.entries()) if (own.indexOf(value) < k) errors.push(duplicate(at.index(j).child('values').index(k), value));
+      for (const [k, value] of own.entries())
+        if (own.indexOf(value) < k) errors.push(duplicate(at.index(j).child('values').index(k), value));
       errors.push(...validateLabelName(key, at.index(j).child('key')));
       if (values.has(key)) errors.push(duplicate(at.index(j).child('key'), key));
       values.set(key, [...new Set(own)].sort());

@@ -25,7 +25,8 @@ export function validateVolumeAttachment({ spec = noSpec, status = {} }: VolumeA
   validateCsiDriverName(errors, attacher, specPath.child('attacher'));
   validateSource(errors, source, specPath.child('source'));
   check(errors, nameIsDNSSubdomain(nodeName, false), nodeName, specPath, 'nodeName');
-  if (status.attachmentMetadata && mapSize(status.attachmentMetadata) > maxMetadataSize) errors.push(tooLong(statusPath.child('attachmentMetadata'), '', maxMetadataSize));
+  if (status.attachmentMetadata && mapSize(status.attachmentMetadata) > maxMetadataSize)
+    errors.push(tooLong(statusPath.child('attachmentMetadata'), '', maxMetadataSize));
   if (status.attachError) validateVolumeError(errors, status.attachError, statusPath.child('attachError'));
   if (status.detachError) validateVolumeError(errors, status.detachError, statusPath.child('detachError'));
   const name = source.persistentVolumeName;
@@ -41,7 +42,11 @@ export function validateVolumeAttachmentUpdate(attachment: VolumeAttachment, old
   return errors;
 }
 
-function validateSource(errors: FieldError[], { persistentVolumeName: name, inlineVolumeSpec: inline }: VolumeAttachmentSource, path: Path): void {
+function validateSource(
+  errors: FieldError[],
+  { persistentVolumeName: name, inlineVolumeSpec: inline }: VolumeAttachmentSource,
+  path: Path,
+): void {
   const detail = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
   if (!inline && name === undefined) errors.push(required(path, detail));
   else if (inline && name !== undefined) errors.push(forbidden(path, detail));
@@ -52,11 +57,16 @@ function validateSource(errors: FieldError[], { persistentVolumeName: name, inli
 function validateVolumeError(errors: FieldError[], { message = '', errorCode }: VolumeError, path: Path): void {
   // The limit in the message is upstream's.
   if (byteLength(message) > maxMessageSize) errors.push(tooLong(path.child('message'), '', maxMetadataSize));
-  if (errorCode !== undefined && errorCode < 0) errors.push(invalid(path.child('errorCode'), errorCode, 'must be between 0 and 2147483647, inclusive'));
+  if (errorCode !== undefined && errorCode < 0)
+    errors.push(invalid(path.child('errorCode'), errorCode, 'must be between 0 and 2147483647, inclusive'));
 }
 
 function specValue({ attacher = '', source = noSource, nodeName = '' }: VolumeAttachmentSpec = noSpec): unknown {
   const { persistentVolumeName, inlineVolumeSpec } = source;
   const inline = inlineVolumeSpec && internalValue('PersistentVolumeSpec', inlineVolumeSpec);
-  return structValue({ Attacher: attacher, Source: { PersistentVolumeName: persistentVolumeName, InlineVolumeSpec: inline }, NodeName: nodeName });
+  return structValue({
+    Attacher: attacher,
+    Source: { PersistentVolumeName: persistentVolumeName, InlineVolumeSpec: inline },
+    NodeName: nodeName,
+  });
 }

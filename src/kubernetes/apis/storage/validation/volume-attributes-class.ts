@@ -17,7 +17,8 @@ export function validateVolumeAttributesClass({ driverName, parameters = {} }: V
 export function validateVolumeAttributesClassUpdate(volumeClass: VolumeAttributesClass, old: VolumeAttributesClass): FieldError[] {
   const errors: FieldError[] = [];
   if (volumeClass.driverName !== old.driverName) errors.push(forbidden(fieldPath('driverName'), 'updates to driverName are forbidden.'));
-  if (!deepEqual(volumeClass.parameters, old.parameters)) errors.push(forbidden(fieldPath('parameters'), 'updates to parameters are forbidden.'));
+  if (!deepEqual(volumeClass.parameters, old.parameters))
+    errors.push(forbidden(fieldPath('parameters'), 'updates to parameters are forbidden.'));
   validateMetaAgain(errors, volumeClass.metadata, nameIsDNSSubdomain, false);
   errors.push(...validateVolumeAttributesClass(volumeClass));
   return errors;
