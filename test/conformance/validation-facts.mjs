@@ -46,7 +46,11 @@ function send(method, path, body) {
     const call = request(new URL(path, options.server), { method, agent, headers }, (response) => {
       let text = '';
       // A watch would go on: its status is what counts.
-      if (response.statusCode === 200 && path.includes('watch=')) return (resolve({ code: 200, answer: {} }), call.destroy());
+      if (response.statusCode === 200 && path.includes('watch=')) {
+        resolve({ code: 200, answer: {} });
+        call.destroy();
+        return;
+      }
       response
         .setEncoding('utf8')
         .on('data', (chunk) => (text += chunk))

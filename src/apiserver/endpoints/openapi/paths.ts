@@ -37,15 +37,12 @@ export interface PathTypes {
 }
 
 export const builtInMediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
-/** Custom resources have no protobuf form. */
-const customMediaTypes = ['application/json', 'application/yaml'];
 export const builtInPatchTypes = [
   'application/json-patch+json',
   'application/merge-patch+json',
   'application/strategic-merge-patch+json',
   'application/apply-patch+yaml',
 ];
-const customPatchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
 
 const metaOptions = metaTables.table<Readonly<Record<string, readonly QueryOption[]>>>('options');
 const pretty: QueryOption = [
