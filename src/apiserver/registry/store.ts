@@ -92,6 +92,7 @@ export type Produce = (existing: KubeObject | undefined, existingBytes: Buffer |
 export class Store {
   readonly type: StructType;
   readonly groupResource: GroupResource;
+  /** Of the stored version: errors name `Event`, not `Event.events.k8s.io`. */
   readonly groupKind: GroupKind;
   readonly #strategy: Strategy;
   readonly #cacher: Cacher | undefined;
@@ -107,7 +108,7 @@ export class Store {
     this.#cacher = cacher;
     this.type = schemas.struct(definition.storageVersion?.schema ?? definition.schema);
     this.groupResource = { group: definition.group, resource: definition.resource };
-    this.groupKind = { group: definition.group, kind: definition.kind };
+    this.groupKind = { group: (definition.storageVersion?.version ?? definition).group, kind: definition.kind };
     this.#strategy = definition.strategy;
   }
 

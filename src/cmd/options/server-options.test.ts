@@ -107,6 +107,19 @@ describe('accepted', () => {
       ({ admission }) => admission.enabledPlugins(false)[0],
       'NamespaceLifecycle',
     ],
+    ['no service accounts on a server of its own', [], ({ admission }) => admission.enabledPlugins(true).includes('ServiceAccount'), false],
+    [
+      'service accounts beside a controller manager',
+      [],
+      ({ admission }) => admission.enabledPlugins(false).includes('ServiceAccount'),
+      true,
+    ],
+    [
+      'service accounts by name',
+      ['--enable-admission-plugins=ServiceAccount'],
+      ({ admission }) => admission.enabledPlugins(true).includes('ServiceAccount'),
+      true,
+    ],
     [
       'a certificate for a name',
       ['--tls-sni-cert-key=a.crt,a.key:x.example,*.y.example'],
