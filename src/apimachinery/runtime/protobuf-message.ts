@@ -192,51 +192,39 @@ function parseRaw(bytes: Buffer): unknown {
   }
 }
 
-/** JSON in a message's field 1: RawExtension, JSON. */
-const rawCodec: ValueCodec = {
-  wire: Wire.Length,
-  write(value) {
-    if (value === undefined) return writeVarint(0);
-    writeLengthDelimited(() => {
-      writeString(encodeRawJson(value));
-      writeVarint(firstString);
-    });
-  },
-  read() {
-    let value: unknown;
-    readFields((tag) => {
-      if (tag !== firstString) return false;
-      value = parseRaw(readBytes());
-      return true;
-    });
-    return value;
-  },
-};
+/** JSON in a message's field 1. */
+function jsonCodec(encode: (value: unknown) => string, decode: (bytes: Buffer) => unknown): ValueCodec {
+  return {
+    wire: Wire.Length,
+    write(value) {
+      if (value === undefined) return writeVarint(0);
+      writeLengthDelimited(() => {
+        writeString(encode(value));
+        writeVarint(firstString);
+      });
+    },
+    read() {
+      let value: unknown;
+      readFields((tag) => {
+        if (tag !== firstString) return false;
+        value = decode(readBytes());
+        return true;
+      });
+      return value;
+    },
+  };
+}
+
+/** RawExtension, JSON. */
+const rawCodec = jsonCodec(encodeRawJson, parseRaw);
 
 /** What the engine's own JSON writes otherwise than Go. */
 const escapedByGo = /[<>&\u2028\u2029\ud800-\udfff]/;
 
 /** FieldsV1 is large and has no numbers: the engine's own JSON serves. */
-const fieldsCodec: ValueCodec = {
-  wire: Wire.Length,
-  write(value) {
-    if (value === undefined) return writeVarint(0);
-    writeLengthDelimited(() => {
-      writeString(fieldsText(value));
-      writeVarint(firstString);
-    });
-  },
-  read() {
-    let value: unknown;
-    readFields((tag) => {
-      if (tag !== firstString) return false;
-      const bytes = readBytes();
-      value = bytes.length > 0 && bytes.length < maxNestingDepth ? parseFields(bytes) : parseRaw(bytes);
-      return true;
-    });
-    return value;
-  },
-};
+const fieldsCodec = jsonCodec(fieldsText, (bytes) =>
+  bytes.length > 0 && bytes.length < maxNestingDepth ? parseFields(bytes) : parseRaw(bytes),
+);
 
 /** Of text that is too short to be nested too deep. */
 function parseFields(bytes: Buffer): unknown {

@@ -3,7 +3,7 @@ import type { AuthenticationGuard } from '#apiserver/authentication/authenticati
 import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { Exchange } from '#apiserver/endpoints/request/exchange';
 import { type Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
+import { nonResource } from '#apiserver/endpoints/request/request-info';
 import type { RE2JS } from 're2js';
 import type { DelegationTarget } from './delegation.ts';
 import { Director } from './director.ts';
@@ -180,19 +180,7 @@ export class GenericServer {
   }
 }
 
-const unknownInfo: RequestInfo = {
-  isResourceRequest: false,
-  path: '',
-  verb: '',
-  apiPrefix: '',
-  apiGroup: '',
-  apiVersion: '',
-  namespace: '',
-  resource: '',
-  subresource: '',
-  name: '',
-  parts: [],
-};
+const unknownInfo = nonResource('', '');
 
 /** Decodes a path once, as Go's net/url does; what is no valid encoding stays as it is. */
 function decodePath(raw: string): string {

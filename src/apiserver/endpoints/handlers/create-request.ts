@@ -57,13 +57,7 @@ export async function readCreate<T extends KubeObject>(
     object.metadata = metadata;
   }
   ensureNamespaceMatches(endpoint, context.info.namespace, object);
-  const request = newWriteRequest(
-    context,
-    endpoint,
-    options.dryRun,
-    { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' },
-    options.fieldManager,
-  );
+  const request = newWriteRequest(context, endpoint, options);
   await request.admit('CREATE', object, undefined);
   return { object, negotiated, options, request };
 }

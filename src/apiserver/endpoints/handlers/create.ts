@@ -25,13 +25,7 @@ export class CreateHandler {
     ensureNamespaceMatches(endpoint, context.info.namespace, object);
     dedupOwnerReferences(context, object);
     const stored = endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
-    const request = newWriteRequest(
-      context,
-      endpoint,
-      options.dryRun,
-      { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' },
-      options.fieldManager,
-    );
+    const request = newWriteRequest(context, endpoint, options);
     const created = await endpoint.store.create(request, stored);
     respondObject(context, endpoint, 201, created.bytes, negotiated);
   }

@@ -9,7 +9,7 @@ import { parseListOptions } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { respondList } from './list.ts';
 import { selectionOf } from './selection.ts';
-import { newWriteRequest } from './write-request.ts';
+import { newDeleteRequest } from './write-request.ts';
 
 /** DELETE of a collection: of each object that is listed, as if it were deleted alone; what is gone meanwhile does not matter. Upstream: Store.DeleteCollection. */
 @Injectable()
@@ -30,9 +30,8 @@ export class DeleteCollectionHandler {
       predicate: selectionOf(definition, listOptions, ''),
     });
     const objects = list.chunks.flatMap(({ items }) => items);
-    const dryRun = (options.dryRun?.length ?? 0) > 0;
     const remove = async ({ object }: CachedObject): Promise<void> => {
-      const request = newWriteRequest(context, endpoint, dryRun, { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options });
+      const request = newDeleteRequest(context, endpoint, options);
       try {
         await store.delete({ ...request, namespace: object.metadata.namespace ?? namespace }, object.metadata.name ?? '', { ...options });
       } catch (error) {

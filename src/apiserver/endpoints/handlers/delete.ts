@@ -10,7 +10,7 @@ import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { respondJson } from './responses.ts';
-import { newWriteRequest } from './write-request.ts';
+import { newDeleteRequest } from './write-request.ts';
 
 /** DELETE of one object. Upstream: endpoints/handlers/delete.go. */
 @Injectable()
@@ -19,8 +19,7 @@ export class DeleteHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const options = await readDeleteOptions(context, endpoint);
-    const dryRun = (options.dryRun?.length ?? 0) > 0;
-    const request = newWriteRequest(context, endpoint, dryRun, { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options });
+    const request = newDeleteRequest(context, endpoint, options);
     const { stored, gone } = await endpoint.store.delete(request, context.info.name, options);
     // The object itself where it was given a grace period only, or where its kind is answered with what was deleted.
     if (!gone && stored.object.metadata.deletionTimestamp === undefined) {

@@ -54,13 +54,7 @@ export class PatchHandler {
     }
     const { namespace, name } = context.info;
     const patch = new Patch(context, endpoint, patchType, body, options);
-    const request = newWriteRequest(
-      context,
-      endpoint,
-      options.dryRun,
-      { kind: 'PatchOptions', apiVersion: 'meta.k8s.io/v1' },
-      options.fieldManager,
-    );
+    const request = newWriteRequest(context, endpoint, options);
     const stored = await endpoint.store.update(
       request,
       name,

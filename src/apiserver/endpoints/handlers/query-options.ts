@@ -100,13 +100,32 @@ export interface WriteQuery {
   readonly fieldManager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   readonly force: boolean | undefined;
+  readonly isApply: boolean;
+  /** The options object that admission is shown: its kind, and what the query says. */
+  readonly given: Readonly<Record<string, unknown>>;
 }
 
-const plainWrite: WriteQuery = { dryRun: false, fieldManager: '', fieldValidation: 'Warn', force: undefined };
+type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 
-/** `kind` is CreateOptions, UpdateOptions or PatchOptions; `isApply` changes what a patch may and must say. Throws Invalid or BadRequest. */
-export function parseWriteOptions(query: string, kind: string, isApply = false): WriteQuery {
-  if (query === '' && !isApply) return plainWrite;
+const apiVersion = 'meta.k8s.io/v1';
+const plainWrite = (kind: WriteOptionsKind): WriteQuery => ({
+  dryRun: false,
+  fieldManager: '',
+  fieldValidation: 'Warn',
+  force: undefined,
+  isApply: false,
+  given: { kind, apiVersion },
+});
+/** Of requests without a query, which are most. */
+const plainWrites: Readonly<Record<WriteOptionsKind, WriteQuery>> = {
+  CreateOptions: plainWrite('CreateOptions'),
+  UpdateOptions: plainWrite('UpdateOptions'),
+  PatchOptions: plainWrite('PatchOptions'),
+};
+
+/** `isApply` changes what a patch may and must say. Throws Invalid or BadRequest. */
+export function parseWriteOptions(query: string, kind: WriteOptionsKind, isApply = false): WriteQuery {
+  if (query === '' && !isApply) return plainWrites[kind];
   const parameters = new URLSearchParams(query);
   const dryRun = parameters.getAll('dryRun');
   const fieldManager = parameters.get('fieldManager') ?? '';
@@ -126,7 +145,21 @@ export function parseWriteOptions(query: string, kind: string, isApply = false):
     ...validateFieldValidation(fieldPath('fieldValidation'), fieldValidation),
   );
   if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind }, '', errors);
-  return { dryRun: dryRun.length > 0, fieldManager, fieldValidation: (fieldValidation || 'Warn') as WriteQuery['fieldValidation'], force };
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager,
+    fieldValidation: (fieldValidation || 'Warn') as WriteQuery['fieldValidation'],
+    force,
+    isApply,
+    given: {
+      kind,
+      apiVersion,
+      ...(dryRun.length > 0 && { dryRun }),
+      ...(force !== undefined && { force }),
+      ...(fieldManager && { fieldManager }),
+      ...(fieldValidation && { fieldValidation }),
+    },
+  };
 }
 
 /** As Go converts query values: anything but `false` and `0` is true, the bare name too. */

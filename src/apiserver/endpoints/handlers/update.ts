@@ -35,13 +35,7 @@ export class UpdateHandler {
       return endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
     };
     let object: ReturnType<typeof read> | undefined = read();
-    const request = newWriteRequest(
-      context,
-      endpoint,
-      options.dryRun,
-      { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' },
-      options.fieldManager,
-    );
+    const request = newWriteRequest(context, endpoint, options);
     const stored = await endpoint.store.update(
       request,
       name,

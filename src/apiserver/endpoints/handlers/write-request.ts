@@ -1,23 +1,34 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { managerOrUserAgent } from '#apimachinery/managedfields/manager-name';
-import type { KubeObject } from '#apimachinery/meta/types';
+import type { DeleteOptions, KubeObject } from '#apimachinery/meta/types';
 import { now } from '#apimachinery/runtime/time';
 import type { AdmissionCall } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { WriteRequest } from '#apiserver/registry/store';
+import type { WriteQuery } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 
-/** What the store gets to know of a writing request, with admission at upstream's two points. */
-export function newWriteRequest(
+/** What the store gets to know of a create, an update or a patch. An apply keeps its own account of the fields. */
+export function newWriteRequest(context: RequestContext, endpoint: ResourceEndpoint, options: WriteQuery): WriteRequest {
+  const manager = options.isApply ? undefined : managerOrUserAgent(options.fieldManager, context.header('user-agent') ?? '');
+  return newRequest(context, endpoint, options.dryRun, options.given, manager);
+}
+
+export function newDeleteRequest(context: RequestContext, endpoint: ResourceEndpoint, options: DeleteOptions): WriteRequest {
+  const dryRun = (options.dryRun?.length ?? 0) > 0;
+  return newRequest(context, endpoint, dryRun, { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options }, undefined);
+}
+
+/** Calls admission at upstream's two points. */
+function newRequest(
   context: RequestContext,
   endpoint: ResourceEndpoint,
   dryRun: boolean,
   options: Readonly<Record<string, unknown>>,
-  fieldManager?: string,
+  manager: string | undefined,
 ): WriteRequest {
   const { namespace, name } = context.info;
   const { admission } = context;
-  const manager = fieldManager === undefined ? undefined : managerOrUserAgent(fieldManager, context.header('user-agent') ?? '');
   const call = (
     operation: AdmissionCall['operation'],
     object: KubeObject | undefined,

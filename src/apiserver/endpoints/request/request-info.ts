@@ -30,7 +30,8 @@ const verbOfMethod: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-const nonResource = (path: string, method: string): RequestInfo => ({
+/** A path that names no resource; both empty before one is read. */
+export const nonResource = (path: string, method: string): RequestInfo => ({
   isResourceRequest: false,
   path,
   verb: method.toLowerCase(),

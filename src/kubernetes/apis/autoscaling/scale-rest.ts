@@ -156,13 +156,7 @@ export class ScaleUpdateHandler {
     const mediaType = inputMediaType(context);
     const { strictErrors } = decodeBody(body, mediaType, endpoint);
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
-    const request = newWriteRequest(
-      context,
-      endpoint,
-      options.dryRun,
-      { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' },
-      options.fieldManager,
-    );
+    const request = newWriteRequest(context, endpoint, options);
     const read = (): Scale => {
       const { object } = decodeBody(body, mediaType, endpoint);
       ensureNamespaceMatches(endpoint, context.info.namespace, object);
@@ -185,13 +179,7 @@ export class ScalePatchHandler {
     const body = await context.exchange.readBody(maxRequestBodyBytes);
     const applies = patchType === 'application/apply-patch+yaml';
     const options = parseWriteOptions(context.query, 'PatchOptions', applies);
-    const request = newWriteRequest(
-      context,
-      endpoint,
-      options.dryRun,
-      { kind: 'PatchOptions', apiVersion: 'meta.k8s.io/v1' },
-      applies ? undefined : options.fieldManager,
-    );
+    const request = newWriteRequest(context, endpoint, options);
     const rescale = applies ? applier(context, endpoint, body, options) : patcher(context, endpoint, patchType, body, options);
     respondScale(context, endpoint, await writeScale(context, endpoint, request, rescale), negotiated);
   }

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { parseWriteOptions } from './query-options.ts';
+
+describe('what admission is shown of the options', () => {
+  it.each([
+    { query: '', kind: 'UpdateOptions', isApply: false, given: {} },
+    { query: 'pretty=true', kind: 'CreateOptions', isApply: false, given: {} },
+    {
+      query: 'dryRun=All&fieldManager=m&fieldValidation=Strict',
+      kind: 'CreateOptions',
+      isApply: false,
+      given: { dryRun: ['All'], fieldManager: 'm', fieldValidation: 'Strict' },
+    },
+    { query: 'fieldManager=m&force=true', kind: 'PatchOptions', isApply: true, given: { fieldManager: 'm', force: true } },
+  ] as const)('$kind of "$query"', ({ query, kind, isApply, given }) => {
+    expect(parseWriteOptions(query, kind, isApply).given).toEqual({ kind, apiVersion: 'meta.k8s.io/v1', ...given });
+  });
+});
