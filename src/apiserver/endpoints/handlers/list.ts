@@ -6,7 +6,7 @@ import { encode } from '#apimachinery/runtime/codec';
 import { encodeProtobufListItem, protobufList } from '#apimachinery/runtime/protobuf';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
-import type { CacheList } from '#apiserver/storage/cacher/cacher';
+import type { CacheList } from '#apiserver/storage/cacher/list-query';
 import { negotiate, type Negotiated } from './negotiation.ts';
 import { encodePartial } from './partial.ts';
 import { parseListOptions } from './query-options.ts';

@@ -2,7 +2,6 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import {
   groupResourceString,
-  newBadRequest,
   newInternalError,
   newResourceExpired,
   newTooLargeResourceVersion,
@@ -15,12 +14,23 @@ import { compareKeys } from '../key.ts';
 import type { CommitFeed, Revision, Storage, StorageEvent, StorageRecord } from '../storage.ts';
 import { CachedObject, type ObjectReader } from './cached-object.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { type ContinuePoint, decodeContinue, encodeContinue } from './continue-token.ts';
+import { encodeContinue } from './continue-token.ts';
 import { type CacheEvent, EventHistory } from './event-history.ts';
 import { type Feed, feedOf } from './feed.ts';
 import { FieldIndex } from './field-index.ts';
-import { Leaf, type ListChunk, ObjectTree, type Snapshot } from './object-tree.ts';
+import { Leaf, ObjectTree, type Snapshot } from './object-tree.ts';
 import { everything, type Predicate } from './predicate.ts';
+import {
+  type CacheList,
+  type CacheListOptions,
+  expiredContinue,
+  firstOf,
+  type ListQuery,
+  parseListQuery,
+  selectedList,
+  singleList,
+  tokenAfter,
+} from './list-query.ts';
 import { parseResourceVersion } from './resource-version.ts';
 import { SnapshotStore } from './snapshot-store.ts';
 import { BookmarkEvent, ErrorEvent } from './watch-event.ts';
@@ -49,27 +59,6 @@ export interface CacherOptions {
   readonly random?: (() => number) | undefined;
 }
 
-export interface CacheListOptions {
-  /** A prefix (`/pods/default/`), or one key: then at most one object. Under the cacher's prefix. */
-  readonly scope: string;
-  readonly resourceVersion?: string | undefined;
-  readonly resourceVersionMatch?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly continue?: string | undefined;
-  readonly predicate?: Predicate | undefined;
-}
-
-export interface CacheList {
-  readonly chunks: readonly ListChunk[];
-  /** How many objects the chunks have. */
-  readonly count: number;
-  readonly revision: Revision;
-  /** '' if nothing follows. */
-  readonly continueToken: string;
-  /** Only for lists that select everything. */
-  readonly remainingItemCount: number | undefined;
-}
-
 export interface CacheWatchOptions {
   readonly scope: string;
   readonly resourceVersion?: string | undefined;
@@ -91,12 +80,6 @@ const consistencyCheckMs = 300_000;
 const checkPage = 1_000;
 
 const expired = 'The resourceVersion for the provided list is too old.';
-const inconsistentContinue =
-  'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
-  'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided ' +
-  'token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned ' +
-  'and now may show up in the list.';
-
 /**
  * The watch cache of one resource: the present objects, the history of the last minutes, and the watchers. Reads that
  * must be the most recent come from it, too, where the storage feeds it by its commits; elsewhere they wait until it has
@@ -224,7 +207,7 @@ export class Cacher {
    * ready, 504 for a state that has not come within 3 s. Which combinations are allowed the caller has checked.
    */
   list(options: CacheListOptions): CacheList | Promise<CacheList> {
-    const query = this.#parseList(options);
+    const query = parseListQuery(options);
     if (this.#state !== 'ready') {
       if (!query.predicate.isEmpty || query.limit === 0) throw this.#notReady();
       return this.#listFromStorage(query, query.at === 'exact' ? query.revision : undefined);
@@ -431,23 +414,6 @@ export class Cacher {
     return this.#readable(cached?.revision === record.revision ? cached : this.#objectOf(record));
   }
 
-  #parseList(options: CacheListOptions): ListQuery {
-    const { scope, resourceVersion: text = '', resourceVersionMatch: match = '', continue: token = '', predicate = everything } = options;
-    const isPrefix = scope.endsWith('/');
-    const limit = text === '0' ? 0 : Math.max(0, options.limit ?? 0);
-    const query = { scope, isPrefix, limit, predicate, from: scope, isContinued: false };
-    if (isPrefix && token !== '') {
-      const { from, revision } = parseContinue(token, scope);
-      if (text !== '' && text !== '0') throw newBadRequest('specifying resource version is not allowed when using continue');
-      return { ...query, from, isContinued: true, at: revision > 0 ? 'exact' : 'newest', revision: Math.max(0, revision) };
-    }
-    const revision = parseListVersion(text);
-    if (match === 'Exact') return { ...query, at: 'exact', revision };
-    if (match === '' && text === '') return { ...query, at: 'newest', revision: 0 };
-    if (match === '' && isPrefix && limit > 0 && revision > 0) return { ...query, at: 'exact', revision };
-    return { ...query, at: 'atLeast', revision };
-  }
-
   async #listConsistent(query: ListQuery): Promise<CacheList> {
     const revision = await this.#storage.currentRevision();
     if (revision <= this.currentRevision() || (await this.#feed.waitFor(revision, freshTimeoutMs, this.#clock)))
@@ -642,78 +608,6 @@ export class Cacher {
       this.#snapshots.prune(this.#clock.now());
     });
   }
-}
-
-interface ListQuery {
-  readonly scope: string;
-  readonly isPrefix: boolean;
-  /** 0: none. */
-  readonly limit: number;
-  readonly predicate: Predicate;
-  readonly from: string;
-  readonly isContinued: boolean;
-  readonly at: 'newest' | 'atLeast' | 'exact';
-  readonly revision: Revision;
-}
-
-function parseContinue(token: string, scope: string): ContinuePoint {
-  try {
-    return decodeContinue(token, scope);
-  } catch (error) {
-    throw newBadRequest(`invalid continue token: ${(error as Error).message}`);
-  }
-}
-
-function parseListVersion(text: string): Revision {
-  try {
-    return parseResourceVersion(text);
-  } catch (error) {
-    throw newBadRequest(`invalid resource version: ${(error as Error).message}`);
-  }
-}
-
-/** 410 with a token by which the rest of the list can be had as it is now. */
-function expiredContinue({ from, scope }: ListQuery): StatusError {
-  const error = newResourceExpired(inconsistentContinue);
-  error.status.metadata.continue = encodeContinue(from, scope, -1);
-  return error;
-}
-
-function singleList(object: CachedObject | undefined, revision: Revision): CacheList {
-  const chunks = object ? [new Leaf(undefined, [object])] : [];
-  return { chunks, count: chunks.length, revision, continueToken: '', remainingItemCount: undefined };
-}
-
-/** The objects that match, up to the limit; more follow if any object, matching or not, stands after the last of them. */
-function selectedList(chunks: readonly ListChunk[], total: number, { predicate, limit, scope }: ListQuery, revision: Revision): CacheList {
-  const items: CachedObject[] = [];
-  let seen = 0;
-  scan: for (const chunk of chunks) {
-    for (const object of chunk.items) {
-      seen++;
-      if (predicate.matches(object)) items.push(object);
-      if (limit > 0 && items.length >= limit) break scan;
-    }
-  }
-  const page = items.length > 0 ? [new Leaf(undefined, items)] : [];
-  const continueToken = seen < total ? tokenAfter(page, scope, revision) : '';
-  return { chunks: page, count: items.length, revision, continueToken, remainingItemCount: undefined };
-}
-
-function firstOf(chunks: readonly Leaf[], limit: number): ListChunk[] {
-  const page: ListChunk[] = [];
-  let left = limit;
-  for (const chunk of chunks) {
-    if (left === 0) break;
-    const count = Math.min(left, chunk.items.length);
-    page.push(chunk.part(0, count));
-    left -= count;
-  }
-  return page;
-}
-
-function tokenAfter(page: readonly ListChunk[], scope: string, revision: Revision): string {
-  return encodeContinue(`${page.at(-1)!.items.at(-1)!.key}\0`, scope, revision);
 }
 
 function failSink(sink: WatchSink, error: unknown): void {

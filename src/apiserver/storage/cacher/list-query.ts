@@ -1,0 +1,130 @@
+/** What a list asks of the cache, and the pages that it is answered with. */
+import { newBadRequest, newResourceExpired, type StatusError } from '#apimachinery/api/errors';
+import type { Revision } from '../storage.ts';
+import type { CachedObject } from './cached-object.ts';
+import { type ContinuePoint, decodeContinue, encodeContinue } from './continue-token.ts';
+import { Leaf, type ListChunk } from './object-tree.ts';
+import { everything, type Predicate } from './predicate.ts';
+import { parseResourceVersion } from './resource-version.ts';
+
+export interface CacheListOptions {
+  /** A prefix (`/pods/default/`), or one key: then at most one object. Under the cacher's prefix. */
+  readonly scope: string;
+  readonly resourceVersion?: string | undefined;
+  readonly resourceVersionMatch?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly continue?: string | undefined;
+  readonly predicate?: Predicate | undefined;
+}
+
+export interface CacheList {
+  readonly chunks: readonly ListChunk[];
+  /** How many objects the chunks have. */
+  readonly count: number;
+  readonly revision: Revision;
+  /** '' if nothing follows. */
+  readonly continueToken: string;
+  /** Only for lists that select everything. */
+  readonly remainingItemCount: number | undefined;
+}
+
+const inconsistentContinue =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
+  'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided ' +
+  'token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned ' +
+  'and now may show up in the list.';
+
+export interface ListQuery {
+  readonly scope: string;
+  readonly isPrefix: boolean;
+  /** 0: none. */
+  readonly limit: number;
+  readonly predicate: Predicate;
+  readonly from: string;
+  readonly isContinued: boolean;
+  readonly at: 'newest' | 'atLeast' | 'exact';
+  readonly revision: Revision;
+}
+
+/** Which state is asked for, and where in it to begin. Throws BadRequest. */
+export function parseListQuery(options: CacheListOptions): ListQuery {
+  const { scope, resourceVersion: text = '', resourceVersionMatch: match = '', continue: token = '', predicate = everything } = options;
+  const isPrefix = scope.endsWith('/');
+  const limit = text === '0' ? 0 : Math.max(0, options.limit ?? 0);
+  const query = { scope, isPrefix, limit, predicate, from: scope, isContinued: false };
+  if (isPrefix && token !== '') {
+    const { from, revision } = parseContinue(token, scope);
+    if (text !== '' && text !== '0') throw newBadRequest('specifying resource version is not allowed when using continue');
+    return { ...query, from, isContinued: true, at: revision > 0 ? 'exact' : 'newest', revision: Math.max(0, revision) };
+  }
+  const revision = parseListVersion(text);
+  if (match === 'Exact') return { ...query, at: 'exact', revision };
+  if (match === '' && text === '') return { ...query, at: 'newest', revision: 0 };
+  if (match === '' && isPrefix && limit > 0 && revision > 0) return { ...query, at: 'exact', revision };
+  return { ...query, at: 'atLeast', revision };
+}
+
+function parseContinue(token: string, scope: string): ContinuePoint {
+  try {
+    return decodeContinue(token, scope);
+  } catch (error) {
+    throw newBadRequest(`invalid continue token: ${(error as Error).message}`);
+  }
+}
+
+function parseListVersion(text: string): Revision {
+  try {
+    return parseResourceVersion(text);
+  } catch (error) {
+    throw newBadRequest(`invalid resource version: ${(error as Error).message}`);
+  }
+}
+
+/** 410 with a token by which the rest of the list can be had as it is now. */
+export function expiredContinue({ from, scope }: ListQuery): StatusError {
+  const error = newResourceExpired(inconsistentContinue);
+  error.status.metadata.continue = encodeContinue(from, scope, -1);
+  return error;
+}
+
+export function singleList(object: CachedObject | undefined, revision: Revision): CacheList {
+  const chunks = object ? [new Leaf(undefined, [object])] : [];
+  return { chunks, count: chunks.length, revision, continueToken: '', remainingItemCount: undefined };
+}
+
+/** The objects that match, up to the limit; more follow if any object, matching or not, stands after the last of them. */
+export function selectedList(
+  chunks: readonly ListChunk[],
+  total: number,
+  { predicate, limit, scope }: ListQuery,
+  revision: Revision,
+): CacheList {
+  const items: CachedObject[] = [];
+  let seen = 0;
+  scan: for (const chunk of chunks) {
+    for (const object of chunk.items) {
+      seen++;
+      if (predicate.matches(object)) items.push(object);
+      if (limit > 0 && items.length >= limit) break scan;
+    }
+  }
+  const page = items.length > 0 ? [new Leaf(undefined, items)] : [];
+  const continueToken = seen < total ? tokenAfter(page, scope, revision) : '';
+  return { chunks: page, count: items.length, revision, continueToken, remainingItemCount: undefined };
+}
+
+export function firstOf(chunks: readonly Leaf[], limit: number): ListChunk[] {
+  const page: ListChunk[] = [];
+  let left = limit;
+  for (const chunk of chunks) {
+    if (left === 0) break;
+    const count = Math.min(left, chunk.items.length);
+    page.push(chunk.part(0, count));
+    left -= count;
+  }
+  return page;
+}
+
+export function tokenAfter(page: readonly ListChunk[], scope: string, revision: Revision): string {
+  return encodeContinue(`${page.at(-1)!.items.at(-1)!.key}\0`, scope, revision);
+}
