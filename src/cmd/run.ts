@@ -1,6 +1,7 @@
 import { writeKubeconfig } from './certificates/kubeconfig.ts';
 import { watchFiles } from './certificates/watch-files.ts';
 import type { App } from './app.ts';
+import { collectWhenIdle } from './idle-collection.ts';
 import { type CompletedOptions, completeOptions } from './options/complete.ts';
 import type { ServerOptions } from './options/server-options.ts';
 
@@ -19,6 +20,7 @@ export async function runServer(options: ServerOptions): Promise<void> {
     await app.start();
     if (admin) await writeKubeconfig(admin.kubeconfig, { server: url, ca: admin.ca, client: admin.client });
     using _watch = watchFiles(completed.tlsFiles, () => void reloadCertificates(app as App, completed));
+    using _collection = collectWhenIdle();
     console.log(started(completed));
     await ended;
   } catch (error) {

@@ -4,11 +4,12 @@ import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, type ListMeta } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/codec';
 import { encodeProtobufListItem, protobufList } from '#apimachinery/runtime/protobuf';
+import type { StructType } from '#apimachinery/runtime/schema';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { CacheList } from '#apiserver/storage/cacher/list-query';
 import { negotiate, type Negotiated } from './negotiation.ts';
-import { encodePartial } from './partial.ts';
+import { partialBytes } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { acceptsGzip, inMediaType, respondBytes, respondCompressible, startHeaders, wantsPretty } from './responses.ts';
@@ -51,12 +52,14 @@ export function respondList(context: RequestContext, endpoint: ResourceEndpoint,
   if (convert?.kind === 'Table') return respondTable(context, endpoint, list, metadata, negotiated);
   const version = convert?.version;
   const kind = version ? 'PartialObjectMetadataList' : endpoint.definition.listKind;
-  const apiVersion = version ? `meta.k8s.io/${version}` : groupVersionString(endpoint.kind);
+  const groupVersion = groupVersionString(endpoint.kind);
+  const apiVersion = version ? `meta.k8s.io/${version}` : groupVersion;
+  const variant = version ? `partial:${version}:${groupVersion}` : groupVersion;
   if (mediaType === 'application/vnd.kubernetes.protobuf') {
     const type = version ? metaSchema.struct('meta_v1.PartialObjectMetadata') : endpoint.type;
     const items = list.chunks.map((chunk) =>
       chunk.encoded(
-        `protobuf:${apiVersion}`,
+        `protobuf:${variant}`,
         (object) => encodeProtobufListItem(type, version ? partialOf(endpoint, object) : fromStorage(endpoint, object.object)),
         nothing,
       ),
@@ -67,18 +70,9 @@ export function respondList(context: RequestContext, endpoint: ResourceEndpoint,
   const head = Buffer.from(
     `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${encode(metaSchema.struct('meta_v1.ListMeta'), metadata)},"items":[`,
   );
-  const makeItem = version
-    ? (object: CachedObject) => Buffer.from(encodePartial(fromStorage(endpoint, object.object), version))
-    : itemOf(endpoint);
-  const variant = version ? `partial:${version}:${apiVersion}` : apiVersion;
-  const pieces: Buffer[] = [head];
-  for (const chunk of list.chunks) {
-    if (pieces.length > 1) pieces.push(comma);
-    pieces.push(chunk.encoded(variant, makeItem, comma));
-  }
-  pieces.push(listEnd);
-  if (mediaType === 'application/json' && !wantsPretty(context, negotiated)) return respondPieces(context, mediaType, pieces);
-  respondCompressible(context, 200, mediaType, inMediaType(context, Buffer.concat(pieces), negotiated, endpoint.type));
+  const makeItem = version ? (object: CachedObject) => partialBytes(endpoint, object, version) : itemOf(endpoint);
+  const runs = list.chunks.map((chunk) => chunk.encoded(variant, makeItem, comma));
+  respondJson(context, negotiated, endpoint.type, [head, ...separated(runs), listEnd]);
 }
 
 /** Built-in items do not repeat kind and apiVersion: what follows them in the stored bytes is the item. */
@@ -105,7 +99,7 @@ function metadataOf(list: CacheList): ListMeta {
   return metadata;
 }
 
-/** Ages make rows depend on the time: they are encoded for each request. */
+/** Ages are told in whole seconds: rows are the same to all who ask within one. */
 function respondTable(
   context: RequestContext,
   endpoint: ResourceEndpoint,
@@ -115,13 +109,29 @@ function respondTable(
 ): void {
   const options = tableOptions(context);
   const version = negotiated.convert?.version ?? 'v1';
-  const columns = columnsOf(endpoint);
+  const variant = `table:${options.includeObject}:${version}:${groupVersionString(endpoint.kind)}`;
+  const second = Math.floor(Date.now() / 1000);
   const { compareRows } = endpoint.definition;
-  const objects = list.chunks.flatMap(({ items }) => items.map(({ object }) => object));
-  if (compareRows) objects.sort(compareRows);
-  const rows = objects.map((object) => encodeRow(endpoint, columns, object, options, version));
-  const json = Buffer.from(`${tableHead(version, metadata, columns)}${rows.join(',')}]}\n`);
-  respondCompressible(context, 200, negotiated.mediaType, inMediaType(context, json, negotiated, metaSchema.struct('meta_v1.Table')));
+  const makeRow = (object: CachedObject) => encodeRow(endpoint, object, options, version, second * 1000);
+  const rows = compareRows
+    ? list.chunks
+        .flatMap(({ items }) => items)
+        .sort((a, b) => compareRows(a.object, b.object))
+        .map(makeRow)
+    : list.chunks.map((chunk) => chunk.encoded(variant, makeRow, comma, second));
+  const head = Buffer.from(tableHead(version, metadata, columnsOf(endpoint)));
+  respondJson(context, negotiated, metaSchema.struct('meta_v1.Table'), [head, ...separated(rows), listEnd]);
+}
+
+/** Sends JSON, or what the client wants instead of it. */
+function respondJson(context: RequestContext, negotiated: Negotiated, type: StructType, pieces: readonly Buffer[]): void {
+  const { mediaType } = negotiated;
+  if (mediaType === 'application/json' && !wantsPretty(context, negotiated)) return respondPieces(context, mediaType, pieces);
+  respondCompressible(context, 200, mediaType, inMediaType(context, Buffer.concat(pieces), negotiated, type));
+}
+
+function separated(runs: readonly Buffer[]): Buffer[] {
+  return runs.flatMap((run, i) => (i === 0 ? [run] : [comma, run]));
 }
 
 function respondPieces(context: RequestContext, mediaType: string, pieces: readonly Buffer[]): void {

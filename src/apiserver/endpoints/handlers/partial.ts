@@ -1,6 +1,11 @@
+import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/codec';
+import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
+import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
+
+const metadataKey = Buffer.from('"metadata":');
 
 /** The object with its metadata alone. */
 export function encodePartial(object: KubeObject, version: string): string {
@@ -9,4 +14,27 @@ export function encodePartial(object: KubeObject, version: string): string {
     apiVersion: `meta.k8s.io/${version}`,
     metadata: object.metadata,
   });
+}
+
+/** The same of a cached object: of one that is shown as it is stored, the metadata is cut from its bytes. */
+export function partialBytes(endpoint: ResourceEndpoint, object: CachedObject, version: string): Buffer {
+  const metadata = endpoint.conversion ? undefined : metadataOf(object.bytes, endpoint.itemPrefix);
+  if (!metadata) return Buffer.from(encodePartial(fromStorage(endpoint, object.object), version));
+  const head = Buffer.from(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`);
+  return Buffer.concat([head, metadata, Buffer.from('}')]);
+}
+
+/** The value of `metadata` if it is what stands at `start`, as in all objects that are encoded by their schema. */
+function metadataOf(bytes: Buffer, start: number): Buffer | undefined {
+  const begin = start + metadataKey.length;
+  if (start === 0 || bytes.compare(metadataKey, 0, metadataKey.length, start, begin) !== 0) return undefined;
+  let depth = 0;
+  for (let i = begin; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === 0x22) {
+      for (i++; bytes[i] !== 0x22; i++) if (bytes[i] === 0x5c) i++;
+    } else if (byte === 0x7b) depth++;
+    else if (byte === 0x7d && --depth === 0) return bytes.subarray(begin, i + 1);
+  }
+  return undefined;
 }

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { newBadRequest } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject, ListMeta } from '#apimachinery/meta/types';
@@ -7,7 +8,8 @@ import { quote } from '#apimachinery/runtime/quote';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { defaultColumns } from '#apiserver/registry/table-columns';
 import type { Column } from '#apiserver/registry/resource-definition';
-import { encodePartial } from './partial.ts';
+import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
+import { encodePartial, partialBytes } from './partial.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 
 type IncludeObject = 'None' | 'Metadata' | 'Object';
@@ -40,28 +42,38 @@ export function encodeTable(
   withHeaders = true,
 ): string {
   const columns = columnsOf(endpoint);
-  const rows = objects.map((object) => encodeRow(endpoint, columns, object, options, version));
+  const now = Date.now();
+  const rows = objects.map((object) => {
+    const shown = fromStorage(endpoint, object);
+    const cells = encodeCells(endpoint, columns, object, now);
+    if (options.includeObject === 'None') return `${cells}null}`;
+    return `${cells}${options.includeObject === 'Object' ? encode(endpoint.type, shown) : encodePartial(shown, version)}}`;
+  });
   return `${tableHead(version, metadata, columns, withHeaders)}${rows.join(',')}]}`;
 }
 
-/** One row: `{"cells":[…],"conditions":[…],"object":{…}}`. */
+const rowEnd = Buffer.from('}');
+
+/** The row of a cached object: `{"cells":[…],"conditions":[…],"object":{…}}`. `now`: milliseconds since the epoch. */
 export function encodeRow(
   endpoint: ResourceEndpoint,
-  columns: readonly Column[],
-  object: KubeObject,
+  object: CachedObject,
   { includeObject }: TableOptions,
   version: string,
-): string {
-  const context = { now: Date.now() };
+  now: number,
+): Buffer {
+  const cells = encodeCells(endpoint, columnsOf(endpoint), object.object, now);
+  if (includeObject === 'None') return Buffer.from(`${cells}null}`);
+  if (includeObject === 'Object') return Buffer.from(`${cells}${encode(endpoint.type, fromStorage(endpoint, object.object))}}`);
+  return Buffer.concat([Buffer.from(cells), partialBytes(endpoint, object, version), rowEnd]);
+}
+
+/** All of a row before its object. */
+function encodeCells(endpoint: ResourceEndpoint, columns: readonly Column[], object: KubeObject, now: number): string {
+  const context = { now };
   const cells = columns.map((column) => encodeJson(column.value(object, context))).join(',');
   const conditions = endpoint.definition.rowConditions?.(object) ?? [];
-  const shown =
-    includeObject === 'None'
-      ? 'null'
-      : includeObject === 'Object'
-        ? encode(endpoint.type, fromStorage(endpoint, object))
-        : encodePartial(fromStorage(endpoint, object), version);
-  return `{"cells":[${cells}],${conditions.length > 0 ? `"conditions":${encodeConditions(conditions)},` : ''}"object":${shown}}`;
+  return `{"cells":[${cells}],${conditions.length > 0 ? `"conditions":${encodeConditions(conditions)},` : ''}"object":`;
 }
 
 function encodeConditions(conditions: readonly object[]): string {

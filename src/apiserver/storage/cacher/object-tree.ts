@@ -10,13 +10,17 @@ export type MakeItem = (object: CachedObject) => Buffer;
 /** A run of list items in order. Nothing of it changes any more. */
 export interface ListChunk {
   readonly items: readonly CachedObject[];
-  /** All items with the separator between them (none at the ends), made at the first use of the variant and kept for the next. */
-  encoded(variant: string, makeItem: MakeItem, separator: Buffer): Buffer;
+  /**
+   * All items with the separator between them (none at the ends), made at the first use of the variant and kept for the
+   * next. `stamp`: of what the bytes depend on besides the items (the second that ages are told at); another makes them anew.
+   */
+  encoded(variant: string, makeItem: MakeItem, separator: Buffer, stamp?: number): Buffer;
 }
 
 /** Encodings that no list has used between two sweeps are dropped. */
 interface Encoding {
   readonly bytes: Buffer;
+  readonly stamp: number;
   used: boolean;
 }
 
@@ -33,11 +37,11 @@ export class Leaf implements ListChunk {
     this.items = items;
   }
 
-  encoded(variant: string, makeItem: MakeItem, separator: Buffer): Buffer {
+  encoded(variant: string, makeItem: MakeItem, separator: Buffer, stamp = 0): Buffer {
     const encodings = (this.#encodings ??= new Map<string, Encoding>());
     let encoding = encodings.get(variant);
-    if (!encoding) {
-      encoding = { bytes: join(this.items, makeItem, separator), used: true };
+    if (encoding?.stamp !== stamp) {
+      encoding = { bytes: join(this.items, makeItem, separator), stamp, used: true };
       encodings.set(variant, encoding);
     }
     encoding.used = true;

@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { collectWhenIdle } from './idle-collection.ts';
+
+const megabyte = 1024 * 1024;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Plays seconds of [utilization, megabytes at its end]; returns after which of them there was a collection (which leaves 40 MB). */
+function play(seconds: readonly (readonly [utilization: number, megabytes: number])[]): number[] {
+  const collected: number[] = [];
+  let now = -1;
+  let bytes = 0;
+  using collection = collectWhenIdle({
+    utilization: () => (seconds[now] as readonly [number, number])[0],
+    bytes: () => bytes,
+    collect() {
+      collected.push(now);
+      bytes = 40 * megabyte;
+    },
+  });
+  expect(collection).toBeDefined();
+  for (const [, megabytes] of seconds) {
+    now++;
+    bytes = megabytes * megabyte;
+    vi.advanceTimersByTime(1000);
+  }
+  return collected;
+}
+
+it.each([
+  {
+    name: 'once after a burst',
+    seconds: [
+      [0.9, 100],
+      [1, 300],
+      [0, 300],
+      [0, 41],
+      [0, 41],
+    ] as const,
+    collected: [2],
+  },
+  {
+    name: 'not while requests come',
+    seconds: [
+      [0.9, 100],
+      [0.2, 300],
+      [0.5, 300],
+    ] as const,
+    collected: [],
+  },
+  {
+    name: 'not for little',
+    seconds: [
+      [0, 10],
+      [0, 15],
+    ] as const,
+    collected: [],
+  },
+  {
+    name: 'again when the next burst has ended',
+    seconds: [
+      [0, 100],
+      [0, 41],
+      [1, 200],
+      [0.01, 200],
+      [0, 41],
+    ] as const,
+    collected: [0, 3],
+  },
+])('collects $name', ({ seconds, collected }) => {
+  expect(play(seconds)).toEqual(collected);
+});
+
+it('stops when it is disposed of', () => {
+  const collect = vi.fn();
+  collectWhenIdle({ utilization: () => 0, bytes: () => 1e9, collect })?.[Symbol.dispose]();
+  vi.advanceTimersByTime(5000);
+  expect(collect).not.toHaveBeenCalled();
+});

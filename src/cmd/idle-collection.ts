@@ -1,0 +1,53 @@
+import { performance } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
+
+/** What is known of the process, and what can be done for it. */
+export interface Memory {
+  /** The share of the time since the last call in which the event loop was busy, 0 to 1. */
+  utilization(): number;
+  /** Bytes that the heap and what hangs on it hold. */
+  bytes(): number;
+  /** Gives back what is not needed. Takes some 100 ms with a heap of 100 MB. */
+  collect(): void;
+}
+
+const lookEveryMs = 1_000;
+/** Leases and health checks go on in a quiet server. */
+const idleUtilization = 0.05;
+/** So much must have come since the last collection to be worth another. */
+const worthBytes = 16 * 1024 * 1024;
+
+/**
+ * Collects the garbage of a busy time as soon as a second was quiet: V8 does so by itself only when it needs the memory, so
+ * a server would keep until then what a burst of large lists has left. `undefined` where the process has no `gc`
+ * (`--expose-gc`, which bin/kubenest gives it).
+ */
+export function collectWhenIdle(memory: Memory | undefined = processMemory()): Disposable | undefined {
+  if (!memory) return undefined;
+  let kept = 0;
+  const timer = setInterval(() => {
+    if (memory.utilization() > idleUtilization || memory.bytes() < kept + worthBytes) return;
+    memory.collect();
+    kept = memory.bytes();
+  }, lookEveryMs);
+  timer.unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function processMemory(): Memory | undefined {
+  const { gc } = globalThis;
+  if (!gc) return undefined;
+  let last = performance.eventLoopUtilization();
+  return {
+    utilization() {
+      const before = last;
+      last = performance.eventLoopUtilization();
+      return performance.eventLoopUtilization(last, before).utilization;
+    },
+    bytes() {
+      const { total_heap_size, external_memory } = getHeapStatistics();
+      return total_heap_size + external_memory;
+    },
+    collect: () => void gc({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
+  };
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+
+const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+const partial = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
+
+interface Meta {
+  readonly name: string;
+  readonly annotations?: Record<string, string>;
+}
+interface List {
+  readonly items: readonly { readonly kind?: string; readonly metadata: Meta }[];
+}
+interface Table {
+  readonly columnDefinitions: readonly { readonly name: string }[];
+  readonly rows: readonly {
+    readonly cells: readonly unknown[];
+    readonly object: { readonly kind: string; readonly metadata: Meta } | null;
+  }[];
+}
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+describe('forms of a list', () => {
+  let cluster: TestCluster;
+  const names = ['a', 'b', 'c'];
+  const annotations = { 'example.com/json': '{"metadata":{"a":"}"}}', 'example.com/slash': 'ends with \\', quote: 'ä"}{' };
+  beforeAll(async () => {
+    cluster = await startTestCluster();
+    for (const name of names) {
+      const metadata = { name, annotations };
+      expect((await cluster.fetch(configMaps, { body: { metadata, data: { k: name } } })).status).toBe(201);
+    }
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  async function list<T>(path: string, accept: string): Promise<T> {
+    return (await (await cluster.fetch(path, { headers: { accept } })).json()) as T;
+  }
+
+  it('have the metadata that the objects have', async () => {
+    const whole = await list<List>(configMaps, 'application/json');
+    const metadata = whole.items.map((item) => item.metadata);
+    expect(metadata).toMatchObject(names.map((name) => ({ name, annotations })));
+    expect((await list<List>(configMaps, partial)).items.map((item) => item.metadata)).toEqual(metadata);
+    expect((await list<Table>(configMaps, table)).rows.map(({ object }) => object?.metadata)).toEqual(metadata);
+  });
+
+  it.each([
+    { includeObject: 'None', kind: undefined },
+    { includeObject: 'Metadata', kind: 'PartialObjectMetadata' },
+    { includeObject: 'Object', kind: 'ConfigMap' },
+  ])('have rows with includeObject=$includeObject', async ({ includeObject, kind }) => {
+    const { columnDefinitions, rows } = await list<Table>(`${configMaps}?includeObject=${includeObject}`, table);
+    expect(columnDefinitions.map(({ name }) => name)).toEqual(['Name', 'Data', 'Age']);
+    expect(rows.map(({ cells: [name, data] }) => [name, data])).toEqual(names.map((name) => [name, 1]));
+    expect(rows.map(({ object }) => object?.kind)).toEqual([kind, kind, kind]);
+  });
+
+  it('tell ages anew each second', async () => {
+    const ages = async () => (await list<Table>(configMaps, table)).rows.map(({ cells }) => Number.parseInt(cells[2] as string, 10));
+    const before = await ages();
+    expect(before).toHaveLength(3);
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const after = await ages();
+    after.forEach((age, i) => expect(age).toBeGreaterThan(before[i] as number));
+  });
+
+  it('differ between versions of a group that keep things in annotations', async () => {
+    const path = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+    const resource = { name: 'memory', target: { type: 'Utilization', averageUtilization: 50 } };
+    const spec = {
+      scaleTargetRef: { kind: 'Deployment', name: 'x', apiVersion: 'apps/v1' },
+      maxReplicas: 2,
+      metrics: [{ type: 'Resource', resource }],
+    };
+    expect((await cluster.fetch(path('v2'), { body: { metadata: { name: 'h' }, spec } })).status).toBe(201);
+    const annotationsOf = async (version: string) => (await list<List>(path(version), partial)).items[0]?.metadata.annotations;
+    expect(await annotationsOf('v2')).toBeUndefined();
+    expect(Object.keys((await annotationsOf('v1')) ?? {})).toContain('autoscaling.alpha.kubernetes.io/metrics');
+  });
+});
