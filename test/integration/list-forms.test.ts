@@ -63,7 +63,7 @@ describe('forms of a list', () => {
     expect(before).toHaveLength(3);
     await new Promise((resolve) => setTimeout(resolve, 1100));
     const after = await ages();
-    after.forEach((age, i) => expect(age).toBeGreaterThan(before[i] as number));
+    for (const [i, age] of after.entries()) expect(age).toBeGreaterThan(before[i] as number);
   });
 
   it('differ between versions of a group that keep things in annotations', async () => {
