@@ -1,9 +1,18 @@
 import { expect, it } from 'vitest';
 import { runKillTest } from './kill-test.ts';
+import { runServerKillTest } from './server-kill-test.ts';
 
-it('loses nothing when it is killed five times', async () => {
-  const seed = Date.now() % 2 ** 31;
-  const { violations, acknowledged, folder } = await runKillTest({ rounds: 5, seed });
-  expect(violations, `seed ${seed}, kept in ${folder}`).toEqual([]);
-  expect(acknowledged).toBeGreaterThan(50);
-}, 60_000);
+it.each([
+  { name: 'a store loses nothing when its process is killed five times', run: runKillTest, rounds: 5 },
+  { name: 'a server loses nothing when it is killed three times', run: runServerKillTest, rounds: 3 },
+])(
+  '$name',
+  async ({ run, rounds }) => {
+    const seed = Date.now() % 2 ** 31;
+    const { violations, acknowledged, deaths, folder } = await run({ rounds, seed });
+    expect(violations, `seed ${seed}, kept in ${folder}`).toEqual([]);
+    expect(deaths).toHaveLength(rounds);
+    expect(acknowledged).toBeGreaterThan(50);
+  },
+  60_000,
+);

@@ -1,0 +1,101 @@
+/** How processes that have an embedded store are made to die, and what their store has then. */
+import type { Buffer } from 'node:buffer';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
+import type { FinalState, LogEvent } from './check-history.ts';
+
+export interface KillTestOptions {
+  readonly rounds: number;
+  readonly seed: number;
+}
+
+export interface KillTestResult {
+  readonly violations: readonly string[];
+  readonly acknowledged: number;
+  readonly events: number;
+  /** The cause of each death: a failpoint, or '' for a signal from outside. */
+  readonly deaths: readonly string[];
+  /** Where the store and the history are, if there are violations. */
+  readonly folder: string;
+}
+
+/** And at which of their passages, at the latest, the process dies. */
+const failpoints: readonly (readonly [name: string, passages: number])[] = [
+  ['before-transaction', 30],
+  ['inside-transaction', 100],
+  ['after-transaction', 30],
+  ['before-acknowledge', 30],
+  ['after-dispatch', 30],
+  ['after-compact-revision', 3],
+  ['inside-compaction', 50],
+  ['before-checkpoint', 4],
+  ['after-checkpoint', 4],
+];
+/** A process dies within this time at the latest, also if it does not come to its failpoint. */
+const longestLifeMs = 400;
+
+export interface Death {
+  /** For KUBENEST_FAILPOINT; '' is by a signal from outside. */
+  readonly failpoint: string;
+  readonly killAfterMs: number;
+}
+
+/** `next`: whole numbers from 0 to one below its argument. */
+export function chooseDeath(next: (below: number) => number): Death {
+  const [name, passages] = failpoints[next(failpoints.length)]!;
+  const failpoint = next(3) === 0 ? '' : `${name}:${1 + next(passages)}`;
+  return { failpoint, killAfterMs: failpoint === '' ? 5 + next(longestLifeMs) : longestLifeMs };
+}
+
+/** Waits for the death of a process that is at work. Returns its cause: the name of the failpoint, or ''. */
+export async function diesOf(child: ChildProcess, { failpoint, killAfterMs }: Death, errors: () => string): Promise<string> {
+  const exited: Promise<unknown> = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : Promise.resolve();
+  const killed = sleep(killAfterMs).then(() => child.exitCode === null && child.signalCode === null && child.kill('SIGKILL'));
+  await exited;
+  const { exitCode } = child;
+  if (exitCode !== null) throw new Error(`the process ended by itself with ${exitCode}: ${errors()}`);
+  return (await killed) ? '' : failpoint.split(':')[0]!;
+}
+
+/**
+ * Opens the store, which the dead process must not hold any more, appends to the log what is new after the revision, and
+ * tells the state. Keys without the prefix are left out of both.
+ */
+export async function readStore(
+  file: string,
+  prefix: string,
+  { log, after }: { readonly log: LogEvent[]; readonly after: number },
+  textOf: (value: Buffer) => string,
+): Promise<FinalState> {
+  const storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0 });
+  try {
+    const revision = await storage.currentRevision();
+    if (revision > after) {
+      for await (const { revision: at, key, record, previous } of storage.watch('/', after, new AbortController().signal)) {
+        if (key.startsWith(prefix))
+          log.push({ revision: at, key, text: record ? textOf(record.value) : '', previous: previous?.revision ?? 0 });
+        if (at >= revision) break;
+      }
+    }
+    const { records } = await storage.list(prefix);
+    return { revision, records: records.map((record) => ({ key: record.key, revision: record.revision, text: textOf(record.value) })) };
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Runs a kill test as the command line says, `[rounds] [seed]`, and prints what came of it. */
+export async function reportKillTest(run: (options: KillTestOptions) => Promise<KillTestResult>): Promise<void> {
+  const rounds = Number(process.argv[2] ?? 100);
+  const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31);
+  const { violations, acknowledged, events, deaths, folder } = await run({ rounds, seed });
+  const causes = JSON.stringify(
+    Object.fromEntries([...Map.groupBy(deaths, (cause) => cause || 'signal')].map(([name, { length }]) => [name, length])),
+  );
+  process.stdout.write(`seed ${seed}: ${deaths.length} lives, ${acknowledged} acknowledged writes, ${events} events, deaths ${causes}\n`);
+  for (const violation of violations) process.stdout.write(`${violation}\n`);
+  if (violations.length > 0) process.stdout.write(`kept: ${folder}\n`);
+  process.exitCode = violations.length > 0 ? 1 : 0;
+}
