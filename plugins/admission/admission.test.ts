@@ -99,18 +99,19 @@ const storageClass = (name: string, creationTimestamp: string): KubeObject =>
   );
 const claim = (spec: Record<string, unknown>): KubeObject => object('v1', 'PersistentVolumeClaim', { spec }, inNamespace);
 admissionTable(
-  new DefaultStorageClass(
-    fakeInformers({
-      'storageclasses.storage.k8s.io': [storageClass('old', '2020-01-01T00:00:00Z'), storageClass('new', '2021-01-01T00:00:00Z')],
-    }),
-  ),
+  DefaultStorageClass,
   [
     { name: 'the newest default is taken', object: claim({}), want: { spec: { storageClassName: 'new' } } },
     { name: 'a named class stays', object: claim({ storageClassName: 'mine' }) },
     { name: 'no class stays no class', object: claim({ storageClassName: '' }) },
   ],
+  {
+    informers: fakeInformers({
+      'storageclasses.storage.k8s.io': [storageClass('old', '2020-01-01T00:00:00Z'), storageClass('new', '2021-01-01T00:00:00Z')],
+    }),
+  },
 );
-admissionTable(new DefaultIngressClass(fakeInformers()), [
+admissionTable(DefaultIngressClass, [
   { name: 'without a default nothing changes', object: object('networking.k8s.io/v1', 'Ingress', { spec: {} }, inNamespace) },
 ]);
 

@@ -1,4 +1,4 @@
-import { AdmissionPlugin, type Attributes, type Informer, type Informers, type KubeObject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
 import { defaultClassOf } from './default-class.ts';
 
 interface Ingress extends KubeObject {
@@ -16,7 +16,7 @@ const defaultAnnotations = ['ingressclass.kubernetes.io/is-default-class'];
 export class DefaultIngressClass {
   readonly #classes: Informer;
 
-  constructor(informers: Informers) {
+  constructor(@inject(Informers) informers: Informers) {
     this.#classes = informers.for({ group: 'networking.k8s.io', resource: 'ingressclasses' });
   }
 

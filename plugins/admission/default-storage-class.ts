@@ -1,4 +1,4 @@
-import { AdmissionPlugin, type Attributes, type Informer, type Informers, type KubeObject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
 import { defaultClassOf } from './default-class.ts';
 
 interface PersistentVolumeClaim extends KubeObject {
@@ -13,7 +13,7 @@ const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'stor
 export class DefaultStorageClass {
   readonly #classes: Informer;
 
-  constructor(informers: Informers) {
+  constructor(@inject(Informers) informers: Informers) {
     this.#classes = informers.for({ group: 'storage.k8s.io', resource: 'storageclasses' });
   }
 

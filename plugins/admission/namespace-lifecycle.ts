@@ -3,10 +3,11 @@ import {
   type Attributes,
   forbidden,
   type Informer,
-  type Informers,
+  Informers,
   type KubeObject,
   newForbidden,
   newNotFound,
+  inject,
 } from 'kubenest/sdk';
 
 interface Namespace extends KubeObject {
@@ -28,7 +29,7 @@ const accessReviews = new Set(['localsubjectaccessreviews']);
 export class NamespaceLifecycle {
   readonly #namespaces: Informer<Namespace>;
 
-  constructor(informers: Informers) {
+  constructor(@inject(Informers) informers: Informers) {
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
   }
 

@@ -1,4 +1,4 @@
-import { AdmissionPlugin, type Attributes, forbidden, type Informer, type Informers, type KubeObject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
 import type { Pod } from './pod-walker.ts';
 
 interface PriorityClass extends KubeObject {
@@ -23,7 +23,7 @@ const defaultPreemptionPolicy = 'PreemptLowerPriority';
 export class Priority {
   readonly #classes: Informer<PriorityClass>;
 
-  constructor(informers: Informers) {
+  constructor(@inject(Informers) informers: Informers) {
     this.#classes = informers.for({ group: 'scheduling.k8s.io', resource: 'priorityclasses' });
   }
 

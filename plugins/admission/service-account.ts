@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AdmissionPlugin, type Attributes, forbidden, type Informer, type Informers, type KubeObject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
 import { type Container, type ContainerSort, containersOf, type Pod, type PodSpec, refersToSecrets, type Volume } from './pod-walker.ts';
 
 interface ServiceAccount extends KubeObject {
@@ -31,7 +31,7 @@ const patience = { attempts: 10, waitMs: 150 };
 export class ServiceAccountAdmission {
   readonly #accounts: Informer<ServiceAccount>;
 
-  constructor(informers: Informers) {
+  constructor(@inject(Informers) informers: Informers) {
     this.#accounts = informers.for({ group: '', resource: 'serviceaccounts' });
   }
 

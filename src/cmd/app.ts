@@ -6,6 +6,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { Registry } from 'prom-client';
 import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
 import { schema as apiextensionsSchema } from '#apiextensions-apiserver/schema/schema';
+import type { AdmissionPluginClass } from '#apiserver/admission/attributes';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import { Scheme } from '#apiserver/registry/scheme';
@@ -13,7 +14,9 @@ import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
 import { GenericServer } from '#apiserver/server/generic-server';
 import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
+import { RegistryMetrics } from '#apiserver/server/metrics/metrics';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
+import { systemClock } from '#apiserver/storage/cacher/clock';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
 import { schema as aggregatorSchema } from '#kube-aggregator/schema/schema';
@@ -22,7 +25,6 @@ import { groups } from '#kubernetes/apis/groups';
 import { schema } from '#kubernetes/schema/schema';
 import { ClientCA } from '#plugins/authentication/client-ca';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
-import type { AdmissionPluginClass } from './builtin-plugins.ts';
 import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
 import { type Log, newLog } from './log.ts';
@@ -31,6 +33,7 @@ import { ApiGroupModule } from './modules/api-group.module.ts';
 import { AuthenticationModule } from './modules/authentication.module.ts';
 import { AuthorizationModule } from './modules/authorization.module.ts';
 import { PagesModule } from './modules/pages.module.ts';
+import { PluginServicesModule } from './modules/plugin-services.module.ts';
 import { ServerModule } from './modules/server.module.ts';
 import { ServiceAccountsModule } from './modules/service-accounts.module.ts';
 import { installNonResourceRoutes } from './non-resource-routes.ts';
@@ -84,11 +87,19 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   const controlPlane = new ControlPlane({ config, chain, storage: backend, log, groups: () => scheme.groups });
   const storage = new StorageFactory(backend, controlPlane.storeHooks, config.eventTtlSeconds);
   const clientCa = config.authentication.clientCa === undefined ? undefined : new ClientCA(config.authentication.clientCa);
+  const shutdown = new AbortController();
   const modules = [
     ServerModule.register(scheme, storage, specialHandlers),
     AuthenticationModule.register(config.authentication, clientCa),
     AuthorizationModule.register(config.authorization.modes),
     ServiceAccountsModule.register(config.serviceAccounts),
+    PluginServicesModule.register({
+      client: controlPlane.client,
+      logger: log,
+      metrics: new RegistryMetrics(registry),
+      clock: systemClock,
+      shutdownSignal: shutdown.signal,
+    }),
     AdmissionModule.register(config.admission, plugins),
     PagesModule,
     ...builders.flatMap(({ target, builder }) => builder.groups.map((group) => ApiGroupModule.register(group, target))),
@@ -110,6 +121,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     maxRequestsInFlight: config.requests.maxInFlight,
     maxMutatingRequestsInFlight: config.requests.maxMutatingInFlight,
     closeBackends: async () => {
+      shutdown.abort();
       await nest.close();
       await storage.close();
     },

@@ -1,4 +1,4 @@
-import type { AdmissionHandler } from '#apiserver/admission/attributes';
+import type { AdmissionPluginClass } from '#apiserver/admission/attributes';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import type { Informers } from '#apiserver/registry/informers';
 import { AlwaysAdmit, AlwaysDeny as AlwaysDenyAdmission } from '#plugins/admission/always';
@@ -14,8 +14,6 @@ import { TaintNodesByCondition } from '#plugins/admission/taint-nodes-by-conditi
 import { AlwaysAllow, AlwaysDeny } from '#plugins/authorization/always';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
 import type { AuthorizationMode } from './server-config.ts';
-
-export type AdmissionPluginClass = new (informers: Informers) => AdmissionHandler;
 
 /** Admission plugins by name, in the order in which they run. Upstream: kubernetes/pkg/kubeapiserver/options/plugins.go. */
 export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new Map<string, AdmissionPluginClass>([

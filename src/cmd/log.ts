@@ -1,13 +1,12 @@
 import { pino } from 'pino';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { latenciesOf } from '#apiserver/server/handler-chain';
+import type { Logger } from '#apiserver/server/logger';
 import type { GenericServerOptions } from '#apiserver/server/generic-server';
 
 /** The server's log: JSON lines on standard error, never a secret in them. */
-export interface Log {
+export interface Log extends Logger {
   readonly chain: GenericServerOptions['log'];
-  info(fields: object, message: string): void;
-  error(fields: object, message: string): void;
   flush(): void;
 }
 
@@ -38,6 +37,7 @@ export function newLog(verbosity: number): Log {
       health: (endpoint, check, error) => logger.warn({ endpoint, check, reason: (error as Error).message }, 'health check failed'),
     },
     info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
     flush() {
       clearInterval(timer);

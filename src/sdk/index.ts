@@ -1,4 +1,7 @@
 /** What plugins see of kubenest. */
+import 'reflect-metadata';
+
+export { inject } from 'inversify';
 export {
   isConflict,
   isNotFound,
@@ -21,20 +24,39 @@ export type {
   Status,
 } from '#apimachinery/meta/types';
 export { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
-export type { AdmissionHandler, AdmissionMatch, AdmissionPluginOptions, Attributes, Operation } from '#apiserver/admission/attributes';
+export type {
+  AdmissionHandler,
+  AdmissionMatch,
+  AdmissionPluginClass,
+  AdmissionPluginOptions,
+  Attributes,
+  Operation,
+} from '#apiserver/admission/attributes';
 export { forbidden } from '#apiserver/admission/forbidden';
 export { type Authenticator, type Credentials, groupNames, type UserInfo, userNames } from '#apiserver/authentication/authenticator';
-export type {
-  AuthorizationAttributes,
-  AuthorizationResult,
+export {
+  type AuthorizationAttributes,
+  type AuthorizationResult,
   Authorizer,
-  Decision,
-  NonResourceRule,
-  ResourceRule,
-  UserRules,
+  type Decision,
+  type NonResourceRule,
+  type ResourceRule,
+  type UserRules,
 } from '#apiserver/authorization/authorizer';
 export type { Peer } from '#apiserver/endpoints/request/exchange';
+export { Configuration } from '#apiserver/plugins/configuration';
+export { Client, type ClientTarget } from '#apiserver/registry/client';
 export { type Informer, Informers } from '#apiserver/registry/informers';
+export { Logger } from '#apiserver/server/logger';
+export { ShutdownSignal } from '#apiserver/server/lifecycle/shutdown-signal';
+export {
+  type CounterMetric,
+  type GaugeMetric,
+  type HistogramMetric,
+  type MetricLabels,
+  type MetricOptions,
+  Metrics,
+} from '#apiserver/server/metrics/metrics';
 export {
   ClosedError,
   CompactedError,
@@ -50,6 +72,7 @@ export {
   UnavailableError,
   UnknownOutcomeError,
 } from '#apiserver/storage/errors';
+export { Clock } from '#apiserver/storage/cacher/clock';
 export { compareKeys, hasUncommonOrder, lowerBound, validateKey, validatePrefix } from '#apiserver/storage/key';
 export type {
   CommitFeed,

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
+import type { AdmissionPluginClass } from '#apiserver/admission/attributes';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
-import { type AdmissionPluginClass, defaultAdmissionPlugins } from '#cmd/builtin-plugins';
+import { defaultAdmissionPlugins } from '#cmd/builtin-plugins';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/server-options';
 import type { ServerConfig } from '#cmd/server-config';

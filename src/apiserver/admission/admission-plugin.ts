@@ -1,4 +1,4 @@
-import type { AdmissionPluginOptions } from './attributes.ts';
+import type { AdmissionHandler, AdmissionPluginClass, AdmissionPluginOptions } from './attributes.ts';
 
 const optionsOf = new WeakMap<object, AdmissionPluginOptions>();
 
@@ -9,9 +9,10 @@ export function AdmissionPlugin(options: AdmissionPluginOptions): ClassDecorator
   };
 }
 
-/** The options that a plugin's class was decorated with. Throws for a class without them. */
-export function admissionPluginOptions(plugin: object): AdmissionPluginOptions {
-  const options = optionsOf.get(plugin.constructor);
-  if (!options) throw new Error(`${plugin.constructor.name} is not decorated with @AdmissionPlugin`);
+/** The options that a class, or the class of an instance, was decorated with. Throws for a class without them. */
+export function admissionPluginOptions(plugin: AdmissionHandler | AdmissionPluginClass): AdmissionPluginOptions {
+  const type = typeof plugin === 'function' ? plugin : plugin.constructor;
+  const options = optionsOf.get(type);
+  if (!options) throw new Error(`${type.name} is not decorated with @AdmissionPlugin`);
   return options;
 }

@@ -1,4 +1,5 @@
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
+import type { PluginClass } from '#apiserver/plugins/new-plugin';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -41,6 +42,9 @@ export interface AdmissionHandler {
   admit?(request: Attributes): void | Promise<void>;
   validate?(request: Attributes): void | Promise<void>;
 }
+
+/** What it needs it asks for with `@inject(Token)` on the parameters of its constructor. */
+export type AdmissionPluginClass = PluginClass<AdmissionHandler>;
 
 export interface AdmissionPluginOptions {
   /** Unique; upstream's where upstream has the plugin. */

@@ -48,3 +48,6 @@ export interface Authorizer {
   /** Of authorizers whose decisions follow from rules. */
   rulesFor?(user: UserInfo, namespace: string): UserRules | Promise<UserRules>;
 }
+
+/** What decides for the server: the union of all authorizers that are on. */
+export const Authorizer = Symbol.for('kubenest.Authorizer');

@@ -1,10 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { Container } from 'inversify';
 import { AdmissionChain } from '#apiserver/admission/admission-chain';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
-import type { AdmissionHandler } from '#apiserver/admission/attributes';
-import { Informers } from '#apiserver/registry/informers';
-import { type AdmissionPluginClass, admissionPlugins } from '#cmd/builtin-plugins';
+import type { AdmissionHandler, AdmissionPluginClass } from '#apiserver/admission/attributes';
+import { newPlugin } from '#apiserver/plugins/new-plugin';
+import { admissionPlugins } from '#cmd/builtin-plugins';
 
 /** The admission chain of the plugins that are on. */
 @Module({})
@@ -13,15 +14,15 @@ export class AdmissionModule {
   static register(enabled: readonly string[], more: readonly AdmissionPluginClass[] = []): DynamicModule {
     const unknown = enabled.filter((name) => !admissionPlugins.has(name));
     if (unknown.length > 0) throw new Error(`no admission plugin is named ${unknown.map((name) => JSON.stringify(name)).join(', ')}`);
+    const classes = [...enabled.map((name) => admissionPlugins.get(name) as AdmissionPluginClass), ...more];
     return {
       module: AdmissionModule,
       global: true,
       providers: [
         {
           provide: AdmissionChain,
-          useFactory: (informers: Informers) =>
-            new AdmissionChain([...enabled.map((name) => newPlugin(name, informers)), ...more.map((Plugin) => new Plugin(informers))]),
-          inject: [Informers],
+          useFactory: (services: Container) => new AdmissionChain(classes.map((Plugin) => newAdmissionPlugin(services, Plugin))),
+          inject: [Container],
         },
         AdmissionInterceptor,
       ],
@@ -30,11 +31,6 @@ export class AdmissionModule {
   }
 }
 
-function newPlugin(name: string, informers: Informers): AdmissionHandler {
-  const Plugin = admissionPlugins.get(name);
-  if (!Plugin) throw new Error(`no admission plugin is named ${JSON.stringify(name)}`);
-  const plugin = new Plugin(informers);
-  if (admissionPluginOptions(plugin).name !== name)
-    throw new Error(`admission plugin ${name} calls itself ${admissionPluginOptions(plugin).name}`);
-  return plugin;
+function newAdmissionPlugin(services: Container, Plugin: AdmissionPluginClass): AdmissionHandler {
+  return newPlugin(services, admissionPluginOptions(Plugin).name, Plugin);
 }

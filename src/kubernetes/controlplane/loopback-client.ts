@@ -6,6 +6,7 @@ import { now } from '#apimachinery/runtime/time';
 import { groupNames, userNames } from '#apiserver/authentication/authenticator';
 import { groupVersionString } from '#apimachinery/meta/types';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
+import type { Client, ClientTarget } from '#apiserver/registry/client';
 import { CacherInformer, type Informer } from '#apiserver/registry/informers';
 import type { WriteRequest } from '#apiserver/registry/store';
 
@@ -13,13 +14,7 @@ const attempts = 8;
 const scanPage = 200;
 const apiServer = { name: userNames.apiServer, groups: [groupNames.privileged] };
 
-export interface LoopbackTarget {
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  /** Of the resource itself unless named. */
-  readonly subresource?: string;
-}
+export type LoopbackTarget = ClientTarget;
 
 /** Finds the installed endpoint of a resource. Throws if there is none. */
 export type EndpointLookup = (target: LoopbackTarget) => ResourceEndpoint;
@@ -28,7 +23,7 @@ export type EndpointLookup = (target: LoopbackTarget) => ResourceEndpoint;
  * How the server reads and writes its own objects: through the same stores, strategies and validation as requests, as
  * system:apiserver, without a connection and without admission.
  */
-export class LoopbackClient {
+export class LoopbackClient implements Client {
   /** `manager`: the field manager of what it writes. */
   constructor(
     readonly lookup: EndpointLookup,

@@ -3,8 +3,11 @@ import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { parseGroupVersion } from '#apimachinery/meta/types';
 import { StatusError } from '#apimachinery/api/errors';
 import { AdmissionChain } from '#apiserver/admission/admission-chain';
-import type { AdmissionHandler, Attributes, Operation } from '#apiserver/admission/attributes';
+import type { AdmissionHandler, AdmissionPluginClass, Attributes, Operation } from '#apiserver/admission/attributes';
+import { newPlugin } from '#apiserver/plugins/new-plugin';
+import { newServiceContainer, type PluginServices } from '#apiserver/plugins/plugin-services';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
+import { fakeServices } from './fake-services.ts';
 
 /** One request: a sentence, and what becomes of it: admitted as it is, changed into `want`, or `denied`. */
 export interface AdmissionRow {
@@ -24,9 +27,19 @@ export interface AdmissionRow {
   readonly warnings?: readonly string[];
 }
 
+/** What the plugin under test gets by injection; the rest are `fakeServices`. */
+export interface AdmissionTableOptions extends Partial<PluginServices> {
+  readonly configuration?: object;
+}
+
 /** Runs a plugin over a table, through the chain: rows that its `match` leaves out pass it by. */
-export function admissionTable(plugin: AdmissionHandler | (new () => AdmissionHandler), rows: readonly AdmissionRow[]): void {
-  const instance = typeof plugin === 'function' ? new plugin() : plugin;
+export function admissionTable(
+  plugin: AdmissionHandler | AdmissionPluginClass,
+  rows: readonly AdmissionRow[],
+  { configuration, ...services }: AdmissionTableOptions = {},
+): void {
+  const instance =
+    typeof plugin === 'function' ? newPlugin(newServiceContainer(fakeServices(services)), plugin.name, plugin, configuration) : plugin;
   const chain = new AdmissionChain([instance]);
   describe(instance.constructor.name, () => {
     it.each(rows)('$name', async (row) => {

@@ -1,4 +1,4 @@
-/** Time as the cache sees it; tests bring their own. */
+/** Time as the server sees it; tests bring their own. */
 export interface Clock {
   /** Milliseconds of a monotonic clock. */
   now(): number;
@@ -7,6 +7,8 @@ export interface Clock {
   /** Calls again and again until the function that it returns is called. Does not keep the process alive. */
   every(ms: number, callback: () => void): () => void;
 }
+
+export const Clock = Symbol.for('kubenest.Clock');
 
 export const systemClock: Clock = {
   now: () => performance.now(),

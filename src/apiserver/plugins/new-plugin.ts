@@ -1,0 +1,21 @@
+import { Container, type Newable } from 'inversify';
+import { Configuration } from './configuration.ts';
+
+/** A class whose constructor takes what its `@inject` decorators ask for. */
+export type PluginClass<T> = new (...dependencies: never[]) => T;
+
+/**
+ * The one instance of a plugin, in a container of its own, so that no plugin sees another's bindings. Throws an error that
+ * names the plugin where something that it asks for is not to be had.
+ */
+export function newPlugin<T extends object>(services: Container, name: string, Plugin: PluginClass<T>, configuration?: object): T {
+  const container = new Container({ parent: services });
+  if (configuration) container.bind(Configuration).toConstantValue(configuration);
+  const type = Plugin as unknown as Newable<T>;
+  container.bind(type).toSelf().inSingletonScope();
+  try {
+    return container.get(type) as T;
+  } catch (cause) {
+    throw new Error(`plugin ${name}: ${(cause as Error).message.split('\n', 1)[0]}`, { cause });
+  }
+}

@@ -1,0 +1,36 @@
+import { Container } from 'inversify';
+import { Authorizer } from '#apiserver/authorization/authorizer';
+import { Client } from '#apiserver/registry/client';
+import { Informers } from '#apiserver/registry/informers';
+import { ShutdownSignal } from '#apiserver/server/lifecycle/shutdown-signal';
+import { Logger } from '#apiserver/server/logger';
+import { Metrics } from '#apiserver/server/metrics/metrics';
+import { Clock } from '#apiserver/storage/cacher/clock';
+
+/** What the server offers to plugins. A plugin asks for a member by the token of its type: `@inject(Informers) informers: Informers`. */
+export interface PluginServices {
+  readonly informers: Informers;
+  readonly client: Client;
+  readonly authorizer: Authorizer;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly shutdownSignal: ShutdownSignal;
+}
+
+const tokens: Readonly<Record<keyof PluginServices, symbol>> = {
+  informers: Informers,
+  client: Client,
+  authorizer: Authorizer,
+  logger: Logger,
+  metrics: Metrics,
+  clock: Clock,
+  shutdownSignal: ShutdownSignal,
+};
+
+/** The container that the containers of plugins are children of. */
+export function newServiceContainer(services: PluginServices): Container {
+  const container = new Container();
+  for (const [name, token] of Object.entries(tokens)) container.bind(token).toConstantValue(services[name as keyof PluginServices]);
+  return container;
+}

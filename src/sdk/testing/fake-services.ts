@@ -1,0 +1,37 @@
+import type { Authorizer } from '#apiserver/authorization/authorizer';
+import type { PluginServices } from '#apiserver/plugins/plugin-services';
+import type { Client } from '#apiserver/registry/client';
+import type { Metrics } from '#apiserver/server/metrics/metrics';
+import { systemClock } from '#apiserver/storage/cacher/clock';
+import { fakeInformers } from './fake-informers.ts';
+
+const nothing = (): void => {};
+const silentLogger = { info: nothing, warn: nothing, error: nothing };
+const metrics: Metrics = {
+  counter: () => ({ inc: nothing }),
+  gauge: () => ({ inc: nothing, set: nothing }),
+  histogram: () => ({ observe: nothing }),
+};
+const missing = (): never => {
+  throw new Error('the test gives its plugin no client: name one in the services');
+};
+const client: Client = { get: missing, create: missing, update: missing, delete: missing };
+
+/** An authorizer that allows what the function says yes to, and has no opinion on the rest. */
+export function fakeAuthorizer(allows: (attributes: Parameters<Authorizer['authorize']>[0]) => boolean): Authorizer {
+  return { name: 'Fake', authorize: (attributes) => ({ decision: allows(attributes) ? 'Allow' : 'NoOpinion', reason: '' }) };
+}
+
+/** What a plugin gets by injection in a test: empty informers, an authorizer that allows nothing, no log, no metrics, the real time, unless named. */
+export function fakeServices(services: Partial<PluginServices> = {}): PluginServices {
+  return {
+    informers: fakeInformers(),
+    client,
+    authorizer: fakeAuthorizer(() => false),
+    logger: silentLogger,
+    metrics,
+    clock: systemClock,
+    shutdownSignal: new AbortController().signal,
+    ...services,
+  };
+}
