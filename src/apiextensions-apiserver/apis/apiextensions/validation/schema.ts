@@ -1,0 +1,98 @@
+import { type JsonSchemaProps, schemaHas } from '#apimachinery/structural/json-schema-props';
+import { validateDefaults } from '#apimachinery/structural/schema-defaults';
+import { SchemaValidator } from '#apimachinery/structural/schema-validator';
+import { newStructural, StructuralError } from '#apimachinery/structural/structural';
+import { validateStructural } from '#apimachinery/structural/validate-structural';
+import { type FieldError, forbidden, invalid, type Path } from '#apimachinery/validation/field';
+import { internalSchemaText } from '../internal-form.ts';
+import { OpenApiSchemaValidation } from './open-api-schema.ts';
+import type { Requirements } from './requirements.ts';
+
+/** Fields that the root of a schema may have beside a status subresource, under the names of Go, in its order. */
+const allowedAtRoot: readonly (readonly [goName: string, keyword: keyof JsonSchemaProps])[] = [
+  ['Description', 'description'],
+  ['Type', 'type'],
+  ['Format', 'format'],
+  ['Title', 'title'],
+  ['Maximum', 'maximum'],
+  ['ExclusiveMaximum', 'exclusiveMaximum'],
+  ['Minimum', 'minimum'],
+  ['ExclusiveMinimum', 'exclusiveMinimum'],
+  ['MaxLength', 'maxLength'],
+  ['MinLength', 'minLength'],
+  ['Pattern', 'pattern'],
+  ['MaxItems', 'maxItems'],
+  ['MinItems', 'minItems'],
+  ['UniqueItems', 'uniqueItems'],
+  ['MultipleOf', 'multipleOf'],
+  ['Required', 'required'],
+  ['Items', 'items'],
+  ['Properties', 'properties'],
+  ['ExternalDocs', 'externalDocs'],
+  ['Example', 'example'],
+  ['XPreserveUnknownFields', 'x-kubernetes-preserve-unknown-fields'],
+  ['XValidations', 'x-kubernetes-validations'],
+];
+
+/** Upstream: validateCustomResourceDefinitionValidation. `path` is that of the validation, whose schema is in `openAPIV3Schema`. */
+export function validateSchema(
+  path: Path,
+  schema: JsonSchemaProps | undefined,
+  hasStatus: boolean,
+  needsStructural: boolean,
+  requirements: Requirements,
+): FieldError[] {
+  if (!schema) return [];
+  const place = path.child('openAPIV3Schema');
+  const errors: FieldError[] = hasStatus ? validateRootOfStatus(place, schema) : [];
+  if (schema.nullable) errors.push(forbidden(path.child('openAPIV3Schema.nullable'), 'nullable cannot be true at the root'));
+  const structural = needsStructural ? checkStructural(place, schema, requirements) : { errors: [], unconvertible: [] };
+  errors.push(...structural.errors);
+  errors.push(...new OpenApiSchemaValidation(requirements).validate(place, schema, undefined));
+  if (errors.length === 0) errors.push(...structural.unconvertible);
+  return errors.length > 0 ? errors : checkValidator(path, schema);
+}
+
+function validateRootOfStatus(place: Path, schema: JsonSchemaProps): FieldError[] {
+  const errors: FieldError[] = [];
+  const suffix = 'if the status subresource is enabled';
+  if (schema.type !== undefined && schema.type !== 'object')
+    return [
+      invalid(place.child('type'), schema.type, `only "object" is allowed as the type at the root of the schema ${suffix}`),
+    ];
+  const allowed = new Set<string>(allowedAtRoot.map(([, keyword]) => keyword));
+  const stray = Object.keys(schema).find((keyword) => !allowed.has(keyword));
+  if (stray !== undefined) {
+    const names = allowedAtRoot.map(([goName]) => goName).join(' ');
+    errors.push(invalid(place, internalSchemaText(schema), `only [${names}] fields are allowed at the root of the schema ${suffix}`));
+  }
+  return errors;
+}
+
+/** `unconvertible`: why the schema has no structural form; told only if nothing else is wrong. */
+function checkStructural(
+  place: Path,
+  schema: JsonSchemaProps,
+  { prunedDefaults }: Requirements,
+): { errors: FieldError[]; unconvertible: FieldError[] } {
+  try {
+    const structural = newStructural(schema);
+    const errors = validateStructural(place, structural);
+    if (errors.length > 0) return { errors, unconvertible: [] };
+    return { errors: validateDefaults(place, structural, { requirePruned: prunedDefaults, rules: undefined }), unconvertible: [] };
+  } catch (error) {
+    if (error instanceof StructuralError) return { errors: [], unconvertible: [invalid(place, '', error.message)] };
+    throw error;
+  }
+}
+
+function checkValidator(path: Path, schema: JsonSchemaProps): FieldError[] {
+  if (!schemaHas(schema, ({ pattern }) => pattern !== undefined)) return [];
+  try {
+    new SchemaValidator(schema);
+    return [];
+  } catch (error) {
+    if ((error as Error).name !== 'RE2JSSyntaxException') throw error;
+    return [invalid(path, '', `error building validator: ${(error as Error).message}`)];
+  }
+}

@@ -1,0 +1,109 @@
+import { isJsonObject } from '../patch/own-property.ts';
+
+/** A rule of `x-kubernetes-validations`. */
+export interface ValidationRule {
+  rule?: string;
+  message?: string;
+  messageExpression?: string;
+  reason?: string;
+  fieldPath?: string;
+  optionalOldSelf?: boolean;
+}
+
+/**
+ * A JSON schema as a CustomResourceDefinition has it: decoded, so that zero values are not there. What is either a schema or
+ * something else (`items`, `additionalProperties`) is plain JSON.
+ * Upstream: apiextensions-apiserver/pkg/apis/apiextensions/v1/types_jsonschema.go.
+ */
+export interface JsonSchemaProps {
+  id?: string;
+  $schema?: string;
+  $ref?: string;
+  description?: string;
+  type?: string;
+  format?: string;
+  title?: string;
+  default?: unknown;
+  maximum?: number;
+  exclusiveMaximum?: boolean;
+  minimum?: number;
+  exclusiveMinimum?: boolean;
+  maxLength?: number;
+  minLength?: number;
+  pattern?: string;
+  maxItems?: number;
+  minItems?: number;
+  uniqueItems?: boolean;
+  multipleOf?: number;
+  enum?: unknown[];
+  maxProperties?: number;
+  minProperties?: number;
+  required?: string[];
+  items?: unknown;
+  allOf?: JsonSchemaProps[];
+  oneOf?: JsonSchemaProps[];
+  anyOf?: JsonSchemaProps[];
+  not?: JsonSchemaProps;
+  properties?: Record<string, JsonSchemaProps>;
+  additionalProperties?: unknown;
+  patternProperties?: Record<string, JsonSchemaProps>;
+  dependencies?: Record<string, unknown>;
+  additionalItems?: unknown;
+  definitions?: Record<string, JsonSchemaProps>;
+  externalDocs?: { description?: string; url?: string };
+  example?: unknown;
+  nullable?: boolean;
+  'x-kubernetes-preserve-unknown-fields'?: boolean;
+  'x-kubernetes-embedded-resource'?: boolean;
+  'x-kubernetes-int-or-string'?: boolean;
+  'x-kubernetes-list-map-keys'?: string[];
+  'x-kubernetes-list-type'?: string;
+  'x-kubernetes-map-type'?: string;
+  'x-kubernetes-validations'?: ValidationRule[];
+}
+
+/** The one schema of all items; undefined if there is none, or one for each place. */
+export function itemsSchema({ items }: JsonSchemaProps): JsonSchemaProps | undefined {
+  return isJsonObject(items) ? items : undefined;
+}
+
+/** The schemas of items by their place; no structural schema has them. */
+export function itemsSchemas({ items }: JsonSchemaProps): readonly JsonSchemaProps[] {
+  return Array.isArray(items) ? (items as JsonSchemaProps[]) : [];
+}
+
+/** The schema of other properties; undefined if there is none, or only a boolean. */
+export function additionalPropertiesSchema({ additionalProperties }: JsonSchemaProps): JsonSchemaProps | undefined {
+  return isJsonObject(additionalProperties) ? additionalProperties : undefined;
+}
+
+/** Whether other properties are ruled out: `additionalProperties: false`. */
+export function forbidsAdditionalProperties({ additionalProperties }: JsonSchemaProps): boolean {
+  return additionalProperties === false;
+}
+
+/** Whether a schema, or any that it contains, is such. Upstream: validation.SchemaHas. */
+export function schemaHas(schema: JsonSchemaProps | undefined, is: (schema: JsonSchemaProps) => boolean): boolean {
+  if (!schema) return false;
+  const pending: JsonSchemaProps[] = [schema];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    if (is(next)) return true;
+    pending.push(...subschemas(next));
+  }
+  return false;
+}
+
+/** All schemas directly in a schema. */
+export function* subschemas(schema: JsonSchemaProps): Iterable<JsonSchemaProps> {
+  const { not, allOf, anyOf, oneOf, properties, patternProperties, definitions, dependencies, additionalItems } = schema;
+  const items = itemsSchema(schema);
+  if (items) yield items;
+  yield* itemsSchemas(schema);
+  for (const list of [allOf, anyOf, oneOf]) if (list) yield* list;
+  if (not) yield not;
+  for (const map of [properties, patternProperties, definitions]) if (map) yield* Object.values(map);
+  const additional = additionalPropertiesSchema(schema);
+  if (additional) yield additional;
+  if (isJsonObject(additionalItems)) yield additionalItems;
+  for (const dependency of Object.values(dependencies ?? {})) if (isJsonObject(dependency)) yield dependency;
+}

@@ -1,0 +1,56 @@
+import { getOwn, isJsonObject } from '../patch/own-property.ts';
+import { encodeJson } from '../runtime/json.ts';
+import { duplicate, type FieldError, invalid, Path } from '../validation/field.ts';
+import type { Structural } from './structural.ts';
+
+/**
+ * Items of sets and map lists that are there twice. `path` is undefined at the root.
+ * Upstream: apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go.
+ */
+export function validateListSetsAndMaps(path: Path | undefined, schema: Structural | undefined, value: unknown): FieldError[] {
+  if (!schema?.hasSetsOrMaps) return [];
+  if (Array.isArray(value)) return path ? validateList(path, schema, value) : [];
+  if (!isJsonObject(value)) return [];
+  return Object.keys(value).flatMap((name) => {
+    const property = schema.properties.get(name);
+    if (property) return validateListSetsAndMaps(path ? path.child(name) : new Path(name), property, getOwn(value, name));
+    const place = path ? path.key(name) : new Path(name, undefined, true);
+    return schema.additionalProperties ? validateListSetsAndMaps(place, schema.additionalProperties, getOwn(value, name)) : [];
+  });
+}
+
+function validateList(path: Path, schema: Structural, list: readonly unknown[]): FieldError[] {
+  const errors =
+    schema.listType === 'set'
+      ? repeated(list).map((index) => duplicate(path.index(index), list[index]))
+      : schema.listType === 'map'
+        ? validateMap(path, schema.props['x-kubernetes-list-map-keys'] ?? [], list)
+        : [];
+  return [...errors, ...list.flatMap((item, index) => validateListSetsAndMaps(path.index(index), schema.items, item))];
+}
+
+function validateMap(path: Path, keyFields: readonly string[], list: readonly unknown[]): FieldError[] {
+  const stray = list.findIndex((item) => item !== null && !isJsonObject(item));
+  if (stray >= 0) return [invalid(path.index(stray), list[stray], 'must be an object for an array of list-type map')];
+  const keys = list.map((item) => keyOf(keyFields, item));
+  return repeated(keys).map((index) => duplicate(path.index(index), keys[index]));
+}
+
+function keyOf(keyFields: readonly string[], item: unknown): object {
+  if (!isJsonObject(item)) return {};
+  return Object.fromEntries(keyFields.filter((field) => Object.hasOwn(item, field)).map((field) => [field, getOwn(item, field)]));
+}
+
+/** The places where something is the second of its kind; third ones and so on are not told. */
+function repeated(list: readonly unknown[]): number[] {
+  if (list.length <= 1) return [];
+  const seen = new Map<unknown, number>();
+  const found: number[] = [];
+  for (const [index, item] of list.entries()) {
+    const key = typeof item === 'object' && item !== null ? `object ${encodeJson(item)}` : typeof item === 'string' ? `string ${item}` : item;
+    const times = seen.get(key) ?? 0;
+    seen.set(key, times + 1);
+    if (times === 1) found.push(index);
+  }
+  return found;
+}

@@ -1,0 +1,149 @@
+import { metaSchema } from '../meta/schema/schema.ts';
+import type { ObjectMeta } from '../meta/types.ts';
+import { getOwn, isJsonObject, type JsonObject, setOwn } from '../patch/own-property.ts';
+import { DecodeError, decode } from '../runtime/codec.ts';
+import { deepCopy } from '../runtime/copy.ts';
+import { type FieldError, invalid, Path, required } from '../validation/field.ts';
+import { isDNS1035Label, validatePathSegmentName } from '../validation/names.ts';
+import { validateObjectMeta } from '../validation/object-meta.ts';
+import type { Structural } from './structural.ts';
+
+/** A resource inside of a custom resource has metadata that is none, or a kind that is no text. */
+export class EmbeddedResourceError extends Error {
+  override readonly name = 'EmbeddedResourceError';
+
+  constructor(readonly fieldError: FieldError) {
+    super(String(fieldError));
+  }
+}
+
+export interface Coercion {
+  /** What cannot be read is dropped (of stored objects) instead of refused. */
+  readonly dropInvalid: boolean;
+  /** Where the paths of unknown fields go; undefined: nobody wants them. */
+  readonly unknownFields?: string[] | undefined;
+}
+
+const objectMetaType = metaSchema.struct('meta_v1.ObjectMeta');
+
+/**
+ * Metadata in the form of ObjectMeta: other fields are gone, times canonical. The input is not changed.
+ * Throws DecodeError for what is none. Upstream: apiextensions-apiserver/pkg/apiserver/schema/objectmeta/coerce.go.
+ */
+export function coerceObjectMeta(metadata: unknown, at: string, { dropInvalid, unknownFields }: Coercion): ObjectMeta {
+  const note = (fields: readonly string[]): void => {
+    unknownFields?.push(...fields.map((field) => `${at}.${field}`));
+  };
+  try {
+    const decoded = decode<ObjectMeta>(objectMetaType, deepCopy(metadata));
+    note(decoded.unknownFields);
+    return decoded.object;
+  } catch (error) {
+    if (!(error instanceof DecodeError) || !dropInvalid || !isJsonObject(metadata)) throw error;
+  }
+  const valid: JsonObject = {};
+  for (const [name, value] of Object.entries(metadata as JsonObject)) {
+    try {
+      const { object, unknownFields: fields } = decode(objectMetaType, { [name]: deepCopy(value) });
+      note(fields);
+      Object.assign(valid, object);
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error;
+    }
+  }
+  return valid as ObjectMeta;
+}
+
+/**
+ * Brings the metadata of embedded resources into form, in place; that of the resource itself is the caller's. Throws
+ * EmbeddedResourceError. Upstream: objectmeta/algorithm.go.
+ */
+export function coerceEmbeddedResources(value: unknown, schema: Structural | undefined, coercion: Coercion, at?: Path): void {
+  if (!schema?.hasEmbeddedResources) return;
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries())
+      coerceEmbeddedResources(item, schema.items, coercion, at ? at.index(index) : new Path(String(index), undefined, true));
+    return;
+  }
+  if (!isJsonObject(value)) return;
+  for (const name of Object.keys(value)) {
+    if (schema.embeddedResource) coerceTypeAndMeta(value, name, coercion, at);
+    const property = schema.properties.get(name);
+    const present = getOwn(value, name);
+    if (property) coerceEmbeddedResources(present, property, coercion, child(at, name));
+    else coerceEmbeddedResources(present, schema.additionalProperties, coercion, at ? at.key(name) : new Path(name, undefined, true));
+  }
+}
+
+const child = (at: Path | undefined, name: string): Path => (at ? at.child(name) : new Path(name));
+
+function coerceTypeAndMeta(object: JsonObject, name: string, coercion: Coercion, at: Path | undefined): void {
+  const value = getOwn(object, name);
+  if (name === 'apiVersion' || name === 'kind') {
+    if (typeof value === 'string') return;
+    if (!coercion.dropInvalid) throw new EmbeddedResourceError(invalid(child(at, name), value, 'must be a string'));
+    delete object[name];
+  } else if (name === 'metadata') {
+    try {
+      setOwn(object, name, coerceObjectMeta(value, child(at, name).toString(), coercion));
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error;
+      if (!coercion.dropInvalid) throw new EmbeddedResourceError(invalid(child(at, name), value, error.message));
+    }
+  }
+}
+
+/** Validates kind, apiVersion and metadata of embedded resources. Upstream: objectmeta/validation.go. */
+export function validateEmbeddedResources(value: unknown, schema: Structural | undefined, at?: Path): FieldError[] {
+  if (!schema?.hasEmbeddedResources) return [];
+  if (Array.isArray(value))
+    return value.flatMap((item: unknown, index) =>
+      validateEmbeddedResources(item, schema.items, at ? at.index(index) : new Path(String(index), undefined, true)),
+    );
+  if (!isJsonObject(value)) return [];
+  const errors = schema.embeddedResource ? validateTypeAndMeta(value, at) : [];
+  for (const name of Object.keys(value)) {
+    const property = schema.properties.get(name);
+    const present = getOwn(value, name);
+    if (property) errors.push(...validateEmbeddedResources(present, property, child(at, name)));
+    else errors.push(...validateEmbeddedResources(present, schema.additionalProperties, at ? at.key(name) : new Path(name, undefined, true)));
+  }
+  return errors;
+}
+
+function validateTypeAndMeta(object: JsonObject, at: Path | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const name of ['apiVersion', 'kind']) if (!Object.hasOwn(object, name)) errors.push(required(child(at, name)));
+  for (const name of ['apiVersion', 'kind']) {
+    if (!Object.hasOwn(object, name)) continue;
+    const value = getOwn(object, name);
+    if (typeof value !== 'string') errors.push(invalid(child(at, name), value, 'must be a string'));
+    else if (value === '') errors.push(invalid(child(at, name), value, 'must not be empty'));
+    else errors.push(...(name === 'kind' ? validateKind(child(at, name), value) : validateApiVersion(child(at, name), value)));
+  }
+  if (Object.hasOwn(object, 'metadata')) errors.push(...validateMetadata(child(at, 'metadata'), getOwn(object, 'metadata')));
+  return errors;
+}
+
+function validateApiVersion(at: Path, apiVersion: string): FieldError[] {
+  if (apiVersion.split('/').length <= 2) return [];
+  return [invalid(at, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)];
+}
+
+function validateKind(at: Path, kind: string): FieldError[] {
+  const errors = isDNS1035Label(kind.toLowerCase());
+  return errors.length > 0 ? [invalid(at, kind, `may have mixed case, but should otherwise match: ${errors.join(',')}`)] : [];
+}
+
+function validateMetadata(at: Path, value: unknown): FieldError[] {
+  let metadata: ObjectMeta;
+  try {
+    metadata = coerceObjectMeta(value, at.toString(), { dropInvalid: false });
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    return [invalid(at, value, error.message)];
+  }
+  // A name need not be there, but the validation of metadata would ask for one.
+  metadata.name ||= 'fakename';
+  return validateObjectMeta(metadata, { namespaced: (metadata.namespace ?? '') !== '', nameFn: validatePathSegmentName }, at);
+}

@@ -1,0 +1,95 @@
+import { getOwn, isJsonObject, type JsonObject } from '../patch/own-property.ts';
+import type { Structural } from './structural.ts';
+import { UnknownFields } from './unknown-fields.ts';
+
+const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
+/**
+ * Drops what a schema does not know, in place, and returns the paths of it, sorted. The root of a resource keeps kind,
+ * apiVersion and metadata. Upstream: apiextensions-apiserver/pkg/apiserver/schema/pruning/algorithm.go.
+ */
+export function prune(value: unknown, schema: Structural, isResourceRoot: boolean): string[] {
+  const unknown = new UnknownFields();
+  pruneValue(value, isResourceRoot ? schema.asResourceRoot() : schema, unknown);
+  return unknown.paths.sort();
+}
+
+function pruneValue(value: unknown, schema: Structural | undefined, unknown: UnknownFields): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (!schema) return dropAll(value, unknown);
+  if (schema.preserveUnknownFields) return pruneKnown(value, schema, unknown);
+  if (Array.isArray(value)) return pruneItems(value, schema.items, unknown);
+  const object = value as JsonObject;
+  for (const key of Object.keys(object)) {
+    if (schema.embeddedResource && metaFields.has(key)) continue;
+    const property = schema.properties.get(key);
+    if (property) within(key, object, property, unknown);
+    else if (schema.props.additionalProperties !== undefined) within(key, object, schema.additionalProperties, unknown);
+    else {
+      if (!metaFields.has(key) || !unknown.atRoot) unknown.record(key);
+      delete object[key];
+    }
+  }
+}
+
+function within(key: string, object: JsonObject, schema: Structural | undefined, unknown: UnknownFields): void {
+  const value = getOwn(object, key);
+  if (typeof value !== 'object' || value === null) return;
+  unknown.enter(key);
+  pruneValue(value, schema, unknown);
+  unknown.leave();
+}
+
+function pruneItems(items: readonly unknown[], schema: Structural | undefined, unknown: UnknownFields): void {
+  for (const [index, item] of items.entries()) {
+    if (typeof item !== 'object' || item === null) continue;
+    unknown.enter(index);
+    pruneValue(item, schema, unknown);
+    unknown.leave();
+  }
+}
+
+/** Unknown fields stay, but what the schema describes beside them is pruned. */
+function pruneKnown(value: object, schema: Structural, unknown: UnknownFields): void {
+  if (Array.isArray(value)) {
+    if (!schema.items) return;
+    for (const [index, item] of (value as unknown[]).entries()) {
+      if (typeof item !== 'object' || item === null) continue;
+      unknown.enter(index);
+      pruneKnown(item, schema.items, unknown);
+      unknown.leave();
+    }
+    return;
+  }
+  const object = value as JsonObject;
+  for (const key of Object.keys(object)) {
+    if (schema.embeddedResource && metaFields.has(key)) continue;
+    const property = schema.properties.get(key);
+    if (property) within(key, object, property, unknown);
+    else if (schema.props.additionalProperties !== undefined) within(key, object, schema.additionalProperties, unknown);
+  }
+}
+
+/** Nothing is known of the value: all fields of it go. Lists may nest as deep as JSON may, so they are walked without recursion. */
+function dropAll(value: object, unknown: UnknownFields): void {
+  const open: { readonly list: readonly unknown[]; next: number }[] = [];
+  const visit = (item: unknown): void => {
+    if (Array.isArray(item)) open.push({ list: item, next: 0 });
+    else if (isJsonObject(item)) {
+      for (const key of Object.keys(item)) {
+        unknown.record(key);
+        delete item[key];
+      }
+    }
+  };
+  visit(value);
+  for (let top = open.at(-1); top; top = open.at(-1)) {
+    if (top.next > 0) unknown.leave();
+    if (top.next === top.list.length) {
+      open.pop();
+      continue;
+    }
+    unknown.enter(top.next);
+    visit(top.list[top.next++]);
+  }
+}

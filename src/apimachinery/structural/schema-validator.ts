@@ -1,0 +1,366 @@
+import { RE2JS } from 're2js';
+import { getOwn, isJsonObject, type JsonObject } from '../patch/own-property.ts';
+import { deepEqual } from '../runtime/equality.ts';
+import { encodeJson } from '../runtime/json.ts';
+import { formatFloat, quote } from '../runtime/quote.ts';
+import type { FieldError, Path } from '../validation/field.ts';
+import { formatCheck, isSupportedFormat } from './formats.ts';
+import {
+  additionalPropertiesSchema,
+  forbidsAdditionalProperties,
+  itemsSchema,
+  type JsonSchemaProps,
+} from './json-schema-props.ts';
+import { ValidationResult } from './validation-result.ts';
+
+/** The old value that a new one comes from, so that what was wrong before may stay; undefined where there is none. */
+interface Correlation {
+  readonly old: unknown;
+  /** The shape by which values of the old object are found; undefined below what the schema describes. */
+  readonly shape: JsonSchemaProps | undefined;
+}
+
+type NumberKind = 'integer' | 'number';
+const maxSafeFloat = Number.MAX_SAFE_INTEGER;
+const maxFloat32 = 3.4028234663852886e38;
+
+/** How upstream's validation calls a value. */
+function typeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'boolean';
+    case 'bigint':
+      return 'integer';
+    case 'number':
+      return Number.isSafeInteger(value) ? 'integer' : 'number';
+    default:
+      return 'object';
+  }
+}
+
+export interface SchemaValidatorOptions {
+  /** Formats that are not known, or are not of the type, do not count. */
+  readonly onlySupportedFormats: boolean;
+}
+
+/**
+ * Validates values against a JSON schema in upstream's words; of an update, what is as it was before may be invalid
+ * (ratcheting). Compiled once. Upstream: kube-openapi/pkg/validation/validate over
+ * apiextensions-apiserver/pkg/apiserver/validation.
+ */
+export class SchemaValidator {
+  readonly #props: JsonSchemaProps;
+  readonly #types: readonly string[];
+  readonly #format: string;
+  readonly #formatCheck: ((text: string) => boolean) | undefined;
+  readonly #pattern: RE2JS | undefined;
+  readonly #items: SchemaValidator | undefined;
+  readonly #properties: ReadonlyMap<string, SchemaValidator>;
+  readonly #additionalProperties: SchemaValidator | undefined;
+  readonly #anyOf: readonly SchemaValidator[];
+  readonly #oneOf: readonly SchemaValidator[];
+  readonly #allOf: readonly SchemaValidator[];
+  readonly #not: SchemaValidator | undefined;
+
+  /** Throws RE2JSSyntaxException for a pattern that is none. */
+  constructor(props: JsonSchemaProps, options: SchemaValidatorOptions = { onlySupportedFormats: true }) {
+    this.#props = props;
+    const { type = '', format = '', pattern, not } = props;
+    this.#types = props['x-kubernetes-int-or-string'] && options.onlySupportedFormats ? ['integer', 'string'] : type === '' ? [] : [type];
+    const isSupported = !options.onlySupportedFormats || isSupportedFormat(format, this.#types.length === 1 ? type : '');
+    this.#format = isSupported ? format : '';
+    this.#formatCheck = formatCheck(this.#format);
+    this.#pattern = pattern ? RE2JS.compile(pattern) : undefined;
+    const compile = (schema: JsonSchemaProps): SchemaValidator => new SchemaValidator(schema, options);
+    const items = itemsSchema(props);
+    this.#items = items && compile(items);
+    this.#properties = new Map(Object.entries(props.properties ?? {}).map(([name, schema]) => [name, compile(schema)]));
+    const additional = additionalPropertiesSchema(props);
+    this.#additionalProperties = additional && compile(additional);
+    this.#anyOf = (props.anyOf ?? []).map(compile);
+    this.#oneOf = (props.oneOf ?? []).map(compile);
+    this.#allOf = (props.allOf ?? []).map(compile);
+    this.#not = not && compile(not);
+  }
+
+  /** The validator of a property; undefined if the schema does not describe it. */
+  property(name: string): SchemaValidator | undefined {
+    return this.#properties.get(name);
+  }
+
+  /** `at`: the place of the value, undefined at the root. */
+  validate(at: Path | undefined, value: unknown): FieldError[] {
+    const result = new ValidationResult();
+    this.#validate(value, '', undefined, result);
+    return result.toFieldErrors(at);
+  }
+
+  /** `old` is undefined where there was none. */
+  validateUpdate(at: Path | undefined, value: unknown, old: unknown): FieldError[] {
+    const result = new ValidationResult();
+    this.#ratchet(value, '', { old, shape: this.#props }, result);
+    return result.toFieldErrors(at);
+  }
+
+  #ratchet(value: unknown, path: string, correlation: Correlation | undefined, result: ValidationResult): void {
+    const { mark } = result;
+    this.#validate(value, path, correlation, result);
+    if (correlation && result.mark > mark && deepEqual(value, correlation.old)) result.dropSince(mark);
+  }
+
+  #validate(value: unknown, path: string, correlation: Correlation | undefined, result: ValidationResult): void {
+    if (value === null || value === undefined) {
+      this.#validateNull(path, result);
+      return;
+    }
+    const type = typeOf(value);
+    if (this.#types.length > 0 || this.#format !== '') {
+      if (this.#validateType(type, path, result)) result.matchCount += 1;
+      result.matchCount += 1;
+    }
+    this.#validateAlternatives(value, path, correlation, result);
+    result.matchCount += 2;
+    switch (type) {
+      case 'string':
+        this.#validateString(value as string, path, result);
+        result.matchCount += this.#formatCheck ? 2 : 1;
+        break;
+      case 'integer':
+      case 'number':
+        this.#validateNumber(value as number | bigint, path, result);
+        result.matchCount += 2;
+        break;
+      case 'array':
+        this.#validateList(value as readonly unknown[], path, correlation, result);
+        result.matchCount += 2;
+        break;
+      default:
+    }
+    this.#validateEnum(value, path, result);
+    result.matchCount += 1;
+    if (type === 'object') {
+      this.#validateObject(value as JsonObject, path, correlation, result);
+      result.matchCount += 1;
+    }
+    result.matchCount += 1;
+  }
+
+  #validateNull(path: string, result: ValidationResult): void {
+    if (this.#types.length > 0 && !this.#props.nullable) result.wrongType(path, this.#types.join(','), 'null');
+    else result.matchCount += 1;
+    this.#validateEnum(null, path, result);
+  }
+
+  /** Whether the type fits. */
+  #validateType(type: string, path: string, result: ValidationResult): boolean {
+    const types = this.#types;
+    const format = this.#format;
+    const fits = types.includes(type) || (type === 'integer' && types.includes('number'));
+    if (type !== 'string' && type !== 'array' && format !== '' && !fits) {
+      const own = type === 'integer' ? 'int64' : type === 'number' ? 'float64' : '';
+      if (own !== format) {
+        result.wrongType(path, format, own);
+        return false;
+      }
+    }
+    if (format !== '' && (type === 'string' || type === 'array') && !types.includes('number') && !types.includes('integer')) return true;
+    if (fits) return true;
+    result.wrongType(path, types.join(','), type);
+    return false;
+  }
+
+  #validateAlternatives(value: unknown, path: string, correlation: Correlation | undefined, result: ValidationResult): void {
+    const attempt = (schema: SchemaValidator): ValidationResult => {
+      const attempted = new ValidationResult();
+      schema.#validate(value, path, correlation, attempted);
+      return attempted;
+    };
+    if (this.#anyOf.length > 0) validateAnyOf(this.#anyOf, attempt, path, result);
+    if (this.#oneOf.length > 0) validateOneOf(this.#oneOf, attempt, path, result);
+    if (this.#allOf.length > 0) validateAllOf(this.#allOf, attempt, path, result);
+    if (this.#not && attempt(this.#not).isValid) result.add(`${quote(path)} must not validate the schema (not)`);
+  }
+
+  #validateString(value: string, path: string, result: ValidationResult): void {
+    const { maxLength, minLength, pattern } = this.#props;
+    if (maxLength !== undefined && runes(value) > maxLength) result.tooLong(path, maxLength);
+    else if (minLength !== undefined && runes(value) < minLength)
+      result.invalid(path, `${path} in body should be at least ${minLength} chars long`, value);
+    else if (this.#pattern && !this.#pattern.matcher(value).find())
+      result.invalid(path, `${path} in body should match '${pattern}'`, value);
+    if (this.#formatCheck && !this.#formatCheck(value)) result.wrongType(path, this.#format, value);
+  }
+
+  #validateNumber(value: number | bigint, path: string, result: ValidationResult): void {
+    const { multipleOf, maximum, minimum, exclusiveMaximum = false, exclusiveMinimum = false } = this.#props;
+    const isInteger = typeOf(value) === 'integer';
+    this.#checkRange(value, 'Checked', path, result);
+    const inRange = (bound: number, name: string): boolean => this.#checkRange(bound, name, path, result);
+    // Of an integer, bounds count as integers, too: a fraction is cut off.
+    const asNative = (bound: number, native: boolean): number => (native && isInteger ? Math.trunc(bound) : bound);
+    if (multipleOf !== undefined) {
+      const factor = asNative(multipleOf, inRange(multipleOf, 'MultipleOf'));
+      if (factor <= 0) result.invalid(path, `factor MultipleOf declared for ${path} must be positive: ${formatFloat(factor)}`, factor);
+      else if (!isMultiple(value, factor)) result.invalid(path, `${path} in body should be a multiple of ${formatFloat(factor)}`, value);
+    }
+    if (minimum !== undefined) {
+      const bound = asNative(minimum, inRange(minimum, 'Minimum boundary'));
+      if (exclusiveMinimum ? value <= bound : value < bound) {
+        const words = exclusiveMinimum ? 'greater than' : 'greater than or equal to';
+        result.invalid(path, `${path} in body should be ${words} ${boundText(bound, isInteger)}`, value);
+      }
+    }
+    if (maximum !== undefined) {
+      const bound = asNative(maximum, inRange(maximum, 'Maximum boundary'));
+      if (exclusiveMaximum ? value >= bound : value > bound) {
+        const words = exclusiveMaximum ? 'less than' : 'less than or equal to';
+        result.invalid(path, `${path} in body should be ${words} ${boundText(bound, isInteger)}`, value);
+      }
+    }
+  }
+
+  /** Whether a number can be of the schema's type and format. */
+  #checkRange(value: number | bigint, name: string, path: string, result: ValidationResult): boolean {
+    const type = (this.#types.length === 1 ? this.#types[0] : '') as NumberKind | '';
+    const format = this.#format;
+    const fits =
+      type === 'integer'
+        ? isIntegerOf(value, format === 'int32' ? 32 : 64)
+        : !(type === 'number' && format === 'float') || Math.abs(Number(value)) <= maxFloat32;
+    if (fits) return true;
+    const known = type === 'integer' ? ['int32', 'int64'] : ['float', 'double'];
+    const words = known.includes(format) ? `with format ${format}` : '(default format)';
+    result.add(`${name} value must be of type ${type} ${words} in ${path}`);
+    return false;
+  }
+
+  #validateList(list: readonly unknown[], path: string, correlation: Correlation | undefined, result: ValidationResult): void {
+    const { minItems, maxItems, uniqueItems } = this.#props;
+    const items = this.#items;
+    if (items) {
+      const oldItems = correlation && oldItemsOf(correlation);
+      for (const [index, item] of list.entries()) items.#ratchet(item, `${path}[${index}]`, oldItems?.(item), result);
+    }
+    const size = list.length;
+    if (minItems !== undefined && size < minItems) result.invalid(path, `${path} in body should have at least ${minItems} items`, size);
+    if (maxItems !== undefined && size > maxItems) result.tooMany(path, 'items', size, maxItems);
+    if (uniqueItems && new Set(list.map(encodeJson)).size < size)
+      result.invalid(path, `${path} in body shouldn't contain duplicates`, undefined);
+  }
+
+  #validateEnum(value: unknown, path: string, result: ValidationResult): void {
+    const { enum: allowed } = this.#props;
+    if (!allowed || allowed.length === 0 || (value !== null && allowed.some((one) => deepEqual(value, one)))) return;
+    result.notSupported(
+      path,
+      value,
+      allowed.map((one) => (typeof one === 'string' ? one : encodeJson(one))),
+    );
+  }
+
+  #validateObject(object: JsonObject, path: string, correlation: Correlation | undefined, result: ValidationResult): void {
+    const { minProperties, maxProperties, required } = this.#props;
+    const names = Object.keys(object);
+    if (minProperties !== undefined && names.length < minProperties)
+      result.invalid(path, `${path} in body should have at least ${minProperties} properties`, names.length);
+    if (maxProperties !== undefined && names.length > maxProperties) result.tooMany(path, 'properties', names.length, maxProperties);
+    const forbidsOthers = forbidsAdditionalProperties(this.#props);
+    for (const name of names) {
+      const property = this.#properties.get(name);
+      const place = path === '' && property ? name : `${path}.${name}`;
+      const validator = property ?? this.#additionalProperties;
+      if (validator) validator.#ratchet(getOwn(object, name), place, correlation && oldFieldOf(correlation, path, name), result);
+      else if (forbidsOthers) result.invalid(path, `${path}.${name} in body is a forbidden property`, name);
+    }
+    for (const name of required ?? []) if (!Object.hasOwn(object, name)) result.required(`${path}.${name}`);
+  }
+}
+
+type Attempt = (schema: SchemaValidator) => ValidationResult;
+
+function validateAnyOf(schemas: readonly SchemaValidator[], attempt: Attempt, path: string, result: ValidationResult): void {
+  let best: ValidationResult | undefined;
+  for (const schema of schemas) {
+    const attempted = attempt(schema);
+    if (attempted.isValid) return result.merge(attempted);
+    if (!best || attempted.matchCount > best.matchCount) best = attempted;
+  }
+  result.add(`${quote(path)} must validate at least one schema (anyOf)`);
+  if (best) result.merge(best);
+}
+
+function validateOneOf(schemas: readonly SchemaValidator[], attempt: Attempt, path: string, result: ValidationResult): void {
+  let best: ValidationResult | undefined;
+  const valid: ValidationResult[] = [];
+  for (const schema of schemas) {
+    const attempted = attempt(schema);
+    if (attempted.isValid) valid.push(attempted);
+    else if (!best || attempted.matchCount > best.matchCount) best = attempted;
+  }
+  if (valid.length === 1) return result.merge(valid[0]!);
+  const found = valid.length === 0 ? 'Found none valid' : `Found ${valid.length} valid alternatives`;
+  result.add(`${quote(path)} must validate one and only one schema (oneOf). ${found}`);
+  if (valid.length === 0 && best) result.merge(best);
+}
+
+function validateAllOf(schemas: readonly SchemaValidator[], attempt: Attempt, path: string, result: ValidationResult): void {
+  let valid = 0;
+  for (const schema of schemas) {
+    const attempted = attempt(schema);
+    if (attempted.isValid) valid += 1;
+    result.merge(attempted);
+  }
+  if (valid < schemas.length)
+    result.add(`${quote(path)} must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
+}
+
+/** The old value of a property. Kind and apiVersion of the object itself are always validated. */
+function oldFieldOf({ old, shape }: Correlation, path: string, name: string): Correlation | undefined {
+  if (!shape || !isJsonObject(old) || !Object.hasOwn(old, name)) return undefined;
+  if (path === '' && (name === 'kind' || name === 'apiVersion')) return undefined;
+  const { properties } = shape;
+  const property = properties && Object.hasOwn(properties, name) ? properties[name] : additionalPropertiesSchema(shape);
+  return property && { old: getOwn(old, name), shape: property };
+}
+
+/** Finds the old item of a new one, by the keys of a map list; items of other lists have none. */
+function oldItemsOf({ old, shape }: Correlation): ((item: unknown) => Correlation | undefined) | undefined {
+  const items = shape && itemsSchema(shape);
+  if (!items || shape['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return undefined;
+  const keys = shape['x-kubernetes-list-map-keys'] ?? [];
+  const keyOf = (item: JsonObject): string => encodeJson(keys.map((key) => getOwn(item, key) ?? null));
+  const byKey = new Map((old as unknown[]).filter(isJsonObject).map((item) => [keyOf(item), item]));
+  return (item) => {
+    const found = isJsonObject(item) ? byKey.get(keyOf(item)) : undefined;
+    return found && { old: found, shape: items };
+  };
+}
+
+function runes(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+function boundText(bound: number, isInteger: boolean): string {
+  return isInteger && Number.isInteger(bound) ? BigInt(bound).toString() : formatFloat(bound);
+}
+
+function isIntegerOf(value: number | bigint, bits: 32 | 64): boolean {
+  if (typeof value === 'number' && !Number.isInteger(value)) return false;
+  const integer = BigInt(value);
+  return BigInt.asIntN(bits, integer) === integer;
+}
+
+function isMultiple(value: number | bigint, factor: number): boolean {
+  if (typeof value === 'bigint') return Number.isInteger(factor) && value % BigInt(factor) === 0n;
+  if (Number.isInteger(value) && Number.isInteger(factor)) return value % factor === 0;
+  const quotient = factor < 1 ? (1 / factor) * value : value / factor;
+  if (Math.abs(quotient) > maxSafeFloat) return false;
+  const rounded = Math.trunc(quotient);
+  const difference = Math.abs(quotient - rounded);
+  return quotient === rounded || difference / Math.min(Math.abs(quotient) + Math.abs(rounded), Number.MAX_VALUE) < 1e-9;
+}

@@ -1,0 +1,23 @@
+/** Collects the paths of fields that a schema does not know, as upstream writes them: `spec.list[0].b`. */
+export class UnknownFields {
+  readonly paths: string[] = [];
+  readonly #at: (string | number)[] = [];
+
+  get atRoot(): boolean {
+    return this.#at.length === 0;
+  }
+
+  enter(step: string | number): void {
+    this.#at.push(step);
+  }
+
+  leave(): void {
+    this.#at.pop();
+  }
+
+  record(name: string): void {
+    let path = '';
+    for (const step of [...this.#at, name]) path += typeof step === 'number' ? `[${step}]` : `${path && '.'}${step}`;
+    this.paths.push(path);
+  }
+}

@@ -1,0 +1,68 @@
+import { Buffer } from 'node:buffer';
+import { X509Certificate } from 'node:crypto';
+import { quote } from '../runtime/quote.ts';
+import { type FieldError, invalid, type Path, required } from './field.ts';
+import { isDNS1123Subdomain, isValidPortNum } from './names.ts';
+
+const form = '; desired format: https://host[/path]';
+
+/** How a webhook may be named by its address. Upstream: apiserver/pkg/util/webhook/validation.go. */
+export function validateWebhookURL(path: Path, text: string): FieldError[] {
+  if (!URL.canParse(text) && /^[a-z][a-z0-9+.-]*:\/\/./i.test(text))
+    return [required(path, `url must be a valid URL: parse ${quote(text)}: invalid URL${form}`)];
+  const [, scheme = '', , authority = '', , query, fragment] =
+    /^(?:([^:/?#]+):)?(\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(text) ?? [];
+  const at = authority.lastIndexOf('@');
+  const host = authority.slice(at + 1);
+  const errors: FieldError[] = [];
+  if (scheme !== 'https') errors.push(invalid(path, scheme, `'https' is the only allowed URL scheme${form}`));
+  if (host === '') errors.push(invalid(path, host, `host must be specified${form}`));
+  if (at >= 0) errors.push(invalid(path, authority.slice(0, at), 'user information is not permitted in the URL'));
+  if (fragment) errors.push(invalid(path, fragment, 'fragments are not permitted in the URL'));
+  if (query) errors.push(invalid(path, query, 'query parameters are not permitted in the URL'));
+  return errors;
+}
+
+/** How a webhook may be named by its service. */
+export function validateWebhookService(
+  path: Path,
+  { namespace = '', name = '', path: urlPath, port = 443 }: { namespace?: string; name?: string; path?: string; port?: number },
+): FieldError[] {
+  const errors: FieldError[] = [];
+  if (name === '') errors.push(required(path.child('name')));
+  if (namespace === '') errors.push(required(path.child('namespace')));
+  const portErrors = isValidPortNum(port);
+  if (portErrors.length > 0) errors.push(invalid(path.child('port'), port, `port is not valid: ${portErrors.join(', ')}`));
+  if (urlPath !== undefined && urlPath !== '' && urlPath !== '/') errors.push(...validateUrlPath(path.child('path'), urlPath));
+  return errors;
+}
+
+function validateUrlPath(path: Path, urlPath: string): FieldError[] {
+  if (urlPath === '//') return [invalid(path, urlPath, 'segment[0] may not be empty')];
+  const errors = urlPath.startsWith('/') ? [] : [invalid(path, urlPath, "must start with a '/'")];
+  const steps = urlPath.slice(1).replace(/\/$/, '').split('/');
+  for (const [i, step] of steps.entries()) {
+    if (step === '') errors.push(invalid(path, urlPath, `segment[${i}] may not be empty`));
+    else for (const message of isDNS1123Subdomain(step)) errors.push(invalid(path, urlPath, `segment[${i}]: ${message}`));
+  }
+  return errors;
+}
+
+/** A bundle of certificates in PEM, as base64; it must have one that can be read. An empty one is fine. */
+export function validateCABundle(path: Path, caBundle: string | undefined): FieldError[] {
+  const text = Buffer.from(caBundle ?? '', 'base64').toString('latin1');
+  if (text === '') return [];
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.some(isCertificate)) return [];
+  const reason = blocks.length > 0 ? 'failed to parse certificate: x509: malformed certificate' : 'unable to parse bytes as PEM block';
+  return [invalid(path, caBundle, `unable to load root certificates: ${reason}`)];
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    new X509Certificate(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}
