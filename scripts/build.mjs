@@ -13,6 +13,7 @@ const out = join(draft, 'dist');
 const entries = {
   'src/cmd/main': 'src/cmd/main.ts',
   'src/sdk/index': 'src/sdk/index.ts',
+  'src/sdk/configuration': 'src/sdk/configuration.ts',
   'src/sdk/testing/index': 'src/sdk/testing/index.ts',
   'src/testing/index': 'src/testing/index.ts',
   'plugins/storage/embedded/commit-worker': 'plugins/storage/embedded/commit-worker.ts',

@@ -6,9 +6,10 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { Registry } from 'prom-client';
 import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
 import { schema as apiextensionsSchema } from '#apiextensions-apiserver/schema/schema';
-import type { AdmissionPluginClass } from '#apiserver/admission/attributes';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
+import type { Contribution } from '#apiserver/plugins/contribution';
+import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import { Scheme } from '#apiserver/registry/scheme';
 import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
@@ -56,8 +57,8 @@ export interface App {
 
 /** What is added to a server besides its configuration. */
 export interface AppExtensions {
-  /** Admission plugins that run after the built-in ones. */
-  readonly plugins?: readonly AdmissionPluginClass[] | undefined;
+  /** Decorated classes, besides those of the packages that the configuration names. */
+  readonly plugins?: readonly Contribution[] | undefined;
 }
 
 /**
@@ -65,6 +66,7 @@ export interface AppExtensions {
  * Rejects if anything cannot be put together; nothing is left open then.
  */
 export async function createApp(config: ServerConfig, { plugins = [] }: AppExtensions = {}): Promise<App> {
+  const contributions = [...(config.plugins ?? []), ...plugins.map(contributionOf)];
   setCapabilities({ allowPrivileged: config.allowPrivileged });
   const log = newLog(config.verbosity);
   const registry = new Registry();
@@ -100,7 +102,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
       clock: systemClock,
       shutdownSignal: shutdown.signal,
     }),
-    AdmissionModule.register(config.admission, plugins),
+    AdmissionModule.register(config.admission, contributions),
     PagesModule,
     ...builders.flatMap(({ target, builder }) => builder.groups.map((group) => ApiGroupModule.register(group, target))),
   ];

@@ -1,4 +1,5 @@
 import type { ControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
+import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { GracefulShutdownOptions } from '#apiserver/server/lifecycle/graceful-shutdown';
 import type { SecureServerOptions } from '#apiserver/server/serving/secure-server';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
@@ -24,6 +25,8 @@ export interface ServerConfig {
   readonly authorization: { readonly modes: readonly AuthorizationMode[] };
   /** Names of the admission plugins that are on, in their order. */
   readonly admission: readonly string[];
+  /** What plugin packages add. */
+  readonly plugins?: readonly LoadedContribution[] | undefined;
   readonly requests: {
     readonly timeoutMs: number;
     readonly maxInFlight: number;

@@ -1,7 +1,7 @@
 /** What plugins see of kubenest. */
 import 'reflect-metadata';
 
-export { inject } from 'inversify';
+export { ContainerModule, inject, injectable, optional } from 'inversify';
 export {
   isConflict,
   isNotFound,
@@ -45,6 +45,7 @@ export {
 } from '#apiserver/authorization/authorizer';
 export type { Peer } from '#apiserver/endpoints/request/exchange';
 export { Configuration } from '#apiserver/plugins/configuration';
+export { contribute, Contribution, type ContributionOptions } from '#apiserver/plugins/contribution';
 export { Client, type ClientTarget } from '#apiserver/registry/client';
 export { type Informer, Informers } from '#apiserver/registry/informers';
 export { Logger } from '#apiserver/server/logger';

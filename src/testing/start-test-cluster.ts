@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
-import type { AdmissionPluginClass } from '#apiserver/admission/attributes';
+import type { Contribution } from '#apiserver/plugins/contribution';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
@@ -27,8 +27,8 @@ export interface TestClusterOptions {
   readonly objects?: readonly KubeObject[] | undefined;
   /** Users besides `admin`, who is in system:masters. */
   readonly users?: readonly TestUser[] | undefined;
-  /** Admission plugins, such as the one under test; they run after the built-in ones. */
-  readonly plugins?: readonly AdmissionPluginClass[] | undefined;
+  /** Decorated classes, such as the plugin under test, with the defaults of their configuration. */
+  readonly plugins?: readonly Contribution[] | undefined;
   /** Flags as on the command line (`--enable-admission-plugins=ServiceAccount`). Rejects for those that are wrong, with all problems. */
   readonly flags?: readonly string[] | undefined;
   /** Parts of the configuration as they are, such as keys that flags would name files for. */

@@ -2,7 +2,10 @@ import { parseCIDRSloppy, parseIPSloppy } from '../validation/ip.ts';
 
 type Check = (text: string) => boolean;
 
-const matches = (pattern: RegExp): Check => (text) => pattern.test(text);
+const matches =
+  (pattern: RegExp): Check =>
+  (text) =>
+    pattern.test(text);
 
 /** A day that the calendar has. */
 function isDate(text: string): boolean {
@@ -16,7 +19,8 @@ function isDate(text: string): boolean {
 function isDateTime(text: string): boolean {
   const [date = '', time] = text.toLowerCase().split('t');
   if (time === undefined || !isDate(date)) return false;
-  const [, hour = '', minute = '', second = ''] = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/.exec(time) ?? [];
+  const [, hour = '', minute = '', second = ''] =
+    /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/.exec(time) ?? [];
   return hour !== '' && hour <= '23' && minute <= '59' && second <= '59';
 }
 
@@ -48,8 +52,10 @@ function isEmail(text: string): boolean {
   const trimmed = text.trim();
   const angled = /^[^<>]*<([^<>]+)>$/.exec(trimmed);
   const address = angled?.[1] ?? trimmed;
-  const atom = "[^\\s()<>\\[\\]:;@\\\\,.\"]+";
-  return new RegExp(`^(?:${atom}(?:\\.${atom})*|"(?:[^"\\\\]|\\\\.)+")@(?:${atom}(?:\\.${atom})*|\\[[^\\[\\]\\\\]+\\])$`, 'u').test(address);
+  const atom = '[^\\s()<>\\[\\]:;@\\\\,."]+';
+  return new RegExp(`^(?:${atom}(?:\\.${atom})*|"(?:[^"\\\\]|\\\\.)+")@(?:${atom}(?:\\.${atom})*|\\[[^\\[\\]\\\\]+\\])$`, 'u').test(
+    address,
+  );
 }
 
 const hostname =
@@ -101,7 +107,8 @@ function isCreditCard(text: string): boolean {
   return sum % 10 === 0;
 }
 
-const macs = /^(?:(?:[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}(?:(?:\1[0-9a-f]{2}){2}|(?:\1[0-9a-f]{2}){14})?)|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}(?:\.[0-9a-f]{4}|(?:\.[0-9a-f]{4}){7})?)$/i;
+const macs =
+  /^(?:(?:[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}(?:(?:\1[0-9a-f]{2}){2}|(?:\1[0-9a-f]{2}){14})?)|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}(?:\.[0-9a-f]{4}|(?:\.[0-9a-f]{4}){7})?)$/i;
 const rgb = '(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])';
 const uuid = (version: string, variant: string): Check =>
   matches(new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}-?${variant}-?[0-9a-f]{12}$`, 'i'));

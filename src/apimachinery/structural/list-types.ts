@@ -47,7 +47,8 @@ function repeated(list: readonly unknown[]): number[] {
   const seen = new Map<unknown, number>();
   const found: number[] = [];
   for (const [index, item] of list.entries()) {
-    const key = typeof item === 'object' && item !== null ? `object ${encodeJson(item)}` : typeof item === 'string' ? `string ${item}` : item;
+    const key =
+      typeof item === 'object' && item !== null ? `object ${encodeJson(item)}` : typeof item === 'string' ? `string ${item}` : item;
     const times = seen.get(key) ?? 0;
     seen.set(key, times + 1);
     if (times === 1) found.push(index);

@@ -106,7 +106,8 @@ export function validateEmbeddedResources(value: unknown, schema: Structural | u
     const property = schema.properties.get(name);
     const present = getOwn(value, name);
     if (property) errors.push(...validateEmbeddedResources(present, property, child(at, name)));
-    else errors.push(...validateEmbeddedResources(present, schema.additionalProperties, at ? at.key(name) : new Path(name, undefined, true)));
+    else
+      errors.push(...validateEmbeddedResources(present, schema.additionalProperties, at ? at.key(name) : new Path(name, undefined, true)));
   }
   return errors;
 }

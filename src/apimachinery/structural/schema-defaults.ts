@@ -86,7 +86,9 @@ function validateDefaultsIn(
   const errors: FieldError[] = [];
   if (schema.default !== undefined) {
     const place = path.child('default');
-    errors.push(...(insideMeta ? validateMetaDefault(place, schema, root, steps, validation) : validateDefault(place, schema, root, validation)));
+    errors.push(
+      ...(insideMeta ? validateMetaDefault(place, schema, root, steps, validation) : validateDefault(place, schema, root, validation)),
+    );
   }
   if (schema.items) errors.push(...validateDefaultsIn(path.child('items'), schema.items, root, [...steps, 'item'], insideMeta, validation));
   for (const [property, part] of schema.properties) {
@@ -114,13 +116,7 @@ function validateDefault(place: Path, schema: Structural, root: Structural, { re
 }
 
 /** A default of a label, say: it is looked at as part of the metadata. */
-function validateMetaDefault(
-  place: Path,
-  schema: Structural,
-  root: Structural,
-  steps: Steps,
-  { rules }: DefaultsValidation,
-): FieldError[] {
+function validateMetaDefault(place: Path, schema: Structural, root: Structural, steps: Steps, { rules }: DefaultsValidation): FieldError[] {
   const object = surround(deepCopy(schema.default), steps) as JsonObject;
   object['kind'] ??= 'Validation';
   object['apiVersion'] ??= 'validation/v1';

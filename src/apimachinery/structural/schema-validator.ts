@@ -5,12 +5,7 @@ import { encodeJson } from '../runtime/json.ts';
 import { formatFloat, quote } from '../runtime/quote.ts';
 import type { FieldError, Path } from '../validation/field.ts';
 import { formatCheck, isSupportedFormat } from './formats.ts';
-import {
-  additionalPropertiesSchema,
-  forbidsAdditionalProperties,
-  itemsSchema,
-  type JsonSchemaProps,
-} from './json-schema-props.ts';
+import { additionalPropertiesSchema, forbidsAdditionalProperties, itemsSchema, type JsonSchemaProps } from './json-schema-props.ts';
 import { ValidationResult } from './validation-result.ts';
 
 /** The old value that a new one comes from, so that what was wrong before may stay; undefined where there is none. */
@@ -313,8 +308,7 @@ function validateAllOf(schemas: readonly SchemaValidator[], attempt: Attempt, pa
     if (attempted.isValid) valid += 1;
     result.merge(attempted);
   }
-  if (valid < schemas.length)
-    result.add(`${quote(path)} must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
+  if (valid < schemas.length) result.add(`${quote(path)} must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
 }
 
 /** The old value of a property. Kind and apiVersion of the object itself are always validated. */

@@ -88,7 +88,8 @@ function onlyNames({ type: _, default: __, properties = {}, ...rest }: JsonSchem
 /** What upstream writes for int-or-string: the one place where types may be named in an anyOf. */
 function isIntOrString(anyOf: readonly JsonSchemaProps[] | undefined): boolean {
   return (
-    anyOf?.length === 2 && (['integer', 'string'] as const).every((type, at) => anyOf[at]?.type === type && Object.keys(anyOf[at]).length === 1)
+    anyOf?.length === 2 &&
+    (['integer', 'string'] as const).every((type, at) => anyOf[at]?.type === type && Object.keys(anyOf[at]).length === 1)
   );
 }
 

@@ -1,4 +1,5 @@
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
+import type { ContributionOptions } from '#apiserver/plugins/contribution';
 import type { PluginClass } from '#apiserver/plugins/new-plugin';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 
@@ -46,11 +47,9 @@ export interface AdmissionHandler {
 /** What it needs it asks for with `@inject(Token)` on the parameters of its constructor. */
 export type AdmissionPluginClass = PluginClass<AdmissionHandler>;
 
-export interface AdmissionPluginOptions {
-  /** Unique; upstream's where upstream has the plugin. */
-  readonly name: string;
+export interface AdmissionPluginOptions extends ContributionOptions {
   readonly match: readonly AdmissionMatch[];
-  /** Names of plugins that run after, or before, this one. */
+  /** Names of plugins that run after, or before, this one; without both it stands before the policies and webhooks. */
   readonly before?: readonly string[];
   readonly after?: readonly string[];
 }

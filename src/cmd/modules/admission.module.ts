@@ -4,24 +4,37 @@ import { AdmissionChain } from '#apiserver/admission/admission-chain';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, AdmissionPluginClass } from '#apiserver/admission/attributes';
-import { newPlugin } from '#apiserver/plugins/new-plugin';
+import { guardAdmission } from '#apiserver/plugins/guard-admission';
+import { contributionOf, contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import { orderPlugins } from '#apiserver/plugins/order-plugins';
+import { Logger } from '#apiserver/server/logger';
+import { Metrics } from '#apiserver/server/metrics/metrics';
 import { admissionPlugins } from '#cmd/builtin-plugins';
+
+/** Plugins of packages stand before the first of these unless they say where: these are to see what they did. */
+const last = [
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionWebhook',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionWebhook',
+  'ResourceQuota',
+  'AlwaysDeny',
+];
 
 /** The admission chain of the plugins that are on. */
 @Module({})
 export class AdmissionModule {
-  /** `enabled`: names, in their order; `more`: plugins that run after them. Throws for a name that no plugin has. */
-  static register(enabled: readonly string[], more: readonly AdmissionPluginClass[] = []): DynamicModule {
+  /** `enabled`: names of built-in ones, in their order. Throws for a name that no plugin has. */
+  static register(enabled: readonly string[], contributions: readonly LoadedContribution[] = []): DynamicModule {
     const unknown = enabled.filter((name) => !admissionPlugins.has(name));
     if (unknown.length > 0) throw new Error(`no admission plugin is named ${unknown.map((name) => JSON.stringify(name)).join(', ')}`);
-    const classes = [...enabled.map((name) => admissionPlugins.get(name) as AdmissionPluginClass), ...more];
     return {
       module: AdmissionModule,
       global: true,
       providers: [
         {
           provide: AdmissionChain,
-          useFactory: (services: Container) => new AdmissionChain(classes.map((Plugin) => newAdmissionPlugin(services, Plugin))),
+          useFactory: (services: Container) => new AdmissionChain(pluginsInOrder(services, enabled, contributions)),
           inject: [Container],
         },
         AdmissionInterceptor,
@@ -31,6 +44,17 @@ export class AdmissionModule {
   }
 }
 
-function newAdmissionPlugin(services: Container, Plugin: AdmissionPluginClass): AdmissionHandler {
-  return newPlugin(services, admissionPluginOptions(Plugin).name, Plugin);
+function pluginsInOrder(services: Container, enabled: readonly string[], contributions: readonly LoadedContribution[]): AdmissionHandler[] {
+  const plugins = new Map<string, AdmissionHandler>();
+  for (const name of enabled) plugins.set(name, contributionOf(admissionPlugins.get(name) as AdmissionPluginClass).make(services));
+  const added = contributionsOf(contributions, 'AdmissionPlugin').map(({ make, guard }) => {
+    const plugin = make(services) as AdmissionHandler;
+    const options = admissionPluginOptions(plugin);
+    const help = { logger: services.get<Logger>(Logger), metrics: services.get<Metrics>(Metrics) };
+    plugins.set(options.name, guardAdmission(plugin, guard, help));
+    return options;
+  });
+  const anchor = enabled.find((name) => last.includes(name));
+  const order = orderPlugins(enabled, added, anchor, new Set(admissionPlugins.keys()));
+  return order.map((name) => plugins.get(name) as AdmissionHandler);
 }

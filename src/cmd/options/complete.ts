@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { compileOrigin } from '#apiserver/endpoints/filters/cors';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
@@ -62,6 +63,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       ? undefined
       : await collect('--token-auth-file', readFile(authentication.tokenAuthFile, 'utf8').then(parseTokenFile));
   const serviceAccounts = await collect('--service-account-signing-key-file', serviceAccountsOf(options, own?.serviceAccountKey));
+  const plugins = await collect('--config', pluginsOf(options));
   if (!tls || problems.length > 0) {
     await folder.dispose();
     throw new OptionsError(problems);
@@ -81,6 +83,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       serviceAccounts,
       authorization: { modes: options.authorization.authorizationMode },
       admission: options.admission.enabledPlugins(options.serviceAccounts.serviceAccountSigningKeyFile === ''),
+      plugins,
       requests: {
         timeoutMs: requests.requestTimeout,
         maxInFlight: requests.maxRequestsInflight,
@@ -115,6 +118,20 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     readTls: () => readTls(serving, files),
     dispose: folder.dispose,
   };
+}
+
+/** The loader is needed by those only who have packages. */
+async function pluginsOf({ plugins: { packages, folder } }: ServerOptions): Promise<LoadedContribution[]> {
+  if (packages.length === 0) return [];
+  const [{ loadPlugins }, { serveSdk }] = await Promise.all([
+    import('#apiserver/plugins/load-plugins'),
+    import('#apiserver/plugins/serve-sdk'),
+  ]);
+  serveSdk();
+  return loadPlugins(
+    packages.map((entry) => entry.request()),
+    folder,
+  );
 }
 
 /** `path` is absolute. What `--ephemeral` makes for itself goes when the process goes. */

@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
+import { ConfigurationError, readConfiguration } from '#apiserver/plugins/read-configuration';
 import type { FlagSpec } from './flag-table.ts';
 import { type FlagValue, parseFlagValue } from './flag-value.ts';
 import { flagProperties } from './flag.ts';
 import { nearestName } from './nearest-name.ts';
+import { type PluginOptions, PluginPackageOptions } from './plugin-options.ts';
 import type { ServerOptions } from './server-options.ts';
 
 const apiVersion = 'kubenest.dev/v1alpha1';
@@ -17,6 +20,9 @@ const kind = 'ServerConfiguration';
  *     kind: ServerConfiguration
  *     serving: { securePort: 7443 }
  *     requests: { requestTimeout: 30s, corsAllowedOrigins: ['//localhost(:[0-9]+)?$'] }
+ *     plugins:
+ *       - package: '@example/required-labels'
+ *         configuration: { RequiredLabels: { labels: [team] } }
  */
 export async function readConfigFile(file: string, options: ServerOptions, flags: ReadonlyMap<string, FlagSpec>): Promise<string[]> {
   let document: unknown;
@@ -29,8 +35,9 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
   if (!isObject(document) || document['kind'] !== kind || document['apiVersion'] !== apiVersion) {
     return [at(`must be of kind ${kind}, apiVersion ${apiVersion}`)];
   }
-  const concerns = new Map(options.concerns());
-  return Object.entries(document)
+  const { plugins = [], ...rest } = document;
+  const concerns = new Map(options.concerns().filter(([name]) => name !== 'plugins'));
+  const ofConcerns = Object.entries(rest)
     .filter(([name]) => name !== 'kind' && name !== 'apiVersion')
     .flatMap(([name, members]) => {
       const concern = concerns.get(name);
@@ -48,6 +55,20 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
         }
       });
     });
+  return [...ofConcerns, ...readPlugins(plugins, resolve(dirname(file)), options.plugins).map(at)];
+}
+
+/** Sets which packages are loaded; returns what is wrong. */
+function readPlugins(list: unknown, folder: string, options: PluginOptions): readonly string[] {
+  if (!Array.isArray(list)) return ['plugins must be a list'];
+  try {
+    options.packages = list.map((item, i) => readConfiguration(PluginPackageOptions, item, `plugins[${i}]`));
+    options.folder = folder;
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
 }
 
 /** YAML's value in the form of a flag of the type; goes by the text that would stand on the command line. */

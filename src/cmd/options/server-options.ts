@@ -10,6 +10,7 @@ import { type FlagSpec, flagTable } from './flag-table.ts';
 import { equalValues, type FlagValue, parseFlagValue } from './flag-value.ts';
 import { LoggingOptions } from './logging-options.ts';
 import { parseArguments } from './parse-arguments.ts';
+import { PluginOptions } from './plugin-options.ts';
 import { PodOptions } from './pod-options.ts';
 import { RequestOptions } from './request-options.ts';
 import { ServiceAccountOptions } from './service-account-options.ts';
@@ -35,6 +36,7 @@ export class ServerOptions {
   readonly serviceAccounts = new ServiceAccountOptions();
   readonly authorization = new AuthorizationOptions();
   readonly admission = new AdmissionOptions();
+  readonly plugins = new PluginOptions();
   readonly requests = new RequestOptions();
   readonly shutdown = new ShutdownOptions();
   readonly logging = new LoggingOptions();

@@ -132,9 +132,7 @@ function schemaJson(schema: JsonSchemaProps): Json {
     Dependencies: schema.dependencies ?? null,
     AdditionalItems: schemaOrBool(schema.additionalItems),
     Definitions: mapOf(schema.definitions),
-    ExternalDocs: schema.externalDocs
-      ? { Description: schema.externalDocs.description ?? '', URL: schema.externalDocs.url ?? '' }
-      : null,
+    ExternalDocs: schema.externalDocs ? { Description: schema.externalDocs.description ?? '', URL: schema.externalDocs.url ?? '' } : null,
     Example: schema.example ?? null,
     XPreserveUnknownFields: schema['x-kubernetes-preserve-unknown-fields'] ?? null,
     XEmbeddedResource: schema['x-kubernetes-embedded-resource'] ?? false,

@@ -52,7 +52,11 @@ function validateClientConfig(path: Path, config: WebhookClientConfig, { validCA
   return errors;
 }
 
-function validateReviewVersions(path: Path, versions: readonly string[], { recognizedReviewVersion }: ConversionRequirements): FieldError[] {
+function validateReviewVersions(
+  path: Path,
+  versions: readonly string[],
+  { recognizedReviewVersion }: ConversionRequirements,
+): FieldError[] {
   if (versions.length === 0) return [required(path)];
   const errors: FieldError[] = [];
   for (const [i, version] of versions.entries()) {

@@ -133,17 +133,14 @@ function keywords(path: Path, schema: JsonSchemaProps, place: SchemaPlace, { val
   if (place.insideResourceMeta && schema['x-kubernetes-embedded-resource'])
     errors.push(forbidden(path.child('x-kubernetes-embedded-resource'), 'must not be used inside of resource meta'));
   if (schema.uniqueItems)
-    errors.push(
-      forbidden(path.child('uniqueItems'), 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'),
-    );
+    errors.push(forbidden(path.child('uniqueItems'), 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'));
   return errors;
 }
 
 function extensions(path: Path, schema: JsonSchemaProps, requirements: SchemaRequirements): FieldError[] {
   const errors: FieldError[] = [];
   const preserve = schema['x-kubernetes-preserve-unknown-fields'];
-  if (preserve === false)
-    errors.push(invalid(path.child('x-kubernetes-preserve-unknown-fields'), preserve, 'must be true or undefined'));
+  if (preserve === false) errors.push(invalid(path.child('x-kubernetes-preserve-unknown-fields'), preserve, 'must be true or undefined'));
   errors.push(...mapType(path, schema), ...listType(path, schema, requirements), ...listMapKeys(path, schema));
   if (requirements.mapListKeys) errors.push(...validateMapListKeys(path, schema));
   return errors;
@@ -159,7 +156,8 @@ function mapType(path: Path, schema: JsonSchemaProps): FieldError[] {
   const value = schema['x-kubernetes-map-type'];
   if (value === undefined) return [];
   const errors = typeMustBe(path, schema.type, 'object', 'x-kubernetes-map-type');
-  if (value !== 'atomic' && value !== 'granular') errors.push(notSupported(path.child('x-kubernetes-map-type'), value, ['atomic', 'granular']));
+  if (value !== 'atomic' && value !== 'granular')
+    errors.push(notSupported(path.child('x-kubernetes-map-type'), value, ['atomic', 'granular']));
   return errors;
 }
 

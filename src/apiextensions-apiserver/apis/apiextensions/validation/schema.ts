@@ -57,9 +57,7 @@ function validateRootOfStatus(place: Path, schema: JsonSchemaProps): FieldError[
   const errors: FieldError[] = [];
   const suffix = 'if the status subresource is enabled';
   if (schema.type !== undefined && schema.type !== 'object')
-    return [
-      invalid(place.child('type'), schema.type, `only "object" is allowed as the type at the root of the schema ${suffix}`),
-    ];
+    return [invalid(place.child('type'), schema.type, `only "object" is allowed as the type at the root of the schema ${suffix}`)];
   const allowed = new Set<string>(allowedAtRoot.map(([, keyword]) => keyword));
   const stray = Object.keys(schema).find((keyword) => !allowed.has(keyword));
   if (stray !== undefined) {

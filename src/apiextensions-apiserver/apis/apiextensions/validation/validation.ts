@@ -157,8 +157,7 @@ function validateVersions(path: Path, internal: InternalSpec, needsStructural: b
   const names = versions.map(({ name }) => name);
   const wrong = (detail: string): FieldError => invalid(place, internalVersionsText(versions), detail);
   if (new Set(names).size < names.length) errors.push(wrong('must contain unique version names'));
-  if (versions.filter(({ storage }) => storage).length !== 1)
-    errors.push(wrong('must have exactly one version marked as storage version'));
+  if (versions.filter(({ storage }) => storage).length !== 1) errors.push(wrong('must have exactly one version marked as storage version'));
   const [first = ''] = names;
   const messages = isDNS1035Label(first);
   if (first !== '' && messages.length > 0) errors.push(invalid(path.child('version'), first, messages.join(',')));
@@ -185,4 +184,3 @@ function validateCommon(path: Path, internal: InternalSpec, needsStructural: boo
   }
   return errors;
 }
-

@@ -89,7 +89,10 @@ function simpleJsonPath(place: Path, path: string): FieldError[] {
 }
 
 /** Upstream: ValidateCustomResourceColumnDefinition. */
-export function validateColumn(path: Path, { name = '', type = '', format = '', jsonPath = '' }: CustomResourceColumnDefinition): FieldError[] {
+export function validateColumn(
+  path: Path,
+  { name = '', type = '', format = '', jsonPath = '' }: CustomResourceColumnDefinition,
+): FieldError[] {
   const errors: FieldError[] = [];
   const types = `must be one of ${columnTypes.join(',')}`;
   if (name === '') errors.push(required(path.child('name')));
@@ -128,8 +131,7 @@ export function validateSelectableFields(
       const found = validFieldPath(jsonPath, schema, { arrayNotation: false });
       if (found.root === 'metadata') errors.push(invalid(place, jsonPath, 'must not point to fields in metadata'));
       if (!['string', 'boolean', 'integer'].includes(found.schema.type)) {
-        const detail =
-          'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
+        const detail = 'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
         errors.push(invalid(place, jsonPath, detail));
       }
       if (seen.has(found.path.toString())) errors.push(duplicate(place, jsonPath));

@@ -1,0 +1,105 @@
+import { pathToFileURL } from 'node:url';
+import { Container, type ContainerModule } from 'inversify';
+import { Contribution, type Described, describe } from './contribution.ts';
+import { defaultGuard, type PluginGuard } from './guard-admission.ts';
+import type { LoadedContribution } from './loaded-contribution.ts';
+import { newPlugin, type PluginClass } from './new-plugin.ts';
+import { findPluginPackage, type PluginPackage } from './plugin-package.ts';
+import { ConfigurationError, readConfiguration } from './read-configuration.ts';
+
+/** A package to load, as a ServerConfiguration names it. */
+export interface PluginRequest {
+  /** Its name, or the path of its folder (`./plugins/labels`). */
+  readonly package: string;
+  readonly integrity?: string | undefined;
+  /** Names of those of its contributions that are wanted; undefined: all. */
+  readonly contributions?: readonly string[] | undefined;
+  /** By the name of the contribution. */
+  readonly configuration?: Readonly<Record<string, unknown>> | undefined;
+  /** What holds for its admission plugins when they give no verdict; what is left out is as in `defaultGuard`. */
+  readonly guard?: Partial<PluginGuard> | undefined;
+}
+
+/** Everything that stopped packages from being loaded, one sentence each. */
+export class PluginLoadError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'PluginLoadError';
+  }
+}
+
+/**
+ * Loads packages that are found from a folder. Throws a PluginLoadError with all that is wrong with all of them: a security
+ * plugin is never silently absent.
+ */
+export async function loadPlugins(requests: readonly PluginRequest[], folder: string): Promise<LoadedContribution[]> {
+  const loaded: LoadedContribution[] = [];
+  const problems: string[] = [];
+  for (const request of requests) {
+    try {
+      loaded.push(...(await loadPackage(request, folder)));
+    } catch (error) {
+      const causes = error instanceof ConfigurationError ? error.problems : [(error as Error).message];
+      problems.push(...causes.map((cause) => `plugin package ${request.package}: ${cause}`));
+    }
+  }
+  if (problems.length > 0) throw new PluginLoadError(problems);
+  return loaded;
+}
+
+async function loadPackage(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
+  const found = findPluginPackage(request.package, folder, request.integrity);
+  const modules = await Promise.all(found.modules.map((file) => importModule(found, file)));
+  const types = contributedBy(modules);
+  const described = types.map((type) => {
+    const description = describe(type);
+    if (!description) throw new Error(`it contributes ${type.name || 'a value'}, which is not decorated as a plugin`);
+    return { type, description };
+  });
+  const names = described.map(({ description }) => description.options.name);
+  const { configuration = {}, contributions = names } = request;
+  const strangers = [...contributions, ...Object.keys(configuration)].filter((name) => !names.includes(name));
+  if (strangers.length > 0) throw new Error(`it has no ${strangers.join(', ')}; it has ${names.join(', ')}`);
+  const container = shared(modules);
+  const guard = { ...defaultGuard, ...request.guard };
+  return described
+    .filter(({ description }) => contributions.includes(description.options.name))
+    .map(({ type, description }) => {
+      const { name } = description.options;
+      const settings = configurationOf(description, Object.hasOwn(configuration, name) ? configuration[name] : undefined);
+      return { described: description, type, guard, make: (services) => newPlugin(container(services), name, type, settings) };
+    });
+}
+
+function configurationOf({ options: { name, configuration: Type } }: Described, data: unknown): object | undefined {
+  if (Type) return readConfiguration(Type, data ?? {}, name);
+  if (data !== undefined) throw new ConfigurationError([`${name} takes no configuration`]);
+  return undefined;
+}
+
+/** The container of a package: one for all that it contributes, so that its classes share what it binds. */
+function shared(modules: readonly ContainerModule[]): (services: Container) => Container {
+  let container: Container | undefined;
+  return (services) => {
+    container ??= containerOf(modules, services);
+    return container;
+  };
+}
+
+function containerOf(modules: readonly ContainerModule[], parent?: Container): Container {
+  const container = new Container(parent && { parent });
+  for (const module of modules) container.load(module);
+  return container;
+}
+
+function contributedBy(modules: readonly ContainerModule[]): PluginClass<object>[] {
+  const container = containerOf(modules);
+  return container.isBound(Contribution) ? container.getAll<PluginClass<object>>(Contribution) : [];
+}
+
+async function importModule({ folder }: PluginPackage, file: string): Promise<ContainerModule> {
+  const { default: module } = (await import(pathToFileURL(file).href)) as { readonly default?: unknown };
+  const { load } = (module ?? {}) as { readonly load?: unknown };
+  if (typeof load !== 'function') throw new Error(`the default export of ${file.slice(folder.length + 1)} is no ContainerModule`);
+  return module as ContainerModule;
+}

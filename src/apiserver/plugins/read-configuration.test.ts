@@ -1,0 +1,48 @@
+import 'reflect-metadata';
+import { Type } from 'class-transformer';
+import { IsArray, IsInt, IsString, Min, ValidateNested } from 'class-validator';
+import { expect, it } from 'vitest';
+import { ConfigurationError, readConfiguration } from './read-configuration.ts';
+
+class Limit {
+  @IsString()
+  name = '';
+  @IsInt()
+  @Min(1)
+  most = 10;
+}
+class Limits {
+  @IsArray()
+  @ValidateNested({ each: true })
+  @Type(() => Limit)
+  limits: Limit[] = [];
+}
+
+it('fills in what is left out, and makes instances at any depth', () => {
+  const { limits } = readConfiguration(Limits, { limits: [{ name: 'a' }] }, 'configuration');
+  expect(limits).toEqual([{ name: 'a', most: 10 }]);
+  expect(limits[0]).toBeInstanceOf(Limit);
+  expect(readConfiguration(Limits, {}, 'configuration').limits).toEqual([]);
+});
+
+it.each([
+  { name: 'no object', data: [], problems: ['configuration must be an object'] },
+  { name: 'unknown members', data: { limit: [] }, problems: ['configuration.limit is unknown'] },
+  {
+    name: 'all that is wrong, with its place',
+    data: { limits: [{ name: 1 }, { name: 'b', most: 0, least: 1 }] },
+    problems: [
+      'configuration.limits[0].name: name must be a string',
+      'configuration.limits[1].most: most must not be less than 1',
+      'configuration.limits[1].least is unknown',
+    ],
+  },
+])('tells $name', ({ data, problems }) => {
+  const read = (): unknown => readConfiguration(Limits, data, 'configuration');
+  expect(read).toThrow(ConfigurationError);
+  try {
+    read();
+  } catch (error) {
+    expect([...(error as ConfigurationError).problems].sort()).toEqual([...problems].sort());
+  }
+});

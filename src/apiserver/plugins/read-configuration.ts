@@ -1,0 +1,31 @@
+import { plainToInstance } from 'class-transformer';
+import { type ValidationError, validateSync } from 'class-validator';
+
+/** All that is wrong with a configuration, one sentence each. */
+export class ConfigurationError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigurationError';
+  }
+}
+
+/**
+ * An instance of a class with class-validator's decorators from plain data, as YAML has it; what the data leaves out has the
+ * class's defaults. Members that the class does not know are refused. Throws a ConfigurationError whose problems begin with
+ * the place, under `place`.
+ */
+export function readConfiguration<T extends object>(Type: new () => T, data: unknown, place: string): T {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) throw new ConfigurationError([`${place} must be an object`]);
+  const configuration = plainToInstance(Type, data, { exposeDefaultValues: true });
+  const errors = validateSync(configuration, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
+  if (errors.length > 0) throw new ConfigurationError(errors.flatMap((error) => problemsOf(error, place)));
+  return configuration;
+}
+
+function problemsOf({ property, constraints, children }: ValidationError, place: string): string[] {
+  const here = /^\d+$/.test(property) ? `${place}[${property}]` : `${place}.${property}`;
+  const own = Object.entries(constraints ?? {}).flatMap(([name, message]) =>
+    name === 'whitelistValidation' ? `${here} is unknown` : message.split('\n').map((line) => `${here}: ${line}`),
+  );
+  return [...own, ...(children ?? []).flatMap((child) => problemsOf(child, here))];
+}

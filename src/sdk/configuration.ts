@@ -1,0 +1,22 @@
+/** What classes of configuration are decorated with: class-validator's decorators, and class-transformer's `Type` for what is nested. */
+export { Type } from 'class-transformer';
+export {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayNotEmpty,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsNotEmpty,
+  IsNumber,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
