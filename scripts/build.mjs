@@ -83,9 +83,9 @@ try {
   });
   await bundle.close();
   copyTables('src');
-  writeFileSync(join(out, 'package.json'), '{"type":"module"}\n');
+  writeFileSync(join(out, '.built'), '');
   // Its time says what the build has seen: what was changed meanwhile is newer.
-  utimesSync(join(out, 'package.json'), started, started);
+  utimesSync(join(out, '.built'), started, started);
   const place = join(root, 'dist');
   if (existsSync(place)) renameSync(place, join(draft, 'old'));
   renameSync(out, place);

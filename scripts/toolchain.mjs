@@ -97,12 +97,15 @@ function installPackages() {
 }
 
 function buildIfStale(node) {
-  const built = join(root, 'dist/package.json');
+  const built = join(root, 'dist/.built');
   const sources = ['src', 'plugins', 'scripts/build.mjs', 'package-lock.json', 'package.json'];
   if (existsSync(built) && sources.every((source) => newest(join(root, source)) <= statSync(built).mtimeMs)) return;
   tell('building');
   for (const script of ['build.mjs', 'warm-up.mjs']) run(node, [join(root, 'scripts', script)], { stdio: ['ignore', 2, 'inherit'] });
 }
+
+/** No part of what is built. */
+const aside = new Set(['node_modules', 'example']);
 
 /** When the file, or anything in the folder, was changed last; folders count, since what was removed changes them. */
 function newest(path) {
@@ -110,7 +113,7 @@ function newest(path) {
   if (!stat.isDirectory()) return stat.mtimeMs;
   let time = stat.mtimeMs;
   for (const entry of readdirSync(path, { withFileTypes: true })) {
-    if (entry.name !== 'node_modules' && !entry.name.endsWith('.test.ts')) time = Math.max(time, newest(join(path, entry.name)));
+    if (!aside.has(entry.name) && !entry.name.endsWith('.test.ts')) time = Math.max(time, newest(join(path, entry.name)));
   }
   return time;
 }

@@ -8,8 +8,7 @@ import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/
 import { schema as apiextensionsSchema } from '#apiextensions-apiserver/schema/schema';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
-import type { Contribution } from '#apiserver/plugins/contribution';
-import { contributionOf } from '#apiserver/plugins/loaded-contribution';
+import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { Scheme } from '#apiserver/registry/scheme';
 import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
@@ -57,8 +56,8 @@ export interface App {
 
 /** What is added to a server besides its configuration. */
 export interface AppExtensions {
-  /** Decorated classes, besides those of the packages that the configuration names. */
-  readonly plugins?: readonly Contribution[] | undefined;
+  /** Besides those of the packages that the configuration names. */
+  readonly plugins?: readonly LoadedContribution[] | undefined;
 }
 
 /**
@@ -66,7 +65,7 @@ export interface AppExtensions {
  * Rejects if anything cannot be put together; nothing is left open then.
  */
 export async function createApp(config: ServerConfig, { plugins = [] }: AppExtensions = {}): Promise<App> {
-  const contributions = [...(config.plugins ?? []), ...plugins.map(contributionOf)];
+  const contributions = [...(config.plugins ?? []), ...plugins];
   setCapabilities({ allowPrivileged: config.allowPrivileged });
   const log = newLog(config.verbosity);
   const registry = new Registry();

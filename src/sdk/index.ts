@@ -33,6 +33,7 @@ export type {
   Operation,
 } from '#apiserver/admission/attributes';
 export { forbidden } from '#apiserver/admission/forbidden';
+export { AuthenticatorPlugin } from '#apiserver/authentication/authenticator-plugin';
 export { type Authenticator, type Credentials, groupNames, type UserInfo, userNames } from '#apiserver/authentication/authenticator';
 export {
   type AuthorizationAttributes,
@@ -43,12 +44,15 @@ export {
   type ResourceRule,
   type UserRules,
 } from '#apiserver/authorization/authorizer';
+export { AuthorizerPlugin } from '#apiserver/authorization/authorizer-plugin';
 export type { Peer } from '#apiserver/endpoints/request/exchange';
 export { Configuration } from '#apiserver/plugins/configuration';
 export { contribute, Contribution, type ContributionOptions } from '#apiserver/plugins/contribution';
 export { Client, type ClientTarget } from '#apiserver/registry/client';
 export { type Informer, Informers } from '#apiserver/registry/informers';
 export { Logger } from '#apiserver/server/logger';
+export type { PostStartHook } from '#apiserver/server/lifecycle/hooks';
+export { PostStartHookPlugin } from '#apiserver/server/lifecycle/post-start-hook-plugin';
 export { ShutdownSignal } from '#apiserver/server/lifecycle/shutdown-signal';
 export {
   type CounterMetric,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { Contribution } from '#apiserver/plugins/contribution';
+import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
@@ -18,6 +19,11 @@ export interface TestUser {
   readonly uid?: string;
 }
 
+export interface ConfiguredPlugin {
+  readonly plugin: Contribution;
+  readonly configuration: object;
+}
+
 export interface TestClusterOptions {
   /** Where objects are kept: in memory (the default), or in a file of the embedded store. */
   readonly storage?: { readonly file: string } | undefined;
@@ -27,8 +33,8 @@ export interface TestClusterOptions {
   readonly objects?: readonly KubeObject[] | undefined;
   /** Users besides `admin`, who is in system:masters. */
   readonly users?: readonly TestUser[] | undefined;
-  /** Decorated classes, such as the plugin under test, with the defaults of their configuration. */
-  readonly plugins?: readonly Contribution[] | undefined;
+  /** Decorated classes, such as the plugin under test, alone or with their configuration (which is taken as it is). */
+  readonly plugins?: readonly (Contribution | ConfiguredPlugin)[] | undefined;
   /** Flags as on the command line (`--enable-admission-plugins=ServiceAccount`). Rejects for those that are wrong, with all problems. */
   readonly flags?: readonly string[] | undefined;
   /** Parts of the configuration as they are, such as keys that flags would name files for. */
@@ -77,7 +83,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const serving = options.listen ? await issueServingCertificate() : undefined;
   const config = testConfig(options, users, serving);
   const flagged = options.flags?.length ? await withFlags(config, options.flags) : config;
-  const app = await createApp({ ...flagged, ...options.config }, { plugins: options.plugins });
+  const app = await createApp({ ...flagged, ...options.config }, { plugins: options.plugins?.map(contributed) });
   const address = await app.start();
   const cluster = new RunningCluster(app, tokens, address && `https://127.0.0.1:${address.port}`, serving?.certificateAuthority);
   try {
@@ -87,6 +93,10 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     throw error;
   }
   return cluster;
+}
+
+function contributed(plugin: Contribution | ConfiguredPlugin): LoadedContribution {
+  return typeof plugin === 'function' ? contributionOf(plugin) : contributionOf(plugin.plugin, plugin.configuration);
 }
 
 function testConfig(

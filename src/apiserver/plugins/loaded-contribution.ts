@@ -11,15 +11,18 @@ export interface LoadedContribution {
   make(services: Container): object;
 }
 
-/** A class that is at hand, such as the one that a test is about, with the defaults of its configuration. Throws for one that is not decorated. */
-export function contributionOf(type: PluginClass<object>): LoadedContribution {
+/**
+ * A class that is at hand, such as the one that a test is about; `configuration`: an instance of the class that its decorator
+ * names, by default a new one. Throws for a class that is not decorated.
+ */
+export function contributionOf(type: PluginClass<object>, configuration?: object): LoadedContribution {
   const described = describe(type);
   if (!described) throw new Error(`${type.name} is not decorated as a plugin`);
   const { name, configuration: Configuration } = described.options;
   return {
     described,
     guard: defaultGuard,
-    make: (services) => newPlugin(services, name, type, Configuration && new Configuration()),
+    make: (services) => newPlugin(services, name, type, configuration ?? (Configuration && new Configuration())),
   };
 }
 
