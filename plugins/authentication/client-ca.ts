@@ -1,110 +1,42 @@
-import { X509Certificate } from 'node:crypto';
-import type { PeerCertificate } from 'node:tls';
-import type { Authenticator, Credentials, Peer, UserInfo } from 'kubenest/sdk';
+import type { X509Certificate } from 'node:crypto';
+import { AuthenticationStrategy, type Credentials, type Peer, type UserInfo } from 'kubenest/sdk';
+import type { ClientAuthorities } from './client-authorities.ts';
 
-const clientAuth = '1.3.6.1.5.5.7.3.2';
-const anyUsage = '2.5.29.37.0';
 /** Upstream: apiserver/pkg/authentication/request/x509 (the UID attribute of the subject). */
 const uidAttribute = '1.3.6.1.4.1.57683.2';
-const maxChain = 8;
-
-interface Identity {
-  readonly user: UserInfo | undefined;
-  readonly error: Error | undefined;
-  readonly until: number;
-}
 
 /**
  * Client certificates: signed by one of the authorities, for client authentication, valid now. The common name is the user,
  * organizations are the groups. Verified once for each connection, the expiry at each request.
  * Upstream: apiserver/pkg/authentication/request/x509/x509.go.
  */
-export class ClientCA implements Authenticator {
+export class ClientCA extends AuthenticationStrategy {
   readonly name = 'ClientCA';
-  /** Under which a connection keeps its identity; another one after a reload. */
-  #memo = Symbol('ClientCA');
-  #authorities: readonly X509Certificate[];
 
-  /** `bundle`: PEM of the authorities. Throws for a bundle that has none. */
-  constructor(bundle: string) {
-    this.#authorities = parseBundle(bundle);
+  constructor(private readonly authorities: ClientAuthorities) {
+    super();
   }
 
-  /** Trusts other authorities from now on, on open connections too. Throws as the constructor does, and keeps the old ones then. */
-  reload(bundle: string): void {
-    this.#authorities = parseBundle(bundle);
-    this.#memo = Symbol('ClientCA');
-  }
-
-  authenticate({ peer }: Credentials): UserInfo | undefined {
-    if (!peer.certificate) return undefined;
-    const { user, error, until } = this.#identityOf(peer, peer.certificate);
-    if (error) throw error;
-    if (Date.now() > until) throw new Error('x509: certificate has expired or is not yet valid');
-    return user;
-  }
-
-  #identityOf(peer: Peer, certificate: PeerCertificate): Identity {
-    let identity = peer.memo.get(this.#memo) as Identity | undefined;
-    if (!identity) {
-      identity = verify(certificate, this.#authorities);
-      peer.memo.set(this.#memo, identity);
-    }
-    return identity;
+  authenticate({ peer }: Credentials): void {
+    const verified = this.authorities.verify(peer);
+    if (!verified) return this.pass();
+    if (verified.error) return this.fail(verified.error);
+    const user = userOfConnection(peer, verified.leaf);
+    if (user.name === '') this.pass();
+    else this.success(user);
   }
 }
 
-export function parseBundle(pem: string): X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) throw new Error('client CA: the bundle holds no certificate');
-  return blocks.map((block) => new X509Certificate(block));
-}
+const userMemo = Symbol('ClientCA user');
 
-function verify(peer: PeerCertificate, authorities: readonly X509Certificate[]): Identity {
-  const fail = (message: string): Identity => ({ user: undefined, error: new Error(message), until: 0 });
-  const leaf = new X509Certificate(peer.raw);
-  const usages = leaf.keyUsage as unknown as readonly string[] | undefined;
-  if (!usages || !(usages.includes(clientAuth) || usages.includes(anyUsage)))
-    return fail('x509: certificate specifies an incompatible key usage');
-  const intermediates = chainOf(peer).map((raw) => new X509Certificate(raw));
-  const until = validUntil(leaf, intermediates, authorities);
-  if (until === undefined) return fail('x509: certificate signed by unknown authority');
-  return { user: userOf(leaf), error: undefined, until };
-}
-
-/** What else the client sent, above its own certificate. */
-function chainOf(peer: PeerCertificate): Buffer[] {
-  const raws: Buffer[] = [];
-  let at = (peer as { issuerCertificate?: PeerCertificate }).issuerCertificate;
-  while (at?.raw && raws.length < maxChain && !raws.some((raw) => raw.equals(at?.raw as Buffer))) {
-    raws.push(at.raw);
-    at = (at as { issuerCertificate?: PeerCertificate }).issuerCertificate;
+/** The user of a certificate, made once for each connection. */
+function userOfConnection(peer: Peer, leaf: X509Certificate): UserInfo {
+  let user = peer.memo.get(userMemo) as UserInfo | undefined;
+  if (!user) {
+    user = userOf(leaf);
+    peer.memo.set(userMemo, user);
   }
-  return raws;
-}
-
-/** The end of the shortest validity on a valid path to an authority; undefined if there is no such path. */
-function validUntil(
-  certificate: X509Certificate,
-  intermediates: readonly X509Certificate[],
-  authorities: readonly X509Certificate[],
-  depth = 0,
-): number | undefined {
-  const now = Date.now();
-  if (depth > maxChain || Date.parse(certificate.validFrom) > now || Date.parse(certificate.validTo) < now) return undefined;
-  const own = Date.parse(certificate.validTo);
-  for (const authority of authorities) {
-    if (certificate.fingerprint256 === authority.fingerprint256) return own;
-    if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey)) continue;
-    const end = Date.parse(authority.validTo);
-    if (end >= now) return Math.min(own, end);
-  }
-  for (const intermediate of intermediates) {
-    if (!intermediate.ca || !certificate.checkIssued(intermediate) || !certificate.verify(intermediate.publicKey)) continue;
-    const end = validUntil(intermediate, intermediates, authorities, depth + 1);
-    if (end !== undefined) return Math.min(own, end);
-  }
-  return undefined;
+  return user;
 }
 
 function userOf(leaf: X509Certificate): UserInfo {

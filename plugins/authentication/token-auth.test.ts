@@ -1,16 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import type { Credentials } from 'kubenest/sdk';
-import { parseTokenFile, TokenAuth } from './token-auth.ts';
+import { headless } from '#apiserver/authentication/strategy';
+import { BearerToken } from './bearer-token.ts';
+import { parseTokenFile, type TokenTable, TokenAuth } from './token-auth.ts';
+
+const authenticator = (users: TokenTable) => headless(new BearerToken(new TokenAuth(users)));
 
 const as = (authorization?: string): Credentials => ({
   headers: authorization === undefined ? {} : { authorization },
+  headerValues: () => [],
   path: '/',
   peer: { remoteAddress: '', certificate: undefined, memo: new Map() },
 });
 
 describe('parseTokenFile', () => {
   it('reads users, empty uids and quoted groups', () => {
-    const auth = new TokenAuth(parseTokenFile('secret,jane,,"devs,ops"\n\nother,joe,uid-2\n'));
+    const auth = authenticator(parseTokenFile('secret,jane,,"devs,ops"\n\nother,joe,uid-2\n'));
     expect(auth.authenticate(as('Bearer secret'))).toEqual({ name: 'jane', uid: '', groups: ['devs', 'ops'] });
     expect(auth.authenticate(as('bearer other'))).toEqual({ name: 'joe', uid: 'uid-2', groups: [] });
   });
@@ -21,8 +26,8 @@ describe('parseTokenFile', () => {
 });
 
 describe('TokenAuth', () => {
-  const auth = new TokenAuth(parseTokenFile('secret,jane,uid'));
-  it.each([undefined, 'Basic secret', 'Bearer ', 'Bearer wrong'])('has no opinion of %j', (authorization) => {
+  const auth = authenticator(parseTokenFile('secret,jane,uid'));
+  it.each([undefined, 'Basic secret', 'Bearer ', 'Bearer  secret', 'Bearer wrong'])('has no opinion of %j', (authorization) => {
     expect(auth.authenticate(as(authorization))).toBeUndefined();
   });
 });

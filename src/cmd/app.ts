@@ -9,6 +9,11 @@ import { schema as apiextensionsSchema } from '#apiextensions-apiserver/schema/s
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import { UnionAuthenticator } from '#apiserver/authentication/union';
+import { UnionAuthorizer } from '#apiserver/authorization/union';
+import { Informers } from '#apiserver/registry/informers';
+import { EscalationCheck } from '#kubernetes/apis/rbac/escalation';
+import { RBAC } from '#plugins/authorization/rbac/rbac';
 import { Scheme } from '#apiserver/registry/scheme';
 import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
@@ -23,21 +28,22 @@ import { schema as aggregatorSchema } from '#kube-aggregator/schema/schema';
 import { setCapabilities } from '#kubernetes/apis/core/capabilities';
 import { groups } from '#kubernetes/apis/groups';
 import { schema } from '#kubernetes/schema/schema';
-import { ClientCA } from '#plugins/authentication/client-ca';
+import { ClientAuthorities } from '#plugins/authentication/client-authorities';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
 import { type Log, newLog } from './log.ts';
 import { AdmissionModule } from './modules/admission.module.ts';
 import { ApiGroupModule } from './modules/api-group.module.ts';
-import { AuthenticationModule } from './modules/authentication.module.ts';
-import { AuthorizationModule } from './modules/authorization.module.ts';
+import { AuthenticationModule, StrategyFactory } from './modules/authentication.module.ts';
+import { AuthorizationModule, AuthorizerFactory } from './modules/authorization.module.ts';
 import { PagesModule } from './modules/pages.module.ts';
 import { PluginServicesModule } from './modules/plugin-services.module.ts';
 import { ServerModule } from './modules/server.module.ts';
 import { ServiceAccountsModule } from './modules/service-accounts.module.ts';
 import { installNonResourceRoutes } from './non-resource-routes.ts';
-import type { ServerConfig } from './server-config.ts';
+import { installOpenIdRoutes } from './open-id-routes.ts';
+import type { AuthenticationConfig, ServerConfig } from './server-config.ts';
 import { specialHandlers } from './special-handlers.ts';
 
 /** A server that is put together and not yet started. */
@@ -51,6 +57,10 @@ export interface App {
   start(): Promise<AddressInfo | undefined>;
   /** Serves with other certificates from the next handshake on, and trusts other authorities of clients at once. */
   reloadCertificates(tls: TlsOptions): void;
+  /** Asks other authorizers from the next request on. */
+  reloadAuthorization(config: ServerConfig['authorization']): void;
+  /** Takes tokens of other issuers, and lets strangers in elsewhere, from the next request on. */
+  reloadAuthentication(config: AuthenticationConfig): void;
   stop(): Promise<void>;
 }
 
@@ -86,13 +96,17 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions];
   const backend = await EmbeddedStorage.open({ file: config.storage.file });
   const controlPlane = new ControlPlane({ config, chain, storage: backend, log, groups: () => scheme.groups });
-  const storage = new StorageFactory(backend, controlPlane.storeHooks, config.eventTtlSeconds);
-  const clientCa = config.authentication.clientCa === undefined ? undefined : new ClientCA(config.authentication.clientCa);
+  const escalation = new EscalationCheck();
+  const storage = new StorageFactory(backend, new Map([...controlPlane.storeHooks, ...escalation.hooks]), config.eventTtlSeconds);
+  const authorities = {
+    client: config.authentication.clientCa === undefined ? undefined : new ClientAuthorities(config.authentication.clientCa),
+    requestHeader: config.authentication.requestHeader && new ClientAuthorities(config.authentication.requestHeader.clientCa),
+  };
   const shutdown = new AbortController();
   const modules = [
     ServerModule.register(scheme, storage, specialHandlers),
-    AuthenticationModule.register(config.authentication, clientCa),
-    AuthorizationModule.register(config.authorization.modes),
+    AuthenticationModule.register(config.authentication, authorities),
+    AuthorizationModule.register(config.authorization.authorizers),
     ServiceAccountsModule.register(config.serviceAccounts),
     PluginServicesModule.register({
       client: controlPlane.client,
@@ -107,13 +121,15 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   ];
   const nest = await NestFactory.create(rootModule(modules), new ExpressAdapter(), { logger: false, abortOnError: false });
   await nest.init();
+  const informers = nest.get<Informers>(Informers);
+  escalation.connect({ informers, authorizer: nest.get(UnionAuthorizer), rules: new RBAC(informers) });
 
   const server = new GenericServer({
     authentication: nest.get(AuthenticationGuard),
     authorization: nest.get(AuthorizationGuard),
     metrics,
     log: log.chain,
-    serving: config.serving,
+    serving: config.serving && { ...config.serving, ...askingClients(config, config.serving) },
     shutdown: config.shutdown,
     hstsDirectives: config.requests.hstsDirectives,
     goawayChance: config.requests.goawayChance,
@@ -132,6 +148,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   server.addReadyCheck({ name: 'etcd-readiness', check: () => storage.storage.healthy() });
   server.addReadyCheck({ name: 'informer-sync', check: () => storage.whenReady() });
   installNonResourceRoutes(server, scheme, registry, storage);
+  if (config.authentication.serviceAccounts) installOpenIdRoutes(server, config.authentication.serviceAccounts, log);
   bridgeExpress(server, nest);
   controlPlane.install(server);
 
@@ -146,11 +163,19 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
       return server.start();
     },
     reloadCertificates(tls) {
-      if (tls.clientCa !== undefined) clientCa?.reload(tls.clientCa);
-      server.reloadCertificates(tls);
+      if (tls.clientCa !== undefined) authorities.client?.reload(tls.clientCa);
+      server.reloadCertificates({ ...tls, ...askingClients(config, tls) });
     },
+    reloadAuthorization: ({ authorizers }) => nest.get(UnionAuthorizer).replace(nest.get(AuthorizerFactory).make(authorizers)),
+    reloadAuthentication: (next) => nest.get(UnionAuthenticator).replace(nest.get(StrategyFactory).make(next)),
     stop: () => server.shutDown(),
   };
+}
+
+/** The authorities whose certificates the handshake asks clients for. */
+function askingClients({ authentication }: ServerConfig, { clientCa }: TlsOptions): Pick<TlsOptions, 'clientCa'> {
+  const bundles = [clientCa, authentication.requestHeader?.clientCa].filter((bundle) => bundle !== undefined);
+  return { clientCa: bundles.length > 0 ? bundles.join('\n') : undefined };
 }
 
 function rootModule(imports: (DynamicModule | Type)[]): DynamicModule {

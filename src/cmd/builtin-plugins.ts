@@ -12,8 +12,8 @@ import { ServiceAccountAdmission } from '#plugins/admission/service-account';
 import { StorageObjectInUseProtection } from '#plugins/admission/storage-object-in-use-protection';
 import { TaintNodesByCondition } from '#plugins/admission/taint-nodes-by-condition';
 import { AlwaysAllow, AlwaysDeny } from '#plugins/authorization/always';
+import { Node } from '#plugins/authorization/node/node';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
-import type { AuthorizationMode } from './server-config.ts';
 
 /** Admission plugins by name, in the order in which they run. Upstream: kubernetes/pkg/kubeapiserver/options/plugins.go. */
 export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new Map<string, AdmissionPluginClass>([
@@ -42,4 +42,10 @@ export const defaultAdmissionPlugins: readonly string[] = [
   'DefaultIngressClass',
 ];
 
-export const authorizers: Readonly<Record<AuthorizationMode, new (informers: Informers) => Authorizer>> = { AlwaysAllow, AlwaysDeny, RBAC };
+/** Authorizers that need nothing but the server's own objects. */
+export const authorizers: Readonly<Record<'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC', new (informers: Informers) => Authorizer>> = {
+  AlwaysAllow,
+  AlwaysDeny,
+  Node,
+  RBAC,
+};

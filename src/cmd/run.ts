@@ -21,6 +21,9 @@ export async function runServer(options: ServerOptions): Promise<void> {
     if (admin) await writeKubeconfig(admin.kubeconfig, { server: url, ca: admin.ca, client: admin.client });
     using _watch = watchFiles(completed.tlsFiles, () => void reloadCertificates(app as App, completed));
     using _collection = collectWhenIdle();
+    const { authenticationFiles, authorizationFiles, readAuthentication, readAuthorization } = completed;
+    using _authentication = reloading(app, authenticationFiles, readAuthentication, app.reloadAuthentication);
+    using _authorization = reloading(app, authorizationFiles, readAuthorization, app.reloadAuthorization);
     console.log(started(completed));
     await ended;
   } catch (error) {
@@ -54,6 +57,19 @@ async function reloadCertificates(app: App, { readTls, tlsFiles }: CompletedOpti
   } catch (error) {
     app.log.error({ reason: (error as Error).message }, 'certificates have changed and cannot be used; the old ones stay');
   }
+}
+
+/** Reads a configuration again when its files change. What is wrong is told, and what was right stays. */
+function reloading<T>({ log }: App, files: readonly string[], read: () => Promise<T>, apply: (config: T) => void): Disposable {
+  return watchFiles(files, () => {
+    read()
+      .then(apply)
+      .then(
+        () => log.info({ files }, 'configuration read again'),
+        (error: unknown) =>
+          log.error({ files, reason: (error as Error).message }, 'the configuration has changed and cannot be used; the old one stays'),
+      );
+  });
 }
 
 function started({ url, admin }: CompletedOptions): string {

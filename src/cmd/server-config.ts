@@ -1,11 +1,64 @@
-import type { ControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import type { KeyObject } from 'node:crypto';
+import type { ControlPlaneOptions, RequestHeaderInfo } from '#kubernetes/controlplane/control-plane-options';
 import type { GracefulShutdownOptions } from '#apiserver/server/lifecycle/graceful-shutdown';
 import type { SecureServerOptions } from '#apiserver/server/serving/secure-server';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { ServiceConnection } from '#apiserver/webhook/kubeconfig';
+import type { OidcOptions } from '#plugins/authentication/oidc';
+import type { AbacPolicy } from '#plugins/authorization/abac';
+import type { WebhookAuthorizerOptions } from '#plugins/authorization/webhook';
+import type { TokenTable } from '#plugins/authentication/token-auth';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 
-export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'RBAC';
+/** One of the authorizers that are asked in turn. */
+export type AuthorizerConfig =
+  | { readonly type: 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC' }
+  | { readonly type: 'ABAC'; readonly policies: readonly AbacPolicy[] }
+  | { readonly type: 'Webhook'; readonly webhook: WebhookConfig };
+
+export interface WebhookConfig extends Omit<WebhookAuthorizerOptions, 'now'> {
+  readonly connection: ServiceConnection;
+  readonly timeoutMs: number;
+}
+
+/** An issuer of ID tokens. */
+export type OidcConfig = Omit<OidcOptions, 'now' | 'apiAudiences'>;
+
+export interface TokenWebhookConfig {
+  readonly connection: ServiceConnection;
+  readonly version: 'v1' | 'v1beta1';
+  readonly cacheTtlMs: number;
+}
+
+/** Who is let in. What is absent is off. */
+export interface AuthenticationConfig {
+  readonly anonymous: boolean;
+  readonly clientCa: string | undefined;
+  /** Static users by their tokens (SHA-256, base64). */
+  readonly tokens: TokenTable | undefined;
+  /** Users with passwords. */
+  readonly passwords?: TokenTable | undefined;
+  /** What front proxies say. */
+  readonly requestHeader?: RequestHeaderInfo | undefined;
+  /** Tokens of service accounts. */
+  readonly serviceAccounts?: ServiceAccountTokensConfig | undefined;
+  readonly bootstrapTokens?: boolean | undefined;
+  readonly oidc?: readonly OidcConfig[] | undefined;
+  readonly webhook?: TokenWebhookConfig | undefined;
+  /** Where strangers are let in, if `anonymous`; undefined: everywhere. */
+  readonly anonymousPaths?: readonly string[] | undefined;
+  /** `--api-audiences`, or the issuers of service account tokens. */
+  readonly apiAudiences?: readonly string[] | undefined;
+}
+
+export interface ServiceAccountTokensConfig {
+  readonly issuers: readonly string[];
+  readonly keys: readonly KeyObject[];
+  readonly audiences: readonly string[];
+  readonly lookup: boolean;
+  /** Where others find the keys; undefined: on this server. */
+  readonly jwksUri: string | undefined;
+}
 
 /** All that a server is made of, complete and checked: what options become. Files are read already. */
 export interface ServerConfig {
@@ -14,15 +67,10 @@ export interface ServerConfig {
     readonly file: string | undefined;
   };
   readonly serving: (SecureServerOptions & { readonly bindAddress: string; readonly port: number }) | undefined;
-  readonly authentication: {
-    readonly anonymous: boolean;
-    readonly clientCa: string | undefined;
-    /** Static users by their tokens (SHA-256, base64). */
-    readonly tokens: ReadonlyMap<string, UserInfo> | undefined;
-  };
+  readonly authentication: AuthenticationConfig;
   /** How tokens of service accounts are signed; undefined: the server issues none. */
   readonly serviceAccounts?: JwtTokenIssuerOptions | undefined;
-  readonly authorization: { readonly modes: readonly AuthorizationMode[] };
+  readonly authorization: { readonly authorizers: readonly AuthorizerConfig[] };
   /** Names of the admission plugins that are on, in their order. */
   readonly admission: readonly string[];
   /** What plugin packages add. */

@@ -23,6 +23,7 @@ export type {
   OwnerReference,
   Status,
 } from '#apimachinery/meta/types';
+export { quoteList } from '#apimachinery/runtime/quote';
 export { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
 export type {
   AdmissionHandler,
@@ -34,7 +35,16 @@ export type {
 } from '#apiserver/admission/attributes';
 export { forbidden } from '#apiserver/admission/forbidden';
 export { AuthenticatorPlugin } from '#apiserver/authentication/authenticator-plugin';
-export { type Authenticator, type Credentials, groupNames, type UserInfo, userNames } from '#apiserver/authentication/authenticator';
+export {
+  type Authenticator,
+  type Credentials,
+  groupNames,
+  type TokenAuthenticator,
+  type UserInfo,
+  userNames,
+} from '#apiserver/authentication/authenticator';
+export { AuthenticationStrategy } from '#apiserver/authentication/strategy';
+export { AuthenticationFailedError } from '#apiserver/authentication/union';
 export {
   type AuthorizationAttributes,
   type AuthorizationResult,
@@ -42,6 +52,7 @@ export {
   type Decision,
   type NonResourceRule,
   type ResourceRule,
+  type SelectorRequirement,
   type UserRules,
 } from '#apiserver/authorization/authorizer';
 export { AuthorizerPlugin } from '#apiserver/authorization/authorizer-plugin';
@@ -78,6 +89,7 @@ export {
   UnknownOutcomeError,
 } from '#apiserver/storage/errors';
 export { Clock } from '#apiserver/storage/cacher/clock';
+export { JsonClient, WebhookError } from '#apiserver/webhook/json-client';
 export { compareKeys, hasUncommonOrder, lowerBound, validateKey, validatePrefix } from '#apiserver/storage/key';
 export type {
   CommitFeed,

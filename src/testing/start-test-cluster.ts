@@ -118,7 +118,7 @@ function testConfig(
       maxConcurrentStreams: 100,
     },
     authentication: { anonymous: true, clientCa: undefined, tokens },
-    authorization: { modes: ['RBAC'] },
+    authorization: { authorizers: [{ type: 'RBAC' }] },
     // No controller makes the service accounts that this plugin asks for (envtest switches it off, too).
     admission: defaultAdmissionPlugins.filter((name) => name !== 'ServiceAccount'),
     requests: {
@@ -144,12 +144,14 @@ async function withFlags(own: ServerConfig, flags: readonly string[]): Promise<S
   if (!('options' in command)) throw new Error(`the flags of a test cluster cannot ask for ${Object.keys(command).join()}`);
   const completed = await completeOptions(command.options);
   await completed.dispose();
-  const { storage, serving, authentication } = own;
+  const { storage, authentication } = own;
+  const flagged = completed.config.authentication;
+  const clientCa = flags.some((flag) => flag.startsWith('--client-ca-file')) ? flagged.clientCa : undefined;
   return {
     ...completed.config,
     storage,
-    serving,
-    authentication: { ...authentication, anonymous: completed.config.authentication.anonymous },
+    serving: own.serving && { ...own.serving, clientCa },
+    authentication: { ...flagged, clientCa, tokens: new Map([...(flagged.tokens ?? []), ...(authentication.tokens ?? [])]) },
   };
 }
 

@@ -26,6 +26,7 @@ const flags = [
   `--secure-port=${port}`,
   `--token-auth-file=${tokens}`,
   '--service-cluster-ip-range=10.0.0.0/24',
+  '--authorization-mode=Node,RBAC',
   '--enable-admission-plugins=ServiceAccount',
 ];
 const server = spawn(join(root, 'bin/kubenest'), ['serve', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });

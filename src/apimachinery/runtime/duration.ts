@@ -56,3 +56,16 @@ export function parseDuration(text: string): number {
   }
   return text.startsWith('-') ? -total : total;
 }
+
+/** As Go prints a duration of whole milliseconds: `1h0m0s`, `1m30s`, `1.5s`, `250ms`, `0s`. */
+export function formatDuration(milliseconds: number): string {
+  const sign = milliseconds < 0 ? '-' : '';
+  const ms = Math.abs(Math.round(milliseconds));
+  if (ms === 0) return '0s';
+  if (ms < 1_000) return `${sign}${ms}ms`;
+  const hours = Math.floor(ms / 3_600_000);
+  const minutes = Math.floor((ms % 3_600_000) / 60_000);
+  const seconds = `${(ms % 60_000) / 1_000}s`;
+  if (hours > 0) return `${sign}${hours}h${minutes}m${seconds}`;
+  return minutes > 0 ? `${sign}${minutes}m${seconds}` : `${sign}${seconds}`;
+}

@@ -50,3 +50,8 @@ export function formatFloat(value: number): string {
   if (power >= -4 && power < 6) return String(value);
   return `${mantissa}e${power < 0 ? '-' : '+'}${Math.abs(power).toString().padStart(2, '0')}`;
 }
+
+/** As Go prints a list of quoted texts (`%q`): `["a" "b"]`. */
+export function quoteList(texts: readonly string[]): string {
+  return `[${texts.map((text) => quote(text)).join(' ')}]`;
+}

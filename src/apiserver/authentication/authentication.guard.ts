@@ -1,7 +1,8 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { requestContextOf } from '#apiserver/endpoints/request/execution-context';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { UserInfo } from './authenticator.ts';
+import type { Credentials, UserInfo } from './authenticator.ts';
+import { IdentityHeaders } from './identity-headers.ts';
 import { UnionAuthenticator, withAuthenticatedGroup } from './union.ts';
 
 /**
@@ -10,7 +11,10 @@ import { UnionAuthenticator, withAuthenticatedGroup } from './union.ts';
  */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
-  constructor(@Inject(UnionAuthenticator) private readonly authenticator: UnionAuthenticator) {}
+  constructor(
+    @Inject(UnionAuthenticator) private readonly authenticator: UnionAuthenticator,
+    @Inject(IdentityHeaders) private readonly identityHeaders: IdentityHeaders,
+  ) {}
 
   canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
     const context = requestContextOf(execution);
@@ -19,15 +23,39 @@ export class AuthenticationGuard implements CanActivate {
 
   /** Whether there is a user now. Throws AuthenticationFailedError for wrong credentials. */
   authenticate(context: RequestContext): boolean | Promise<boolean> {
-    const { exchange } = context;
-    const answer = this.authenticator.authenticate({ headers: exchange.headers, peer: exchange.peer, path: context.path });
+    const answer = this.authenticator.authenticate(new RequestCredentials(context));
     return answer instanceof Promise ? answer.then((user) => this.#accept(context, user)) : this.#accept(context, answer);
   }
 
   #accept(context: RequestContext, user: UserInfo | undefined): boolean {
     if (!user) return false;
-    delete context.exchange.headers.authorization;
+    this.identityHeaders.remove(context.exchange.headers);
     context.user = withAuthenticatedGroup(user);
     return true;
+  }
+}
+
+/** The credentials of a request in the chain. */
+class RequestCredentials implements Credentials {
+  readonly headers: Credentials['headers'];
+  readonly peer: Credentials['peer'];
+  readonly path: string;
+
+  constructor(private readonly context: RequestContext) {
+    this.headers = context.exchange.headers;
+    this.peer = context.exchange.peer;
+    this.path = context.path;
+  }
+
+  headerValues(name: string): string[] {
+    return this.context.exchange.headerValues(name);
+  }
+
+  warn(text: string): void {
+    this.context.warn(text);
+  }
+
+  annotate(key: string, value: string): void {
+    this.context.auditAnnotations?.set(key, value);
   }
 }

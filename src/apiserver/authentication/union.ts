@@ -1,7 +1,13 @@
+import { aggregateMessages } from '#apimachinery/validation/field';
 import { type Authenticator, type Credentials, groupNames, type UserInfo, userNames } from './authenticator.ts';
 
-/** Why nobody was let in: the reasons of those authenticators that found something wrong. */
-export class AuthenticationFailedError extends AggregateError {}
+/** Why nobody was let in: the reasons of those authenticators that found something wrong. Reasons that are such errors themselves are taken apart. */
+export class AuthenticationFailedError extends AggregateError {
+  constructor(reasons: readonly unknown[]) {
+    const errors = reasons.flatMap((reason) => (reason instanceof AuthenticationFailedError ? (reason.errors as unknown[]) : [reason]));
+    super(errors, aggregateMessages(errors.map((error) => (error instanceof Error ? error.message : String(error)))));
+  }
+}
 
 /**
  * Asks one authenticator after the other; the first success wins. With `failOnError` the first error ends it, so that wrong
@@ -18,25 +24,40 @@ export class AuthenticationFailedError extends AggregateError {}
 export class UnionAuthenticator implements Authenticator {
   readonly name = 'Union';
 
-  constructor(
-    readonly authenticators: readonly Authenticator[],
-    readonly failOnError = false,
-  ) {}
+  #authenticators: readonly Authenticator[];
 
-  authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined> {
-    return this.#ask(0, credentials, []);
+  constructor(
+    authenticators: readonly Authenticator[],
+    readonly failOnError = false,
+  ) {
+    this.#authenticators = authenticators;
   }
 
-  #ask(from: number, credentials: Credentials, errors: unknown[]): UserInfo | undefined | Promise<UserInfo | undefined> {
-    for (let at = from; at < this.authenticators.length; at += 1) {
+  /** Asks others from the next request on. */
+  replace(authenticators: readonly Authenticator[]): void {
+    this.#authenticators = authenticators;
+  }
+
+  authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined> {
+    return this.#ask(this.#authenticators, 0, credentials, []);
+  }
+
+  /** `authenticators` are those of the beginning of the request, though others may take over meanwhile. */
+  #ask(
+    authenticators: readonly Authenticator[],
+    from: number,
+    credentials: Credentials,
+    errors: unknown[],
+  ): UserInfo | undefined | Promise<UserInfo | undefined> {
+    for (let at = from; at < authenticators.length; at += 1) {
       try {
-        const answer = this.authenticators[at]?.authenticate(credentials);
+        const answer = authenticators[at]?.authenticate(credentials);
         if (answer instanceof Promise) {
           return answer.then(
-            (user) => user ?? this.#ask(at + 1, credentials, errors),
+            (user) => user ?? this.#ask(authenticators, at + 1, credentials, errors),
             (error: unknown) => {
               if (this.failOnError) throw error;
-              return this.#ask(at + 1, credentials, [...errors, error]);
+              return this.#ask(authenticators, at + 1, credentials, [...errors, error]);
             },
           );
         }
@@ -46,7 +67,7 @@ export class UnionAuthenticator implements Authenticator {
         errors.push(error);
       }
     }
-    if (errors.length > 0) throw new AuthenticationFailedError(errors, errors.map((error) => (error as Error).message).join('; '));
+    if (errors.length > 0) throw new AuthenticationFailedError(errors);
     return undefined;
   }
 }

@@ -4,6 +4,7 @@ import { quote } from '#apimachinery/runtime/quote';
 import { requestContextOf } from '#apiserver/endpoints/request/execution-context';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { AuthorizationAttributes, AuthorizationResult } from './authorizer.ts';
+import { selectorsOf } from './request-selectors.ts';
 import { UnionAuthorizer } from './union.ts';
 
 /** Asks the union of authorizers whether the user may do what the request says. Denies by throwing Forbidden. */
@@ -45,6 +46,7 @@ export function authorizationAttributes(context: RequestContext): AuthorizationA
     namespace: info.namespace,
     name: info.name,
     path: info.path,
+    ...(info.isResourceRequest && context.query.includes('Selector=') && selectorsOf(info.verb, context.searchParams)),
   };
 }
 

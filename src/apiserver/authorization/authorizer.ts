@@ -13,6 +13,17 @@ export interface AuthorizationAttributes {
   readonly name: string;
   /** Of non-resource requests. */
   readonly path: string;
+  /** What a list, a watch or a deletion of many is limited to; undefined for no limit, and where the selector is wrong. */
+  readonly fieldSelector?: readonly SelectorRequirement[] | undefined;
+  readonly labelSelector?: readonly SelectorRequirement[] | undefined;
+}
+
+/** One of the conditions that all hold. Upstream: meta/v1 FieldSelectorRequirement, LabelSelectorRequirement. */
+export interface SelectorRequirement {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  /** Empty for `Exists` and `DoesNotExist`. */
+  readonly values: readonly string[];
 }
 
 export type Decision = 'Allow' | 'Deny' | 'NoOpinion';

@@ -15,15 +15,24 @@ import type { AuthorizationAttributes, AuthorizationResult, Authorizer, UserRule
 export class UnionAuthorizer implements Authorizer {
   readonly name = 'Union';
 
-  constructor(readonly authorizers: readonly Authorizer[]) {}
+  #authorizers: readonly Authorizer[];
+
+  constructor(authorizers: readonly Authorizer[]) {
+    this.#authorizers = authorizers;
+  }
+
+  /** Asks others from the next request on. */
+  replace(authorizers: readonly Authorizer[]): void {
+    this.#authorizers = authorizers;
+  }
 
   authorize(attributes: AuthorizationAttributes): AuthorizationResult | Promise<AuthorizationResult> {
-    return this.#ask(0, attributes, []);
+    return ask(this.#authorizers, 0, attributes, []);
   }
 
   /** The rules of all that have some, one after the other. */
   async rulesFor(user: UserInfo, namespace: string): Promise<UserRules> {
-    const all = await Promise.all(this.authorizers.map(async (authorizer) => authorizer.rulesFor?.(user, namespace)));
+    const all = await Promise.all(this.#authorizers.map(async (authorizer) => authorizer.rulesFor?.(user, namespace)));
     const rules = all.filter((one) => one !== undefined);
     return {
       resourceRules: rules.flatMap(({ resourceRules }) => resourceRules),
@@ -32,28 +41,34 @@ export class UnionAuthorizer implements Authorizer {
       errors: rules.flatMap(({ errors }) => errors),
     };
   }
+}
 
-  #ask(from: number, attributes: AuthorizationAttributes, reasons: string[]): AuthorizationResult | Promise<AuthorizationResult> {
-    for (let at = from; at < this.authorizers.length; at += 1) {
-      try {
-        const answer = this.authorizers[at]?.authorize(attributes);
-        if (answer instanceof Promise) {
-          return answer.then(
-            (result) => decided(result, reasons) ?? this.#ask(at + 1, attributes, reasons),
-            (error: unknown) => {
-              reasons.push((error as Error).message);
-              return this.#ask(at + 1, attributes, reasons);
-            },
-          );
-        }
-        const result = answer && decided(answer, reasons);
-        if (result) return result;
-      } catch (error) {
-        reasons.push((error as Error).message);
+/** `authorizers` are those of the beginning of the request, though others may take over meanwhile. */
+function ask(
+  authorizers: readonly Authorizer[],
+  from: number,
+  attributes: AuthorizationAttributes,
+  reasons: string[],
+): AuthorizationResult | Promise<AuthorizationResult> {
+  for (let at = from; at < authorizers.length; at += 1) {
+    try {
+      const answer = authorizers[at]?.authorize(attributes);
+      if (answer instanceof Promise) {
+        return answer.then(
+          (result) => decided(result, reasons) ?? ask(authorizers, at + 1, attributes, reasons),
+          (error: unknown) => {
+            reasons.push((error as Error).message);
+            return ask(authorizers, at + 1, attributes, reasons);
+          },
+        );
       }
+      const result = answer && decided(answer, reasons);
+      if (result) return result;
+    } catch (error) {
+      reasons.push((error as Error).message);
     }
-    return { decision: 'NoOpinion', reason: reasons.join('\n') };
   }
+  return { decision: 'NoOpinion', reason: reasons.join('\n') };
 }
 
 function decided(result: AuthorizationResult, reasons: string[]): AuthorizationResult | undefined {

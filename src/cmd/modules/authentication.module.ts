@@ -1,31 +1,114 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
-import type { Authenticator } from '#apiserver/authentication/authenticator';
+import { IdentityHeaders } from '#apiserver/authentication/identity-headers';
+import { keyIdOf } from '#apiserver/authentication/public-keys';
+import { type AuthenticationStrategy, headless } from '#apiserver/authentication/strategy';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
+import type { Authenticator, TokenAuthenticator } from '#apiserver/authentication/authenticator';
+import { JsonClient } from '#apiserver/webhook/json-client';
+import { Oidc } from '#plugins/authentication/oidc';
+import { WebhookTokenAuth } from '#plugins/authentication/webhook-token';
+import { Informers } from '#apiserver/registry/informers';
+import type { AuthenticationConfig } from '#cmd/server-config';
 import { Anonymous } from '#plugins/authentication/anonymous';
-import type { ClientCA } from '#plugins/authentication/client-ca';
-import { TokenAuth, UnknownToken } from '#plugins/authentication/token-auth';
-import type { ServerConfig } from '#cmd/server-config';
+import { BasicAuth } from '#plugins/authentication/basic-auth';
+import { BearerToken, UnknownToken } from '#plugins/authentication/bearer-token';
+import { BootstrapToken } from '#plugins/authentication/bootstrap-token';
+import { ClientCA } from '#plugins/authentication/client-ca';
+import type { ClientAuthorities } from '#plugins/authentication/client-authorities';
+import { RequestHeader } from '#plugins/authentication/request-header';
+import { ServiceAccountTokens } from '#plugins/authentication/service-account';
+import { TokenAuth } from '#plugins/authentication/token-auth';
+import { TokenCache } from '#plugins/authentication/token-cache';
 
-/** The union of the authenticators that are on, in upstream's order, and its guard. Upstream: kubernetes/pkg/kubeapiserver/authenticator/config.go. */
+/** Upstream: kubernetes/pkg/kubeapiserver/options/authentication.go (TokenSuccessCacheTTL). */
+const tokenCache = { successMs: 10_000, failureMs: 0 };
+const webhookClient = { timeoutMs: 30_000, retryMs: 500 };
+
+/** Authorities that may change while the server runs. */
+export interface Authorities {
+  /** Of client certificates. */
+  readonly client: ClientAuthorities | undefined;
+  /** Of front proxies. */
+  readonly requestHeader: ClientAuthorities | undefined;
+}
+
+/** Makes the strategies of their configuration, in upstream's order. */
+export class StrategyFactory {
+  constructor(
+    private readonly authorities: Authorities,
+    private readonly informers: Informers,
+  ) {}
+
+  /** What the outer union asks: all that know somebody, and behind them who takes in strangers, for whom wrong credentials are none of theirs. */
+  make(config: AuthenticationConfig): Authenticator[] {
+    const known = new UnionAuthenticator(this.#strategies(config).map(headless));
+    const { anonymous, anonymousPaths } = config;
+    return anonymous ? [known, headless(new Anonymous(anonymousPaths?.length ? new Set(anonymousPaths) : undefined))] : [known];
+  }
+
+  #strategies(config: AuthenticationConfig): AuthenticationStrategy[] {
+    const { requestHeader, passwords } = config;
+    const { authorities } = this;
+    const strategies: AuthenticationStrategy[] = [];
+    if (requestHeader && authorities.requestHeader)
+      strategies.push(new RequestHeader(authorities.requestHeader, requestHeader.allowedNames, headerNames(config)));
+    if (passwords) strategies.push(new BasicAuth(passwords));
+    if (authorities.client) strategies.push(new ClientCA(authorities.client));
+    return [...strategies, ...this.#tokens(config).map((tokens) => new BearerToken(tokens)), new UnknownToken()];
+  }
+
+  #tokens({ tokens, serviceAccounts, bootstrapTokens, oidc = [], webhook, apiAudiences = [] }: AuthenticationConfig): TokenAuthenticator[] {
+    const all: TokenAuthenticator[] = [];
+    if (tokens) all.push(new TokenAuth(tokens));
+    if (serviceAccounts) {
+      const keys = serviceAccounts.keys.map((key) => ({ id: keyIdOf(key), key }));
+      all.push(new TokenCache(new ServiceAccountTokens(this.informers, { ...serviceAccounts, keys }), tokenCache));
+    }
+    if (bootstrapTokens) all.push(new BootstrapToken(this.informers));
+    for (const issuer of oidc) all.push(new TokenCache(new Oidc({ ...issuer, apiAudiences }), tokenCache));
+    if (webhook) {
+      const { connection, version, cacheTtlMs } = webhook;
+      const asked = new WebhookTokenAuth(new JsonClient(connection, webhookClient), version, apiAudiences);
+      all.push(new TokenCache(asked, { successMs: cacheTtlMs, failureMs: cacheTtlMs }));
+    }
+    return all;
+  }
+}
+
+/** The union of the strategies that are on, and its guard. Upstream: kubernetes/pkg/kubeapiserver/authenticator/config.go. */
 @Module({})
 export class AuthenticationModule {
-  /** `clientCa`: the authenticator of client certificates, if there is one. */
-  static register(config: ServerConfig['authentication'], clientCa: ClientCA | undefined): DynamicModule {
+  static register(config: AuthenticationConfig, authorities: Authorities): DynamicModule {
+    const names = headerNames(config);
     return {
       module: AuthenticationModule,
       global: true,
-      providers: [{ provide: UnionAuthenticator, useFactory: () => authenticatorOf(config, clientCa) }, AuthenticationGuard],
-      exports: [UnionAuthenticator, AuthenticationGuard],
+      providers: [
+        {
+          provide: StrategyFactory,
+          useFactory: (informers: Informers) => new StrategyFactory(authorities, informers),
+          inject: [Informers],
+        },
+        {
+          provide: UnionAuthenticator,
+          useFactory: (factory: StrategyFactory) => new UnionAuthenticator(factory.make(config), true),
+          inject: [StrategyFactory],
+        },
+        { provide: IdentityHeaders, useValue: new IdentityHeaders([...names.username, ...names.uid, ...names.group], names.extraPrefixes) },
+        AuthenticationGuard,
+      ],
+      exports: [UnionAuthenticator, IdentityHeaders, AuthenticationGuard, StrategyFactory],
     };
   }
 }
 
-function authenticatorOf({ tokens, anonymous }: ServerConfig['authentication'], clientCa: ClientCA | undefined): UnionAuthenticator {
-  const authenticators: Authenticator[] = [];
-  if (clientCa) authenticators.push(clientCa);
-  if (tokens) authenticators.push(new TokenAuth(tokens));
-  authenticators.push(new UnknownToken());
-  const known = new UnionAuthenticator(authenticators);
-  return new UnionAuthenticator(anonymous ? [known, new Anonymous()] : [known], true);
+function headerNames({ requestHeader }: AuthenticationConfig): ConstructorParameters<typeof RequestHeader>[2] {
+  const lower = (names: readonly string[] = []): string[] => names.map((name) => name.toLowerCase());
+  return {
+    username: lower(requestHeader?.usernameHeaders),
+    uid: lower(requestHeader?.uidHeaders),
+    group: lower(requestHeader?.groupHeaders),
+    extraPrefixes: lower(requestHeader?.extraHeaderPrefixes),
+  };
 }

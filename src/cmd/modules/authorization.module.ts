@@ -1,28 +1,62 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
+import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { Informers } from '#apiserver/registry/informers';
+import { JsonClient } from '#apiserver/webhook/json-client';
 import { PrivilegedGroups } from '#plugins/authorization/privileged-groups';
-import { authorizers } from '#cmd/builtin-plugins';
-import type { AuthorizationMode } from '#cmd/server-config';
+import { ABAC } from '#plugins/authorization/abac';
+import { WebhookAuthorizer } from '#plugins/authorization/webhook';
+import { authorizers as builtIn } from '#cmd/builtin-plugins';
+import type { AuthorizerConfig, WebhookConfig } from '#cmd/server-config';
 
-/** The union of the authorizers of `--authorization-mode`, in its order, behind system:masters, and its guard. */
+/** Upstream: kubernetes/pkg/kubeapiserver/options/authorization.go (genericoptions.DefaultAuthWebhookRetryBackoff). */
+const retryMs = 500;
+
+/** Makes authorizers of their configuration; those that follow the server's own objects are made once and kept. */
+export class AuthorizerFactory {
+  readonly #builtIn = new Map<string, Authorizer>();
+
+  constructor(private readonly informers: Informers) {}
+
+  /** In their order, behind system:masters. */
+  make(configs: readonly AuthorizerConfig[]): Authorizer[] {
+    return [new PrivilegedGroups(), ...configs.map((config) => this.#make(config))];
+  }
+
+  #make(config: AuthorizerConfig): Authorizer {
+    if (config.type === 'ABAC') return new ABAC(config.policies);
+    if (config.type === 'Webhook') return newWebhook(config.webhook);
+    let authorizer = this.#builtIn.get(config.type);
+    if (!authorizer) {
+      authorizer = new builtIn[config.type](this.informers);
+      this.#builtIn.set(config.type, authorizer);
+    }
+    return authorizer;
+  }
+}
+
+function newWebhook({ connection, timeoutMs, ...options }: WebhookConfig): Authorizer {
+  return new WebhookAuthorizer(new JsonClient(connection, { timeoutMs, retryMs }), options);
+}
+
+/** The union of the authorizers that are on, and its guard. */
 @Module({})
 export class AuthorizationModule {
-  static register(modes: readonly AuthorizationMode[]): DynamicModule {
+  static register(configs: readonly AuthorizerConfig[]): DynamicModule {
     return {
       module: AuthorizationModule,
       global: true,
       providers: [
+        { provide: AuthorizerFactory, useFactory: (informers: Informers) => new AuthorizerFactory(informers), inject: [Informers] },
         {
           provide: UnionAuthorizer,
-          useFactory: (informers: Informers) =>
-            new UnionAuthorizer([new PrivilegedGroups(), ...modes.map((mode) => new authorizers[mode](informers))]),
-          inject: [Informers],
+          useFactory: (factory: AuthorizerFactory) => new UnionAuthorizer(factory.make(configs)),
+          inject: [AuthorizerFactory],
         },
         AuthorizationGuard,
       ],
-      exports: [UnionAuthorizer, AuthorizationGuard],
+      exports: [UnionAuthorizer, AuthorizationGuard, AuthorizerFactory],
     };
   }
 }

@@ -1,4 +1,7 @@
-import { Flag } from './flag.ts';
+import { Min } from 'class-validator';
+import { Check, Flag } from './flag.ts';
+
+const webhookVersions = ['v1', 'v1beta1'];
 
 /** Who clients are. Upstream: kubernetes/pkg/kubeapiserver/options/authentication.go. */
 export class AuthenticationOptions {
@@ -11,4 +14,65 @@ export class AuthenticationOptions {
 
   @Flag('token-auth-file')
   tokenAuthFile = '';
+
+  /** Users with passwords. Insecure: upstream removed it in 1.19. */
+  @Flag('basic-auth-file')
+  basicAuthFile = '';
+
+  @Flag('enable-bootstrap-token-auth')
+  enableBootstrapTokenAuth = false;
+
+  @Flag('requestheader-client-ca-file')
+  @Check<AuthenticationOptions>((file: string, { requestheaderUsernameHeaders, requestheaderAllowedNames, clientCaFile }) => {
+    if (file === '') return undefined;
+    const problems = requestheaderUsernameHeaders.length === 0 ? ['--requestheader-username-headers must not be empty'] : [];
+    if (file === clientCaFile && requestheaderAllowedNames.length === 0)
+      problems.push(
+        '--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users',
+      );
+    return problems;
+  })
+  requestheaderClientCaFile = '';
+
+  @Flag('requestheader-allowed-names')
+  requestheaderAllowedNames: readonly string[] = [];
+
+  @Flag('requestheader-username-headers')
+  @Check<AuthenticationOptions>((headers: readonly string[]) => headerProblems('requestheader-username-headers', headers))
+  requestheaderUsernameHeaders: readonly string[] = [];
+
+  @Flag('requestheader-uid-headers')
+  @Check<AuthenticationOptions>((headers: readonly string[]) => headerProblems('requestheader-uid-headers', headers))
+  requestheaderUidHeaders: readonly string[] = [];
+
+  @Flag('requestheader-group-headers')
+  @Check<AuthenticationOptions>((headers: readonly string[]) => headerProblems('requestheader-group-headers', headers))
+  requestheaderGroupHeaders: readonly string[] = [];
+
+  @Flag('requestheader-extra-headers-prefix')
+  @Check<AuthenticationOptions>((headers: readonly string[]) => headerProblems('requestheader-extra-headers-prefix', headers))
+  requestheaderExtraHeadersPrefix: readonly string[] = [];
+
+  /** A file of kind AuthenticationConfiguration: issuers of tokens, and who may be anonymous. Read again when it changes. */
+  @Flag('authentication-config')
+  authenticationConfig = '';
+
+  @Flag('authentication-token-webhook-config-file')
+  authenticationTokenWebhookConfigFile = '';
+
+  @Flag('authentication-token-webhook-version')
+  @Check<AuthenticationOptions>((version: string) =>
+    webhookVersions.includes(version)
+      ? undefined
+      : `--authentication-token-webhook-version ${JSON.stringify(version)} must be v1 or v1beta1`,
+  )
+  authenticationTokenWebhookVersion: 'v1' | 'v1beta1' = 'v1beta1';
+
+  @Flag('authentication-token-webhook-cache-ttl')
+  @Min(0, { message: '--authentication-token-webhook-cache-ttl can not be negative value' })
+  authenticationTokenWebhookCacheTtl = 120_000;
+}
+
+function headerProblems(flag: string, headers: readonly string[]): string[] {
+  return headers.some((header) => header.trim() === '') ? [`empty value in ${JSON.stringify(`--${flag}`)}`] : [];
 }

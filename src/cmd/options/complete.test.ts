@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,13 +84,14 @@ test('tokens of service accounts are signed by the own key, or by one that is na
     extendsExpiration: true,
   });
   expect(own.config.controlPlane).toMatchObject({ serviceNodePortRange: { base: 31_000, size: 10 }, endpointReconcilerType: 'lease' });
-  await writeFile(join(folder, 'mine.key'), 'KEY');
+  const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+  await writeFile(join(folder, 'mine.key'), key);
   const named = await complete(
     `--service-account-signing-key-file=${folder}/mine.key`,
     '--service-account-issuer=me',
     '--api-audiences=a,b',
   );
-  expect(named.config.serviceAccounts).toMatchObject({ issuer: 'me', signingKey: 'KEY', apiAudiences: ['a', 'b'] });
+  expect(named.config.serviceAccounts).toMatchObject({ issuer: 'me', signingKey: key, apiAudiences: ['a', 'b'] });
 });
 
 test('the serving certificate is made anew when it must be for another name', async () => {

@@ -7,12 +7,12 @@ import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
 import { certificateNames, lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
 import { ownCertificates, servingCertificateOf } from '#cmd/certificates/own-certificates';
-import type { ServerConfig } from '#cmd/server-config';
+import type { AuthenticationConfig, ServerConfig } from '#cmd/server-config';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
-import { parseBundle } from '#plugins/authentication/client-ca';
-import { parseTokenFile } from '#plugins/authentication/token-auth';
 import { goCipherSuites } from './cipher-suites.ts';
+import { authenticationOf, readBundle } from './complete-authentication.ts';
+import { authorizersOf } from './complete-authorization.ts';
 import { parsePortRange } from './service-options.ts';
 import { OptionsError, type ServerOptions } from './server-options.ts';
 import { parseNamedCertKey, type ServingOptions } from './serving-options.ts';
@@ -32,6 +32,12 @@ export interface CompletedOptions {
   readonly tlsFiles: readonly string[];
   /** Reads them as they are now. Rejects if they are wrong. */
   readTls(): Promise<TlsOptions>;
+  /** The same of who is let in, */
+  readonly authenticationFiles: readonly string[];
+  readAuthentication(): Promise<AuthenticationConfig>;
+  /** and of who may do what. */
+  readonly authorizationFiles: readonly string[];
+  readAuthorization(): Promise<ServerConfig['authorization']>;
   /** Removes what was made for this process alone. */
   dispose(): Promise<void>;
 }
@@ -46,9 +52,10 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const folder = await dataFolder(options, inMemory);
   const names = servingNames(options);
   const problems: string[] = [];
-  const collect = async <T>(what: string, work: Promise<T>): Promise<T | undefined> =>
+  /** `what`: told before each problem; undefined where the problems say it themselves. */
+  const collect = async <T>(what: string | undefined, work: Promise<T>): Promise<T | undefined> =>
     work.catch((error: unknown) => {
-      for (const line of (error as Error).message.split('\n')) problems.push(`${what}: ${line}`);
+      for (const line of (error as Error).message.split('\n')) problems.push(what === undefined ? line : `${what}: ${line}`);
       return undefined;
     });
 
@@ -58,13 +65,13 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   if (serving.certDir !== '' && serving.tlsCertFile === '') await collect('--cert-dir', servingCertificateOf(serving.certDir, names));
   const files = tlsFilesOf(options, ownFolder);
   const tls = own || !needsOwn ? await collect('serving certificates', readTls(serving, files)) : undefined;
-  const tokens =
-    authentication.tokenAuthFile === ''
-      ? undefined
-      : await collect('--token-auth-file', readFile(authentication.tokenAuthFile, 'utf8').then(parseTokenFile));
   const serviceAccounts = await collect('--service-account-signing-key-file', serviceAccountsOf(options, own?.serviceAccountKey));
   const plugins = await collect('--config', pluginsOf(options));
-  if (!tls || problems.length > 0) {
+  const readAuthentication = (clientCa: string | undefined): Promise<AuthenticationConfig> =>
+    authenticationOf(options, clientCa, serviceAccounts);
+  const authenticated = await collect(undefined, readAuthentication(tls?.clientCa));
+  const authorizers = await collect(undefined, authorizersOf(options.authorization));
+  if (!tls || !authenticated || !authorizers || problems.length > 0) {
     await folder.dispose();
     throw new OptionsError(problems);
   }
@@ -79,9 +86,9 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         disableHttp2: serving.disableHttp2Serving,
         maxConcurrentStreams: serving.http2MaxStreamsPerConnection || defaultHttp2Streams,
       },
-      authentication: { anonymous: authentication.anonymousAuth, clientCa: tls.clientCa, tokens },
+      authentication: authenticated,
       serviceAccounts,
-      authorization: { modes: options.authorization.authorizationMode },
+      authorization: { authorizers },
       admission: options.admission.enabledPlugins(options.serviceAccounts.serviceAccountSigningKeyFile === ''),
       plugins,
       requests: {
@@ -107,6 +114,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         advertiseAddress: services.advertiseAddress === '' ? undefined : services.advertiseAddress,
         kubernetesServiceNodePort: services.kubernetesServiceNodePort,
         endpointReconcilerType: services.endpointReconcilerType,
+        requestHeader: authenticated.requestHeader,
       },
     },
     url: urlOf(serving),
@@ -116,6 +124,10 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         : undefined,
     tlsFiles: [files.cert, files.key, files.clientCa, ...files.sni.flatMap(({ certFile, keyFile }) => [certFile, keyFile])],
     readTls: () => readTls(serving, files),
+    authenticationFiles: [authentication.authenticationConfig].filter(Boolean),
+    readAuthentication: () => readAuthentication(tls.clientCa),
+    authorizationFiles: [options.authorization.authorizationConfig].filter(Boolean),
+    readAuthorization: async () => ({ authorizers: await authorizersOf(options.authorization) }),
     dispose: folder.dispose,
   };
 }
@@ -161,7 +173,7 @@ async function serviceAccountsOf(
   return {
     issuer,
     signingKey,
-    apiAudiences: apiAudiences.length > 0 ? apiAudiences : [issuer],
+    apiAudiences: apiAudiences.length > 0 ? apiAudiences : serviceAccounts.serviceAccountIssuer,
     maxExpirationSeconds: expiration === 0 ? undefined : Math.floor(expiration / 1_000),
     extendsExpiration: serviceAccounts.serviceAccountExtendTokenExpiration,
   };
@@ -203,16 +215,6 @@ async function readTls(serving: ServingOptions, files: TlsFiles): Promise<TlsOpt
     minVersion: serving.tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
     cipherSuites: serving.tlsCipherSuites.flatMap((name) => goCipherSuites.get(name) ?? []),
   };
-}
-
-async function readBundle(file: string): Promise<string> {
-  const bundle = await readFile(file, 'utf8');
-  try {
-    parseBundle(bundle);
-  } catch (error) {
-    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
-  }
-  return bundle;
 }
 
 /** All that clients may call the server by. */

@@ -16,6 +16,7 @@ export interface FlagSpec {
 
 /** Flags that only this server has. */
 const own: Readonly<Record<string, FlagSpec>> = {
+  'basic-auth-file': { section: 'Authentication', type: 'string', default: '', deprecated: true },
   config: { section: 'Kubenest', type: 'string', default: '' },
   'data-dir': { section: 'Kubenest', type: 'string', default: './.kubenest' },
   ephemeral: { section: 'Kubenest', type: 'bool', default: 'false' },

@@ -226,11 +226,7 @@ describe('refused', () => {
       ['--service-node-port-range=9-8'],
       ['--service-node-port-range "9-8" must be of the form 30000-32767 or 30000+2767'],
     ],
-    [
-      'two issuers',
-      ['--service-account-issuer=a', '--service-account-issuer=b'],
-      ['more than one --service-account-issuer is not implemented yet'],
-    ],
+    ['an issuer twice', ['--service-account-issuer=a', '--service-account-issuer=a'], ['service-account-issuer "a" is already specified']],
     [
       'an origin that is not pinned (CVE-2022-1996)',
       ['--cors-allowed-origins=example.com'],
@@ -243,8 +239,8 @@ describe('refused', () => {
       ['--secure-port=0', '--goaway-chance=1', '--oidc-issuer-url=x', '--nope-nope-nope'],
       [
         'unknown flag: --nope-nope-nope',
-        '--oidc-issuer-url is not implemented yet',
         '--secure-port 0 must be between 1 and 65535, inclusive. It cannot be turned off with 0',
+        'oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set',
         '--goaway-chance can not be less than 0 or greater than 0.02',
       ],
     ],

@@ -9,6 +9,7 @@ import { flagProperties } from './flag.ts';
 import { type FlagSpec, flagTable } from './flag-table.ts';
 import { equalValues, type FlagValue, parseFlagValue } from './flag-value.ts';
 import { LoggingOptions } from './logging-options.ts';
+import { OidcOptions } from './oidc-options.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { PluginOptions } from './plugin-options.ts';
 import { PodOptions } from './pod-options.ts';
@@ -33,6 +34,7 @@ export class ServerOptions {
   readonly serving = new ServingOptions();
   readonly storage = new StorageOptions();
   readonly authentication = new AuthenticationOptions();
+  readonly oidc = new OidcOptions();
   readonly serviceAccounts = new ServiceAccountOptions();
   readonly authorization = new AuthorizationOptions();
   readonly admission = new AdmissionOptions();

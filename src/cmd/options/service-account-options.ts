@@ -8,16 +8,33 @@ const hourMs = 3_600_000;
 export class ServiceAccountOptions {
   @Flag('service-account-issuer')
   @Check<ServiceAccountOptions>((issuers: readonly string[]) => {
-    if (issuers.length > 1) return 'more than one --service-account-issuer is not implemented yet';
-    return issuers
-      .filter((issuer) => issuer.includes(':') && !URL.canParse(issuer))
-      .map((issuer) => `service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL`);
+    return issuers.flatMap((issuer, at) => {
+      if (issuer.includes(':') && !URL.canParse(issuer))
+        return `service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL`;
+      return issuers.indexOf(issuer) < at ? `service-account-issuer ${JSON.stringify(issuer)} is already specified` : [];
+    });
   })
   serviceAccountIssuer: readonly string[] = [ownIssuer];
 
   /** Empty: the server's own key, if it has certificates of its own. */
   @Flag('service-account-signing-key-file')
   serviceAccountSigningKeyFile = '';
+
+  /** Public or private keys that tokens are verified with. Empty: the signing key. */
+  @Flag('service-account-key-file')
+  serviceAccountKeyFile: readonly string[] = [];
+
+  @Flag('service-account-lookup')
+  serviceAccountLookup = true;
+
+  /** Empty: the server's own address. */
+  @Flag('service-account-jwks-uri')
+  @Check<ServiceAccountOptions>((uri: string) => {
+    if (uri === '') return undefined;
+    if (!URL.canParse(uri)) return `service-account-jwks-uri must be a valid URL: ${JSON.stringify(uri)}`;
+    return new URL(uri).protocol === 'https:' ? undefined : `service-account-jwks-uri requires https scheme, parsed as: ${uri}`;
+  })
+  serviceAccountJwksUri = '';
 
   /** Empty: the issuer. */
   @Flag('api-audiences')

@@ -2,7 +2,8 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { compactVerify, decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
 import type { ServiceAccountClaims } from '#apiserver/authentication/token-issuer';
-import { JwtTokenIssuer, keyIdOf } from './jwt-token-issuer.ts';
+import { keyIdOf } from '#apiserver/authentication/public-keys';
+import { JwtTokenIssuer } from './jwt-token-issuer.ts';
 
 const claims: ServiceAccountClaims = {
   sub: 'system:serviceaccount:ns:sa',

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { CompactSign } from 'jose';
+import { keyIdOf, signingAlgorithmOf } from '#apiserver/authentication/public-keys';
 import type { ServiceAccountClaims, TokenIssuer } from '#apiserver/authentication/token-issuer';
 
 export interface JwtTokenIssuerOptions {
@@ -12,8 +13,6 @@ export interface JwtTokenIssuerOptions {
   readonly maxExpirationSeconds: number | undefined;
   readonly extendsExpiration: boolean;
 }
-
-const ecAlgorithms: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
 
 /** Signs with RS256, or ES256, ES384 or ES512 by the key's curve. Upstream: kubernetes/pkg/serviceaccount/jwt.go. */
 export class JwtTokenIssuer implements TokenIssuer {
@@ -31,7 +30,7 @@ export class JwtTokenIssuer implements TokenIssuer {
     this.extendsExpiration = extendsExpiration;
     this.#issuer = issuer;
     this.#key = createPrivateKey(signingKey);
-    this.#header = { alg: algorithmOf(this.#key), kid: keyIdOf(createPublicKey(this.#key)) };
+    this.#header = { alg: signingAlgorithmOf(this.#key), kid: keyIdOf(createPublicKey(this.#key)) };
   }
 
   issue({ aud, exp, iat, jti, 'kubernetes.io': kubernetes, nbf, sub }: ServiceAccountClaims): Promise<string> {
@@ -48,18 +47,4 @@ export class JwtTokenIssuer implements TokenIssuer {
     };
     return new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader(this.#header).sign(this.#key);
   }
-}
-
-function algorithmOf(key: KeyObject): string {
-  if (key.asymmetricKeyType === 'rsa') return 'RS256';
-  const algorithm = key.asymmetricKeyType === 'ec' ? ecAlgorithms[key.asymmetricKeyDetails?.namedCurve ?? ''] : undefined;
-  if (!algorithm) throw new Error('the signing key of service accounts must be RSA, or EC on P-256, P-384 or P-521');
-  return algorithm;
-}
-
-/** The key's id: the hash of its public part, so that verifiers find it. */
-export function keyIdOf(publicKey: KeyObject): string {
-  return createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('base64url');
 }

@@ -1,104 +1,79 @@
 import { newBadRequest } from '#apimachinery/api/errors';
-import { groupNames, type UserInfo, userNames } from '#apiserver/authentication/authenticator';
-import { forbiddenError } from '#apiserver/authorization/authorization.guard';
-import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorization/authorizer';
+import type { UserInfo } from '#apiserver/authentication/authenticator';
+import { authorizationAttributes } from '#apiserver/authorization/authorization.guard';
+import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
+import { ImpersonationModes } from '#apiserver/impersonation/impersonation-modes';
 
-interface Asked {
-  readonly user: UserInfo;
-  readonly checks: readonly AuthorizationAttributes[];
-}
-
-const serviceAccountPrefix = 'system:serviceaccount:';
+const prefix = 'impersonate-';
+const extraPrefix = `${prefix}extra-`;
 
 /**
- * Lets those who may act as others (`Impersonate-User`, `-Group`, `-Uid`, `-Extra-…`): each of the four is its own right to
- * the verb `impersonate`. The headers are taken off. Upstream: endpoints/filters/impersonation.
+ * Lets those who may act as others (`Impersonate-User`, `-Group`, `-Uid`, `-Extra-…`). The headers are taken off.
+ * Upstream: endpoints/filters/impersonation.
  */
 export function withImpersonation(authorizer: Authorizer): Filter {
+  const modes = new ImpersonationModes(authorizer);
   return (next) => (context) => {
-    let asked: Asked | undefined;
+    let wanted: UserInfo | undefined;
     try {
-      asked = readHeaders(context);
+      wanted = wantedUser(context);
     } catch (error) {
       return respondError(context, error);
     }
-    if (!asked) return next(context);
-    const { user, checks } = asked;
-    return (async () => {
-      for (const check of checks) {
-        const { decision, reason } = await authorizer.authorize(check);
-        if (decision !== 'Allow') return respondError(context, forbiddenError(check, reason));
-      }
-      context.impersonator = context.authenticatedUser;
-      context.user = user;
-      const { headers } = context.exchange;
-      for (const name of Object.keys(headers)) if (name.startsWith('impersonate-')) delete headers[name];
-      return next(context);
-    })();
+    if (!wanted) return next(context);
+    return modes.impersonate(wanted, authorizationAttributes(context)).then(
+      ({ user, constraint }) => {
+        context.impersonator = context.authenticatedUser;
+        context.impersonationConstraint = constraint;
+        context.user = user;
+        return next(context);
+      },
+      (error: unknown) => respondError(context, error),
+    );
   };
 }
 
-/** Whom the headers name, and what has to be allowed for that; undefined without such headers. */
-function readHeaders(context: RequestContext): Asked | undefined {
-  const { headers } = context.exchange;
-  const name = context.header('impersonate-user') ?? '';
-  const uid = context.header('impersonate-uid') ?? '';
-  const groups = split(headers['impersonate-group']);
+/** Whom the headers name; undefined without such headers. Takes them off. Throws BadRequest. */
+function wantedUser({ exchange }: RequestContext): UserInfo | undefined {
+  const { headers } = exchange;
+  let names: string[] | undefined;
+  for (const name in headers) if (name.startsWith(prefix)) (names ??= []).push(name);
+  if (!names) return undefined;
+  const [name = ''] = exchange.headerValues('impersonate-user');
+  const [uid = ''] = exchange.headerValues('impersonate-uid');
+  const groups = exchange.headerValues('impersonate-group');
   const extra = new Map<string, string[]>();
-  for (const header in headers) {
-    if (header.startsWith('impersonate-extra-')) extra.set(decodeKey(header.slice('impersonate-extra-'.length)), split(headers[header]));
+  for (const header of names) {
+    if (!header.startsWith(extraPrefix)) continue;
+    const key = unescapeKey(header.slice(extraPrefix.length));
+    extra.set(key, [...(extra.get(key) ?? []), ...exchange.headerValues(header)]);
   }
-  if (!name && !uid && groups.length === 0 && extra.size === 0) return undefined;
-  if (!name) throw newBadRequest(`requested ${JSON.stringify([...groups, uid, ...extra.keys()])} but no user was specified to impersonate`);
-
-  const by = context.authenticatedUser;
-  const base = {
-    user: by,
-    verb: 'impersonate',
-    isResourceRequest: true,
-    apiVersion: 'v1',
-    subresource: '',
-    path: '',
-    apiGroup: '',
-    namespace: '',
-  };
-  const checks: AuthorizationAttributes[] = [];
-  const finalGroups = [...groups];
-  const serviceAccount = name.startsWith(serviceAccountPrefix) ? name.slice(serviceAccountPrefix.length).split(':') : [];
-  if (serviceAccount.length === 2) {
-    const [namespace = '', account = ''] = serviceAccount;
-    checks.push({ ...base, resource: 'serviceaccounts', namespace, name: account });
-    if (groups.length === 0) finalGroups.push(groupNames.serviceAccounts, `${groupNames.serviceAccounts}:${namespace}`);
-  } else {
-    checks.push({ ...base, resource: 'users', name });
+  if (!name) {
+    if (!uid && groups.length === 0 && extra.size === 0) return undefined;
+    const asked = `&user.DefaultInfo{Name:"", UID:${JSON.stringify(uid)}, Groups:${goStrings(groups)}, Extra:${goExtra(extra)}}`;
+    throw newBadRequest(`requested ${asked} without impersonating a user name`);
   }
-  for (const group of groups) checks.push({ ...base, resource: 'groups', name: group });
-  for (const [key, values] of extra) {
-    for (const value of values)
-      checks.push({ ...base, apiGroup: 'authentication.k8s.io', resource: 'userextras', subresource: key, name: value });
-  }
-  if (uid) checks.push({ ...base, apiGroup: 'authentication.k8s.io', resource: 'uids', name: uid });
-
-  if (name === userNames.anonymous) {
-    if (!finalGroups.includes(groupNames.unauthenticated)) finalGroups.push(groupNames.unauthenticated);
-  } else if (!finalGroups.includes(groupNames.authenticated) && !finalGroups.includes(groupNames.unauthenticated)) {
-    finalGroups.push(groupNames.authenticated);
-  }
-  const user = { name, groups: finalGroups, ...(uid && { uid }), ...(extra.size > 0 && { extra: Object.fromEntries(extra) }) };
-  return { user, checks };
+  for (const header of names) delete headers[header];
+  return { name, groups, ...(uid && { uid }), ...(extra.size > 0 && { extra: Object.fromEntries(extra) }) };
 }
 
-function split(value: string | string[] | undefined): string[] {
-  if (value === undefined) return [];
-  return (Array.isArray(value) ? value : value.split(',')).map((one) => one.trim()).filter(Boolean);
+/** As Go prints them with `%#v`. */
+function goStrings(texts: readonly string[]): string {
+  return texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map((text) => JSON.stringify(text)).join(', ')}}`;
 }
 
-/** Header names are case-insensitive and limited: keys come percent-encoded. */
-function decodeKey(key: string): string {
+function goExtra(extra: ReadonlyMap<string, readonly string[]>): string {
+  if (extra.size === 0) return 'map[string][]string(nil)';
+  const sorted = [...extra].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `map[string][]string{${sorted.map(([key, values]) => `${JSON.stringify(key)}:${goStrings(values)}`).join(', ')}}`;
+}
+
+/** Header names are case-insensitive and limited: keys come percent-encoded. What is no encoding stays as it is. */
+function unescapeKey(key: string): string {
   try {
-    return decodeURIComponent(key).toLowerCase();
+    return decodeURIComponent(key);
   } catch {
     return key;
   }

@@ -34,6 +34,8 @@ export interface Exchange {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly peer: Peer;
+  /** The values of a request header, one for each time that it was sent, as they were sent. The name in lower case. */
+  headerValues(name: string): string[];
   /** Whether the response's head has been sent. */
   readonly responded: boolean;
   readonly closed: boolean;
@@ -51,6 +53,15 @@ export interface Exchange {
   closeConnectionAfter(): void;
   /** The raw parts of the protocol, for upgrades and for what is served by Express; undefined in the in-process transport. */
   readonly raw: unknown;
+}
+
+/** The values of one header of raw headers (names and values in turn). `name` in lower case. */
+export function rawHeaderValues(raw: readonly string[], name: string): string[] {
+  const values: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) {
+    if ((raw[at] as string).toLowerCase() === name) values.push(raw[at + 1] as string);
+  }
+  return values;
 }
 
 export class BodyTooLargeError extends Error {}

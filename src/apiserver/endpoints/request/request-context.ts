@@ -24,6 +24,8 @@ export class RequestContext {
   user: UserInfo | undefined;
   /** Who asked, where `user` is impersonated. */
   impersonator: UserInfo | undefined;
+  /** The verb that allowed it, where that was not the plain `impersonate`. */
+  impersonationConstraint: string;
   /** Sent with whatever is answered. */
   readonly headers: FlatHeaders;
   warnings: string[] | undefined;
@@ -51,6 +53,7 @@ export class RequestContext {
     this.auditId = '';
     this.user = undefined;
     this.impersonator = undefined;
+    this.impersonationConstraint = '';
     this.headers = [];
     this.warnings = undefined;
     this.admission = undefined;

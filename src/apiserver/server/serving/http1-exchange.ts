@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { Exchange, FlatHeaders, Peer, ResponseStream } from '#apiserver/endpoints/request/exchange';
+import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
 
 /** One request over HTTP/1.1. */
@@ -18,6 +18,10 @@ export class Http1Exchange implements Exchange {
     this.headers = request.headers;
     this.peer = peer;
     this.raw = { request, response };
+  }
+
+  headerValues(name: string): string[] {
+    return rawHeaderValues(this.raw.request.rawHeaders, name);
   }
 
   get responded(): boolean {

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import type { Exchange, FlatHeaders, Peer, ResponseStream } from '#apiserver/endpoints/request/exchange';
+import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
 import { writePieces } from './http1-exchange.ts';
 
@@ -13,14 +13,20 @@ export class Http2Exchange implements Exchange {
   readonly headers: IncomingHttpHeaders;
   readonly peer: Peer;
   readonly raw: ServerHttp2Stream;
+  readonly #rawHeaders: readonly string[];
   #closeAfter = false;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer, rawHeaders: readonly string[]) {
     this.method = headers[':method'] as string;
     this.url = headers[':path'] as string;
     this.headers = headers;
     this.peer = peer;
     this.raw = stream;
+    this.#rawHeaders = rawHeaders;
+  }
+
+  headerValues(name: string): string[] {
+    return rawHeaderValues(this.#rawHeaders, name);
   }
 
   get responded(): boolean {

@@ -47,6 +47,11 @@ export class InProcessExchange implements Exchange {
     request.signal?.addEventListener('abort', () => this.#leave(), { once: true });
   }
 
+  headerValues(name: string): string[] {
+    const value = this.#request.headers[name];
+    return value === undefined ? [] : Array.isArray(value) ? value : [value];
+  }
+
   get responded(): boolean {
     return this.#responded;
   }

@@ -107,7 +107,7 @@ export class SecureServer {
       session.on('close', () => this.#sessions.delete(session));
       if (this.#draining) session.close();
     });
-    this.#http2.on('stream', (stream, headers) => {
+    this.#http2.on('stream', (stream, headers, _flags, rawHeaders) => {
       const session = stream.session as http2.ServerHttp2Session | undefined;
       if (!session) return;
       this.#sessions.set(session, (this.#sessions.get(session) ?? 0) + 1);
@@ -117,7 +117,7 @@ export class SecureServer {
         if (open !== undefined) this.#sessions.set(session, open - 1);
       });
       // node:http2 hands out a proxy of the socket, one for each session: the session is what identifies the connection.
-      serve(new Http2Exchange(stream, headers, peerOf(session, session.socket as tls.TLSSocket)));
+      serve(new Http2Exchange(stream, headers, peerOf(session, session.socket as tls.TLSSocket), rawHeaders));
     });
     this.#http2.on('sessionError', () => {});
 

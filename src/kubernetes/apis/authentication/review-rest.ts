@@ -1,11 +1,10 @@
 import { Inject, Injectable, Optional, UseInterceptors } from '@nestjs/common';
 import { newBadRequest } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
-import { aggregateMessages } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { TokenIssuer } from '#apiserver/authentication/token-issuer';
 import type { Credentials, UserInfo } from '#apiserver/authentication/authenticator';
-import { AuthenticationFailedError, UnionAuthenticator, withAuthenticatedGroup } from '#apiserver/authentication/union';
+import { UnionAuthenticator, withAuthenticatedGroup } from '#apiserver/authentication/union';
 import { readCreate, respondValue } from '#apiserver/endpoints/handlers/create-request';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -69,8 +68,7 @@ export class TokenReviewHandler {
       if (wanted.length > 0 && audiences.length === 0) return { user: {}, error: 'invalid bearer token' };
       return { authenticated: true, user: shownUser(withAuthenticatedGroup(user)), ...(audiences.length > 0 && { audiences }) };
     } catch (error) {
-      const reasons = error instanceof AuthenticationFailedError ? error.errors : [error];
-      return { user: {}, error: aggregateMessages(reasons.map((reason) => (reason as Error).message)) };
+      return { user: {}, error: (error as Error).message };
     }
   }
 }
@@ -79,6 +77,7 @@ export class TokenReviewHandler {
 function credentialsOf(token: string, audiences: readonly string[]): Credentials {
   return {
     headers: { authorization: `Bearer ${token}` },
+    headerValues: () => [],
     path: '',
     peer: { remoteAddress: '', certificate: undefined, memo: new Map() },
     ...(audiences.length > 0 && { audiences }),

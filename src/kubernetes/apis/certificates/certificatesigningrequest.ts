@@ -1,5 +1,6 @@
 import type { Strategy } from '#apiserver/registry/resource-definition';
 import { keepField } from '#kubernetes/apis/strategy';
+import { validateCertificateSigningRequest, validateCertificateSigningRequestUpdate } from './validation.ts';
 import type { CertificateSigningRequest } from '#kubernetes/schema/certificates_v1.gen';
 
 /** The text of v1beta1, from which upstream takes it. */
@@ -43,7 +44,7 @@ function populateTimestamps(request: CertificateSigningRequest, old: Certificate
 
 /** The request says who asked: the user of the HTTP request, whatever the client wrote. Its spec never changes. */
 export const strategy: Strategy<CertificateSigningRequest> = {
-  resetFields: [['status']],
+  resetFields: [['spec'], ['status']],
   validateName: () => [],
   prepareForCreate(request, { user }) {
     const spec = (request.spec ??= {});
@@ -59,6 +60,8 @@ export const strategy: Strategy<CertificateSigningRequest> = {
     }
     request.status = {};
   },
+  validate: validateCertificateSigningRequest,
+  validateUpdate: (request, old) => validateCertificateSigningRequestUpdate(request, old),
   prepareForUpdate(request, old) {
     keepField(request, old, 'spec');
     keepField(request, old, 'status');
@@ -73,6 +76,7 @@ export const statusStrategy: Strategy<CertificateSigningRequest> = {
     preserveConditions(request, old, 'Denied');
     populateTimestamps(request, old, now);
   },
+  validateUpdate: (request, old) => validateCertificateSigningRequestUpdate(request, old, { certificate: true }),
 };
 
 export const approvalStrategy: Strategy<CertificateSigningRequest> = {
@@ -85,4 +89,5 @@ export const approvalStrategy: Strategy<CertificateSigningRequest> = {
     if (conditions) request.status.conditions = conditions;
     else delete request.status.conditions;
   },
+  validateUpdate: (request, old) => validateCertificateSigningRequestUpdate(request, old, { approval: true }),
 };

@@ -2,6 +2,7 @@ import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { defaultColumns } from '#apiserver/registry/table-columns';
 import { validateClusterRole, validateClusterRoleUpdate } from '#kubernetes/apis/rbac/validation/role';
+import { defaultRole } from './defaults.ts';
 
 export default defineResource({
   group: 'rbac.authorization.k8s.io',
@@ -12,6 +13,7 @@ export default defineResource({
   storageVersionHash: 'bYE5ZWDrJ44=',
   schema: 'rbac_v1.ClusterRole',
   storagePath: 'clusterroles',
+  defaults: defaultRole,
   strategy: {
     allowCreateOnUpdate: true,
     validateName: isValidPathSegmentName,

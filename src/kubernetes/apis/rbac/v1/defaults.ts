@@ -1,5 +1,5 @@
 /** Upstream: pkg/apis/rbac/v1/defaults.go. */
-import type { ClusterRoleBinding, RoleBinding } from '#kubernetes/schema/rbac_v1.gen';
+import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from '#kubernetes/schema/rbac_v1.gen';
 
 const group = 'rbac.authorization.k8s.io';
 
@@ -10,4 +10,9 @@ export function defaultRoleBinding(binding: RoleBinding | ClusterRoleBinding): v
   for (const subject of binding.subjects ?? []) {
     if (!subject.apiGroup && (subject.kind === 'User' || subject.kind === 'Group')) subject.apiGroup = group;
   }
+}
+
+/** Of both kinds of roles: an empty list of rules is none, as it is after upstream has stored it. */
+export function defaultRole(role: Role | ClusterRole): void {
+  if (role.rules?.length === 0) delete role.rules;
 }

@@ -1,0 +1,152 @@
+import type { Credentials, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import { type ParsedJwt, parseJwt, textsOf, verifiesJwt } from './jwt.ts';
+import { RemoteKeys } from './remote-keys.ts';
+
+type Claims = ParsedJwt['claims'];
+
+/** What a claim becomes: the claim with a prefix, or what an expression makes of all claims. */
+export interface ClaimOrExpression {
+  readonly claim?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly expression?: ClaimsExpression | undefined;
+}
+
+/** A compiled CEL expression over the claims. Throws where it cannot be evaluated. */
+export type ClaimsExpression = (claims: Claims) => unknown;
+/** A compiled CEL expression over the user. */
+export type UserExpression = (user: UserInfo) => unknown;
+
+/** One issuer of an AuthenticationConfiguration, checked and compiled. */
+export interface OidcOptions {
+  readonly issuer: string;
+  readonly discoveryUrl: string | undefined;
+  readonly certificateAuthority: string | undefined;
+  /** A token must have one of them. */
+  readonly audiences: readonly string[];
+  readonly signingAlgorithms: readonly string[];
+  readonly username: ClaimOrExpression;
+  readonly groups: ClaimOrExpression | undefined;
+  readonly uid: ClaimOrExpression | undefined;
+  readonly extra: readonly { readonly key: string; readonly value: ClaimsExpression }[];
+  readonly requiredClaims: ReadonlyMap<string, string>;
+  readonly claimRules: readonly { readonly expression: ClaimsExpression; readonly text: string; readonly message: string | undefined }[];
+  readonly userRules: readonly { readonly expression: UserExpression; readonly text: string; readonly message: string | undefined }[];
+  /** `--api-audiences`: what somebody who comes by such a token is authenticated for. */
+  readonly apiAudiences: readonly string[];
+  readonly now?: () => number;
+}
+
+const leewayMs = 10_000;
+
+/**
+ * ID tokens of an OpenID provider: `--oidc-…`, or one of the `jwt` of `--authentication-config`.
+ * Upstream: apiserver/plugin/pkg/authenticator/token/oidc/oidc.go.
+ */
+export class Oidc implements TokenAuthenticator {
+  readonly name = 'OIDC';
+  readonly #keys: RemoteKeys;
+  readonly #algorithms: ReadonlySet<string>;
+  readonly #now: () => number;
+
+  constructor(private readonly options: OidcOptions) {
+    const { issuer, discoveryUrl, certificateAuthority } = options;
+    this.#now = options.now ?? Date.now;
+    this.#keys = new RemoteKeys({
+      issuer,
+      discoveryUrl: discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+      certificateAuthority,
+      now: this.#now,
+    });
+    this.#algorithms = new Set(options.signingAlgorithms);
+  }
+
+  /** Another issuer's token is left to others. */
+  authenticateToken(token: string, request: Pick<Credentials, 'audiences'>): UserInfo | undefined | Promise<UserInfo | undefined> {
+    const jwt = parseJwt(token);
+    if (!jwt || jwt.claims['iss'] !== this.options.issuer) return undefined;
+    const { apiAudiences } = this.options;
+    if (request.audiences && !request.audiences.some((audience) => apiAudiences.includes(audience))) return undefined;
+    return this.#verify(jwt).then(() => this.#userOf(jwt.claims));
+  }
+
+  async #verify(jwt: ParsedJwt): Promise<void> {
+    const { aud, exp, nbf } = jwt.claims;
+    const audiences = textsOf(aud);
+    if (!this.options.audiences.some((audience) => audiences.includes(audience)))
+      throw new Error(
+        `oidc: verify token: oidc: expected audience in ${JSON.stringify(this.options.audiences)} got ${JSON.stringify(audiences)}`,
+      );
+    if (typeof exp !== 'number' || this.#now() > exp * 1000) throw new Error('oidc: verify token: oidc: token is expired');
+    if (typeof nbf === 'number' && this.#now() + leewayMs < nbf * 1000)
+      throw new Error('oidc: verify token: oidc: current time is before the nbf (not before) time');
+    const keys = await this.#keys.find(jwt.keyId);
+    if (!keys.some((key) => verifiesJwt(jwt, key, this.#algorithms)))
+      throw new Error('oidc: verify token: failed to verify signature: failed to verify id token signature');
+  }
+
+  #userOf(claims: Claims): UserInfo {
+    const { requiredClaims, claimRules, userRules, groups, uid, extra } = this.options;
+    for (const [claim, wanted] of requiredClaims) {
+      if (claims[claim] === undefined) throw new Error(`oidc: required claim ${claim} not present in ID token`);
+      if (claims[claim] !== wanted)
+        throw new Error(`oidc: required claim ${claim} value does not match. Got = ${JSON.stringify(claims[claim])}, want = ${wanted}`);
+    }
+    const name = this.#username(claims);
+    for (const rule of claimRules) {
+      if (rule.expression(claims) !== true)
+        throw new Error(
+          `oidc: error evaluating claim validation expression: validation expression '${rule.text}' failed${rule.message ? `: ${rule.message}` : ''}`,
+        );
+    }
+    const id = uid && textOf(valueOf(claims, uid), 'uid');
+    const more = extra.flatMap(({ key, value }) => {
+      const values = textsOf(value(claims)).filter(Boolean);
+      return values.length > 0 ? [[key, values] as const] : [];
+    });
+    const user: UserInfo = {
+      name,
+      groups: groups ? groupsOf(claims, groups) : [],
+      ...(id && { uid: id }),
+      ...(more.length > 0 && { extra: Object.fromEntries(more) }),
+    };
+    for (const rule of userRules) {
+      if (rule.expression(user) !== true)
+        throw new Error(
+          `oidc: error evaluating user info validation rule: validation expression '${rule.text}' failed${rule.message ? `: ${rule.message}` : ''}`,
+        );
+    }
+    return { ...user, ...(this.options.apiAudiences.length > 0 && { audiences: this.options.apiAudiences }) };
+  }
+
+  #username(claims: Claims): string {
+    const { username } = this.options;
+    const name = textOf(valueOf(claims, username), 'username');
+    if (name === '') throw new Error('oidc: parse username claims: username is empty');
+    // Whoever may choose a mail address freely must not become somebody else by it.
+    if (username.claim === 'email' && claims['email_verified'] !== undefined && claims['email_verified'] !== true)
+      throw new Error('oidc: email not verified');
+    return `${username.prefix ?? ''}${name}`;
+  }
+}
+
+function valueOf(claims: Claims, { claim, expression }: ClaimOrExpression): unknown {
+  if (expression) return expression(claims);
+  const value = claim !== undefined && Object.hasOwn(claims, claim) ? claims[claim] : undefined;
+  if (value === undefined) throw new Error(`oidc: parse claims: claim not present: ${claim}`);
+  return value;
+}
+
+function textOf(value: unknown, what: string): string {
+  if (typeof value !== 'string') throw new Error(`oidc: parse ${what} claims: must be a text`);
+  return value;
+}
+
+/** Without the claim there are none. */
+function groupsOf(claims: Claims, { claim, prefix = '', expression }: ClaimOrExpression): string[] {
+  const value = expression ? expression(claims) : claim !== undefined && Object.hasOwn(claims, claim) ? claims[claim] : undefined;
+  if (value === undefined || value === null || value === '') return [];
+  const groups = textsOf(value);
+  if (typeof value !== 'string' && (!Array.isArray(value) || groups.length < value.length))
+    throw new Error(`oidc: parse groups claim ${JSON.stringify(claim ?? 'expression')}: must be a text or a list of texts`);
+  return groups.filter(Boolean).map((group) => `${prefix}${group}`);
+}

@@ -1,0 +1,80 @@
+import { AuthenticationStrategy, type Credentials } from 'kubenest/sdk';
+import type { ClientAuthorities } from './client-authorities.ts';
+
+/** The headers in which a front proxy says who asks; names in lower case. */
+export interface RequestHeaderNames {
+  readonly username: readonly string[];
+  readonly uid: readonly string[];
+  readonly group: readonly string[];
+  readonly extraPrefixes: readonly string[];
+}
+
+/**
+ * A front proxy that has authenticated the client itself, and shows so by a certificate of `--requestheader-client-ca-file`
+ * with one of the allowed common names (any, if none is named). Without such a certificate the headers mean nothing.
+ * Upstream: apiserver/pkg/authentication/request/headerrequest.
+ */
+export class RequestHeader extends AuthenticationStrategy {
+  readonly name = 'RequestHeader';
+
+  constructor(
+    private readonly authorities: ClientAuthorities,
+    private readonly allowedNames: readonly string[],
+    private readonly headers: RequestHeaderNames,
+  ) {
+    super();
+  }
+
+  authenticate(credentials: Credentials): void {
+    const name = first(credentials, this.headers.username);
+    if (name === '') return this.pass();
+    const verified = this.authorities.verify(credentials.peer);
+    if (!verified) return this.pass();
+    if (verified.error !== undefined) return this.fail(verified.error);
+    if (this.allowedNames.length > 0) {
+      const common = commonNameOf(verified.leaf.subject);
+      if (!this.allowedNames.includes(common)) return this.fail(`x509: subject with cn=${common} is not in the allowed list`);
+    }
+    const uid = first(credentials, this.headers.uid);
+    const extra = extraOf(credentials, this.headers.extraPrefixes);
+    this.success({
+      name,
+      groups: this.headers.group.flatMap((header) => credentials.headerValues(header)).filter(Boolean),
+      ...(uid && { uid }),
+      ...(extra.size > 0 && { extra: Object.fromEntries(extra) }),
+    });
+  }
+}
+
+function commonNameOf(subject: string): string {
+  return /(?:^|\n)CN=(.*)/.exec(subject)?.[1] ?? '';
+}
+
+function first(credentials: Credentials, names: readonly string[]): string {
+  for (const name of names) {
+    const [value = ''] = credentials.headers[name] === undefined ? [] : credentials.headerValues(name);
+    if (value !== '') return value;
+  }
+  return '';
+}
+
+function extraOf(credentials: Credentials, prefixes: readonly string[]): Map<string, string[]> {
+  const extra = new Map<string, string[]>();
+  for (const prefix of prefixes) {
+    for (const header of Object.keys(credentials.headers)) {
+      if (!header.startsWith(prefix)) continue;
+      const key = unescapeKey(header.slice(prefix.length));
+      extra.set(key, [...(extra.get(key) ?? []), ...credentials.headerValues(header)]);
+    }
+  }
+  return extra;
+}
+
+/** Header names are limited: keys come percent-encoded. What is no encoding stays as it is. */
+function unescapeKey(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}

@@ -1,0 +1,75 @@
+import type { Credentials, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import { hashToken } from './token-auth.ts';
+
+type TokenRequest = Pick<Credentials, 'audiences' | 'warn' | 'annotate'>;
+
+const maxEntries = 4096;
+
+interface Entry {
+  readonly user: UserInfo | undefined;
+  readonly until: number;
+  readonly annotations: readonly (readonly [string, string])[];
+  readonly warnings: readonly string[];
+}
+
+export interface TokenCacheOptions {
+  readonly successMs: number;
+  readonly failureMs: number;
+  readonly now?: () => number;
+}
+
+/**
+ * Remembers for a while whose a token is, by its hash and the audiences that were asked for; the oldest go first. Errors are
+ * not remembered. What was told and noted of a token is told and noted again; whoever asks meanwhile waits for the same answer.
+ * Upstream: apiserver/pkg/authentication/token/cache/cached_token_authenticator.go.
+ */
+export class TokenCache implements TokenAuthenticator {
+  readonly name: string;
+  readonly #entries = new Map<string, Entry>();
+  readonly #waiting = new Map<string, Promise<Entry>>();
+  readonly #now: () => number;
+
+  constructor(
+    readonly tokens: TokenAuthenticator,
+    readonly options: TokenCacheOptions,
+  ) {
+    this.name = tokens.name;
+    this.#now = options.now ?? Date.now;
+  }
+
+  authenticateToken(token: string, request: TokenRequest): UserInfo | undefined | Promise<UserInfo | undefined> {
+    const key = request.audiences ? `${hashToken(token)} ${JSON.stringify(request.audiences)}` : hashToken(token);
+    const entry = this.#entries.get(key);
+    if (entry && entry.until > this.#now()) return told(entry, request);
+    const waiting = this.#waiting.get(key);
+    if (waiting) return waiting.then((found) => told(found, request));
+    const annotations: [string, string][] = [];
+    const warnings: string[] = [];
+    const answer = this.tokens.authenticateToken(token, {
+      ...(request.audiences && { audiences: request.audiences }),
+      warn: (text) => void warnings.push(text),
+      annotate: (name, value) => void annotations.push([name, value]),
+    });
+    const keep = (user: UserInfo | undefined): Entry => this.#keep(key, { user, annotations, warnings });
+    if (!(answer instanceof Promise)) return told(keep(answer), request);
+    const kept = answer.then(keep).finally(() => this.#waiting.delete(key));
+    this.#waiting.set(key, kept);
+    return kept.then((found) => told(found, request));
+  }
+
+  #keep(key: string, found: Omit<Entry, 'until'>): Entry {
+    const lifetime = found.user ? this.options.successMs : this.options.failureMs;
+    const entry = { ...found, until: this.#now() + lifetime };
+    if (lifetime <= 0) return entry;
+    this.#entries.delete(key);
+    if (this.#entries.size >= maxEntries) this.#entries.delete(this.#entries.keys().next().value as string);
+    this.#entries.set(key, entry);
+    return entry;
+  }
+}
+
+function told({ user, annotations, warnings }: Entry, request: TokenRequest): UserInfo | undefined {
+  for (const text of warnings) request.warn?.(text);
+  for (const [name, value] of annotations) request.annotate?.(name, value);
+  return user;
+}

@@ -1,0 +1,204 @@
+import { quote, quoteList } from '#apimachinery/runtime/quote';
+import { aggregate, fieldPath } from '#apimachinery/validation/field';
+import { isDomainPrefixedPath, nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { groupNames, type UserInfo, userNames } from '#apiserver/authentication/authenticator';
+import { forbiddenError } from '#apiserver/authorization/authorization.guard';
+import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorization/authorizer';
+
+/** Somebody who may be impersonated, and the verb that says so; none where the plain right to `impersonate` does. */
+export interface Impersonated {
+  readonly user: UserInfo;
+  readonly constraint: string;
+}
+
+/** Tries to impersonate: undefined where the mode is not about such users. Rejects with Forbidden. */
+type Mode = (wanted: UserInfo, request: AuthorizationAttributes) => Promise<Impersonated | undefined>;
+
+const accountPrefix = 'system:serviceaccount:';
+const nodePrefix = 'system:node:';
+const nodeNameKey = 'authentication.kubernetes.io/node-name';
+const nodeKeysKey = 'authentication.kubernetes.io/associated-node-keys';
+const authenticationGroup = 'authentication.k8s.io';
+/** From so many checks on, one for all of them is tried first. */
+const manyChecks = 4;
+const maxRemembered = 10_000;
+
+/**
+ * Whom somebody may impersonate. The constrained modes ask for two rights each, `impersonate-on:MODE:VERB` on what is
+ * requested and `impersonate:MODE` on the user; the last one for the plain `impersonate` alone. The first mode that allows
+ * it is taken, and tried first the next time; of refusals the first one is told.
+ *
+ * | mode | whom |
+ * |---|---|
+ * | associated-node | the node that the asking service account's pod runs on |
+ * | arbitrary-node | a node |
+ * | serviceaccount | a service account |
+ * | user-info | other users, with groups, uid and extra |
+ *
+ * Upstream: apiserver/pkg/endpoints/filters/impersonation (constrained_impersonation.go, mode.go).
+ */
+export class ImpersonationModes {
+  readonly #modes: readonly Mode[];
+  /** By the name of who asks: the mode that allowed it last. */
+  readonly #last = new Map<string, number>();
+
+  constructor(authorizer: Authorizer) {
+    this.#modes = [
+      associatedNode(authorizer),
+      constrained(authorizer, 'arbitrary-node', (wanted) => hasOnlyName(wanted) && nodeName(wanted.name) !== undefined),
+      constrained(authorizer, 'serviceaccount', (wanted) => hasOnlyName(wanted) && serviceAccount(wanted.name) !== undefined),
+      constrained(authorizer, 'user-info', ({ name }) => nodeName(name) === undefined && serviceAccount(name) === undefined),
+      (wanted, request) => impersonate(authorizer, '', wanted, request.user),
+    ];
+  }
+
+  /** `request`: what is asked for, by who really asks. Rejects with Forbidden. */
+  async impersonate(wanted: UserInfo, request: AuthorizationAttributes): Promise<Impersonated> {
+    const last = this.#last.get(request.user.name);
+    const order = last === undefined ? this.#modes.keys() : [last, ...[...this.#modes.keys()].filter((index) => index !== last)];
+    let refusal: unknown;
+    for (const index of order) {
+      try {
+        const impersonated = await (this.#modes[index] as Mode)(wanted, request);
+        if (!impersonated) continue;
+        this.#remember(request.user.name, index);
+        return impersonated;
+      } catch (error) {
+        refusal ??= error;
+      }
+    }
+    throw refusal;
+  }
+
+  #remember(name: string, index: number): void {
+    this.#last.delete(name);
+    if (this.#last.size >= maxRemembered) this.#last.delete(this.#last.keys().next().value as string);
+    this.#last.set(name, index);
+  }
+}
+
+function constrained(authorizer: Authorizer, mode: string, fits: (wanted: UserInfo, by: UserInfo) => boolean): Mode {
+  return async (wanted, request) => {
+    if (!fits(wanted, request.user)) return undefined;
+    await check(authorizer, { ...request, verb: `impersonate-on:${mode}:${request.verb}` });
+    return impersonate(authorizer, `impersonate:${mode}`, wanted, request.user);
+  };
+}
+
+/** The right is to the nodes of one's pods, so who asks is told with the keys of their extra alone, and every node is meant. */
+function associatedNode(authorizer: Authorizer): Mode {
+  const anonymized: Authorizer = {
+    name: authorizer.name,
+    authorize: (attributes) =>
+      authorizer.authorize({
+        ...attributes,
+        user: { ...attributes.user, extra: { [nodeKeysKey]: Object.keys(attributes.user.extra ?? {}).sort() } },
+        name: attributes.verb === 'impersonate:associated-node' ? '*' : attributes.name,
+      }),
+  };
+  return constrained(anonymized, 'associated-node', (wanted, by) => {
+    const node = nodeName(wanted.name);
+    const own = by.extra?.[nodeNameKey];
+    return hasOnlyName(wanted) && node !== undefined && serviceAccount(by.name) !== undefined && own?.length === 1 && own[0] === node;
+  });
+}
+
+/** Checks the rights to the name, the uid, the groups and the extra. `verb` of a constrained mode; empty: `impersonate`. */
+async function impersonate(authorizer: Authorizer, verb: string, wanted: UserInfo, by: UserInfo): Promise<Impersonated> {
+  const isConstrained = verb !== '';
+  const attributes = (apiGroup: string, resource: string, name: string): AuthorizationAttributes => ({
+    user: by,
+    verb: verb || 'impersonate',
+    isResourceRequest: true,
+    apiGroup,
+    apiVersion: 'v1',
+    resource,
+    subresource: '',
+    namespace: '',
+    name,
+    path: '',
+  });
+  const group = isConstrained ? authenticationGroup : '';
+  const allowed = async (asked: AuthorizationAttributes): Promise<boolean> => (await authorizer.authorize(asked)).decision === 'Allow';
+
+  let { groups } = wanted;
+  const user = attributes(group, 'users', wanted.name);
+  const node = isConstrained ? nodeName(wanted.name) : undefined;
+  const account = serviceAccount(wanted.name);
+  let named = user;
+  if (node !== undefined) {
+    named = { ...user, resource: 'nodes', name: node };
+    if (groups.length > 0) throw forbiddenError(named, `when impersonating a node, cannot impersonate groups ${quoteList(groups)}`);
+    groups = [groupNames.nodes];
+  } else if (account) {
+    named = { ...user, resource: 'serviceaccounts', namespace: account.namespace, name: account.name };
+    if (isConstrained && groups.length > 0)
+      throw forbiddenError(named, `when impersonating a service account, cannot impersonate groups ${quoteList(groups)}`);
+    if (groups.length === 0) groups = [groupNames.serviceAccounts, `${groupNames.serviceAccounts}:${account.namespace}`];
+  }
+  await check(authorizer, named);
+  if (wanted.uid) await check(authorizer, attributes(authenticationGroup, 'uids', wanted.uid));
+  await checkGroups();
+  await checkExtra(wanted.extra ?? {});
+  return { user: { ...wanted, groups: withCommonGroup(wanted.name, groups) }, constraint: verb };
+
+  async function checkGroups(): Promise<void> {
+    const asked = attributes(group, 'groups', '');
+    if (isConstrained && wanted.groups.includes('')) throw forbiddenError(asked, 'impersonating the empty string group is not allowed');
+    if (isConstrained && wanted.groups.includes(groupNames.privileged)) {
+      throw forbiddenError({ ...asked, name: groupNames.privileged }, 'impersonating the system:masters group is not allowed');
+    }
+    if (isConstrained && wanted.groups.length >= manyChecks && (await allowed({ ...asked, name: '*' }))) return;
+    for (const name of wanted.groups) await check(authorizer, { ...asked, name });
+  }
+
+  async function checkExtra(extra: NonNullable<UserInfo['extra']>): Promise<void> {
+    const asked = attributes(authenticationGroup, 'userextras', '');
+    const problem = isConstrained ? extraProblem(extra) : undefined;
+    if (problem !== undefined) throw forbiddenError(asked, problem);
+    const pairs = Object.entries(extra).flatMap(([key, values]) => values.map((value) => [key, value] as const));
+    const isLarge = isConstrained && Math.max(pairs.length, Object.keys(extra).length) >= manyChecks;
+    if (isLarge && (await allowed({ ...asked, subresource: '*', name: '*' }))) return;
+    for (const [subresource, name] of pairs) await check(authorizer, { ...asked, subresource, name });
+  }
+}
+
+async function check(authorizer: Authorizer, attributes: AuthorizationAttributes): Promise<void> {
+  const { decision, reason } = await authorizer.authorize(attributes);
+  if (decision !== 'Allow') throw forbiddenError(attributes, reason);
+}
+
+function extraProblem(extra: NonNullable<UserInfo['extra']>): string | undefined {
+  for (const [key, values] of Object.entries(extra)) {
+    if (key === '') return 'impersonating the empty string key in extra is not allowed';
+    const errors = isDomainPrefixedPath(fieldPath('extra', 'key'), key);
+    if (errors.length > 0) return `impersonating an invalid key in extra is not allowed: ${aggregate(errors)}`;
+    if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${quote(key)}`;
+    if (values.length === 0) return 'impersonating empty values in extra is not allowed';
+    if (values.includes('')) return 'impersonating the empty string value in extra is not allowed';
+  }
+  return undefined;
+}
+
+/** Everybody is either authenticated or anonymous. */
+function withCommonGroup(name: string, groups: readonly string[]): readonly string[] {
+  if (name !== userNames.anonymous && groups.includes(groupNames.unauthenticated)) return groups;
+  const common = name === userNames.anonymous ? groupNames.unauthenticated : groupNames.authenticated;
+  return groups.includes(common) ? groups : [...groups, common];
+}
+
+function nodeName(user: string): string | undefined {
+  if (!user.startsWith(nodePrefix)) return undefined;
+  const name = user.slice(nodePrefix.length);
+  return nameIsDNSSubdomain(name, false).length === 0 ? name : undefined;
+}
+
+function serviceAccount(user: string): { readonly namespace: string; readonly name: string } | undefined {
+  if (!user.startsWith(accountPrefix)) return undefined;
+  const [namespace = '', name = '', ...more] = user.slice(accountPrefix.length).split(':');
+  return namespace && name && more.length === 0 ? { namespace, name } : undefined;
+}
+
+function hasOnlyName({ uid, groups, extra }: UserInfo): boolean {
+  return !uid && groups.length === 0 && Object.keys(extra ?? {}).length === 0;
+}

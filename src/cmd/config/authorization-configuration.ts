@@ -1,0 +1,110 @@
+import { isAbsolute } from 'node:path';
+import { formatDuration } from '#apimachinery/runtime/duration';
+import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { type ServiceConnection, readKubeconfig } from '#apiserver/webhook/kubeconfig';
+import type { AuthorizerConfig } from '#cmd/server-config';
+import { FieldReader, parseStructured } from './structured-file.ts';
+
+const types = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'];
+/** The file names no policy file, so there is no ABAC in it. */
+const builtIn = ['AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC'] as const;
+const repeatable = 'Webhook';
+const maxTimeoutMs = 30_000;
+
+interface WebhookFields {
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly authorizedTtlMs: number;
+  readonly unauthorizedTtlMs: number;
+  readonly version: string;
+  readonly failurePolicy: string;
+  readonly kubeconfig: string;
+}
+
+/**
+ * `--authorization-config`: authorizers in their order, of kind AuthorizationConfiguration. Rejects with all that is wrong,
+ * one line each. Upstream: apiserver/pkg/apis/apiserver/validation/validation.go (ValidateAuthorizationConfiguration).
+ */
+export async function readAuthorizationConfiguration(text: string): Promise<AuthorizerConfig[]> {
+  const errors: FieldError[] = [];
+  const root = new FieldReader(
+    parseStructured(text, 'apiserver.config.k8s.io', 'AuthorizationConfiguration', ['v1', 'v1beta1', 'v1alpha1']),
+    undefined,
+    errors,
+  );
+  const readers = root.objects('authorizers');
+  if (readers.length === 0) errors.push(required(root.at('authorizers'), 'at least one authorization mode must be defined'));
+  const seenTypes = new Set<string>();
+  const seenNames = new Set<string>();
+  const found = readers.map((reader) => {
+    const type = reader.requiredText('type');
+    if (type !== '' && !types.includes(type)) errors.push(notSupported(reader.at('type'), type, types));
+    if (seenTypes.has(type) && type !== repeatable) errors.push(duplicate(reader.at('type'), type));
+    seenTypes.add(type);
+    const name = reader.requiredText('name');
+    if (seenNames.has(name)) errors.push(duplicate(reader.at('name'), name));
+    seenNames.add(name);
+    const wrong = name === '' ? [] : nameIsDNSSubdomain(name, false);
+    if (wrong.length > 0) errors.push(invalid(reader.at('name'), name, `authorizer name is invalid: ${wrong.join(', ')}`));
+    if (type === 'ABAC') errors.push(invalid(reader.at('type'), type, 'ABAC is only to be had by --authorization-mode'));
+    if (type === 'Webhook' && !reader.has('webhook')) errors.push(required(reader.at('webhook'), 'required when type=Webhook'));
+    if (type !== 'Webhook' && reader.has('webhook'))
+      errors.push(invalid(reader.at('webhook'), 'non-null', 'may only be specified when type=Webhook'));
+    const webhook = reader.has('webhook') ? readWebhook(name, reader.object('webhook'), errors) : undefined;
+    reader.done();
+    return { type, webhook };
+  });
+  root.done();
+  if (errors.length > 0) throw new Error(errors.map(String).join('\n'));
+  return Promise.all(found.map(async ({ type, webhook }) => (webhook ? connect(webhook) : { type: type as (typeof builtIn)[number] })));
+}
+
+async function connect({ version, failurePolicy, kubeconfig, ...fields }: WebhookFields): Promise<AuthorizerConfig> {
+  const connection: ServiceConnection = await readKubeconfig(kubeconfig);
+  return {
+    type: 'Webhook',
+    webhook: { ...fields, version: version as 'v1' | 'v1beta1', failurePolicy: failurePolicy as 'NoOpinion' | 'Deny', connection },
+  };
+}
+
+function readWebhook(name: string, reader: FieldReader, errors: FieldError[]): WebhookFields {
+  const ttl = (field: string, cacheField: string, otherwise: number): number => {
+    const isCached = reader.flag(cacheField, true);
+    const value = reader.duration(field) ?? otherwise;
+    if (value <= 0) errors.push(invalid(reader.at(field), formatDuration(value), 'must be > 0s'));
+    return isCached ? value : 0;
+  };
+  const authorizedTtlMs = ttl('authorizedTTL', 'cacheAuthorizedRequests', 300_000);
+  const unauthorizedTtlMs = ttl('unauthorizedTTL', 'cacheUnauthorizedRequests', 30_000);
+  const timeoutMs = reader.duration('timeout');
+  if (timeoutMs === undefined) errors.push(required(reader.at('timeout')));
+  else if (timeoutMs <= 0 || timeoutMs > maxTimeoutMs)
+    errors.push(invalid(reader.at('timeout'), formatDuration(timeoutMs), 'must be > 0s and <= 30s'));
+  const oneOf = (field: string, values: readonly string[]): string => {
+    const value = reader.requiredText(field);
+    if (value !== '' && !values.includes(value)) errors.push(notSupported(reader.at(field), value, values));
+    return value;
+  };
+  const version = oneOf('subjectAccessReviewVersion', ['v1', 'v1beta1']);
+  const failurePolicy = oneOf('failurePolicy', ['NoOpinion', 'Deny']);
+  reader.text('matchConditionSubjectAccessReviewVersion');
+  for (const condition of reader.objects('matchConditions')) {
+    condition.requiredText('expression');
+    if (condition.has('expression')) errors.push(forbidden(condition.at('expression'), 'CEL expressions are not implemented yet'));
+    condition.done();
+  }
+  const info = reader.object('connectionInfo');
+  const type = info.requiredText('type');
+  const kubeconfig = info.text('kubeConfigFile');
+  if (type === 'InClusterConfig')
+    errors.push(invalid(info.at('type'), type, 'is not implemented: a server of its own has no cluster around it'));
+  else if (type !== '' && type !== 'KubeConfigFile')
+    errors.push(notSupported(info.at('type'), type, ['InClusterConfig', 'KubeConfigFile']));
+  else if (type !== '' && kubeconfig === '') errors.push(required(info.at('kubeConfigFile')));
+  else if (kubeconfig !== '' && !isAbsolute(kubeconfig))
+    errors.push(invalid(info.at('kubeConfigFile'), kubeconfig, 'must be an absolute path'));
+  info.done();
+  reader.done();
+  return { name, timeoutMs: timeoutMs ?? 0, authorizedTtlMs, unauthorizedTtlMs, version, failurePolicy, kubeconfig };
+}

@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises';
+import { publicKeysOf } from '#apiserver/authentication/public-keys';
+import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
+import { parseAuthenticationConfiguration, type AuthenticationConfiguration } from '#cmd/config/authentication-configuration';
+import type { AuthenticationConfig, OidcConfig, ServiceAccountTokensConfig, TokenWebhookConfig } from '#cmd/server-config';
+import type { RequestHeaderInfo } from '#kubernetes/controlplane/control-plane-options';
+import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
+import { parsePasswordFile } from '#plugins/authentication/basic-auth';
+import { parseBundle } from '#plugins/authentication/client-authorities';
+import { parseTokenFile } from '#plugins/authentication/token-auth';
+import type { AuthenticationOptions } from './authentication-options.ts';
+import type { OidcOptions } from './oidc-options.ts';
+import type { ServerOptions } from './server-options.ts';
+
+/** Reads all that says who is let in. Rejects with the flags whose files are wrong, one problem a line. */
+export async function authenticationOf(
+  options: ServerOptions,
+  clientCa: string | undefined,
+  issuer: JwtTokenIssuerOptions | undefined,
+): Promise<AuthenticationConfig> {
+  const { authentication, serviceAccounts, oidc } = options;
+  const problems: string[] = [];
+  const collect = async <T>(flag: string, work: Promise<T | undefined>): Promise<T | undefined> =>
+    work.catch((error: unknown) => {
+      for (const line of (error as Error).message.split('\n')) problems.push(`--${flag}: ${line}`);
+      return undefined;
+    });
+  const parsed = async <T>(file: string, parse: (text: string) => T): Promise<T | undefined> =>
+    file === '' ? undefined : readFile(file, 'utf8').then(parse);
+  const structured: AuthenticationConfiguration | undefined = await collect(
+    'authentication-config',
+    parsed(authentication.authenticationConfig, (text) => parseAuthenticationConfiguration(text, serviceAccounts.serviceAccountIssuer)),
+  );
+  if (structured && oidc.oidcIssuerUrl !== '') problems.push('authentication-config file and oidc-* flags are mutually exclusive');
+  const config: AuthenticationConfig = {
+    anonymous: structured?.anonymous?.enabled ?? authentication.anonymousAuth,
+    anonymousPaths: structured?.anonymous?.paths,
+    clientCa,
+    tokens: await collect('token-auth-file', parsed(authentication.tokenAuthFile, parseTokenFile)),
+    passwords: await collect('basic-auth-file', parsed(authentication.basicAuthFile, parsePasswordFile)),
+    requestHeader: await collect('requestheader-client-ca-file', requestHeaderOf(authentication)),
+    serviceAccounts: await collect('service-account-key-file', serviceAccountTokensOf(options, issuer)),
+    bootstrapTokens: authentication.enableBootstrapTokenAuth,
+    oidc: structured?.jwt ?? (await collect('oidc-ca-file', issuersOf(oidc))),
+    webhook: await collect('authentication-token-webhook-config-file', webhookOf(authentication)),
+    apiAudiences: serviceAccounts.apiAudiences.length > 0 ? serviceAccounts.apiAudiences : serviceAccounts.serviceAccountIssuer,
+  };
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return config;
+}
+
+/** The one issuer of the flags, if they name one. */
+async function issuersOf(options: OidcOptions): Promise<OidcConfig[]> {
+  const { oidcIssuerUrl: issuer, oidcUsernameClaim: claim, oidcUsernamePrefix: prefix, oidcGroupsClaim: groups } = options;
+  if (issuer === '') return [];
+  const ownPrefix = claim === 'email' ? '' : `${issuer}#`;
+  return [
+    {
+      issuer,
+      discoveryUrl: undefined,
+      certificateAuthority: options.oidcCaFile === '' ? undefined : await readFile(options.oidcCaFile, 'utf8'),
+      audiences: [options.oidcClientId],
+      signingAlgorithms: options.oidcSigningAlgs,
+      username: { claim, prefix: prefix === '-' ? '' : prefix || ownPrefix },
+      groups: groups === '' ? undefined : { claim: groups, prefix: options.oidcGroupsPrefix },
+      uid: undefined,
+      extra: [],
+      requiredClaims: options.oidcRequiredClaim,
+      claimRules: [],
+      userRules: [],
+    },
+  ];
+}
+
+async function webhookOf(options: AuthenticationOptions): Promise<TokenWebhookConfig | undefined> {
+  const file = options.authenticationTokenWebhookConfigFile;
+  if (file === '') return undefined;
+  return {
+    connection: await readKubeconfig(file),
+    version: options.authenticationTokenWebhookVersion,
+    cacheTtlMs: options.authenticationTokenWebhookCacheTtl,
+  };
+}
+
+/** What tokens of service accounts are verified with; undefined if there is no key at all. */
+async function serviceAccountTokensOf(
+  { serviceAccounts: options }: ServerOptions,
+  issuer: JwtTokenIssuerOptions | undefined,
+): Promise<ServiceAccountTokensConfig | undefined> {
+  const files = options.serviceAccountKeyFile;
+  const texts = files.length > 0 ? await Promise.all(files.map((file) => readFile(file, 'utf8'))) : issuer ? [issuer.signingKey] : [];
+  if (texts.length === 0 || options.serviceAccountIssuer.length === 0) return undefined;
+  return {
+    issuers: options.serviceAccountIssuer,
+    keys: texts.flatMap(publicKeysOf),
+    audiences: options.apiAudiences.length > 0 ? options.apiAudiences : options.serviceAccountIssuer,
+    lookup: options.serviceAccountLookup,
+    jwksUri: options.serviceAccountJwksUri === '' ? undefined : options.serviceAccountJwksUri,
+  };
+}
+
+async function requestHeaderOf(options: AuthenticationOptions): Promise<RequestHeaderInfo | undefined> {
+  if (options.requestheaderClientCaFile === '') return undefined;
+  return {
+    clientCa: await readBundle(options.requestheaderClientCaFile),
+    usernameHeaders: options.requestheaderUsernameHeaders,
+    uidHeaders: options.requestheaderUidHeaders,
+    groupHeaders: options.requestheaderGroupHeaders,
+    extraHeaderPrefixes: options.requestheaderExtraHeadersPrefix,
+    allowedNames: options.requestheaderAllowedNames,
+  };
+}
+
+/** A bundle of authorities, checked. */
+export async function readBundle(file: string): Promise<string> {
+  const bundle = await readFile(file, 'utf8');
+  try {
+    parseBundle(bundle);
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+  }
+  return bundle;
+}

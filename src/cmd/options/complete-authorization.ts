@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
+import { readAuthorizationConfiguration } from '#cmd/config/authorization-configuration';
+import type { AuthorizerConfig } from '#cmd/server-config';
+import { parsePolicyFile } from '#plugins/authorization/abac';
+import type { AuthorizationMode, AuthorizationOptions } from './authorization-options.ts';
+
+/** Upstream: kubernetes/pkg/kubeapiserver/authorizer/config.go. */
+const webhookTimeoutMs = 30_000;
+
+/** The authorizers of the configuration file, or of the modes. Rejects with the flag and what is wrong with its file. */
+export async function authorizersOf(options: AuthorizationOptions): Promise<AuthorizerConfig[]> {
+  const file = options.authorizationConfig;
+  if (file !== '') return named('--authorization-config', readFile(file, 'utf8').then(readAuthorizationConfiguration));
+  return Promise.all(options.authorizationMode.map((mode) => authorizerOf(mode, options)));
+}
+
+async function authorizerOf(mode: AuthorizationMode, options: AuthorizationOptions): Promise<AuthorizerConfig> {
+  if (mode === 'ABAC') {
+    const policies = await named('--authorization-policy-file', readFile(options.authorizationPolicyFile, 'utf8').then(parsePolicyFile));
+    return { type: mode, policies };
+  }
+  if (mode !== 'Webhook') return { type: mode };
+  return {
+    type: mode,
+    webhook: {
+      name: 'webhook',
+      connection: await named('--authorization-webhook-config-file', readKubeconfig(options.authorizationWebhookConfigFile)),
+      timeoutMs: webhookTimeoutMs,
+      version: options.authorizationWebhookVersion,
+      authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtl,
+      unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtl,
+      failurePolicy: 'NoOpinion',
+    },
+  };
+}
+
+async function named<T>(flag: string, work: Promise<T>): Promise<T> {
+  return work.catch((cause: unknown) => {
+    throw new Error(`${flag}: ${(cause as Error).message}`, { cause });
+  });
+}

@@ -1,0 +1,54 @@
+import { signingAlgorithms } from '#cmd/config/authentication-configuration';
+import { Check, Flag } from './flag.ts';
+
+/** One issuer of ID tokens. Upstream: kubernetes/pkg/kubeapiserver/options/authentication.go (OIDCAuthenticationOptions). */
+export class OidcOptions {
+  @Flag('oidc-issuer-url')
+  @Check<OidcOptions>((url: string, { oidcClientId }) => {
+    if ((url === '') !== (oidcClientId === ''))
+      return 'oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set';
+    if (url === '') return undefined;
+    return URL.canParse(url) && new URL(url).protocol === 'https:'
+      ? undefined
+      : `oidc-issuer-url ${JSON.stringify(url)} must be an https URL`;
+  })
+  oidcIssuerUrl = '';
+
+  @Flag('oidc-client-id')
+  oidcClientId = '';
+
+  @Flag('oidc-ca-file')
+  @Check<OidcOptions>(needsIssuer)
+  oidcCaFile = '';
+
+  @Flag('oidc-username-claim')
+  oidcUsernameClaim = 'sub';
+
+  /** Empty: the issuer and `#`, except for the claim `email`; `-`: none. */
+  @Flag('oidc-username-prefix')
+  @Check<OidcOptions>(needsIssuer)
+  oidcUsernamePrefix = '';
+
+  @Flag('oidc-groups-claim')
+  @Check<OidcOptions>(needsIssuer)
+  oidcGroupsClaim = '';
+
+  @Flag('oidc-groups-prefix')
+  @Check<OidcOptions>(needsIssuer)
+  oidcGroupsPrefix = '';
+
+  @Flag('oidc-required-claim')
+  oidcRequiredClaim: ReadonlyMap<string, string> = new Map();
+
+  @Flag('oidc-signing-algs')
+  @Check<OidcOptions>((algorithms: readonly string[]) =>
+    algorithms.filter((one) => !signingAlgorithms.includes(one)).map((one) => `oidc: unsupported signing alg: ${JSON.stringify(one)}`),
+  )
+  oidcSigningAlgs: readonly string[] = ['RS256'];
+}
+
+function needsIssuer(value: string, { oidcIssuerUrl }: OidcOptions): string | undefined {
+  return value !== '' && oidcIssuerUrl === ''
+    ? 'oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set'
+    : undefined;
+}

@@ -1,0 +1,36 @@
+import type { KeyObject } from 'node:crypto';
+import { keyIdOf, signingAlgorithmOf } from '#apiserver/authentication/public-keys';
+
+/** The documents by which others verify tokens of service accounts, as they are sent. */
+export interface OpenIdMetadata {
+  readonly configuration: string;
+  readonly keySet: string;
+}
+
+/**
+ * /.well-known/openid-configuration and /openid/v1/jwks. Throws for an issuer that OpenID does not know: only https URLs
+ * without query and fragment. Upstream: kubernetes/pkg/serviceaccount/openidmetadata.go.
+ */
+export function openIdMetadata(issuer: string, jwksUri: string, keys: readonly KeyObject[]): OpenIdMetadata {
+  const url = new URL(issuer);
+  if (url.protocol !== 'https:') throw new Error(`issuer URL must use https scheme, got: ${issuer}`);
+  if (url.search !== '') throw new Error(`issuer URL may not include a query, got: ${issuer}`);
+  if (url.hash !== '') throw new Error(`issuer URL may not include a fragment, got: ${issuer}`);
+  const jwks = keys.map(jwkOf);
+  return {
+    configuration: JSON.stringify({
+      issuer,
+      jwks_uri: jwksUri,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [...new Set(jwks.map(({ alg }) => alg))].sort(),
+    }),
+    keySet: JSON.stringify({ keys: jwks }),
+  };
+}
+
+/** In the order of fields that go-jose writes. */
+function jwkOf(key: KeyObject): { readonly alg: string } & Record<string, unknown> {
+  const { kty, crv, x, y, n, e } = key.export({ format: 'jwk' });
+  return { use: 'sig', kty, kid: keyIdOf(key), crv, alg: signingAlgorithmOf(key), x, y, n, e };
+}
