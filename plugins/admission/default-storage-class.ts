@@ -1,11 +1,7 @@
-import { AdmissionPlugin, type Attributes, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, type Informer, Informers, inject } from 'kubenest/sdk';
 import { defaultClassOf } from './default-class.ts';
+import { betaClassAnnotation, type PersistentVolumeClaim } from './volume-claim.ts';
 
-interface PersistentVolumeClaim extends KubeObject {
-  spec?: { storageClassName?: string };
-}
-
-const betaClassAnnotation = 'volume.beta.kubernetes.io/storage-class';
 const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'];
 
 /** Claims that ask for no class get the default one, if there is one. Upstream: kubernetes/plugin/pkg/admission/storage/storageclass/setdefault/admission.go. */

@@ -5,10 +5,17 @@ export interface SecretKeySelector {
 }
 export interface EnvVar {
   readonly name: string;
-  readonly valueFrom?: { readonly secretKeyRef?: SecretKeySelector };
+  readonly valueFrom?: { readonly secretKeyRef?: SecretKeySelector; readonly configMapKeyRef?: object };
 }
 export interface EnvFromSource {
   readonly secretRef?: { readonly name?: string };
+  readonly configMapRef?: object;
+}
+/** Amounts by resource name: canonical quantities. */
+export type ResourceList = Record<string, string>;
+export interface ResourceRequirements {
+  requests?: ResourceList;
+  limits?: ResourceList;
 }
 export interface VolumeMount {
   name: string;
@@ -22,6 +29,9 @@ export interface Container {
   env?: EnvVar[];
   envFrom?: EnvFromSource[];
   volumeMounts?: VolumeMount[];
+  resources?: ResourceRequirements;
+  /** Of init containers: `Always` goes on beside the others. */
+  restartPolicy?: string;
 }
 export interface Volume {
   name: string;
@@ -42,6 +52,11 @@ export interface PodSpec {
   priorityClassName?: string;
   priority?: number;
   preemptionPolicy?: string;
+  nodeName?: string;
+  nodeSelector?: Record<string, string>;
+  runtimeClassName?: string;
+  overhead?: ResourceList;
+  resources?: ResourceRequirements;
   [field: string]: unknown;
 }
 export interface Toleration {
@@ -51,8 +66,20 @@ export interface Toleration {
   effect?: string;
   tolerationSeconds?: number;
 }
+export interface ContainerStatus {
+  readonly name: string;
+  readonly resources?: ResourceRequirements;
+  readonly allocatedResources?: ResourceList;
+}
+export interface PodStatus {
+  readonly phase?: string;
+  readonly conditions?: readonly { readonly type: string; readonly reason?: string }[];
+  readonly containerStatuses?: readonly ContainerStatus[];
+  readonly initContainerStatuses?: readonly ContainerStatus[];
+}
 export interface Pod extends KubeObject {
   spec: PodSpec;
+  status?: PodStatus;
 }
 
 export type ContainerSort = 'container' | 'init container' | 'ephemeral container';

@@ -38,7 +38,8 @@ export class ServiceAccountAdmission {
   admit(request: Attributes): void | Promise<void> {
     if (request.operation !== 'CREATE') return;
     const { metadata, spec } = request.object as Pod;
-    if (metadata.annotations?.[mirrorAnnotation] !== undefined) return;
+    // What the kubelet mirrors stays as it is, and is judged before anything else looks at it.
+    if (metadata.annotations?.[mirrorAnnotation] !== undefined) return this.validate(request);
     spec.serviceAccountName ||= defaultName;
     const account = this.#accounts.get(request.namespace, spec.serviceAccountName);
     if (account) return this.#furnish(spec, account);

@@ -41,6 +41,7 @@ import { PagesModule } from './modules/pages.module.ts';
 import { PluginServicesModule } from './modules/plugin-services.module.ts';
 import { ServerModule } from './modules/server.module.ts';
 import { ServiceAccountsModule } from './modules/service-accounts.module.ts';
+import { defaultFeatureGates } from './options/feature-options.ts';
 import { installNonResourceRoutes } from './non-resource-routes.ts';
 import { installOpenIdRoutes } from './open-id-routes.ts';
 import type { AuthenticationConfig, ServerConfig } from './server-config.ts';
@@ -113,6 +114,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
       logger: log,
       metrics: new RegistryMetrics(registry),
       clock: systemClock,
+      featureGates: defaultFeatureGates(),
       shutdownSignal: shutdown.signal,
     }),
     AdmissionModule.register(config.admission, contributions),

@@ -16,6 +16,8 @@ export async function runServer(options: ServerOptions): Promise<void> {
   let app: App | undefined;
   try {
     app = await createApp(config);
+    const absent = options.admission.absentPlugins();
+    if (absent.length > 0) app.log.warn({ plugins: absent }, 'admission plugins that are on by default are not there yet');
     const ended = endOnSignal(app);
     await app.start();
     if (admin) await writeKubeconfig(admin.kubeconfig, { server: url, ca: admin.ca, client: admin.client });

@@ -14,6 +14,17 @@ export {
   newTooManyRequests,
   StatusError,
 } from '#apimachinery/api/errors';
+export { Quantity } from '#apimachinery/api/quantity';
+export {
+  everything,
+  type LabelSelector,
+  LabelSelectorError,
+  labelSelectorAsSelector,
+  type LabelSelectorSource,
+  newRequirement,
+  parseSelector,
+  selectorFromSet,
+} from '#apimachinery/labels/selector';
 export type {
   GroupResource,
   GroupVersionKind,
@@ -23,7 +34,12 @@ export type {
   OwnerReference,
   Status,
 } from '#apimachinery/meta/types';
-export { quoteList } from '#apimachinery/runtime/quote';
+export { getOwn, setOwn } from '#apimachinery/patch/own-property';
+export { deepCopy } from '#apimachinery/runtime/copy';
+export { deepEqual } from '#apimachinery/runtime/equality';
+export { quote, quoteList } from '#apimachinery/runtime/quote';
+export { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+export { aggregate as aggregateFieldErrors, aggregateMessages, type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 export { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
 export type {
   AdmissionHandler,
@@ -61,6 +77,7 @@ export { Configuration } from '#apiserver/plugins/configuration';
 export { contribute, Contribution, type ContributionOptions } from '#apiserver/plugins/contribution';
 export { Client, type ClientTarget } from '#apiserver/registry/client';
 export { type Informer, Informers } from '#apiserver/registry/informers';
+export { FeatureGates } from '#apiserver/server/feature-gates';
 export { Logger } from '#apiserver/server/logger';
 export type { PostStartHook } from '#apiserver/server/lifecycle/hooks';
 export { PostStartHookPlugin } from '#apiserver/server/lifecycle/post-start-hook-plugin';

@@ -6,7 +6,7 @@ import { contributionOf, type LoadedContribution } from '#apiserver/plugins/load
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
-import { defaultAdmissionPlugins } from '#cmd/builtin-plugins';
+import { AdmissionOptions } from '#cmd/options/admission-options';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/server-options';
 import type { ServerConfig } from '#cmd/server-config';
@@ -120,7 +120,7 @@ function testConfig(
     authentication: { anonymous: true, clientCa: undefined, tokens },
     authorization: { authorizers: [{ type: 'RBAC' }] },
     // No controller makes the service accounts that this plugin asks for (envtest switches it off, too).
-    admission: defaultAdmissionPlugins.filter((name) => name !== 'ServiceAccount'),
+    admission: new AdmissionOptions().enabledPlugins(true),
     requests: {
       timeoutMs: 60_000,
       maxInFlight: 400,

@@ -3,6 +3,6 @@ import type { Attributes } from './attributes.ts';
 
 /** The denial of a request: `pods "web-1" is forbidden: message`. Upstream: apiserver/pkg/admission/errors.go (NewForbidden). */
 export function forbidden(request: Pick<Attributes, 'resource' | 'name' | 'object'>, message: string): StatusError {
-  const name = request.name || request.object?.metadata.name || request.object?.metadata.generateName || 'Unknown/';
+  const name = request.name || request.object?.metadata.name || request.object?.metadata.generateName || 'Unknown';
   return newForbidden({ group: request.resource.group, resource: request.resource.resource }, name, message);
 }

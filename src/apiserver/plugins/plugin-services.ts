@@ -2,6 +2,7 @@ import { Container } from 'inversify';
 import { Authorizer } from '#apiserver/authorization/authorizer';
 import { Client } from '#apiserver/registry/client';
 import { Informers } from '#apiserver/registry/informers';
+import { FeatureGates } from '#apiserver/server/feature-gates';
 import { ShutdownSignal } from '#apiserver/server/lifecycle/shutdown-signal';
 import { Logger } from '#apiserver/server/logger';
 import { Metrics } from '#apiserver/server/metrics/metrics';
@@ -15,6 +16,7 @@ export interface PluginServices {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  readonly featureGates: FeatureGates;
   readonly shutdownSignal: ShutdownSignal;
 }
 
@@ -25,6 +27,7 @@ const tokens: Readonly<Record<keyof PluginServices, symbol>> = {
   logger: Logger,
   metrics: Metrics,
   clock: Clock,
+  featureGates: FeatureGates,
   shutdownSignal: ShutdownSignal,
 };
 

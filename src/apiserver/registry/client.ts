@@ -16,9 +16,14 @@ export interface Client {
   create(target: ClientTarget, object: KubeObject): Promise<KubeObject>;
   /**
    * Changes an object by what `change` makes of it; undefined leaves it. `change` is called again with the newer object where
-   * another writer was faster; what it throws ends the update.
+   * another writer was faster; what it throws ends the update. Returns what is stored; undefined if it was left or is not there.
    */
-  update(target: ClientTarget, namespace: string, name: string, change: (object: KubeObject) => KubeObject | undefined): Promise<void>;
+  update(
+    target: ClientTarget,
+    namespace: string,
+    name: string,
+    change: (object: KubeObject) => KubeObject | undefined,
+  ): Promise<KubeObject | undefined>;
   /** One that is gone already is fine. */
   delete(target: ClientTarget, namespace: string, name: string): Promise<void>;
 }

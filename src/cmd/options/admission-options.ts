@@ -1,4 +1,4 @@
-import { admissionPlugins } from '#cmd/builtin-plugins';
+import { absentAdmissionPlugins, admissionPlugins } from '#cmd/builtin-plugins';
 import { Check, Flag } from './flag.ts';
 import { nearestName } from './nearest-name.ts';
 import { readTable } from './tables.ts';
@@ -36,6 +36,13 @@ export class AdmissionOptions {
     const byDefault = pluginNames().onByDefault.filter((name) => !(standalone && name === 'ServiceAccount'));
     const on = new Set([...byDefault, ...this.enableAdmissionPlugins]);
     return [...admissionPlugins.keys()].filter((name) => on.has(name) && !this.disableAdmissionPlugins.includes(name));
+  }
+
+  /** Those that upstream has on by default, that are not switched off, and that are not there. */
+  absentPlugins(): string[] {
+    return pluginNames().onByDefault.filter(
+      (name) => absentAdmissionPlugins.includes(name) && !this.disableAdmissionPlugins.includes(name),
+    );
   }
 }
 

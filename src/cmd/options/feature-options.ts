@@ -1,3 +1,4 @@
+import type { FeatureGates } from '#apiserver/server/feature-gates';
 import { Check, Flag } from './flag.ts';
 import { nearestName } from './nearest-name.ts';
 import { readTable } from './tables.ts';
@@ -17,6 +18,18 @@ export class FeatureOptions {
   /** There are no profiles to be read over HTTP, so switching them off is always done. */
   @Flag('profiling')
   profiling = true;
+}
+
+/** Every gate at its default: no other value is accepted yet. */
+export function defaultFeatureGates(): FeatureGates {
+  const gates = readTable<Record<string, FeatureGate>>('feature-gates');
+  return {
+    enabled(name) {
+      const gate = Object.hasOwn(gates, name) ? gates[name] : undefined;
+      if (!gate) throw new Error(`unrecognized feature gate: ${name}`);
+      return gate.default;
+    },
+  };
 }
 
 /** A gate at its default is accepted. `kube:` names the component that this server is. */

@@ -49,7 +49,7 @@ async function ensureConfiguration(client: LoopbackClient, target: LoopbackTarge
   const isMandatory = mandatory.has(name);
   if (!isMandatory && present.metadata.annotations?.[autoUpdate] !== 'true') return undefined;
   if (present.metadata.annotations?.[autoUpdate] === 'true' && hasWantedSpec(present, wanted)) return undefined;
-  return client.update(target, '', name, (object) => ({
+  await client.update(target, '', name, (object) => ({
     ...object,
     metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [autoUpdate]: 'true' } },
     spec: wanted['spec'],

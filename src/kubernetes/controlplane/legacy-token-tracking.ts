@@ -10,7 +10,7 @@ export async function ensureLegacyTokenTracking(client: LoopbackClient, now: Dat
   const present = client.peek(configMaps, namespace, name);
   if (!present) return client.ensure(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: { since } });
   if (isDate((present['data'] as Readonly<Record<string, string>> | undefined)?.['since'])) return undefined;
-  return client.update(configMaps, namespace, name, (object) => ({ ...object, data: { ...(object['data'] as object), since } }));
+  await client.update(configMaps, namespace, name, (object) => ({ ...object, data: { ...(object['data'] as object), since } }));
 }
 
 function isDate(text: string | undefined): boolean {

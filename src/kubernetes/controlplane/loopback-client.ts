@@ -113,21 +113,21 @@ export class LoopbackClient implements Client {
     }
   }
 
-  /** Changes an object by what `change` makes of it; undefined leaves it. Tries again when others were faster. */
+  /** Changes an object by what `change` makes of it; undefined leaves it. Tries again when others were faster. Returns what is stored. */
   async update(
     target: LoopbackTarget,
     namespace: string,
     name: string,
     change: (object: KubeObject) => KubeObject | undefined,
-  ): Promise<void> {
+  ): Promise<KubeObject | undefined> {
     const endpoint = this.lookup(target);
     for (let attempt = 1; ; attempt += 1) {
       const current = await this.get(target, namespace, name);
       const next = current && change(current);
-      if (!next) return;
+      if (!next) return undefined;
       const request = this.#request(endpoint, namespace);
       try {
-        await endpoint.store.update(
+        const stored = await endpoint.store.update(
           request,
           name,
           async (existing) => {
@@ -136,7 +136,7 @@ export class LoopbackClient implements Client {
           },
           { strategy: endpoint.strategy },
         );
-        return;
+        return stored.object;
       } catch (error) {
         if (!isConflict(error) || attempt === attempts) throw error;
       }

@@ -47,7 +47,7 @@ async function reconcile(client: LoopbackClient, target: LoopbackTarget, wanted:
     return client.ensure(target, { ...wanted, subjects: union(wanted['subjects'], present['subjects']) });
   }
   if (!completed(present, wanted)) return undefined;
-  return client.update(target, namespace, name, (object) => completed(object, wanted));
+  await client.update(target, namespace, name, (object) => completed(object, wanted));
 }
 
 /** The object with what it lacks; undefined if it lacks nothing. */

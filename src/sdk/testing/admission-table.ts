@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
+import type { GroupResource, GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { parseGroupVersion } from '#apimachinery/meta/types';
 import { StatusError } from '#apimachinery/api/errors';
 import { AdmissionChain } from '#apiserver/admission/admission-chain';
+import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, AdmissionPluginClass, Attributes, Operation } from '#apiserver/admission/attributes';
 import { newPlugin } from '#apiserver/plugins/new-plugin';
 import { newServiceContainer, type PluginServices } from '#apiserver/plugins/plugin-services';
@@ -16,10 +17,11 @@ export interface AdmissionRow {
   readonly oldObject?: KubeObject;
   /** CREATE, or UPDATE where there is an old object. */
   readonly operation?: Operation;
-  /** Of the object's kind unless named: `pods`. */
-  readonly resource?: string;
+  /** Of the object's kind unless named: `widgets`, or with a group where that is another one than the kind's. */
+  readonly resource?: string | GroupResource;
   readonly subresource?: string;
   readonly user?: UserInfo;
+  readonly dryRun?: boolean;
   /** What the object is afterwards, in part. */
   readonly want?: object;
   /** What the denial says. */
@@ -38,8 +40,7 @@ export function admissionTable(
   rows: readonly AdmissionRow[],
   { configuration, ...services }: AdmissionTableOptions = {},
 ): void {
-  const instance =
-    typeof plugin === 'function' ? newPlugin(newServiceContainer(fakeServices(services)), plugin.name, plugin, configuration) : plugin;
+  const instance = typeof plugin === 'function' ? newInstance(plugin, services, configuration) : plugin;
   const chain = new AdmissionChain([instance]);
   describe(instance.constructor.name, () => {
     it.each(rows)('$name', async (row) => {
@@ -66,19 +67,33 @@ export function admissionTable(
   });
 }
 
+function newInstance(Plugin: AdmissionPluginClass, services: Partial<PluginServices>, configuration: object | undefined): AdmissionHandler {
+  const { name, configuration: ConfigurationClass } = admissionPluginOptions(Plugin);
+  return newPlugin(
+    newServiceContainer(fakeServices(services)),
+    name,
+    Plugin,
+    ConfigurationClass && Object.assign(new ConfigurationClass(), configuration),
+  );
+}
+
 function attributesOf(row: AdmissionRow, object: KubeObject, warnings: string[]): Attributes {
   const kind: GroupVersionKind = { ...parseGroupVersion(object.apiVersion), kind: object.kind };
   return {
     operation: row.operation ?? (row.oldObject ? 'UPDATE' : 'CREATE'),
     kind,
-    resource: { group: kind.group, version: kind.version, resource: row.resource ?? pluralOf(kind.kind) },
+    resource: {
+      group: typeof row.resource === 'object' ? row.resource.group : kind.group,
+      version: kind.version,
+      resource: typeof row.resource === 'object' ? row.resource.resource : (row.resource ?? pluralOf(kind.kind)),
+    },
     subresource: row.subresource ?? '',
     namespace: object.metadata.namespace ?? '',
     name: object.metadata.name ?? '',
     object,
     oldObject: row.oldObject,
     options: {},
-    dryRun: false,
+    dryRun: row.dryRun ?? false,
     user: row.user ?? { name: 'jane', groups: ['system:authenticated'] },
     addAnnotation() {},
     addWarning(text) {

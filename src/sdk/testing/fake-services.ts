@@ -22,7 +22,7 @@ export function fakeAuthorizer(allows: (attributes: Parameters<Authorizer['autho
   return { name: 'Fake', authorize: (attributes) => ({ decision: allows(attributes) ? 'Allow' : 'NoOpinion', reason: '' }) };
 }
 
-/** What a plugin gets by injection in a test: empty informers, an authorizer that allows nothing, no log, no metrics, the real time, unless named. */
+/** What a plugin gets by injection in a test: empty informers, an authorizer that allows nothing, no log, no metrics, the real time, every feature on, unless named. */
 export function fakeServices(services: Partial<PluginServices> = {}): PluginServices {
   return {
     informers: fakeInformers(),
@@ -31,6 +31,7 @@ export function fakeServices(services: Partial<PluginServices> = {}): PluginServ
     logger: silentLogger,
     metrics,
     clock: systemClock,
+    featureGates: { enabled: () => true },
     shutdownSignal: new AbortController().signal,
     ...services,
   };

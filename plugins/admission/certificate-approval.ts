@@ -1,0 +1,21 @@
+import { AdmissionPlugin, type Attributes, Authorizer, forbidden, inject, quote } from 'kubenest/sdk';
+import type { CertificateSigningRequest } from './certificate-request.ts';
+import { isAuthorizedForSignerName } from './signer-authorization.ts';
+
+/** Approving needs the right to `approve` for the signer. Upstream: kubernetes/plugin/pkg/admission/certificates/approval/admission.go. */
+@AdmissionPlugin({
+  name: 'CertificateApproval',
+  match: [
+    { groups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], subresources: ['approval'], operations: ['UPDATE'] },
+  ],
+})
+export class CertificateApproval {
+  constructor(@inject(Authorizer) private readonly authorizer: Authorizer) {}
+
+  async validate(request: Attributes): Promise<void> {
+    // Of the stored object: the name cannot be changed on the way.
+    const { signerName = '' } = (request.oldObject as CertificateSigningRequest).spec ?? {};
+    if (await isAuthorizedForSignerName(this.authorizer, request.user, 'approve', signerName)) return;
+    throw forbidden(request, `user not permitted to approve requests with signerName ${quote(signerName)}`);
+  }
+}

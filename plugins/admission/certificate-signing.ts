@@ -1,0 +1,21 @@
+import { AdmissionPlugin, type Attributes, Authorizer, forbidden, inject, quote, semanticDeepEqual } from 'kubenest/sdk';
+import type { CertificateSigningRequest } from './certificate-request.ts';
+import { isAuthorizedForSignerName } from './signer-authorization.ts';
+
+/** Issuing a certificate needs the right to `sign` for the signer. Upstream: kubernetes/plugin/pkg/admission/certificates/signing/admission.go. */
+@AdmissionPlugin({
+  name: 'CertificateSigning',
+  match: [{ groups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], subresources: ['status'], operations: ['UPDATE'] }],
+})
+export class CertificateSigning {
+  constructor(@inject(Authorizer) private readonly authorizer: Authorizer) {}
+
+  async validate(request: Attributes): Promise<void> {
+    const { status } = request.object as CertificateSigningRequest;
+    const old = request.oldObject as CertificateSigningRequest;
+    if (status?.certificate === old.status?.certificate && semanticDeepEqual(status?.conditions, old.status?.conditions)) return;
+    const { signerName = '' } = old.spec ?? {};
+    if (await isAuthorizedForSignerName(this.authorizer, request.user, 'sign', signerName)) return;
+    throw forbidden(request, `user not permitted to sign requests with signerName ${quote(signerName)}`);
+  }
+}

@@ -1,0 +1,46 @@
+import {
+  AdmissionPlugin,
+  type Attributes,
+  Authorizer,
+  FeatureGates,
+  forbidden,
+  inject,
+  type KubeObject,
+  quote,
+  semanticDeepEqual,
+} from 'kubenest/sdk';
+import { isAuthorizedForSignerName } from './signer-authorization.ts';
+
+interface ClusterTrustBundle extends KubeObject {
+  readonly spec?: { readonly signerName?: string };
+}
+
+/** Bundles of a signer need the right to `attest` for it. Upstream: kubernetes/plugin/pkg/admission/certificates/ctbattest/admission.go. */
+@AdmissionPlugin({
+  name: 'ClusterTrustBundleAttest',
+  match: [{ groups: ['certificates.k8s.io'], resources: ['clustertrustbundles'], subresources: ['*'], operations: ['CREATE', 'UPDATE'] }],
+})
+export class ClusterTrustBundleAttest {
+  readonly #enabled: boolean;
+
+  constructor(
+    @inject(Authorizer) private readonly authorizer: Authorizer,
+    @inject(FeatureGates) features: FeatureGates,
+  ) {
+    this.#enabled = features.enabled('ClusterTrustBundle');
+  }
+
+  async validate(request: Attributes): Promise<void> {
+    const { signerName = '' } = (request.object as ClusterTrustBundle).spec ?? {};
+    if (!this.#enabled || signerName === '') return;
+    if (request.oldObject && changesOnlyHousekeeping(request.object, request.oldObject)) return;
+    if (await isAuthorizedForSignerName(this.authorizer, request.user, 'attest', signerName)) return;
+    throw forbidden(request, `user not permitted to attest for signerName ${quote(signerName)}`);
+  }
+}
+
+/** Whether an update changes nothing but what garbage collection and storage migration do. Upstream: kubernetes/pkg/registry/rbac (IsOnlyMutatingGCFields). */
+function changesOnlyHousekeeping(object: KubeObject, old: KubeObject): boolean {
+  const { ownerReferences, finalizers, selfLink, managedFields } = old.metadata;
+  return semanticDeepEqual({ ...object, metadata: { ...object.metadata, ownerReferences, finalizers, selfLink, managedFields } }, old);
+}

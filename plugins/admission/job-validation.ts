@@ -1,0 +1,57 @@
+import {
+  AdmissionPlugin,
+  type Attributes,
+  FeatureGates,
+  forbidden,
+  type Informer,
+  Informers,
+  inject,
+  type KubeObject,
+  quote,
+} from 'kubenest/sdk';
+
+interface Job extends KubeObject {
+  readonly spec?: {
+    readonly parallelism?: number;
+    readonly template?: { readonly spec?: { readonly schedulingGroup?: { readonly podGroupName?: string } } };
+  };
+}
+interface PodGroup extends KubeObject {
+  readonly spec?: { readonly schedulingPolicy?: { readonly gang?: object } };
+}
+
+/** A job whose pods are scheduled all at once keeps their number. Upstream: kubernetes/plugin/pkg/admission/job/admission.go. */
+@AdmissionPlugin({ name: 'JobValidation', match: [{ groups: ['batch'], resources: ['jobs'], operations: ['UPDATE'] }] })
+export class JobValidation {
+  /** undefined where groups of pods are off: nothing of them is served then. */
+  readonly #groups: Informer<PodGroup> | undefined;
+
+  constructor(@inject(Informers) informers: Informers, @inject(FeatureGates) features: FeatureGates) {
+    if (features.enabled('GenericWorkload')) this.#groups = informers.for({ group: 'scheduling.k8s.io', resource: 'podgroups' });
+  }
+
+  validate(request: Attributes): void {
+    const job = request.object as Job;
+    const old = request.oldObject as Job;
+    if (!this.#groups || job.spec?.parallelism === old.spec?.parallelism) return;
+    const gang = this.#groupsOf(this.#groups, old).find(({ spec }) => spec?.schedulingPolicy?.gang);
+    if (gang)
+      throw forbidden(
+        request,
+        `cannot change parallelism for a Job referencing gang-scheduled PodGroup ${quote(gang.metadata.name ?? '')}`,
+      );
+  }
+
+  /** The group that the job names, or those that it controls. */
+  #groupsOf(groups: Informer<PodGroup>, { metadata, spec }: Job): PodGroup[] {
+    const namespace = metadata.namespace ?? '';
+    const name = spec?.template?.spec?.schedulingGroup?.podGroupName;
+    if (name !== undefined) {
+      const group = groups.get(namespace, name);
+      return group ? [group] : [];
+    }
+    return groups
+      .list(namespace)
+      .filter((group) => group.metadata.ownerReferences?.some(({ controller, uid }) => controller && uid === metadata.uid));
+  }
+}

@@ -1,0 +1,81 @@
+import type { Informer, Informers, KubeObject } from 'kubenest/sdk';
+import type { Pod, Volume } from '../pod-walker.ts';
+import type { PersistentVolumeClaim } from '../volume-claim.ts';
+
+interface PersistentVolume extends KubeObject {
+  readonly spec?: Readonly<Record<string, unknown>> & { readonly csi?: { readonly driver?: string } };
+}
+interface CSIDriver extends KubeObject {
+  readonly spec?: { readonly tokenRequests?: readonly { readonly audience?: string }[] };
+}
+
+/** What mounts volumes of sources that were built in once. Upstream: csi-translation-lib. */
+const migratedDrivers: Readonly<Record<string, string>> = {
+  gcePersistentDisk: 'pd.csi.storage.gke.io',
+  awsElasticBlockStore: 'ebs.csi.aws.com',
+  cinder: 'cinder.csi.openstack.org',
+  azureDisk: 'disk.csi.azure.com',
+  azureFile: 'file.csi.azure.com',
+  vsphereVolume: 'csi.vsphere.vmware.com',
+  portworxVolume: 'pxd.portworx.com',
+};
+
+/** For whom the volumes of a pod need tokens of its service account. */
+export class TokenAudiences {
+  readonly #claims: Informer<PersistentVolumeClaim>;
+  readonly #volumes: Informer<PersistentVolume>;
+  readonly #drivers: Informer<CSIDriver>;
+
+  constructor(informers: Informers) {
+    this.#claims = informers.for({ group: '', resource: 'persistentvolumeclaims' });
+    this.#volumes = informers.for({ group: '', resource: 'persistentvolumes' });
+    this.#drivers = informers.for({ group: 'storage.k8s.io', resource: 'csidrivers' });
+  }
+
+  /** Whether a pod needs tokens for an audience (empty: the server itself). Throws what hindered finding it out, if nothing needs them. */
+  isNeeded(pod: Pod, audience: string): boolean {
+    const problems: string[] = [];
+    for (const volume of pod.spec.volumes ?? []) {
+      const sources = (volume.projected?.sources ?? []) as readonly { serviceAccountToken?: { audience?: string } }[];
+      if (sources.some(({ serviceAccountToken }) => serviceAccountToken && (serviceAccountToken.audience ?? '') === audience)) return true;
+      try {
+        if (this.#asksFor(this.#driverOf(pod, volume), audience)) return true;
+      } catch (error) {
+        problems.push((error as Error).message);
+      }
+    }
+    if (problems.length > 0) throw new Error(problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`);
+    return false;
+  }
+
+  #asksFor(driver: string | undefined, audience: string): boolean {
+    if (!driver) return false;
+    const found = this.#drivers.get('', driver);
+    if (!found) throw new Error(`csidriver.storage.k8s.io "${driver}" not found`);
+    return found.spec?.tokenRequests?.some((request) => (request.audience ?? '') === audience) ?? false;
+  }
+
+  #driverOf({ metadata }: Pod, volume: Volume): string | undefined {
+    const namespace = metadata.namespace ?? '';
+    const ephemeral = volume['ephemeral'] as { volumeClaimTemplate?: object } | undefined;
+    if (ephemeral?.volumeClaimTemplate) return this.#driverOfClaim(namespace, `${metadata.name}-${volume.name}`);
+    const claim = volume['persistentVolumeClaim'] as { claimName?: string } | undefined;
+    if (claim) return this.#driverOfClaim(namespace, claim.claimName ?? '');
+    const csi = volume['csi'] as { driver?: string } | undefined;
+    return csi ? csi.driver : migratedDriverOf(volume);
+  }
+
+  #driverOfClaim(namespace: string, name: string): string | undefined {
+    const claim = this.#claims.get(namespace, name);
+    if (!claim) throw new Error(`persistentvolumeclaim "${name}" not found`);
+    const volumeName = claim.spec?.volumeName ?? '';
+    const volume = this.#volumes.get('', volumeName);
+    if (!volume) throw new Error(`persistentvolume "${volumeName}" not found`);
+    return volume.spec?.csi?.driver ?? migratedDriverOf(volume.spec ?? {});
+  }
+}
+
+function migratedDriverOf(sources: Readonly<Record<string, unknown>>): string | undefined {
+  const source = Object.keys(migratedDrivers).find((name) => sources[name]);
+  return source && migratedDrivers[source];
+}

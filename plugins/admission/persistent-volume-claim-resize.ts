@@ -1,0 +1,36 @@
+import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject, type KubeObject, Quantity } from 'kubenest/sdk';
+import { type PersistentVolumeClaim, storageClassOf } from './volume-claim.ts';
+
+interface StorageClass extends KubeObject {
+  readonly allowVolumeExpansion?: boolean;
+}
+
+/** Lets claims grow only where they are bound and their class says so. Upstream: kubernetes/plugin/pkg/admission/storage/persistentvolume/resize/admission.go. */
+@AdmissionPlugin({
+  name: 'PersistentVolumeClaimResize',
+  match: [{ groups: [''], resources: ['persistentvolumeclaims'], operations: ['UPDATE'] }],
+})
+export class PersistentVolumeClaimResize {
+  readonly #classes: Informer<StorageClass>;
+
+  constructor(@inject(Informers) informers: Informers) {
+    this.#classes = informers.for({ group: 'storage.k8s.io', resource: 'storageclasses' });
+  }
+
+  validate(request: Attributes): void {
+    const claim = request.object as PersistentVolumeClaim;
+    const old = request.oldObject as PersistentVolumeClaim;
+    if (sizeOf(claim).compare(sizeOf(old)) <= 0) return;
+    if (old.status?.phase !== 'Bound') throw forbidden(request, 'Only bound persistent volume claims can be expanded');
+    const name = storageClassOf(claim);
+    if (name && name === storageClassOf(old) && this.#classes.get('', name)?.allowVolumeExpansion) return;
+    throw forbidden(
+      request,
+      'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+    );
+  }
+}
+
+function sizeOf({ spec }: PersistentVolumeClaim): Quantity {
+  return Quantity.parse(spec?.resources?.requests?.['storage'] ?? '0');
+}

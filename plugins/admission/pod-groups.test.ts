@@ -1,0 +1,69 @@
+import type { KubeObject } from 'kubenest/sdk';
+import { admissionTable, fakeInformers } from 'kubenest/sdk/testing';
+import { JobValidation } from './job-validation.ts';
+import { PodGroupProtection } from './pod-group-protection.ts';
+import { PodGroupWorkloadExists } from './pod-group-workload-exists.ts';
+import { object } from './test-objects.ts';
+
+const group = (spec: object = {}, metadata: KubeObject['metadata'] = {}) =>
+  object('scheduling.k8s.io/v1alpha2', 'PodGroup', { spec }, { namespace: 'ns', ...metadata });
+const off = { featureGates: { enabled: () => false } };
+
+admissionTable(PodGroupProtection, [
+  {
+    name: 'a group is protected',
+    object: group(),
+    want: { metadata: { name: 'x', namespace: 'ns', finalizers: ['scheduling.k8s.io/podgroup-protection'] } },
+  },
+]);
+admissionTable(PodGroupProtection, [{ name: 'while the feature is off', object: group() }], off);
+
+const workload = (metadata = {}) =>
+  object('scheduling.k8s.io/v1alpha2', 'Workload', { spec: { podGroupTemplates: [{ name: 'workers' }] } }, metadata);
+const unused = (): never => {
+  throw new Error('not asked for');
+};
+const client = {
+  get: async (_target: unknown, _namespace: string, name: string) =>
+    name === 'here' ? workload() : name === 'going' ? workload({ deletionTimestamp: '2020-01-01T00:00:00Z' }) : undefined,
+  create: unused,
+  update: unused,
+  delete: unused,
+};
+const made = (workloadName: string, podGroupTemplateName = 'workers') =>
+  group({ podGroupTemplateRef: { workload: { workloadName, podGroupTemplateName } } });
+admissionTable(
+  PodGroupWorkloadExists,
+  [
+    { name: 'of no workload', object: group() },
+    { name: 'of a template that is there', object: made('here') },
+    { name: 'of a template that is not', object: made('here', 'others'), denied: /PodGroupTemplate "others" not found in Workload "here"/ },
+    { name: 'of a workload that is not there', object: made('none'), denied: /PodGroup rejected: Workload "none" not found/ },
+    { name: 'of a workload that goes', object: made('going'), denied: /Workload "going" is being deleted/ },
+  ],
+  { client },
+);
+
+const job = (parallelism: number, podGroupName?: string) =>
+  object(
+    'batch/v1',
+    'Job',
+    { spec: { parallelism, template: { spec: podGroupName ? { schedulingGroup: { podGroupName } } : {} } } },
+    { namespace: 'ns', uid: 'job' },
+  );
+const gang = { schedulingPolicy: { gang: {} } };
+const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'x', uid: 'job', controller: true };
+admissionTable(
+  JobValidation,
+  [
+    { name: 'a job of no group', object: job(2), oldObject: job(1) },
+    { name: 'a job of a gang', object: job(2, 'gang'), oldObject: job(1, 'gang'), denied: /gang-scheduled PodGroup "gang"/ },
+    { name: 'a job of a gang that stays as it is', object: job(1, 'gang'), oldObject: job(1, 'gang') },
+    { name: 'a job of a loose group', object: job(2, 'loose'), oldObject: job(1, 'loose') },
+  ],
+  { informers: fakeInformers({ 'podgroups.scheduling.k8s.io': [group(gang, { name: 'gang' }), group({}, { name: 'loose' })] }) },
+);
+admissionTable(JobValidation, [{ name: 'a job that controls a gang', object: job(2), oldObject: job(1), denied: /PodGroup "own"/ }], {
+  informers: fakeInformers({ 'podgroups.scheduling.k8s.io': [group(gang, { name: 'own', ownerReferences: [owner] })] }),
+});
+admissionTable(JobValidation, [{ name: 'while the feature is off', object: job(2, 'gang'), oldObject: job(1, 'gang') }], off);

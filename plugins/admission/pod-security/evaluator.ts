@@ -1,0 +1,40 @@
+import { baselineChecks } from './baseline-checks.ts';
+import type { Check, CheckedPod, VersionedCheck, Violation } from './check.ts';
+import type { Level, LevelVersion } from './level.ts';
+import { restrictedChecks } from './restricted-checks.ts';
+
+const byId = (a: Check, b: Check): number => (a.id < b.id ? -1 : 1);
+const baseline = [...baselineChecks].sort(byId);
+const restricted = [...restrictedChecks].sort(byId);
+/** The newest version in which a rule changed: later ones, and `latest`, are the same. */
+const newest = Math.max(...[...baseline, ...restricted].flatMap(({ versions }) => versions.map(({ since }) => since)));
+const compiled = new Map<string, readonly VersionedCheck[]>();
+
+/** What is wrong with a pod at a level as it was in a version. Upstream: pod-security-admission/policy/registry.go. */
+export function violationsOf({ level, version }: LevelVersion, pod: CheckedPod): Violation[] {
+  return level === 'privileged' ? [] : checksOf(level, Math.min(version, newest)).flatMap(({ check }) => check(pod) ?? []);
+}
+
+function checksOf(level: Exclude<Level, 'privileged'>, minor: number): readonly VersionedCheck[] {
+  const key = `${level}:${minor}`;
+  let checks = compiled.get(key);
+  if (!checks) {
+    const own = level === 'restricted' ? restricted.filter((check) => ruleIn(check, minor)) : [];
+    const overridden = new Set(own.flatMap(({ overrides }) => overrides ?? []));
+    checks = [...baseline.filter(({ id }) => !overridden.has(id)), ...own].flatMap((check) => ruleIn(check, minor) ?? []);
+    compiled.set(key, checks);
+  }
+  return checks;
+}
+
+function ruleIn({ versions }: Check, minor: number): VersionedCheck | undefined {
+  return versions.findLast(({ since }) => since <= minor);
+}
+
+export function reasonsText(violations: readonly Violation[]): string {
+  return violations.map(({ reason }) => reason).join(', ');
+}
+
+export function detailsText(violations: readonly Violation[]): string {
+  return violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ');
+}

@@ -1,0 +1,68 @@
+import { type Attributes, Quantity } from 'kubenest/sdk';
+import { type PersistentVolumeClaim, storageClassOf } from '../volume-claim.ts';
+import { matchesNames, objectCountName, type QuotaEvaluator, type ScopeRequirement } from './evaluator.ts';
+import { one, type QuotaAmounts } from './quota-amounts.ts';
+
+const countName = objectCountName('', 'persistentvolumeclaims');
+const resources = ['persistentvolumeclaims', 'requests.storage'];
+const classSuffix = '.storageclass.storage.k8s.io/';
+
+/** Upstream: kubernetes/pkg/quota/v1/evaluator/core/persistent_volume_claims.go. */
+export class PersistentVolumeClaimEvaluator implements QuotaEvaluator {
+  readonly hasScopes = true;
+
+  handles({ operation, subresource, object, oldObject }: Attributes): boolean {
+    if (subresource === '') return operation === 'CREATE' || operation === 'UPDATE';
+    return subresource === 'status' && changesCharge(object as PersistentVolumeClaim, oldObject as PersistentVolumeClaim);
+  }
+
+  matchingResources(names: Iterable<string>): string[] {
+    return [...names].filter(
+      (name) => name === countName || resources.includes(name) || resources.some((resource) => name.endsWith(classSuffix + resource)),
+    );
+  }
+
+  matchesScope(scope: ScopeRequirement, object: PersistentVolumeClaim): boolean {
+    return scope.scopeName === 'VolumeAttributesClass' && matchesNames(scope, attributesClassesOf(object));
+  }
+
+  usage(object: PersistentVolumeClaim): QuotaAmounts {
+    const usage = new Map([
+      ['persistentvolumeclaims', one],
+      [countName, one],
+    ]);
+    const storageClass = storageClassOf(object);
+    const storage = storageOf(object);
+    if (storage) usage.set('requests.storage', storage);
+    if (storageClass === '') return usage;
+    usage.set(`${storageClass}${classSuffix}persistentvolumeclaims`, one);
+    if (storage) usage.set(`${storageClass}${classSuffix}requests.storage`, storage);
+    return usage;
+  }
+}
+
+/** What is asked for, or what was granted in an expansion that is not taken back yet, in whole bytes. */
+function storageOf({ spec, status }: PersistentVolumeClaim): Quantity | undefined {
+  const asked = spec?.resources?.requests?.['storage'];
+  if (asked === undefined) return undefined;
+  const request = Quantity.parse(asked);
+  const granted = Quantity.parse(status?.allocatedResources?.['storage'] ?? '0');
+  const most = granted.compare(request) > 0 ? granted : request;
+  return most.isInteger() ? most : Quantity.fromInteger(most.value(), most.format);
+}
+
+function attributesClassesOf({ spec, status }: PersistentVolumeClaim): string[] {
+  const names = [
+    spec?.volumeAttributesClassName,
+    status?.currentVolumeAttributesClassName,
+    status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
+  ];
+  return [...new Set(names.filter((name): name is string => Boolean(name)))].sort();
+}
+
+function changesCharge(object: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
+  return (
+    object.status?.allocatedResources?.['storage'] !== old.status?.allocatedResources?.['storage'] ||
+    attributesClassesOf(object).join() !== attributesClassesOf(old).join()
+  );
+}

@@ -1,0 +1,145 @@
+import type { Attributes, Quantity } from 'kubenest/sdk';
+import { type Amounts, amountsOf, isPodLevelResource, podResources } from '../pod-resources.ts';
+import { type Container, containersOf, type Pod } from '../pod-walker.ts';
+import { matchesNames, objectCountName, type QuotaEvaluator, type ScopeRequirement } from './evaluator.ts';
+import { one, type QuotaAmounts } from './quota-amounts.ts';
+
+const countName = objectCountName('', 'pods');
+const resources = new Set([
+  countName,
+  'pods',
+  ...['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
+]);
+const mustBeSaid = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']);
+const deviceClassPrefix = 'deviceclass.resource.kubernetes.io/';
+const podUsageOptions = { isPodLevelResource, useStatus: true, overhead: true };
+
+interface AffinityTerm {
+  readonly namespaces?: readonly string[];
+  readonly namespaceSelector?: object;
+}
+interface AffinityTerms {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly AffinityTerm[];
+  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly { readonly podAffinityTerm?: AffinityTerm }[];
+}
+
+/** Of the kubernetes.io namespace, where names without a prefix are too. */
+function isNativeResource(name: string): boolean {
+  return !name.includes('/') || name.includes('kubernetes.io/');
+}
+
+/** `requests.example.com/gpu` */
+export function isExtendedResourceNameForQuota(name: string): boolean {
+  return name.startsWith('requests.') && (!isNativeResource(name) || name.startsWith(`requests.${deviceClassPrefix}`));
+}
+
+/** Upstream: kubernetes/pkg/quota/v1/evaluator/core/pods.go. */
+export class PodEvaluator implements QuotaEvaluator {
+  readonly hasScopes = true;
+
+  handles({ operation, subresource, object, oldObject }: Attributes): boolean {
+    if (subresource === 'resize') return operation === 'UPDATE';
+    if (subresource !== '') return false;
+    return operation === 'CREATE' || (operation === 'UPDATE' && isTerminating(object as Pod) !== isTerminating(oldObject as Pod));
+  }
+
+  matchingResources(names: Iterable<string>): string[] {
+    return [...names].filter(
+      (name) =>
+        resources.has(name) ||
+        name.startsWith('hugepages-') ||
+        name.startsWith('requests.hugepages-') ||
+        isExtendedResourceNameForQuota(name),
+    );
+  }
+
+  matchesScope(scope: ScopeRequirement, object: Pod): boolean {
+    switch (scope.scopeName) {
+      case 'Terminating':
+        return isTerminating(object);
+      case 'NotTerminating':
+        return !isTerminating(object);
+      case 'BestEffort':
+        return isBestEffort(object);
+      case 'NotBestEffort':
+        return !isBestEffort(object);
+      case 'PriorityClass': {
+        const { priorityClassName } = object.spec;
+        return matchesNames(scope, priorityClassName ? [priorityClassName] : []);
+      }
+      case 'CrossNamespacePodAffinity':
+        return usesCrossNamespaceAffinity(object);
+      default:
+        return false;
+    }
+  }
+
+  /** Every container must say what a quota limits, unless the pod says it as a whole. */
+  checkConstraints(required: readonly string[], { spec }: Pod): void {
+    const said = [spec.resources?.requests, spec.resources?.limits].some((list) => Object.keys(list ?? {}).some(isPodLevelResource));
+    if (said) return;
+    const problems = required
+      .filter((name) => mustBeSaid.has(name))
+      .sort()
+      .flatMap((name) => {
+        const silent = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].filter((container) => !says(container, name));
+        return silent.length === 0 ? [] : [`${name} for: ${[...new Set(silent.map((container) => container.name))].sort().join(',')}`];
+      });
+    if (problems.length > 0) throw new Error(`must specify ${problems.join('; ')}`);
+  }
+
+  usage(object: Pod): QuotaAmounts {
+    const usage: Amounts = new Map([[countName, one]]);
+    if (!isCharged(object)) return usage;
+    usage.set('pods', one);
+    for (const [name, quantity] of podResources(object, 'requests', podUsageOptions)) addRequest(usage, name, quantity);
+    for (const [name, quantity] of podResources(object, 'limits', podUsageOptions))
+      if (isCounted(name)) usage.set(`limits.${name}`, quantity);
+    return usage;
+  }
+}
+
+const isCounted = (name: string): boolean => name === 'cpu' || name === 'memory' || name === 'ephemeral-storage';
+
+function addRequest(usage: Amounts, name: string, quantity: Quantity): void {
+  if (isCounted(name) || name.startsWith('hugepages-')) usage.set(name, quantity);
+  else if (!name.startsWith(deviceClassPrefix) && (isNativeResource(name) || name.startsWith('requests.'))) return;
+  usage.set(`requests.${name}`, quantity);
+}
+
+function says({ resources: said }: Container, name: string): boolean {
+  const [which, resource] = name.includes('.') ? (name.split('.', 2) as ['requests' | 'limits', string]) : (['requests', name] as const);
+  return Object.hasOwn(said?.[which] ?? {}, resource);
+}
+
+/** Pods that are done, or should be gone, take nothing but their place in the list. */
+function isCharged({ status, metadata }: Pod): boolean {
+  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return false;
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return true;
+  return Date.now() <= Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1_000;
+}
+
+function isTerminating({ spec }: Pod): boolean {
+  return ((spec['activeDeadlineSeconds'] as number | undefined) ?? -1) >= 0;
+}
+
+/** No container asks for cpu or memory, nor does the pod. */
+function isBestEffort({ spec }: Pod): boolean {
+  const all = [spec.resources, ...Array.from(containersOf({ ...spec, ephemeralContainers: [] }), ({ container }) => container.resources)];
+  return all.every((one) =>
+    [one?.requests, one?.limits].every((list) =>
+      [...amountsOf(list)].every(([name, quantity]) => (name !== 'cpu' && name !== 'memory') || quantity.sign <= 0),
+    ),
+  );
+}
+
+function usesCrossNamespaceAffinity({ spec }: Pod): boolean {
+  const { podAffinity, podAntiAffinity } = (spec['affinity'] ?? {}) as { podAffinity?: AffinityTerms; podAntiAffinity?: AffinityTerms };
+  return [podAffinity, podAntiAffinity].some((terms) =>
+    [
+      ...(terms?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+      ...(terms?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+    ].some((term) => (term?.namespaces?.length ?? 0) > 0 || term?.namespaceSelector !== undefined),
+  );
+}

@@ -1,0 +1,150 @@
+import type { Client, Informer, KubeObject } from 'kubenest/sdk';
+import { type Attributes, newConflict, newInternalError, setOwn } from 'kubenest/sdk';
+import type { ResourceList } from '../pod-walker.ts';
+import { type QuotaState, quotaState, type ResourceQuotaObject } from './check-request.ts';
+import { areEqual, type QuotaAmounts } from './quota-amounts.ts';
+
+const target = { group: '', version: 'v1', resource: 'resourcequotas', subresource: 'status' };
+const retries = 3;
+const patienceMs = 10_000;
+const maxRemembered = 100;
+
+/** What a request makes of a namespace's quotas; throws to deny it. */
+type CheckRequest = (states: readonly QuotaState[], request: Attributes) => readonly QuotaState[];
+
+interface Waiter {
+  readonly request: Attributes;
+  admit(): void;
+  deny(error: unknown): void;
+  /** Decided: what comes later does not count. */
+  done: boolean;
+}
+
+/**
+ * Counts what requests use, a namespace's one after the other: those that came in while the last ones were written are
+ * checked together, against what is left after those before them, and written at once. Nothing is admitted before its usage
+ * is stored by compare-and-swap, so that a quota is never exceeded, however many ask at the same time, in this server or in
+ * another one. Upstream: apiserver/pkg/admission/plugin/resourcequota/controller.go.
+ */
+export class QuotaAccountant {
+  readonly #waiting = new Map<string, Waiter[]>();
+  /** What was written last, for a cache that has not seen it yet. */
+  readonly #written = new Map<string, ResourceQuotaObject>();
+
+  constructor(
+    readonly quotas: Informer<ResourceQuotaObject>,
+    readonly client: Client,
+    readonly check: CheckRequest,
+  ) {}
+
+  /** Resolves once the request's usage is stored. Rejects where a quota does not let it in. */
+  async charge(request: Attributes): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter: Waiter = { request, admit: resolve, deny: reject, done: false };
+    const queue = this.#waiting.get(request.namespace);
+    if (queue) queue.push(waiter);
+    else {
+      this.#waiting.set(request.namespace, [waiter]);
+      void this.#work(request.namespace);
+    }
+    const timer = setTimeout(() => {
+      waiter.done = true;
+      reject(newInternalError('resource quota evaluation timed out'));
+    }, patienceMs);
+    await promise.finally(() => clearTimeout(timer));
+  }
+
+  async #work(namespace: string): Promise<void> {
+    for (let batch = this.#take(namespace); batch; batch = this.#take(namespace)) {
+      try {
+        await this.#settle(this.#statesOf(namespace), batch, retries);
+      } catch (error) {
+        for (const waiter of batch) decide(waiter, error);
+      }
+    }
+  }
+
+  /** Those that wait; undefined, and the namespace is forgotten, if there are none. */
+  #take(namespace: string): Waiter[] | undefined {
+    const queue = this.#waiting.get(namespace);
+    const batch = queue?.splice(0).filter(({ done }) => !done) ?? [];
+    if (batch.length > 0) return batch;
+    this.#waiting.delete(namespace);
+    return undefined;
+  }
+
+  async #settle(states: readonly QuotaState[], batch: readonly Waiter[], retriesLeft: number): Promise<void> {
+    let current = states;
+    const charged: Waiter[] = [];
+    for (const waiter of batch.filter(({ done }) => !done)) {
+      try {
+        const next = this.check(current, waiter.request);
+        const changes = next.some((state, at) => state !== current[at]);
+        if (waiter.request.dryRun || !changes) decide(waiter);
+        else {
+          charged.push(waiter);
+          current = next;
+        }
+      } catch (error) {
+        decide(waiter, error);
+      }
+    }
+    const changed = current.filter((state, at) => !areEqual(state.used, states[at]?.used ?? new Map()));
+    const failed: QuotaState[] = [];
+    for (const state of changed) if (!(await this.#write(state))) failed.push(state);
+    if (failed.length === 0) {
+      for (const waiter of charged) decide(waiter);
+      return;
+    }
+    if (retriesLeft === 0) {
+      const error = newConflict(
+        target,
+        failed[0]?.quota.metadata.name ?? '',
+        'the object has been modified; please apply your changes to the latest version and try again',
+      );
+      for (const waiter of charged) decide(waiter, error);
+      return;
+    }
+    // Only what was not written is checked again: the rest has these requests counted already.
+    const names = new Set(failed.map(({ quota }) => quota.metadata.name));
+    const again = this.#statesOf(failed[0]?.quota.metadata.namespace ?? '').filter(({ quota }) => names.has(quota.metadata.name));
+    await this.#settle(again, charged, retriesLeft - 1);
+  }
+
+  /** `false`: somebody else changed the quota meanwhile. */
+  async #write({ quota, used }: QuotaState): Promise<boolean> {
+    const { namespace = '', name = '', resourceVersion } = quota.metadata;
+    const stored = await this.client.update(target, namespace, name, (object) =>
+      object.metadata.resourceVersion === resourceVersion ? withUsed(object, used) : undefined,
+    );
+    if (!stored) return false;
+    if (this.#written.size >= maxRemembered) this.#written.delete(this.#written.keys().next().value as string);
+    this.#written.set(`${namespace}/${name}`, stored as ResourceQuotaObject);
+    return true;
+  }
+
+  #statesOf(namespace: string): QuotaState[] {
+    return this.quotas.list(namespace).map((quota) => quotaState(this.#newest(quota)));
+  }
+
+  #newest(quota: ResourceQuotaObject): ResourceQuotaObject {
+    const key = `${quota.metadata.namespace}/${quota.metadata.name}`;
+    const written = this.#written.get(key);
+    if (written && BigInt(written.metadata.resourceVersion ?? 0) > BigInt(quota.metadata.resourceVersion ?? 0)) return written;
+    this.#written.delete(key);
+    return quota;
+  }
+}
+
+function decide(waiter: Waiter, error?: unknown): void {
+  if (waiter.done) return;
+  waiter.done = true;
+  if (error === undefined) waiter.admit();
+  else waiter.deny(error);
+}
+
+function withUsed(object: KubeObject, amounts: QuotaAmounts): KubeObject {
+  const used: ResourceList = {};
+  for (const [name, quantity] of amounts) setOwn(used, name, quantity.toString());
+  return { ...object, status: { ...(object['status'] as object | undefined), used } };
+}

@@ -1,0 +1,53 @@
+import { Quantity } from 'kubenest/sdk';
+import type { Amounts } from '../pod-resources.ts';
+
+/** Quantities by resource name that nobody changes. */
+export type QuotaAmounts = ReadonlyMap<string, Quantity>;
+
+export const one = Quantity.fromInteger(1);
+export const zero = Quantity.fromInteger(0);
+
+export function mask(amounts: QuotaAmounts, names: ReadonlySet<string>): Amounts {
+  return new Map([...amounts].filter(([name]) => names.has(name)));
+}
+
+export function withoutZeros(amounts: QuotaAmounts): Amounts {
+  return new Map([...amounts].filter(([, quantity]) => quantity.sign !== 0));
+}
+
+/** What `amounts` has more than `before`, of each name of either. */
+export function growth(amounts: QuotaAmounts, before: QuotaAmounts): Amounts {
+  const grown: Amounts = new Map();
+  for (const name of new Set([...amounts.keys(), ...before.keys()])) {
+    const difference = (amounts.get(name) ?? zero).sub(before.get(name) ?? zero);
+    grown.set(name, difference.sign > 0 ? difference : zero);
+  }
+  return grown;
+}
+
+export function sum(a: QuotaAmounts, b: QuotaAmounts): Amounts {
+  const total = new Map(a);
+  for (const [name, quantity] of b) total.set(name, total.get(name)?.add(quantity) ?? quantity);
+  return total;
+}
+
+export function areEqual(a: QuotaAmounts, b: QuotaAmounts): boolean {
+  return a.size === b.size && [...a].every(([name, quantity]) => b.get(name)?.equals(quantity));
+}
+
+/** The names of which `amounts` has more than `limits`. */
+export function exceeding(amounts: QuotaAmounts, limits: QuotaAmounts): Set<string> {
+  return new Set([...limits].filter(([name, limit]) => (amounts.get(name)?.compare(limit) ?? 0) > 0).map(([name]) => name));
+}
+
+/** `cpu=1,memory=2Gi` */
+export function amountsText(amounts: QuotaAmounts): string {
+  return [...amounts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, quantity]) => `${name}=${quantity}`)
+    .join(',');
+}
+
+export function namesText(names: Iterable<string>): string {
+  return [...names].sort().join(',');
+}

@@ -1,0 +1,133 @@
+import { type Attributes, type Informer, type KubeObject, Quantity } from 'kubenest/sdk';
+import type { Amounts } from '../pod-resources.ts';
+import type { Pod } from '../pod-walker.ts';
+import { objectCountName, type QuotaEvaluator } from './evaluator.ts';
+import { isExtendedResourceNameForQuota, type PodEvaluator } from './pod-evaluator.ts';
+import { one, type QuotaAmounts } from './quota-amounts.ts';
+
+interface DeviceRequest {
+  readonly deviceClassName?: string;
+  readonly allocationMode?: string;
+  readonly count?: number;
+}
+interface ResourceClaim extends KubeObject {
+  readonly spec?: {
+    readonly devices?: {
+      readonly requests?: readonly { readonly exactly?: DeviceRequest; readonly firstAvailable?: readonly DeviceRequest[] }[];
+    };
+  };
+}
+interface DeviceClass extends KubeObject {
+  readonly spec?: { readonly extendedResourceName?: string };
+}
+interface ClaimedPod extends Pod {
+  readonly status?: Pod['status'] & { readonly extendedResourceClaimStatus?: { readonly resourceClaimName?: string } };
+}
+
+const countName = objectCountName('resource.k8s.io', 'resourceclaims');
+const classSuffix = '.deviceclass.resource.k8s.io/devices';
+const implicitPrefix = 'requests.deviceclass.resource.kubernetes.io/';
+const extendedAnnotation = 'resource.kubernetes.io/extended-resource-claim';
+/** Of requests for all devices. Upstream: resource/v1 (AllocationResultsMaxSize). */
+const maxDevices = 32;
+
+/** Claims of devices: by their class, and by the extended resource that stands for the class. Upstream: kubernetes/pkg/quota/v1/evaluator/core/resource_claims.go. */
+export class ResourceClaimEvaluator implements QuotaEvaluator {
+  constructor(
+    readonly claims: Informer<ResourceClaim>,
+    readonly classes: Informer<DeviceClass>,
+    readonly pods: Informer<ClaimedPod>,
+    readonly podEvaluator: PodEvaluator,
+  ) {}
+
+  handles({ operation, subresource }: Attributes): boolean {
+    return subresource === '' && (operation === 'CREATE' || operation === 'UPDATE');
+  }
+
+  matchingResources(names: Iterable<string>): string[] {
+    return [...names].filter((name) => {
+      if (name === countName || name.endsWith(classSuffix)) return true;
+      if (name.startsWith(implicitPrefix)) return this.#extendedName(name.slice(implicitPrefix.length)) !== '';
+      return isExtendedResourceNameForQuota(name) && this.#hasClassFor(name.slice('requests.'.length));
+    });
+  }
+
+  matchesScope(): boolean {
+    return false;
+  }
+
+  usage(object: ResourceClaim): QuotaAmounts {
+    const usage: Amounts = new Map([[countName, one]]);
+    for (const { exactly, firstAvailable } of object.spec?.devices?.requests ?? []) {
+      if (firstAvailable?.length) addAll(usage, mostOf(firstAvailable));
+      else if (exactly) addAll(usage, mostOf([exactly]));
+    }
+    this.#addExtended(usage, object);
+    return usage;
+  }
+
+  /** What the pod itself is charged for already does not count again. */
+  #addExtended(usage: Amounts, claim: ResourceClaim): void {
+    const extended: Amounts = new Map();
+    for (const [name, quantity] of usage) {
+      if (!name.endsWith(classSuffix) || name === classSuffix) continue;
+      const deviceClass = name.slice(0, -classSuffix.length);
+      extended.set(implicitPrefix + deviceClass, quantity);
+      const resource = this.#extendedName(deviceClass);
+      if (resource !== '') extended.set(`requests.${resource}`, quantity);
+    }
+    const charged = this.#podUsage(claim);
+    for (const [name, quantity] of extended) {
+      const podQuantity = charged?.get(name);
+      const rest = podQuantity ? quantity.sub(podQuantity) : quantity;
+      if (rest.sign > 0) usage.set(name, rest);
+    }
+  }
+
+  #extendedName(deviceClass: string): string {
+    return this.classes.get('', deviceClass)?.spec?.extendedResourceName ?? '';
+  }
+
+  #hasClassFor(resource: string): boolean {
+    return this.classes.list().some(({ spec }) => spec?.extendedResourceName === resource);
+  }
+
+  /** Of the pod that this claim was made for; undefined for claims that nobody made for a pod. */
+  #podUsage({ metadata }: ResourceClaim): QuotaAmounts | undefined {
+    if (metadata.annotations?.[extendedAnnotation] !== 'true') return undefined;
+    const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+    if (owner?.kind !== 'Pod' || owner.apiVersion !== 'v1') return undefined;
+    const namespace = metadata.namespace ?? '';
+    const pod = this.pods.get(namespace, owner.name);
+    if (!pod || pod.metadata.uid !== owner.uid) return undefined;
+    const claimed = pod.status?.extendedResourceClaimStatus;
+    if (claimed && claimed.resourceClaimName !== metadata.name) return undefined;
+    if (!claimed && this.#hasEarlierClaim(namespace, owner.uid, metadata)) return undefined;
+    return this.podEvaluator.usage(pod);
+  }
+
+  #hasEarlierClaim(namespace: string, uid: string, { name = '', creationTimestamp = '' }: KubeObject['metadata']): boolean {
+    return this.claims.list(namespace).some(({ metadata }) => {
+      const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+      if (metadata.annotations?.[extendedAnnotation] !== 'true' || owner?.kind !== 'Pod' || owner.uid !== uid) return false;
+      const created = metadata.creationTimestamp ?? '';
+      return created < creationTimestamp || (created === creationTimestamp && (metadata.name ?? '') < name);
+    });
+  }
+}
+
+function addAll(usage: Amounts, more: QuotaAmounts): void {
+  for (const [name, quantity] of more) usage.set(name, usage.get(name)?.add(quantity) ?? quantity);
+}
+
+/** Of alternatives: the most for each class. */
+function mostOf(requests: readonly DeviceRequest[]): Amounts {
+  const most: Amounts = new Map();
+  for (const { deviceClassName = '', allocationMode, count = 0 } of requests) {
+    const devices = Quantity.fromInteger(allocationMode === 'All' ? maxDevices : allocationMode === 'ExactCount' ? count : 0);
+    const name = deviceClassName + classSuffix;
+    const present = most.get(name);
+    if (!present || devices.compare(present) > 0) most.set(name, devices);
+  }
+  return most;
+}

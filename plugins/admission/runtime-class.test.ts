@@ -1,0 +1,49 @@
+import { admissionTable, fakeInformers } from 'kubenest/sdk/testing';
+import { RuntimeClass } from './runtime-class.ts';
+import { object, pod } from './test-objects.ts';
+
+const runtimeClass = (name: string, rest: object) => object('node.k8s.io/v1', 'RuntimeClass', { handler: 'h', ...rest }, { name });
+const toleration = { key: 'sandbox', operator: 'Exists' };
+const informers = fakeInformers({
+  'runtimeclasses.node.k8s.io': [
+    runtimeClass('heavy', { overhead: { podFixed: { memory: '64Mi' } } }),
+    runtimeClass('placed', { scheduling: { nodeSelector: { sandbox: 'yes' }, tolerations: [toleration] } }),
+  ],
+});
+const containers = [{ name: 'main', image: 'image' }];
+
+admissionTable(
+  RuntimeClass,
+  [
+    { name: 'no class', object: pod() },
+    { name: 'overhead without a class', object: pod({ overhead: { memory: '1Mi' } }), denied: /Pod Overhead set without corresponding/ },
+    {
+      name: 'the overhead of the class',
+      object: pod({ runtimeClassName: 'heavy' }),
+      want: { spec: { containers, runtimeClassName: 'heavy', overhead: { memory: '64Mi' } } },
+    },
+    {
+      name: 'another overhead than that of the class',
+      object: pod({ runtimeClassName: 'heavy', overhead: { memory: '1Mi' } }),
+      denied: /Pod's Overhead doesn't match/,
+    },
+    {
+      name: 'the scheduling of the class',
+      object: pod({
+        runtimeClassName: 'placed',
+        nodeSelector: { disk: 'ssd' },
+        tolerations: [{ key: 'sandbox', operator: 'Equal', value: 'a' }],
+      }),
+      want: {
+        spec: { containers, runtimeClassName: 'placed', nodeSelector: { disk: 'ssd', sandbox: 'yes' }, tolerations: [toleration] },
+      },
+    },
+    {
+      name: 'a contrary selector',
+      object: pod({ runtimeClassName: 'placed', nodeSelector: { sandbox: 'no' } }),
+      denied: /conflict: runtimeClass.scheduling.nodeSelector\[sandbox\] = yes; pod.spec.nodeSelector\[sandbox\] = no/,
+    },
+    { name: 'an unknown class', object: pod({ runtimeClassName: 'none' }), denied: /pod rejected: RuntimeClass "none" not found/ },
+  ],
+  { informers },
+);

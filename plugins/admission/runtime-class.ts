@@ -1,0 +1,76 @@
+import {
+  AdmissionPlugin,
+  type Attributes,
+  forbidden,
+  getOwn,
+  type Informer,
+  Informers,
+  inject,
+  type KubeObject,
+  quote,
+  semanticDeepEqual,
+  setOwn,
+} from 'kubenest/sdk';
+import type { Pod, ResourceList, Toleration } from './pod-walker.ts';
+import { mergeTolerations } from './tolerations.ts';
+
+interface RuntimeClassObject extends KubeObject {
+  readonly overhead?: { readonly podFixed?: ResourceList };
+  readonly scheduling?: { readonly nodeSelector?: Record<string, string>; readonly tolerations?: readonly Toleration[] };
+}
+
+/**
+ * Gives pods the overhead and the scheduling of their runtime class, and holds them to that overhead.
+ * Upstream: kubernetes/plugin/pkg/admission/runtimeclass/admission.go.
+ */
+@AdmissionPlugin({ name: 'RuntimeClass', match: [{ groups: [''], resources: ['pods'], operations: ['CREATE'] }] })
+export class RuntimeClass {
+  readonly #classes: Informer<RuntimeClassObject>;
+
+  constructor(@inject(Informers) informers: Informers) {
+    this.#classes = informers.for({ group: 'node.k8s.io', resource: 'runtimeclasses' });
+  }
+
+  admit(request: Attributes): void {
+    const { spec } = request.object as Pod;
+    const runtimeClass = this.#classOf(request);
+    if (runtimeClass?.overhead) {
+      const { podFixed } = runtimeClass.overhead;
+      if (Object.keys(spec.overhead ?? {}).length > 0 && !semanticDeepEqual(podFixed, spec.overhead))
+        throw forbidden(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+      if (podFixed) spec.overhead = { ...podFixed };
+      else delete spec.overhead;
+    }
+    if (!runtimeClass?.scheduling) return;
+    const { nodeSelector = {}, tolerations } = runtimeClass.scheduling;
+    for (const [key, value] of Object.entries(nodeSelector)) {
+      const present = getOwn(spec.nodeSelector ?? {}, key);
+      if (present !== undefined && present !== value) {
+        throw forbidden(
+          request,
+          `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${String(present)}`,
+        );
+      }
+      setOwn((spec.nodeSelector ??= {}), key, value);
+    }
+    const merged = mergeTolerations(spec.tolerations, tolerations);
+    if (merged.length > 0) spec.tolerations = merged;
+  }
+
+  validate(request: Attributes): void {
+    const { overhead } = (request.object as Pod).spec;
+    const defined = this.#classOf(request)?.overhead;
+    if (defined && !semanticDeepEqual(defined.podFixed, overhead))
+      throw forbidden(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+    if (!defined && overhead !== undefined)
+      throw forbidden(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
+  }
+
+  #classOf(request: Attributes): RuntimeClassObject | undefined {
+    const { runtimeClassName } = (request.object as Pod).spec;
+    if (runtimeClassName === undefined) return undefined;
+    const found = this.#classes.get('', runtimeClassName);
+    if (!found) throw forbidden(request, `pod rejected: RuntimeClass ${quote(runtimeClassName)} not found`);
+    return found;
+  }
+}

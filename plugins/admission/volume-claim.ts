@@ -1,0 +1,25 @@
+import type { KubeObject } from 'kubenest/sdk';
+import type { ResourceList, ResourceRequirements } from './pod-walker.ts';
+
+export interface PersistentVolumeClaim extends KubeObject {
+  spec?: {
+    storageClassName?: string;
+    resources?: ResourceRequirements;
+    volumeName?: string;
+    volumeAttributesClassName?: string;
+  };
+  status?: {
+    phase?: string;
+    allocatedResources?: ResourceList;
+    currentVolumeAttributesClassName?: string;
+    modifyVolumeStatus?: { targetVolumeAttributesClassName?: string };
+  };
+}
+
+/** From before claims had a field for it; it wins. */
+export const betaClassAnnotation = 'volume.beta.kubernetes.io/storage-class';
+
+/** The class of a claim; empty if it has none. Upstream: kubernetes/pkg/apis/core/helper (GetPersistentVolumeClaimClass). */
+export function storageClassOf({ metadata, spec }: PersistentVolumeClaim): string {
+  return metadata.annotations?.[betaClassAnnotation] ?? spec?.storageClassName ?? '';
+}

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
+import { absentAdmissionPlugins, admissionPlugins } from './builtin-plugins.ts';
+import { readTable } from './options/tables.ts';
+
+const upstream = readTable<{ order: string[]; onByDefault: string[]; removedUpstream: string[] }>('admission');
+const removed = new Set(upstream.removedUpstream);
+const names = [...admissionPlugins.keys()];
+
+describe('the list of built-in admission plugins', () => {
+  it("is in upstream's order", () => {
+    const ours = names.filter((name) => !removed.has(name));
+    expect(ours).toEqual(upstream.order.filter((name) => admissionPlugins.has(name)));
+  });
+
+  it('has every plugin of upstream, or names it as absent', () => {
+    const all = [...upstream.order, ...upstream.removedUpstream];
+    expect([...names, ...absentAdmissionPlugins].sort()).toEqual([...all].sort());
+  });
+
+  it.each(names)('%s is the name that the class says', (name) => {
+    expect(admissionPluginOptions(admissionPlugins.get(name)!).name).toBe(name);
+  });
+});
