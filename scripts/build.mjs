@@ -18,8 +18,8 @@ const entries = {
   'src/testing/index': 'src/testing/index.ts',
   'plugins/storage/embedded/commit-worker': 'plugins/storage/embedded/commit-worker.ts',
 };
-/** Packages that Nest asks for only if they are there. */
-const optional = /^(@nestjs\/(websockets|microservices)(\/.*)?|class-transformer\/storage|pino-pretty|bufferutil|utf-8-validate)$/;
+/** Packages that are asked for only if they are there: by Nest, and by tests of plugins. */
+const optional = /^(vitest|@nestjs\/(websockets|microservices)(\/.*)?|class-transformer\/storage|pino-pretty|bufferutil|utf-8-validate)$/;
 
 /** Modules find files beside themselves by import.meta.url: in a bundle that is where their source would have been in dist. */
 const placeOfSource = {

@@ -30,6 +30,7 @@ import { groups } from '#kubernetes/apis/groups';
 import { schema } from '#kubernetes/schema/schema';
 import { ClientAuthorities } from '#plugins/authentication/client-authorities';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
+import { addContributions } from './add-contributions.ts';
 import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
 import { type Log, newLog } from './log.ts';
@@ -153,6 +154,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   if (config.authentication.serviceAccounts) installOpenIdRoutes(server, config.authentication.serviceAccounts, log);
   bridgeExpress(server, nest);
   controlPlane.install(server);
+  addContributions({ nest, server, config }, contributions);
 
   return {
     server,

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { OptionsError, readServerOptions } from './options/server-options.ts';
+import { addPluginCommands } from './plugin-tools/plugin-commands.ts';
 import { gitVersion } from './version.ts';
 
 /** Runs a command line, without the names of Node and the script; resolves to the exit code. */
@@ -15,6 +16,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .command('version')
     .description('print the version')
     .action(() => console.log(gitVersion));
+  addPluginCommands(program);
   // The flags are pflag's, whose syntax is not commander's: what follows the verb is read by the options.
   for (const [verb, name] of [
     ['serve', 'kubenest serve'],

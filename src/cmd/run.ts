@@ -22,6 +22,8 @@ export async function runServer(options: ServerOptions): Promise<void> {
     await app.start();
     if (admin) await writeKubeconfig(admin.kubeconfig, { server: url, ca: admin.ca, client: admin.client });
     using _watch = watchFiles(completed.tlsFiles, () => void reloadCertificates(app as App, completed));
+    // A plugin that forgets a promise harms nobody else.
+    process.on('unhandledRejection', (error) => app?.log.error({ err: error }, 'a promise was rejected and nobody waits for it'));
     using _collection = collectWhenIdle();
     const { authenticationFiles, authorizationFiles, readAuthentication, readAuthorization } = completed;
     using _authentication = reloading(app, authenticationFiles, readAuthentication, app.reloadAuthentication);

@@ -35,6 +35,9 @@ export interface Authorities {
 
 /** Makes the strategies of their configuration, in upstream's order. */
 export class StrategyFactory {
+  /** Those of packages. */
+  contributed: readonly Authenticator[] = [];
+
   constructor(
     private readonly authorities: Authorities,
     private readonly informers: Informers,
@@ -42,7 +45,7 @@ export class StrategyFactory {
 
   /** What the outer union asks: all that know somebody, and behind them who takes in strangers, for whom wrong credentials are none of theirs. */
   make(config: AuthenticationConfig): Authenticator[] {
-    const known = new UnionAuthenticator(this.#strategies(config).map(headless));
+    const known = new UnionAuthenticator([...this.#strategies(config).map(headless), ...this.contributed, headless(new UnknownToken())]);
     const { anonymous, anonymousPaths } = config;
     return anonymous ? [known, headless(new Anonymous(anonymousPaths?.length ? new Set(anonymousPaths) : undefined))] : [known];
   }
@@ -55,7 +58,7 @@ export class StrategyFactory {
       strategies.push(new RequestHeader(authorities.requestHeader, requestHeader.allowedNames, headerNames(config)));
     if (passwords) strategies.push(new BasicAuth(passwords));
     if (authorities.client) strategies.push(new ClientCA(authorities.client));
-    return [...strategies, ...this.#tokens(config).map((tokens) => new BearerToken(tokens)), new UnknownToken()];
+    return [...strategies, ...this.#tokens(config).map((tokens) => new BearerToken(tokens))];
   }
 
   #tokens({ tokens, serviceAccounts, bootstrapTokens, oidc = [], webhook, apiAudiences = [] }: AuthenticationConfig): TokenAuthenticator[] {

@@ -17,11 +17,14 @@ const retryMs = 500;
 export class AuthorizerFactory {
   readonly #builtIn = new Map<string, Authorizer>();
 
+  /** Those of packages. */
+  contributed: readonly Authorizer[] = [];
+
   constructor(private readonly informers: Informers) {}
 
-  /** In their order, behind system:masters. */
+  /** In their order, behind system:masters and those of packages. */
   make(configs: readonly AuthorizerConfig[]): Authorizer[] {
-    return [new PrivilegedGroups(), ...configs.map((config) => this.#make(config))];
+    return [new PrivilegedGroups(), ...this.contributed, ...configs.map((config) => this.#make(config))];
   }
 
   #make(config: AuthorizerConfig): Authorizer {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import assert from 'node:assert/strict';
 import type { GroupResource, GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { parseGroupVersion } from '#apimachinery/meta/types';
 import { StatusError } from '#apimachinery/api/errors';
@@ -9,6 +9,14 @@ import { newPlugin } from '#apiserver/plugins/new-plugin';
 import { newServiceContainer, type PluginServices } from '#apiserver/plugins/plugin-services';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import { fakeServices } from './fake-services.ts';
+
+interface Runner {
+  describe(name: string, body: () => void): unknown;
+  it(name: string, test: () => Promise<void>): unknown;
+}
+
+/** What the test runs in: vitest, or else Node's own. */
+const { describe, it }: Runner = process.env['VITEST'] === undefined ? await import('node:test') : await import('vitest');
 
 /** One request: a sentence, and what becomes of it: admitted as it is, changed into `want`, or `denied`. */
 export interface AdmissionRow {
@@ -34,7 +42,10 @@ export interface AdmissionTableOptions extends Partial<PluginServices> {
   readonly configuration?: object;
 }
 
-/** Runs a plugin over a table, through the chain: rows that its `match` leaves out pass it by. */
+/**
+ * Runs a plugin over a table, through the chain: rows that its `match` leaves out pass it by. Each row is a test of the
+ * runner that the file runs in, vitest or `node --test`.
+ */
 export function admissionTable(
   plugin: AdmissionHandler | AdmissionPluginClass,
   rows: readonly AdmissionRow[],
@@ -42,29 +53,37 @@ export function admissionTable(
 ): void {
   const instance = typeof plugin === 'function' ? newInstance(plugin, services, configuration) : plugin;
   const chain = new AdmissionChain([instance]);
-  describe(instance.constructor.name, () => {
-    it.each(rows)('$name', async (row) => {
-      const object = structuredClone(row.object ?? row.oldObject) as KubeObject;
-      const warnings: string[] = [];
-      const request = attributesOf(row, object, warnings);
-      const { mutating, validating } = chain.for(request.resource.group, request.resource.resource, request.subresource, request.operation);
-      const run = async (): Promise<void> => {
-        for (const step of [...mutating, ...validating]) await step.run(request);
-      };
-      if (row.denied) {
-        const error: unknown = await run().then(
-          () => undefined,
-          (thrown: unknown) => thrown,
-        );
-        expect(error).toBeInstanceOf(StatusError);
-        expect((error as StatusError).status.message).toMatch(row.denied);
-      } else {
-        await run();
-        expect(object).toEqual(row.want ? expect.objectContaining(row.want) : (row.object ?? row.oldObject));
-      }
-      expect(warnings).toEqual(row.warnings ?? []);
-    });
+  void describe(instance.constructor.name, () => {
+    for (const row of rows) void it(row.name, () => runRow(chain, row));
   });
+}
+
+async function runRow(chain: AdmissionChain, row: AdmissionRow): Promise<void> {
+  const object = structuredClone(row.object ?? row.oldObject) as KubeObject;
+  const warnings: string[] = [];
+  const request = attributesOf(row, object, warnings);
+  const { mutating, validating } = chain.for(request.resource.group, request.resource.resource, request.subresource, request.operation);
+  const run = async (): Promise<void> => {
+    for (const step of [...mutating, ...validating]) await step.run(request);
+  };
+  if (row.denied) {
+    const { denied } = row;
+    await assert.rejects(run, (error) => {
+      assert.ok(error instanceof StatusError, `denied by ${String(error)}, which is no StatusError`);
+      assert.match(error.status.message ?? '', denied);
+      return true;
+    });
+  } else {
+    await run();
+    const expected = row.want ? { ...object, ...row.want } : (row.object ?? row.oldObject);
+    assert.deepEqual(asJson(object), asJson(expected));
+  }
+  assert.deepEqual(warnings, row.warnings ?? []);
+}
+
+/** What counts of an object: not its prototype, nor members that are undefined. */
+function asJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
 }
 
 function newInstance(Plugin: AdmissionPluginClass, services: Partial<PluginServices>, configuration: object | undefined): AdmissionHandler {

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { StatusError } from '#apimachinery/api/errors';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { AdmissionPlugin, admissionPluginOptions } from '#apiserver/admission/admission-plugin';
+import type { Attributes } from '#apiserver/admission/attributes';
+import { forbidden } from '#apiserver/admission/forbidden';
+import { fakeServices } from '#sdk/testing/fake-services';
+import { guardAdmission, type PluginGuard } from './guard-admission.ts';
+
+type Labelled = { metadata: { labels?: Record<string, string> } };
+
+@AdmissionPlugin({ name: 'Unsteady', match: [{ resources: ['*'], operations: ['CREATE'] }] })
+class Unsteady {
+  constructor(readonly behave: (request: Attributes) => void | Promise<void>) {}
+
+  admit(request: Attributes): void | Promise<void> {
+    (request.object as Labelled).metadata.labels = { touched: 'yes' };
+    return this.behave(request);
+  }
+}
+
+/** Resolves to the labels of the object, or to the message of the denial. */
+async function admit(behave: (request: Attributes) => void | Promise<void>, guard: PluginGuard): Promise<unknown> {
+  const { logger, metrics } = fakeServices();
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } as KubeObject;
+  const request = { object, resource: { group: '', version: 'v1', resource: 'configmaps' }, name: 'a', operation: 'CREATE' } as Attributes;
+  const plugin = guardAdmission(new Unsteady(behave), guard, { logger, metrics });
+  expect(admissionPluginOptions(plugin).name).toBe('Unsteady');
+  expect('validate' in plugin && plugin.validate).toBeFalsy();
+  try {
+    await plugin.admit?.(request);
+  } catch (error) {
+    expect(error).toBeInstanceOf(StatusError);
+    return (error as StatusError).status.message;
+  }
+  return object.metadata.labels;
+}
+
+const fails = (): never => {
+  throw new TypeError('undefined is not a function');
+};
+const hangs = (): Promise<void> => new Promise(() => {});
+const denies = (request: Attributes): never => {
+  throw forbidden(request, 'no');
+};
+const touched = { touched: 'yes' };
+const failed = 'Internal error occurred: admission plugin "Unsteady" failed';
+const late = 'Internal error occurred: admission plugin "Unsteady" gave no answer within 20 ms';
+
+it.each<{ name: string; behave: (request: Attributes) => void | Promise<void>; fail: unknown; ignore: unknown }>([
+  { name: 'admits', behave: () => {}, fail: touched, ignore: touched },
+  { name: 'admits later', behave: async () => {}, fail: touched, ignore: touched },
+  { name: 'denies', behave: denies, fail: 'configmaps "a" is forbidden: no', ignore: 'configmaps "a" is forbidden: no' },
+  {
+    name: 'denies later',
+    behave: async (request) => denies(request),
+    fail: 'configmaps "a" is forbidden: no',
+    ignore: 'configmaps "a" is forbidden: no',
+  },
+  { name: 'throws', behave: fails, fail: failed, ignore: undefined },
+  { name: 'rejects', behave: async () => fails(), fail: failed, ignore: undefined },
+  { name: 'hangs', behave: hangs, fail: late, ignore: undefined },
+])('a plugin that $name', async ({ behave, fail, ignore }) => {
+  expect(await admit(behave, { timeoutMs: 20, failurePolicy: 'Fail' })).toEqual(fail);
+  expect(await admit(behave, { timeoutMs: 20, failurePolicy: 'Ignore' })).toEqual(ignore);
+});

@@ -1,0 +1,120 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sdkVersion } from '#apiserver/plugins/plugin-package';
+
+/** The version of the compiler that the SDK's declarations are made with. */
+const typescript = '6.0.3';
+
+/**
+ * Writes a package with one admission plugin, its test, and a configuration file that loads it, into a folder that does not
+ * exist or is empty. Returns the files, relative to the folder. Throws an Error for a name that no package can have.
+ */
+export async function newPluginPackage(name: string, folder: string): Promise<string[]> {
+  if (!/^(@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/.test(name))
+    throw new Error(`${JSON.stringify(name)} can be no name of a package: small letters, digits, dashes; @scope/name`);
+  const present = await readdir(folder).catch(() => []);
+  if (present.length > 0) throw new Error(`${folder} is not empty`);
+  const files = templateOf(name, relative(resolve(folder), ownFolder()));
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), text);
+  }
+  return Object.keys(files);
+}
+
+/** The folder of the package that this server is. */
+function ownFolder(): string {
+  const here = fileURLToPath(import.meta.url);
+  return here.slice(0, here.search(/[/\\](dist[/\\])?src[/\\]cmd[/\\]/));
+}
+
+function templateOf(name: string, kubenest: string): Record<string, string> {
+  const base = name.replace(/^@.*\//, '').replace(/[._]/g, '-');
+  const type = base.replace(/(^|-+)(.)/g, (_, _dash, letter: string) => letter.toUpperCase()).replace(/^(\d)/, 'Plugin$1');
+  const manifest = {
+    name,
+    version: '0.1.0',
+    type: 'module',
+    engines: { node: '>=24.18.1' },
+    files: ['dist', '!dist/*.test.js'],
+    kubenest: { sdk: `^${sdkVersion.split('.')[0]}`, plugins: ['./dist/index.js'] },
+    scripts: { build: 'tsc', test: 'tsc && node --test "dist/*.test.js"', prepack: 'tsc' },
+    devDependencies: { '@types/node': '24.19.2', kubenest: `file:${kubenest}`, typescript },
+    peerDependencies: { kubenest: '*' },
+    peerDependenciesMeta: { kubenest: { optional: true } },
+  };
+  const compilerOptions = {
+    target: 'es2024',
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    verbatimModuleSyntax: true,
+    experimentalDecorators: true,
+    rewriteRelativeImportExtensions: true,
+    skipLibCheck: true,
+    rootDir: 'src',
+    outDir: 'dist',
+  };
+  const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
+  return {
+    'package.json': json(manifest),
+    'tsconfig.json': json({ compilerOptions, include: ['src'] }),
+    '.gitignore': 'node_modules/\ndist/\n',
+    'kubenest.yaml': `apiVersion: kubenest.dev/v1alpha1
+kind: ServerConfiguration
+plugins:
+  - package: .
+    configuration:
+      ${type}: { labels: [team] }
+`,
+    'src/index.ts': `import { contribute } from 'kubenest/sdk';
+import { ${type} } from './${base}.ts';
+
+export default contribute(${type});
+`,
+    [`src/${base}.ts`]: `import { AdmissionPlugin, type Attributes, Configuration, forbidden, inject } from 'kubenest/sdk';
+import { IsString } from 'kubenest/sdk/configuration';
+
+export class ${type}Configuration {
+  @IsString({ each: true })
+  labels: string[] = ['team'];
+}
+
+/** Denies pods without certain labels. */
+@AdmissionPlugin({
+  name: '${type}',
+  configuration: ${type}Configuration,
+  match: [{ resources: ['pods'], operations: ['CREATE'] }],
+})
+export class ${type} {
+  readonly #labels: readonly string[];
+
+  constructor(@inject(Configuration) { labels }: ${type}Configuration) {
+    this.#labels = labels;
+  }
+
+  validate(request: Attributes): void {
+    const present = request.object.metadata.labels ?? {};
+    const missing = this.#labels.filter((label) => !Object.hasOwn(present, label));
+    if (missing.length > 0) throw forbidden(request, \`missing labels: \${missing.join(', ')}\`);
+  }
+}
+`,
+    [`src/${base}.test.ts`]: `import type { KubeObject } from 'kubenest/sdk';
+import { admissionTable } from 'kubenest/sdk/testing';
+import { ${type} } from './${base}.ts';
+
+const pod = (labels?: Record<string, string>): KubeObject => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', labels } }) as KubeObject;
+
+admissionTable(
+  ${type},
+  [
+    { name: 'a pod with the label', object: pod({ team: 'a' }) },
+    { name: 'a pod without it', object: pod(), denied: /missing labels: team/ },
+  ],
+  { configuration: { labels: ['team'] } },
+);
+`,
+  };
+}

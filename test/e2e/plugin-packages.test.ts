@@ -1,0 +1,205 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, end, type Launch, launch, root } from './server-with-plugins.ts';
+
+const examples = ['required-labels', 'spread-replicas', 'unique-hosts', 'api-key'];
+const execute = promisify(execFile);
+
+/** The examples as somebody else has them: compiled, packed, and installed in a folder that knows nothing of this checkout. */
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-plugins-'));
+  await writeFile(join(folder, 'package.json'), '{"private":true}');
+  if (!existsSync(join(root, 'dist/types/.tsbuildinfo'))) await execute(process.execPath, [join(root, 'scripts/build-types.mjs')]);
+  const tarballs = await Promise.all(examples.map(packed));
+  await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', ...tarballs], { cwd: folder });
+}, 120_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function packed(name: string): Promise<string> {
+  const cwd = join(root, 'plugins/example', name);
+  await execute(process.execPath, [join(root, 'node_modules/typescript/bin/tsc')], { cwd });
+  const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', folder], { cwd });
+  return join(folder, (JSON.parse(stdout) as [{ filename: string }])[0].filename);
+}
+
+/** What a server that does not start says. */
+async function refusal(plugins: readonly object[], where = folder): Promise<string[]> {
+  const launched = await launch(plugins, where);
+  try {
+    expect(launched.child.exitCode).toBe(1);
+    return launched
+      .stderr()
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/^kubenest serve: --config: /, ''));
+  } finally {
+    await end(launched);
+  }
+}
+
+describe('packages', () => {
+  let server: Launch;
+  const keySha256 = createHash('sha256').update('open sesame').digest('hex');
+  beforeAll(async () => {
+    const plugins = [
+      { package: '@kubenest-example/required-labels', configuration: { RequiredLabels: { labels: ['team', 'tier'] } } },
+      { package: '@kubenest-example/spread-replicas' },
+      { package: '@kubenest-example/unique-hosts', failurePolicy: 'Ignore', timeout: '1s' },
+      {
+        package: '@kubenest-example/api-key',
+        contributions: ['ApiKeys'],
+        configuration: { ApiKeys: { users: [{ name: 'ali', groups: ['system:masters'], keySha256 }] } },
+      },
+    ];
+    server = await launch(plugins, folder);
+    expect(server.stderr()).toBe('');
+  });
+  afterAll(() => end(server));
+
+  it('deny, with their configuration and the words of a built-in plugin', async () => {
+    const pod = { metadata: { name: 'web', labels: { team: 'a' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+    expect(await call(server.port, '/api/v1/namespaces/default/pods', pod)).toMatchObject({
+      status: 403,
+      body: { kind: 'Status', reason: 'Forbidden', message: 'pods "web" is forbidden: missing labels: tier' },
+    });
+  });
+
+  it('change what is stored', async () => {
+    const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+    const deployment = {
+      metadata: { name: 'web', labels: { team: 'a', tier: 'b' } },
+      spec: { selector: { matchLabels: { app: 'web' } }, template },
+    };
+    expect(await call(server.port, '/apis/apps/v1/namespaces/default/deployments', deployment)).toMatchObject({
+      status: 201,
+      body: { spec: { template: { spec: { topologySpreadConstraints: [{ topologyKey: 'kubernetes.io/hostname' }] } } } },
+    });
+  });
+
+  it('see other objects by informers', async () => {
+    const ingresses = (namespace: string): string => `/apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`;
+    const backend = { service: { name: 'web', port: { number: 80 } } };
+    const rule = { host: 'shop.example.com', http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } };
+    const ingress = { metadata: { name: 'web' }, spec: { rules: [rule] } };
+    expect((await call(server.port, ingresses('default'), ingress)).status).toBe(201);
+    expect(await call(server.port, ingresses('kube-public'), ingress)).toMatchObject({
+      status: 403,
+      body: { message: 'ingresses.networking.k8s.io "web" is forbidden: host shop.example.com belongs to namespace default' },
+    });
+  });
+
+  it('know users', async () => {
+    const review = (key: string) =>
+      call(server.port, '/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, { authorization: '', 'x-api-key': key });
+    expect(await review('open sesame')).toMatchObject({ status: 201, body: { status: { userInfo: { username: 'ali' } } } });
+    expect((await review('open')).status).toBe(401);
+  });
+});
+
+describe('a server does not start with', () => {
+  const name = '@kubenest-example/required-labels';
+  it.each([
+    {
+      what: 'a package that is not installed',
+      plugins: [{ package: '@kubenest-example/none' }],
+      says: () => [`plugin package @kubenest-example/none: it is not installed in ${folder}, nor above it`],
+    },
+    {
+      what: 'a contribution that a package does not have',
+      plugins: [{ package: name, contributions: ['Labels'] }],
+      says: () => [`plugin package ${name}: it has no Labels; it has RequiredLabels`],
+    },
+    {
+      what: 'configurations that are wrong, all at once',
+      plugins: [
+        { package: name, configuration: { RequiredLabels: { labels: [], label: 1 } } },
+        { package: '@kubenest-example/spread-replicas', configuration: { SpreadReplicas: { more: true } } },
+      ],
+      says: () => [
+        `plugin package ${name}: RequiredLabels.label is unknown`,
+        `plugin package ${name}: RequiredLabels.labels: labels should not be empty`,
+        'plugin package @kubenest-example/spread-replicas: SpreadReplicas takes no configuration',
+      ],
+    },
+    {
+      what: 'files that are not those that were asked for',
+      plugins: [{ package: name, integrity: `sha512-${'A'.repeat(86)}==` }],
+      says: () => [expect.stringMatching(/its files are not those that were asked for: the integrity is sha512-/) as unknown as string],
+    },
+  ])('$what', async ({ plugins, says }) => {
+    expect((await refusal(plugins)).sort()).toEqual(says());
+  });
+
+  it.each([
+    {
+      what: 'a package for another SDK',
+      manifest: { kubenest: { sdk: '^2', plugins: ['./index.js'] } },
+      says: 'it is made for version ^2 of kubenest/sdk, and this server has 1.0.0',
+    },
+    {
+      what: 'a package that says nothing of plugins',
+      manifest: {},
+      says: 'its package.json has no "kubenest": { "sdk": "^1", "plugins": ["./dist/index.js"] }',
+    },
+    {
+      what: 'a package that is not built',
+      manifest: { kubenest: { sdk: '^1', plugins: ['./dist/index.js'] } },
+      says: 'it has no file dist/index.js: is it built?',
+    },
+    {
+      what: 'a module of another kind',
+      manifest: { kubenest: { sdk: '1', plugins: ['./index.js'] } },
+      code: 'export default class {}',
+      says: 'the default export of index.js is no ContainerModule',
+    },
+    {
+      what: 'a class that is nothing',
+      manifest: { kubenest: { sdk: '^1.0', plugins: ['./index.js'] } },
+      code: "import { contribute } from 'kubenest/sdk'; class Odd {} export default contribute(Odd);",
+      says: 'it contributes Odd, which is not decorated as a plugin',
+    },
+    {
+      what: 'a module that cannot be loaded',
+      manifest: { kubenest: { sdk: '^1', plugins: ['./index.js'] } },
+      code: "throw new Error('no licence');",
+      says: 'no licence',
+    },
+  ])('$what', async ({ manifest, code = '', says }) => {
+    const where = await mkdtemp(join(folder, 'broken-'));
+    await mkdir(join(where, 'plugin'));
+    await writeFile(join(where, 'plugin/package.json'), JSON.stringify({ name: 'plugin', version: '1.0.0', type: 'module', ...manifest }));
+    await writeFile(join(where, 'plugin/index.js'), code);
+    expect(await refusal([{ package: './plugin' }], where)).toEqual([`plugin package ./plugin: ${says}`]);
+  });
+});
+
+it('a newcomer writes, tests, packs and installs a package, and sees it deny', async () => {
+  const began = performance.now();
+  const where = join(folder, 'newcomer');
+  const cluster = join(folder, 'cluster');
+  await mkdir(cluster);
+  await writeFile(join(cluster, 'package.json'), '{"private":true}');
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`, VITEST: undefined };
+  await execute(join(root, 'bin/kubenest'), ['plugin', 'new', '@acme/team-labels', where]);
+  await execute('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: where, env });
+  const { stdout } = await execute('npm', ['test'], { cwd: where, env });
+  expect(stdout).toMatch(/pass 2\n/);
+  await execute('npm', ['pack', '--pack-destination', cluster], { cwd: where, env });
+  await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', './acme-team-labels-0.1.0.tgz'], { cwd: cluster, env });
+  const server = await launch([{ package: '@acme/team-labels' }], cluster);
+  try {
+    const pod = { metadata: { name: 'web' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+    const answer = await call(server.port, '/api/v1/namespaces/default/pods', pod);
+    expect(answer).toMatchObject({ status: 403, body: { message: 'pods "web" is forbidden: missing labels: team' } });
+  } finally {
+    await end(server);
+  }
+  expect(performance.now() - began).toBeLessThan(60_000);
+}, 90_000);
