@@ -14,6 +14,7 @@ import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { Informers } from '#apiserver/registry/informers';
 import { EscalationCheck } from '#kubernetes/apis/rbac/escalation';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
+import { Installer } from '#apiserver/endpoints/installer';
 import { Scheme } from '#apiserver/registry/scheme';
 import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
@@ -43,6 +44,7 @@ import { PluginServicesModule } from './modules/plugin-services.module.ts';
 import { ServerModule } from './modules/server.module.ts';
 import { ServiceAccountsModule } from './modules/service-accounts.module.ts';
 import { defaultFeatureGates } from './options/feature-options.ts';
+import { installCustomResources } from './custom-resources.ts';
 import { installNonResourceRoutes } from './non-resource-routes.ts';
 import { installOpenIdRoutes } from './open-id-routes.ts';
 import type { AuthenticationConfig, ServerConfig } from './server-config.ts';
@@ -87,6 +89,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     aggregator: new ApiServerTarget('kube-aggregator'),
     kubernetes: new ApiServerTarget('kube-apiserver'),
     apiextensions: new ApiServerTarget('apiextensions-apiserver'),
+    customResources: new ApiServerTarget('custom-resources', true),
   };
   const builders = [
     { target: targets.kubernetes, builder: new SchemeBuilder(schema, ...groups) },
@@ -95,7 +98,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   ];
   for (const { builder } of builders) builder.addToScheme(scheme);
 
-  const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions];
+  const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions, targets.customResources];
   const backend = await EmbeddedStorage.open({ file: config.storage.file });
   const controlPlane = new ControlPlane({ config, chain, storage: backend, log, groups: () => scheme.groups });
   const escalation = new EscalationCheck();
@@ -142,6 +145,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     maxMutatingRequestsInFlight: config.requests.maxMutatingInFlight,
     closeBackends: async () => {
       shutdown.abort();
+      await customResources[Symbol.asyncDispose]();
       await nest.close();
       await storage.close();
     },
@@ -150,8 +154,17 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   server.addHealthCheck({ name: 'etcd', check: () => storage.storage.healthy() });
   server.addReadyCheck({ name: 'etcd-readiness', check: () => storage.storage.healthy() });
   server.addReadyCheck({ name: 'informer-sync', check: () => storage.whenReady() });
-  installNonResourceRoutes(server, scheme, registry, storage);
   if (config.authentication.serviceAccounts) installOpenIdRoutes(server, config.authentication.serviceAccounts, log);
+  const published = installNonResourceRoutes(server, scheme, registry, storage);
+  const customResources = installCustomResources({
+    server,
+    target: targets.customResources,
+    installer: nest.get(Installer, { strict: false }),
+    storage,
+    client: controlPlane.client,
+    log,
+    ...published,
+  });
   bridgeExpress(server, nest);
   controlPlane.install(server);
   addContributions({ nest, server, config }, contributions);

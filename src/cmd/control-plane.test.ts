@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Installer } from '#apiserver/endpoints/installer';
 import { ensureFlowControl, flowSchemas } from '#kubernetes/controlplane/flow-control';
 import { KubernetesService } from '#kubernetes/controlplane/kubernetes-service';
-import { LoopbackClient } from '#kubernetes/controlplane/loopback-client';
+import { LoopbackClient } from '#apiserver/registry/loopback-client';
 import { ClusterIPAllocator, ipAddresses, newIPAddress, serviceCIDRs } from '#kubernetes/controlplane/services/cluster-ip-allocator';
 import { NodePortAllocator } from '#kubernetes/controlplane/services/node-port-allocator';
 import { ServiceRepair } from '#kubernetes/controlplane/services/service-repair';

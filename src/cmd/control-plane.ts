@@ -13,7 +13,7 @@ import { ensureFlowControl, updateFlowSchemaStatus, watchFlowSchemas } from '#ku
 import { collectExpiredLeases, IdentityLease } from '#kubernetes/controlplane/identity-lease';
 import { KubernetesService } from '#kubernetes/controlplane/kubernetes-service';
 import { ensureLegacyTokenTracking } from '#kubernetes/controlplane/legacy-token-tracking';
-import { LoopbackClient } from '#kubernetes/controlplane/loopback-client';
+import { LoopbackClient } from '#apiserver/registry/loopback-client';
 import { periodically } from '#kubernetes/controlplane/periodic';
 import { reconcileRbac } from '#kubernetes/controlplane/rbac-bootstrap';
 import { AddressRange } from '#kubernetes/controlplane/services/address-range';

@@ -19,8 +19,14 @@ import type { GenericServer } from '#apiserver/server/generic-server';
 import { installDiscovery } from '#apiserver/endpoints/discovery/routes';
 import { versionInfo } from './version.ts';
 
+/** Where kinds that come and go are made known. */
+export interface Published {
+  readonly discovery: DiscoveryRegistry;
+  readonly openApi: OpenApiRegistry;
+}
+
 /** /, /version, /metrics and discovery. Upstream: apiserver/pkg/server/routes. */
-export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, registry: Registry, storage: StorageFactory): void {
+export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, registry: Registry, storage: StorageFactory): Published {
   const { mux } = server;
   registerProcessMetrics(registry);
   registerStorageMetrics(registry, storage);
@@ -44,4 +50,5 @@ export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, 
   const discovery = new DiscoveryRegistry();
   discovery.set('kubernetes', scheme.groups);
   installDiscovery(server.mux, discovery, server.director.notFound);
+  return { discovery, openApi };
 }

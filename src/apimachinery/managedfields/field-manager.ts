@@ -49,6 +49,8 @@ export interface FieldManager {
 
 export interface FieldManagerOptions {
   readonly type: StructType;
+  /** The type by which a merged object is decoded, where it is another than that of its fields (custom resources). */
+  readonly codecType?: StructType | undefined;
   /** `apps/v1` */
   readonly groupVersion: string;
   readonly kind: string;
@@ -195,7 +197,7 @@ class DefaultFieldManager implements FieldManager {
   }
 
   #apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], manager: string, force: boolean): KubeObject {
-    const { groupVersion, type } = this.options;
+    const { groupVersion, type, codecType = type } = this.options;
     const untracked = withManagedFields(live, undefined);
     const owners = before.length > 0 ? before : this.#update(undefined, untracked, before, beforeFirstApply);
     const self = { manager: manager || 'unknown', operation: 'Apply', apiVersion: groupVersion, subresource: this.#subresource } as const;
@@ -219,7 +221,7 @@ class DefaultFieldManager implements FieldManager {
       const fields = owner.fields.difference(stripSet);
       if (!fields.isEmpty) after.push({ ...owner, fields, time: changed ? this.#clock() : time });
     }
-    return withManagedFields(object ? this.#decode(type, object, applied) : untracked, encodeManagers(after));
+    return withManagedFields(object ? this.#decode(codecType, object, applied) : untracked, encodeManagers(after));
   }
 
   #decode(type: StructType, merged: KubeObject, applied: KubeObject): KubeObject {

@@ -156,8 +156,14 @@ const special: Readonly<Record<string, Type>> = {
   'apiextensions_v1.JSONSchemaPropsOrStringArray': { kind: 'raw', name: 'apiextensions_v1.JSONSchemaPropsOrStringArray' },
 };
 
+/** Where types are found by name. */
+export interface TypeSource {
+  /** Throws for a name that is not known, or not that of a struct. */
+  struct(name: string): StructType;
+}
+
 /** All known types by name. Tables are read and compiled when a type of theirs is first asked for. */
-export class SchemaRegistry {
+export class SchemaRegistry implements TypeSource {
   readonly #types = new Map<string, Type>();
   readonly #tables = new Map<string, SchemaTable>();
   readonly #load: (file: string) => SchemaTable;

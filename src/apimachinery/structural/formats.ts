@@ -68,7 +68,6 @@ function isHostname(text: string): boolean {
 
 /** What may follow the method of a request: an absolute path, or a URI with a scheme. */
 function isRequestUri(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what Go refuses.
   if (text === '' || /[\x00-\x1f\x7f]/.test(text) || /%(?![0-9a-fA-F]{2})/.test(text.split('?', 1)[0] as string)) return false;
   if (text.startsWith('/') || text === '*') return true;
   const scheme = /^[a-zA-Z][a-zA-Z0-9+.-]*:/.exec(text);

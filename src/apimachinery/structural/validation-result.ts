@@ -1,4 +1,4 @@
-import { FieldError, invalid, notSupported, Path, required, tooLong, tooMany, typeInvalid } from '../validation/field.ts';
+import { type FieldError, invalid, notSupported, Path, required, tooLong, tooMany, typeInvalid } from '../validation/field.ts';
 
 /** One thing that a value does wrong, with the message by which equal ones are told. */
 interface Finding {

@@ -2,14 +2,15 @@ import { FieldSet } from '#apimachinery/managedfields/field-set';
 import { newFieldManager } from '#apimachinery/managedfields/field-manager';
 import { fieldElement } from '#apimachinery/managedfields/path-element';
 import { groupVersionString, type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
-import type { StructType } from '#apimachinery/runtime/schema';
+import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import type { EndpointHandler, KindLookup, ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import { resourceRestrictions } from '#apiserver/endpoints/handlers/resource-endpoint';
+import { customResourceRestrictions, resourceRestrictions } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Column, ParentSubresource, ResourceDefinition, Strategy, Subresource } from '#apiserver/registry/resource-definition';
 import type { Scheme } from '#apiserver/registry/scheme';
 import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/server/delegation';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
+import type { Store } from '#apiserver/registry/store';
 
 /** The verbs as functions, compiled once by Nest with their guards and interceptors. */
 export type VerbHandlers = Readonly<
@@ -32,9 +33,29 @@ export interface InstallerOptions {
   readonly special: SpecialHandlers;
 }
 
+/** Where a resource's types, store and other versions come from. */
+export interface ResourceSource {
+  types(definition: ResourceDefinition): TypeSource;
+  store(definition: ResourceDefinition): Store;
+  /** The same resource in another group version; undefined if there is none. */
+  inVersion(definition: ResourceDefinition, groupVersion: string): ResourceDefinition | undefined;
+  /** What does the work of a virtual resource, or of a subresource with a kind of its own; undefined if nothing does. */
+  special(definition: ResourceDefinition, subresource: string): Readonly<Record<string, EndpointHandler>> | undefined;
+}
+
 /** Makes the endpoints of API groups. Upstream: apiserver/pkg/endpoints/installer.go. */
 export class Installer {
-  constructor(readonly options: InstallerOptions) {}
+  readonly #builtIn: ResourceSource;
+
+  constructor(readonly options: InstallerOptions) {
+    const { scheme, storage, special } = options;
+    this.#builtIn = {
+      types: ({ group }) => scheme.schemasOf(group),
+      store: (definition) => storage.storeFor(definition, scheme.schemasOf(definition.group)),
+      inVersion: ({ resource }, groupVersion) => scheme.definition({ ...parseGroupVersion(groupVersion), resource }),
+      special: ({ group, resource }, subresource) => special.get(`${group}/${resource}/${subresource}`),
+    };
+  }
 
   /** The endpoints of all versions of a group, by `group/version`. */
   install(group: ApiGroup): Map<string, GroupVersionEndpoints> {
@@ -44,30 +65,37 @@ export class Installer {
       const endpoints = versions.get(`${definition.group}/${definition.version}`);
       if (!endpoints)
         throw new Error(`installer: ${definition.resource} is of version ${groupVersionString(definition)}, which its group does not have`);
-      for (const [path, endpoint] of this.#endpointsOf(definition)) endpoints.set(path, endpoint);
+      for (const [path, endpoint] of this.endpointsOf(definition, this.#builtIn)) endpoints.set(path, endpoint);
     }
     return versions;
   }
 
-  *#endpointsOf(definition: ResourceDefinition): Iterable<[string, InstalledEndpoint]> {
-    const special = this.options.special.get(`${definition.group}/${definition.resource}/`);
-    const main = this.#endpoint(definition, '', definition, definition.schema, undefined, definition.strategy, definition.columns);
+  /** The endpoints of a resource and its subresources: `pods`, `pods/status`. */
+  *endpointsOf(definition: ResourceDefinition, source: ResourceSource): Iterable<[string, InstalledEndpoint]> {
+    const special = source.special(definition, '');
+    const main = this.#endpoint(source, definition, '', definition, definition.schema, undefined, definition.strategy, definition.columns);
     yield [
       definition.resource,
       { endpoint: main, namespaced: definition.namespaced, verbs: this.#verbs(definition.verbs, special, definition.namespaced) },
     ];
     for (const [name, subresource] of Object.entries(definition.subresources)) {
-      const installed = this.#subresource(definition, name, subresource);
+      const installed = this.#subresource(source, definition, name, subresource);
       if (installed) yield [`${definition.resource}/${name}`, installed];
     }
   }
 
-  #subresource(definition: ResourceDefinition, name: string, subresource: Subresource): InstalledEndpoint | undefined {
+  #subresource(
+    source: ResourceSource,
+    definition: ResourceDefinition,
+    name: string,
+    subresource: Subresource,
+  ): InstalledEndpoint | undefined {
     const { namespaced } = definition;
-    const special = this.options.special.get(`${definition.group}/${definition.resource}/${name}`);
+    const special = source.special(definition, name);
     if (subresource.kind === undefined) {
       const { strategy, verbs } = subresource as ParentSubresource;
       const endpoint = this.#endpoint(
+        source,
         definition,
         name,
         definition,
@@ -87,17 +115,22 @@ export class Installer {
     };
     // What is connected is not decoded: its options come by the query, and no table describes them.
     const schema = subresource.connect ? definition.schema : (subresource.schema ?? definition.schema);
-    const endpoint = this.#endpoint(definition, name, kind, schema, undefined, {}, subresource.columns ?? []);
+    const endpoint = this.#endpoint(source, definition, name, kind, schema, undefined, {}, subresource.columns ?? []);
     const fieldManager = newFieldManager({
       type: endpoint.type,
       groupVersion: groupVersionString(kind),
       kind: kind.kind,
       subresource: name,
     });
-    return { endpoint: { ...endpoint, fieldManager, conversion: undefined }, namespaced, verbs: new Map(Object.entries(special)) };
+    return {
+      endpoint: { ...endpoint, fieldManager, conversion: undefined, decode: undefined, restrictions: resourceRestrictions },
+      namespaced,
+      verbs: new Map(Object.entries(special)),
+    };
   }
 
   #endpoint(
+    source: ResourceSource,
     definition: ResourceDefinition,
     subresource: string,
     kind: GroupVersionKind,
@@ -106,28 +139,29 @@ export class Installer {
     own: Strategy,
     columns: readonly Column[],
   ): ResourceEndpoint {
-    const { scheme, storage } = this.options;
-    const schemas = scheme.schemasOf(definition.group);
+    const types = source.types(definition);
     const stored = definition.storageVersion;
-    const store = storage.storeFor(definition, schemas);
     const { group, version } = kind;
+    const { custom } = definition;
+    const itemPrefix = `{"kind":"${definition.kind}","apiVersion":"${groupVersionString(stored?.version ?? definition)}",`;
     return {
       definition,
-      store,
+      store: source.store(definition),
       subresource,
-      type: schemas.struct(schema),
+      type: types.struct(schema),
       kind: { group, version, kind: kind.kind },
-      kinds: scheme as KindLookup,
+      kinds: this.options.scheme as KindLookup,
       conversion: stored?.conversion,
       strategy,
       columns,
       fieldManager: newFieldManager({
-        type: schemas.struct(definition.schema),
+        type: types.struct(definition.applySchema ?? definition.schema),
+        codecType: types.struct(definition.schema),
         groupVersion: groupVersionString(definition),
         kind: definition.kind,
         subresource,
-        convert: (object, to) => this.#convert(definition, object, to),
-        typeFor: (groupVersion) => this.#typeIn(definition, groupVersion),
+        convert: (object, to) => convertTo(source.inVersion(definition, to), definition, object),
+        typeFor: (groupVersion) => typeIn(source, definition, groupVersion),
         resetFields: own.resetFields && FieldSet.of(...own.resetFields.map((path) => path.map(fieldElement))),
       }),
       admission: {
@@ -135,29 +169,10 @@ export class Installer {
         subresource,
         resource: { group: definition.group, version: definition.version, resource: definition.resource },
       },
-      restrictions: resourceRestrictions,
-      itemPrefix: Buffer.byteLength(`{"kind":"${definition.kind}","apiVersion":"${groupVersionString(stored?.version ?? definition)}",`),
+      restrictions: custom ? customResourceRestrictions : resourceRestrictions,
+      decode: custom && ((document) => custom.decode(document)),
+      itemPrefix: custom ? 0 : Buffer.byteLength(itemPrefix),
     };
-  }
-
-  /** The same resource in another version of its group. */
-  #inVersion(definition: ResourceDefinition, groupVersion: string): ResourceDefinition | undefined {
-    const { group, version } = parseGroupVersion(groupVersion);
-    return this.options.scheme.definition({ group, version, resource: definition.resource });
-  }
-
-  #typeIn(definition: ResourceDefinition, groupVersion: string): StructType {
-    const other = this.#inVersion(definition, groupVersion);
-    if (!other) throw new Error(`installer: ${definition.resource} have no version ${groupVersion}`);
-    return this.options.scheme.schemasOf(other.group).struct(other.schema);
-  }
-
-  /** An object in another version, by way of the stored one; undefined if that version is not served. */
-  #convert(definition: ResourceDefinition, object: KubeObject, to: string): KubeObject | undefined {
-    const other = this.#inVersion(definition, to);
-    if (!other) return undefined;
-    const stored = definition.storageVersion ? definition.storageVersion.conversion.toStorage(object) : object;
-    return other.storageVersion ? other.storageVersion.conversion.fromStorage(stored) : stored;
   }
 
   /** Named creates are of subresources; of a namespaced resource nothing is created outside of a namespace. */
@@ -175,6 +190,19 @@ export class Installer {
     }
     return verbs;
   }
+}
+
+function typeIn(source: ResourceSource, definition: ResourceDefinition, groupVersion: string): StructType {
+  const other = source.inVersion(definition, groupVersion);
+  if (!other) throw new Error(`installer: ${definition.resource} have no version ${groupVersion}`);
+  return source.types(other).struct(other.applySchema ?? other.schema);
+}
+
+/** An object in another version, by way of the stored one; undefined if that version is not served. */
+function convertTo(other: ResourceDefinition | undefined, definition: ResourceDefinition, object: KubeObject): KubeObject | undefined {
+  if (!other) return undefined;
+  const stored = definition.storageVersion ? definition.storageVersion.conversion.toStorage(object) : object;
+  return other.storageVersion ? other.storageVersion.conversion.fromStorage(stored) : stored;
 }
 
 /** A subresource's own strategy on top of what its parent does about names, deletion and unconditional updates. */

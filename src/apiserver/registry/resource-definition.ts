@@ -42,6 +42,11 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   gracefulDeletion?(object: T, requestedSeconds: number | undefined): GracefulDeletion;
   /** What happens to dependents when a DELETE says nothing; without it, `background`. */
   readonly defaultGarbageCollectionPolicy?: 'orphan' | 'background' | 'unsupported';
+  /**
+   * Begins a deletion in its own way: marks the object, in place, and gives it the finalizers that hold it. Called once, when
+   * its deletion is asked for the first time.
+   */
+  beginDeletion?(object: T, now: string): void;
   /** A DELETE that removes the object is answered with the object, not with a Status. */
   readonly returnsDeletedObject?: boolean;
   /**
@@ -110,6 +115,12 @@ export interface KindSubresource {
 
 export type Subresource<T extends KubeObject = KubeObject> = ParentSubresource<T> | KindSubresource;
 
+/** What sets custom resources apart from built-in ones: their kinds have no Go type, only a schema. */
+export interface CustomResourceTraits {
+  /** Makes an object of a parsed document, which it uses up, and tells what the schema did not know. Throws DecodeError. */
+  decode(document: Record<string, unknown>): { readonly object: KubeObject; readonly unknownFields: readonly string[] };
+}
+
 /** Everything that the generic server needs to know of a resource, built-in or custom. */
 export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly group: string;
@@ -149,6 +160,10 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly deprecationWarning?: string | undefined;
   /** Seconds after which objects vanish (events). */
   readonly ttlSeconds?: number | undefined;
+  /** Of custom resources. */
+  readonly custom?: CustomResourceTraits | undefined;
+  /** The type by which apply tells fields apart, where it is another than `schema` (custom resources). */
+  readonly applySchema?: string | undefined;
 }
 
 type Optional =

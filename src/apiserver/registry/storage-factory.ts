@@ -1,16 +1,29 @@
 import type { Buffer } from 'node:buffer';
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import { parseJson } from '#apimachinery/runtime/json';
-import type { SchemaRegistry } from '#apimachinery/runtime/schema';
+import type { SchemaRegistry, TypeSource } from '#apimachinery/runtime/schema';
 import type { ResourceDefinition } from './resource-definition.ts';
 import { Store, type StoreHooks } from './store.ts';
 import { Cacher } from '#apiserver/storage/cacher/cacher';
-import type { CommitFeed, Storage } from '#apiserver/storage/storage';
+import type { CommitFeed, Storage, StorageRecord } from '#apiserver/storage/storage';
+
+/** How a custom resource's objects are read and written in one version. */
+export interface VersionedStorage {
+  /** What writes go to. */
+  readonly storage: Storage;
+  /** What the cache reads, and is fed by. */
+  readonly source: Storage & Partial<CommitFeed>;
+  /** A stored record as this version shows it, where `source` does not. */
+  readonly decode?: ((record: StorageRecord) => Buffer) | undefined;
+  readonly hooks?: StoreHooks | undefined;
+}
 
 /** One storage for all resources, and one watch cache for each place where objects are stored: versions and groups of a kind share it. */
 export class StorageFactory {
   /** By the place where objects are stored. */
   readonly #resources = new Map<string, GroupResource & { readonly cacher: Cacher }>();
+  /** Of custom resources, one for each version that was asked for. */
+  readonly #versions = new Set<GroupResource & { readonly cacher: Cacher }>();
 
   /** `hooks`: by `group/resource`. `ttlSeconds`: of those kinds whose objects vanish, where it is another than the definition's. */
   constructor(
@@ -25,6 +38,31 @@ export class StorageFactory {
     const stored = lasting ? definition : { ...definition, ttlSeconds: this.ttlSeconds };
     const cacher = definition.storagePath === undefined ? undefined : this.#cacherFor(definition, definition.storagePath);
     return new Store(stored, this.storage, cacher, schemas, this.hooks.get(`${definition.group}/${definition.resource}`));
+  }
+
+  /**
+   * What reads and writes the objects of one version of a custom resource, with a cache of its own. To be disposed of when
+   * the definition changes: its watches end then.
+   */
+  openVersion(definition: ResourceDefinition, types: TypeSource, versioned: VersionedStorage): { store: Store } & Disposable {
+    const { group, resource, storagePath } = definition;
+    const cacher = new Cacher({
+      storage: versioned.source,
+      prefix: `/${storagePath}/`,
+      parse: (bytes: Buffer) => parseJson(bytes).value as KubeObject,
+      fields: fieldsOf(definition),
+      resource: { group, resource },
+      decode: versioned.decode,
+    });
+    const opened = { group, resource, cacher };
+    this.#versions.add(opened);
+    return {
+      store: new Store(definition, versioned.storage, cacher, types, versioned.hooks),
+      [Symbol.dispose]: () => {
+        this.#versions.delete(opened);
+        cacher.close();
+      },
+    };
   }
 
   #cacherFor(definition: ResourceDefinition, path: string): Cacher {
@@ -47,16 +85,16 @@ export class StorageFactory {
 
   /** What is stored, each once. */
   get resources(): Iterable<GroupResource & { readonly cacher: Cacher }> {
-    return this.#resources.values();
+    return [...this.#resources.values(), ...this.#versions];
   }
 
-  /** Resolves when every cache has read what is stored. */
+  /** Resolves when every cache of a built-in resource has read what is stored. */
   async whenReady(): Promise<void> {
     await Promise.all([...this.#resources.values()].map(({ cacher }) => cacher.whenReady()));
   }
 
   async close(): Promise<void> {
-    for (const { cacher } of this.#resources.values()) cacher.close();
+    for (const { cacher } of this.resources) cacher.close();
     await this.storage.close();
   }
 }

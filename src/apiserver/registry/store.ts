@@ -9,13 +9,13 @@ import {
   newNotFound,
   newTimeoutError,
 } from '#apimachinery/api/errors';
-import type { DeleteOptions, GroupKind, GroupResource, KubeObject } from '#apimachinery/meta/types';
+import { type DeleteOptions, type GroupKind, type GroupResource, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/codec';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { parseJson } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
-import type { SchemaRegistry, StructType } from '#apimachinery/runtime/schema';
+import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 import { isValidPathSegmentName, nameIsDNSSubdomain, validatePathSegmentName } from '#apimachinery/validation/names';
 import { validateKubeFinalizerNames, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation/object-meta';
@@ -80,6 +80,8 @@ export interface StoreHooks {
   beginUpdate?(object: KubeObject, old: KubeObject, request: WriteRequest): Finish | undefined | Promise<Finish | undefined>;
   /** After an object is gone. */
   afterDelete?(object: KubeObject, request: WriteRequest): void | Promise<void>;
+  /** Whether what is stored is another form of the object than a write would store now (custom resources): then even a write that changes nothing is done. */
+  isStale?(key: string, object: KubeObject): Promise<boolean>;
 }
 
 /** Makes the new object of the present one (which it must not change); undefined stands for an object that is missing. */
@@ -102,7 +104,7 @@ export class Store {
     readonly definition: ResourceDefinition,
     readonly storage: Storage,
     cacher: Cacher | undefined,
-    schemas: SchemaRegistry,
+    schemas: TypeSource,
     readonly hooks: StoreHooks = {},
   ) {
     this.#cacher = cacher;
@@ -208,11 +210,11 @@ export class Store {
       ...this.#finalizerErrors(object, strategy),
       ...(strategy.validate?.(object, request) ?? []),
     ];
-    this.#throwInvalid(errors, metadata.name);
+    this.#throwInvalid(errors, object);
     const segment = isValidPathSegmentName(metadata.name ?? '').map((message) =>
       invalid(fieldPath('metadata').child('name'), metadata.name, message),
     );
-    this.#throwInvalid(segment, metadata.name);
+    this.#throwInvalid(segment, object);
     for (const text of strategy.warningsOnCreate?.(object, request) ?? []) request.warn(text);
     strategy.canonicalize?.(object);
   }
@@ -253,7 +255,8 @@ export class Store {
         if (validated) await validated;
         object.metadata.resourceVersion = String(revision);
         const unchanged = this.encode(object);
-        if (unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing)) return { object: existing, bytes, created: false };
+        if ((unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing)) && !(await this.hooks.isStale?.(key, existing)))
+          return { object: existing, bytes, created: false };
         if (request.dryRun) return { object, bytes: unchanged, created: false };
         if (
           object.metadata.deletionTimestamp &&
@@ -329,7 +332,7 @@ export class Store {
       ...this.#finalizerErrors(object, strategy),
       ...(strategy.validateUpdate?.(object, existing, request) ?? []),
     ];
-    this.#throwInvalid(errors, metadata.name);
+    this.#throwInvalid(errors, object);
     for (const text of strategy.warningsOnUpdate?.(object, existing, request) ?? []) request.warn(text);
     strategy.canonicalize?.(object);
   }
@@ -358,10 +361,12 @@ export class Store {
       if (grace === 'pending') return { stored: { object: existing, bytes, created: false }, gone: false };
       const validated = request.validate('DELETE', undefined, existing);
       if (validated) await validated;
-      const finalizers = collectionFinalizers(this.#strategy, object.metadata, options);
+      const begins = this.#strategy.beginDeletion !== undefined && object.metadata.deletionTimestamp === undefined;
+      if (begins) this.#strategy.beginDeletion?.(object, request.now);
+      const finalizers = begins ? undefined : collectionFinalizers(this.#strategy, object.metadata, options);
       if (finalizers) object.metadata.finalizers = finalizers;
       const held = (object.metadata.finalizers?.length ?? 0) > 0 || this.#keepsEmptied(object);
-      if (held && grace === 'immediate') markAsDeleting(this.definition, object, request.now);
+      if (held && grace === 'immediate' && !begins) markAsDeleting(this.definition, object, request.now);
       const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
       if (request.dryRun) {
         return { stored: { object, bytes: this.encode(object), created: false }, gone: !stays };
@@ -409,8 +414,11 @@ export class Store {
     return this.definition.ttlSeconds === undefined ? {} : { ttlSeconds: this.definition.ttlSeconds };
   }
 
-  #throwInvalid(errors: FieldError[], name: string | undefined): void {
-    if (errors.length > 0) throw newInvalid(this.groupKind, name ?? '', errors);
+  /** Custom resources are named by the kind that they say they are of. */
+  #throwInvalid(errors: FieldError[], { metadata: { name = '' }, kind, apiVersion }: KubeObject): void {
+    if (errors.length === 0) return;
+    const groupKind = this.definition.custom ? { group: parseGroupVersion(apiVersion).group, kind } : this.groupKind;
+    throw newInvalid(groupKind, name, errors);
   }
 }
 

@@ -6,7 +6,10 @@ export class ApiServerTarget implements DelegationTarget {
   readonly endpoints = new Map<string, GroupVersionEndpoints>();
   readonly groups: ApiGroup[] = [];
 
-  constructor(readonly name: string) {}
+  constructor(
+    readonly name: string,
+    readonly isDynamic = false,
+  ) {}
 
   install(group: ApiGroup, endpoints: ReadonlyMap<string, GroupVersionEndpoints>): void {
     this.groups.push(group);

@@ -17,6 +17,8 @@ export type GroupVersionEndpoints = ReadonlyMap<string, InstalledEndpoint>;
  */
 export interface DelegationTarget {
   readonly name: string;
+  /** Its kinds come and go: `endpoints` is read with each request, and what is not there, nobody has. */
+  readonly isDynamic: boolean;
   /** By `group/version`; the core group is `/v1`. */
   readonly endpoints: ReadonlyMap<string, GroupVersionEndpoints>;
 }

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { newGenericServerResponse, newServiceUnavailable } from '#apimachinery/api/errors';
+import { newGenericServerResponse, newNotFound, newServiceUnavailable } from '#apimachinery/api/errors';
 import { respondBytes, respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { DelegationTarget, GroupVersionEndpoints, InstalledEndpoint } from './delegation.ts';
@@ -14,6 +14,10 @@ const noResource = { group: '', resource: '' };
  */
 export class Director {
   #table: ReadonlyMap<string, GroupVersionEndpoints> = new Map();
+  /** Groups that the server has in any case: what they lack is told by them. */
+  #ownGroups: ReadonlySet<string> = new Set();
+  /** Of servers whose kinds come and go: looked at after the table, with each request. */
+  #dynamic: readonly DelegationTarget[] = [];
 
   constructor(
     readonly mux: PathMux,
@@ -23,9 +27,13 @@ export class Director {
   /** Takes over what the servers of the chain serve now. */
   compile(chain: readonly DelegationTarget[]): void {
     const table = new Map<string, GroupVersionEndpoints>();
-    for (const target of chain)
-      for (const [groupVersion, endpoints] of target.endpoints) if (!table.has(groupVersion)) table.set(groupVersion, endpoints);
+    for (const { isDynamic, endpoints } of chain) {
+      if (isDynamic) continue;
+      for (const [groupVersion, found] of endpoints) if (!table.has(groupVersion)) table.set(groupVersion, found);
+    }
     this.#table = table;
+    this.#ownGroups = new Set([...table.keys()].map((groupVersion) => groupVersion.slice(0, groupVersion.indexOf('/'))));
+    this.#dynamic = chain.filter(({ isDynamic }) => isDynamic);
   }
 
   readonly serve: Handler = (context) => {
@@ -39,10 +47,10 @@ export class Director {
   #route(context: RequestContext): void | Promise<void> {
     const { info } = context;
     if (!info.isResourceRequest) return this.mux.serve(context, this.notFound);
-    const installed = this.#table
-      .get(`${info.apiGroup}/${info.apiVersion}`)
-      ?.get(info.subresource ? `${info.resource}/${info.subresource}` : info.resource);
-    if (!installed || !fitsScope(context, installed)) return this.#unknownResource(context);
+    const groupVersion = `${info.apiGroup}/${info.apiVersion}`;
+    const endpoints = this.#table.get(groupVersion) ?? this.#find(groupVersion);
+    const installed = endpoints?.get(info.subresource ? `${info.resource}/${info.subresource}` : info.resource);
+    if (!installed || !fitsScope(context, installed)) return this.#unknownResource(context, endpoints);
     const handler = installed.verbs.get(verbOf(context)) ?? installed.verbs.get('connect');
     if (!handler) return respondError(context, newGenericServerResponse(405, context.method, noResource, '', '', 0, false));
     const { deprecationWarning } = installed.endpoint.definition;
@@ -50,20 +58,39 @@ export class Director {
     return handler(context, installed.endpoint);
   }
 
+  #find(groupVersion: string): GroupVersionEndpoints | undefined {
+    for (const { endpoints } of this.#dynamic) {
+      const found = endpoints.get(groupVersion);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
   /** A resource that no server has. Before all is installed that may be a matter of time: 503. */
-  #unknownResource(context: RequestContext): void | Promise<void> {
+  #unknownResource(context: RequestContext, endpoints?: GroupVersionEndpoints): void | Promise<void> {
     if (this.incomplete.has(context))
       return respondError(
         context,
         newServiceUnavailable('the request has been made before all known HTTP paths have been installed, please try again'),
       );
+    const { info } = context;
+    if (info.isResourceRequest && !this.#ownGroups.has(info.apiGroup)) {
+      const parent = info.subresource === '' ? undefined : endpoints?.get(info.resource);
+      if (parent && fitsScope(context, parent))
+        return respondError(context, newNotFound({ group: info.apiGroup, resource: info.resource }, info.name));
+      return this.#nothingHere(context);
+    }
     return respondError(context, newGenericServerResponse(404, context.method, noResource, '', '', 0, false));
+  }
+
+  #nothingHere(context: RequestContext): void | Promise<void> {
+    context.headers.push('X-Content-Type-Options', 'nosniff');
+    return respondBytes(context, 404, 'text/plain; charset=utf-8', notFoundText);
   }
 
   readonly notFound: Handler = (context) => {
     if (this.incomplete.has(context)) return this.#unknownResource(context);
-    context.headers.push('X-Content-Type-Options', 'nosniff');
-    return respondBytes(context, 404, 'text/plain; charset=utf-8', notFoundText);
+    return this.#nothingHere(context);
   };
 }
 

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import type { RequestHeaderInfo } from './control-plane-options.ts';
-import type { LoopbackClient, LoopbackTarget } from './loopback-client.ts';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
 
 const configMaps: LoopbackTarget = { group: '', version: 'v1', resource: 'configmaps' };
 const namespace = 'kube-system';

@@ -4,7 +4,7 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import type { Storage } from '#apiserver/storage/storage';
 import type { Endpoints } from '#kubernetes/schema/core_v1.gen';
-import type { LoopbackClient, LoopbackTarget } from './loopback-client.ts';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
 import { familyOf } from './services/address-range.ts';
 
 const services: LoopbackTarget = { group: '', version: 'v1', resource: 'services' };

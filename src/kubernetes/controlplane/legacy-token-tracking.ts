@@ -1,4 +1,4 @@
-import type { LoopbackClient, LoopbackTarget } from './loopback-client.ts';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
 
 const configMaps: LoopbackTarget = { group: '', version: 'v1', resource: 'configmaps' };
 const namespace = 'kube-system';

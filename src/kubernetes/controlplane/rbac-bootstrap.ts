@@ -1,7 +1,7 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { tables } from '#kubernetes/schema/schema';
-import type { LoopbackClient, LoopbackTarget } from './loopback-client.ts';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
 
 interface RbacTable {
   readonly clusterroles: readonly KubeObject[];

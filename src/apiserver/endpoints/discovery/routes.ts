@@ -9,6 +9,7 @@ import type { DiscoveryDocument, DiscoveryRegistry } from './discovery-registry.
 
 const restrictions: EndpointRestrictions = {
   protobuf: true,
+  plainProtobuf: true,
   allowsConversion: ({ group, version, kind }, mediaType) =>
     group === 'apidiscovery.k8s.io' && version === 'v2' && kind === 'APIGroupDiscoveryList' && mediaType === 'application/json',
 };

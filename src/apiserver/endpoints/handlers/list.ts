@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, type ListMeta } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/codec';
+import { encodeJson } from '#apimachinery/runtime/json';
 import { encodeProtobufListItem, protobufList } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -67,12 +68,16 @@ export function respondList(context: RequestContext, endpoint: ResourceEndpoint,
     const pieces = protobufList(metaSchema.struct('meta_v1.ListMeta'), { apiVersion, kind, metadata }, items);
     return respondPieces(context, mediaType, pieces);
   }
+  const custom = endpoint.definition.custom !== undefined && !version;
   const head = Buffer.from(
-    `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${encode(metaSchema.struct('meta_v1.ListMeta'), metadata)},"items":[`,
+    custom
+      ? `{"apiVersion":"${apiVersion}","items":[`
+      : `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${encode(metaSchema.struct('meta_v1.ListMeta'), metadata)},"items":[`,
   );
+  const end = custom ? Buffer.from(`],"kind":"${kind}","metadata":${encodeJson({ continue: '', ...metadata })}}\n`) : listEnd;
   const makeItem = version ? (object: CachedObject) => partialBytes(endpoint, object, version) : itemOf(endpoint);
   const runs = list.chunks.map((chunk) => chunk.encoded(variant, makeItem, comma));
-  respondJson(context, negotiated, endpoint.type, [head, ...separated(runs), listEnd]);
+  respondJson(context, negotiated, endpoint.type, [head, ...separated(runs), end]);
 }
 
 /** Built-in items do not repeat kind and apiVersion: what follows them in the stored bytes is the item. */

@@ -15,11 +15,13 @@ export interface Negotiated {
 
 export interface EndpointRestrictions {
   readonly protobuf: boolean;
+  /** Whether the object itself, not converted to Table and the like, comes as protobuf. */
+  readonly plainProtobuf: boolean;
   allowsConversion(kind: GroupVersionKind, mediaType: MediaType): boolean;
 }
 
 /** Endpoints that answer a Status or a plain object only. */
-export const plainRestrictions: EndpointRestrictions = { protobuf: true, allowsConversion: () => false };
+export const plainRestrictions: EndpointRestrictions = { protobuf: true, plainProtobuf: true, allowsConversion: () => false };
 
 interface Clause {
   readonly type: string;
@@ -64,7 +66,7 @@ function applyParameters(
   if (kind !== undefined || parameters.has('g') || parameters.has('v')) {
     convert = { group: parameters.get('g') ?? '', version: parameters.get('v') ?? '', kind: kind ?? '' };
     if (!restrictions.allowsConversion(convert, mediaType)) return undefined;
-  }
+  } else if (!restrictions.plainProtobuf && mediaType === 'application/vnd.kubernetes.protobuf') return undefined;
   return { mediaType, pretty: parameters.get('pretty') === '1', convert, stream };
 }
 

@@ -7,7 +7,8 @@ import { applyJsonPatch, decodeJsonPatch, jsonKind } from '#apimachinery/patch/j
 import { applyMergePatch, checkMergePatch } from '#apimachinery/patch/merge-patch';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { applyStrategicMergePatch } from '#apimachinery/patch/strategic-merge-patch';
-import { decode } from '#apimachinery/runtime/codec';
+import type { Decoded } from '#apimachinery/runtime/codec';
+import { deepCopy } from '#apimachinery/runtime/copy';
 import { DecodeError, encodeJson, JsonSyntaxError, parseJson } from '#apimachinery/runtime/json';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
@@ -17,7 +18,7 @@ import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { strictErrors } from './request-body.ts';
-import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
+import { decodeDocument, fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { maxRequestBodyBytes } from './responses.ts';
 import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 
@@ -36,12 +37,17 @@ export const patchTypes: readonly PatchType[] = [
 /** Custom resources have no merge keys: no strategic merge patch. */
 const customPatchTypes = patchTypes.filter((type) => type !== 'application/strategic-merge-patch+json');
 
+/** What an endpoint takes. */
+export function patchTypesOf({ definition }: ResourceEndpoint): readonly PatchType[] {
+  return definition.custom ? customPatchTypes : patchTypes;
+}
+
 /** PATCH. Upstream: endpoints/handlers/patch.go. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class PatchHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
-    const supported = endpoint.itemPrefix > 0 ? patchTypes : customPatchTypes;
+    const supported = patchTypesOf(endpoint);
     const patchType = (context.header('content-type') ?? '').split(';', 1)[0]?.trim() as PatchType;
     if (!supported.includes(patchType)) throw newUnsupportedMediaType(supported);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
@@ -116,9 +122,10 @@ export class Patch {
   applyTo(current: KubeObject): KubeObject {
     const { endpoint, options } = this;
     const patched = this.#apply(current);
-    let decoded: ReturnType<typeof decode<KubeObject>>;
+    let decoded: Decoded<KubeObject>;
     try {
-      decoded = decode<KubeObject>(endpoint.type, patched);
+      // Errors show the whole document; what is decoded by a schema loses what the schema does not know.
+      decoded = decodeDocument(endpoint, endpoint.decode ? deepCopy(patched) : patched);
     } catch (error) {
       if (error instanceof DecodeError) throw this.#invalid(patched, error.message);
       throw error;
@@ -152,7 +159,8 @@ export class Patch {
   #checkKind(object: KubeObject, patched: unknown): void {
     const { kind } = this.endpoint;
     const apiVersion = groupVersionString(kind);
-    if (object.kind === kind.kind && object.apiVersion === apiVersion) return;
+    // Of a custom resource, its own validation says what is wrong with its kind.
+    if ((object.kind === kind.kind && object.apiVersion === apiVersion) || this.endpoint.decode) return;
     if (this.type === 'application/strategic-merge-patch+json') {
       object.kind = kind.kind;
       object.apiVersion = apiVersion;

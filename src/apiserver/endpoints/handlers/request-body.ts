@@ -2,14 +2,14 @@ import type { Buffer } from 'node:buffer';
 import { newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString, parseGroupVersion } from '#apimachinery/meta/types';
-import { decode } from '#apimachinery/runtime/codec';
+import type { Decoded } from '#apimachinery/runtime/codec';
 import { DecodeError, JsonSyntaxError, parseJson } from '#apimachinery/runtime/json';
 import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { parseYaml } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { MediaType } from './negotiation.ts';
-import type { KindLookup } from './resource-endpoint.ts';
+import { decodeDocument, type KindLookup } from './resource-endpoint.ts';
 
 const mediaTypes: readonly MediaType[] = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 
@@ -26,6 +26,8 @@ export function inputMediaType(context: RequestContext): MediaType {
 export interface ExpectedBody {
   readonly kind: GroupVersionKind;
   readonly type: StructType;
+  /** Of custom resources: they keep the kind that they came with, and their own validation looks at it. */
+  readonly decode?: ((document: Record<string, unknown>) => Decoded<KubeObject>) | undefined;
   readonly kinds: KindLookup;
   /** Other group versions in which the kind may be sent (DeleteOptions and Eviction come in several). */
   readonly alsoAccepts?: ((kind: GroupVersionKind) => boolean) | undefined;
@@ -42,7 +44,10 @@ export interface DecodedBody {
  * is of another kind, or has values of the wrong type. Upstream: handlers/create.go and rest.go (transformDecodeError).
  */
 export function decodeBody(bytes: Buffer, mediaType: MediaType, expected: ExpectedBody): DecodedBody {
-  if (mediaType === 'application/vnd.kubernetes.protobuf') return decodeProtobufBody(bytes, expected);
+  if (mediaType === 'application/vnd.kubernetes.protobuf') {
+    if (expected.decode) throw newUnsupportedMediaType(mediaTypes.slice(0, 2));
+    return decodeProtobufBody(bytes, expected);
+  }
   let raw: unknown;
   let duplicates: readonly string[];
   let literals: ReturnType<typeof parseJson>['literals'];
@@ -54,18 +59,21 @@ export function decodeBody(bytes: Buffer, mediaType: MediaType, expected: Expect
   } catch (error) {
     if (error instanceof JsonSyntaxError)
       throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${error.message}`);
+    if (error instanceof DecodeError && expected.decode) throw cannotBeHandled(expected.kind, expected, error.message);
     if (error instanceof DecodeError || (error as Error).name === 'YamlError')
       throw unrecognized(bytes, expected, (error as Error).message);
     throw error;
   }
   const kind = kindOf(raw, bytes, expected);
-  checkKind(kind, expected);
+  if (expected.decode) checkCustomKind(raw as Partial<KubeObject>, bytes, expected);
+  else checkKind(kind, expected);
   try {
-    const { object, unknownFields } = decode(expected.type, raw, { literals });
-    object['apiVersion'] = groupVersionString(expected.kind);
-    object['kind'] = expected.kind.kind;
-    (object as KubeObject).metadata ??= {};
-    return { object: object as KubeObject, strictErrors: strictErrors(unknownFields, duplicates) };
+    const { object, unknownFields } = decodeDocument(expected, raw, { literals });
+    object.metadata ??= {};
+    if (expected.decode) return { object, strictErrors: [...strictErrors([], duplicates), ...strictErrors(unknownFields, [])] };
+    object.apiVersion = groupVersionString(expected.kind);
+    object.kind = expected.kind.kind;
+    return { object, strictErrors: strictErrors(unknownFields, duplicates) };
   } catch (error) {
     if (error instanceof DecodeError) throw cannotBeHandled(kind, expected, error.message);
     throw error;
@@ -167,6 +175,15 @@ function checkKind(kind: GroupVersionKind, expected: ExpectedBody): void {
     ? `converting (${kind.version}.${kind.kind}) to (${expected.kinds.internalName(want)}): unknown conversion`
     : `no kind ${JSON.stringify(kind.kind)} is registered for version ${JSON.stringify(groupVersionString(kind))} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
   throw cannotBeHandled(kind, expected, cause);
+}
+
+/** Any object with a kind is a custom resource, but it must be of the endpoint's version. */
+function checkCustomKind(object: Partial<KubeObject> | null, bytes: Buffer, expected: ExpectedBody): void {
+  if (!object?.kind) throw unrecognized(bytes, expected, `Object 'Kind' is missing in '${bytes.toString('utf8')}'`);
+  const apiVersion = object.apiVersion ?? '';
+  const want = groupVersionString(expected.kind);
+  if (apiVersion !== want)
+    throw newBadRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${want})`);
 }
 
 function cannotBeHandled(kind: GroupVersionKind, expected: ExpectedBody, cause: string): Error {

@@ -1,5 +1,6 @@
 import type { FieldManager } from '#apimachinery/managedfields/field-manager';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
+import { type Decoded, type DecodeOptions, decode } from '#apimachinery/runtime/codec';
 import type { StructType } from '#apimachinery/runtime/schema';
 import type { AdmissionTarget } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -34,6 +35,8 @@ export interface ResourceEndpoint {
   readonly fieldManager: FieldManager;
   readonly admission: AdmissionTarget;
   readonly restrictions: EndpointRestrictions;
+  /** Makes an object of a parsed document; without it, the type does. */
+  readonly decode?: ((document: Record<string, unknown>) => Decoded<KubeObject>) | undefined;
   /** Bytes of `{"kind":"Pod","apiVersion":"v1",` that items of a list do not repeat; 0 for custom resources, which do. */
   readonly itemPrefix: number;
 }
@@ -43,6 +46,7 @@ export type EndpointHandler = (context: RequestContext, endpoint: ResourceEndpoi
 
 /** Tables are JSON or YAML only; PartialObjectMetadata comes in every media type. Upstream: endpoints/handlers/rest.go. */
 export const resourceRestrictions: EndpointRestrictions = {
+  plainProtobuf: true,
   protobuf: true,
   allowsConversion: (kind, mediaType: MediaType) => {
     if (kind.group !== 'meta.k8s.io' || (kind.version !== 'v1' && kind.version !== 'v1beta1')) return false;
@@ -50,6 +54,18 @@ export const resourceRestrictions: EndpointRestrictions = {
     return kind.kind === 'PartialObjectMetadata' || kind.kind === 'PartialObjectMetadataList';
   },
 };
+
+/** Custom resources have no protobuf form; their metadata alone has. */
+export const customResourceRestrictions: EndpointRestrictions = { ...resourceRestrictions, plainProtobuf: false };
+
+/** Makes an object of a parsed document, which it uses up. Throws DecodeError. */
+export function decodeDocument(
+  { type, decode: own }: Pick<ResourceEndpoint, 'type' | 'decode'>,
+  document: unknown,
+  options: DecodeOptions = {},
+): Decoded<KubeObject> {
+  return own ? own(document as Record<string, unknown>) : decode<KubeObject>(type, document, options);
+}
 
 /** An object of the storage version as this endpoint shows it. */
 export function fromStorage(endpoint: ResourceEndpoint, object: KubeObject): KubeObject {

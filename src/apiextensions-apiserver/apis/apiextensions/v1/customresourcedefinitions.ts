@@ -1,6 +1,13 @@
 import type { CustomResourceDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
+import { quote } from '#apimachinery/runtime/quote';
+import { isSupportedFormat } from '#apimachinery/structural/formats';
+import { schemaHas } from '#apimachinery/structural/json-schema-props';
+import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { defaultColumns } from '#apiserver/registry/table-columns';
+import { schemasOf } from '../validation/requirements.ts';
+import { validateAcceptedNames, validateDefinition, validateDefinitionUpdate } from '../validation/validation.ts';
+import { beginDeletion } from './cleanup.ts';
 import { defaultCustomResourceDefinition } from './defaults.ts';
 
 /** Every version that ever was the storage version: objects may still be stored in it. */
@@ -9,6 +16,29 @@ function addStoredVersion({ spec, status }: CustomResourceDefinition): void {
   if (!status || storage === undefined || status.storedVersions?.includes(storage)) return;
   status.storedVersions = [...(status.storedVersions ?? []), storage];
 }
+
+/** Beside what any name must be. */
+function nameErrors(definition: CustomResourceDefinition): FieldError[] {
+  const name = definition.metadata.name ?? '';
+  const { names, group } = definition.spec ?? {};
+  return name === `${names?.plural ?? ''}.${group ?? ''}`
+    ? []
+    : [invalid(fieldPath('metadata', 'name'), name, 'must be spec.names.plural+"."+spec.group')];
+}
+
+/** Formats that no value is checked for. */
+function unrecognizedFormats({ spec }: CustomResourceDefinition): string[] {
+  const formats: string[] = [];
+  for (const schema of schemasOf(spec ?? {})) {
+    schemaHas(schema, ({ format, type = '' }) => {
+      if (format && !isSupportedFormat(format, type)) formats.push(format);
+      return false;
+    });
+  }
+  return formats;
+}
+
+const formatWarning = (format: string): string => `unrecognized format ${quote(format)}`;
 
 /** Upstream: apiextensions-apiserver/pkg/registry/customresourcedefinition. */
 export default defineResource<CustomResourceDefinition>({
@@ -36,6 +66,16 @@ export default defineResource<CustomResourceDefinition>({
       definition.status = { ...old.status };
       addStoredVersion(definition);
     },
+    validate: (definition) => [...nameErrors(definition), ...validateDefinition(definition)],
+    validateUpdate: validateDefinitionUpdate,
+    warningsOnCreate: (definition) => unrecognizedFormats(definition).map(formatWarning),
+    warningsOnUpdate(definition, old) {
+      const before = new Set(unrecognizedFormats(old));
+      return unrecognizedFormats(definition)
+        .filter((format) => !before.has(format))
+        .map(formatWarning);
+    },
+    beginDeletion,
   },
   columns: defaultColumns,
   subresources: {
@@ -48,6 +88,7 @@ export default defineResource<CustomResourceDefinition>({
         prepareForUpdate(definition, old) {
           if (old.spec) definition.spec = old.spec;
         },
+        validateUpdate: validateAcceptedNames,
       },
     },
   },

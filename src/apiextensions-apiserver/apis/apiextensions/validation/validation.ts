@@ -1,6 +1,6 @@
 import { type JsonSchemaProps, schemaHas } from '#apimachinery/structural/json-schema-props';
 import { type FieldError, fieldPath, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
-import { isDNS1035Label, isDNS1123Subdomain, nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { validateImmutableField } from '#apimachinery/validation/object-meta';
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { approvalState, approvedAnnotation, isProtectedCommunityGroup } from '../api-approval.ts';
@@ -10,13 +10,6 @@ import { validateNames } from './names.ts';
 import { createRequirements, type Requirements, schemasOf, updateRequirements } from './requirements.ts';
 import { validateSchema } from './schema.ts';
 import { validateColumn, validateSelectableFields, validateSubresources, validateVersion } from './version.ts';
-
-/** What is wrong with a definition's name: it follows from the group and the plural. */
-export function validateDefinitionName(name: string, { spec }: CustomResourceDefinition): string[] {
-  const errors = [...nameIsDNSSubdomain(name, false)];
-  if (name !== `${spec?.names?.plural ?? ''}.${spec?.group ?? ''}`) errors.push('must be spec.names.plural+"."+spec.group');
-  return errors;
-}
 
 /** A new definition, its metadata aside. Upstream: apiextensions/validation (ValidateCustomResourceDefinition). */
 export function validateDefinition(definition: CustomResourceDefinition): FieldError[] {

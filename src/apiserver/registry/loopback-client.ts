@@ -6,9 +6,9 @@ import { now } from '#apimachinery/runtime/time';
 import { groupNames, userNames } from '#apiserver/authentication/authenticator';
 import { groupVersionString } from '#apimachinery/meta/types';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import type { Client, ClientTarget } from '#apiserver/registry/client';
-import { CacherInformer, type Informer } from '#apiserver/registry/informers';
-import type { WriteRequest } from '#apiserver/registry/store';
+import type { Client, ClientTarget } from './client.ts';
+import { CacherInformer, type Informer } from './informers.ts';
+import type { WriteRequest } from './store.ts';
 
 const attempts = 8;
 const scanPage = 200;

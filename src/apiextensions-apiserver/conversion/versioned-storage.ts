@@ -1,0 +1,224 @@
+import type { Buffer } from 'node:buffer';
+import { ConflictError } from '#apiserver/storage/errors';
+import type {
+  CommitFeed,
+  Encode,
+  GetOptions,
+  ListOptions,
+  ListResult,
+  Revision,
+  Storage,
+  StorageEvent,
+  StorageRecord,
+  WriteOptions,
+} from '#apiserver/storage/storage';
+import type { VersionedStorage } from '#apiserver/registry/storage-factory';
+import type { CustomVersion } from '../registry/custom-version.ts';
+import { type Converter, withVersion } from './converter.ts';
+
+/** A version that is served, and the one that is stored. */
+export interface VersionPair {
+  readonly served: CustomVersion;
+  readonly stored: CustomVersion;
+}
+
+/** What both kinds of conversion leave to the storage itself. */
+abstract class StorageView implements Storage {
+  constructor(
+    readonly inner: Storage & Partial<CommitFeed>,
+    readonly versions: VersionPair,
+  ) {}
+
+  currentRevision(): Promise<Revision> {
+    return this.inner.currentRevision();
+  }
+  requestProgress(): Promise<void> {
+    return this.inner.requestProgress?.() ?? Promise.resolve();
+  }
+  compact(revision: Revision): Promise<void> {
+    return this.inner.compact(revision);
+  }
+  compactRevision(): Promise<Revision> {
+    return this.inner.compactRevision();
+  }
+  healthy(): Promise<void> {
+    return this.inner.healthy();
+  }
+  close(): Promise<void> {
+    return Promise.reject(new Error('storage: a view of it cannot close it'));
+  }
+
+  async get(key: string, options?: GetOptions): Promise<StorageRecord | undefined> {
+    const record = await this.inner.get(key, options);
+    return record && (await this.fromStored([record]))[0];
+  }
+
+  async list(prefix: string, options?: ListOptions): Promise<ListResult> {
+    const result = await this.inner.list(prefix, options);
+    return { ...result, records: await this.fromStored(result.records) };
+  }
+
+  async delete(key: string, expected: Revision): Promise<{ readonly record: StorageRecord; readonly revision: Revision }> {
+    return this.#told(this.inner.delete(key, expected));
+  }
+
+  async create(key: string, encode: Encode, options?: WriteOptions): Promise<StorageRecord> {
+    return this.#written(await this.inner.create(key, await this.toStored(encode), options), encode);
+  }
+
+  async update(key: string, expected: Revision, encode: Encode, options?: WriteOptions): Promise<StorageRecord> {
+    return this.#written(await this.#told(this.inner.update(key, expected, await this.toStored(encode), options)), encode);
+  }
+
+  abstract watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent>;
+  /** Records as the served version shows them. */
+  protected abstract fromStored(records: readonly StorageRecord[]): Promise<StorageRecord[]>;
+  /** What makes the stored bytes of an object of the served version. */
+  protected abstract toStored(encode: Encode): Encode | Promise<Encode>;
+
+  #written(record: StorageRecord, encode: Encode): StorageRecord {
+    const { served, stored } = this.versions;
+    return served === stored ? record : { ...record, value: encode(record.revision) };
+  }
+
+  /** Who lost a compare-and-swap gets the winner in the served version. */
+  async #told<T>(write: Promise<T>): Promise<T> {
+    try {
+      return await write;
+    } catch (error) {
+      if (!(error instanceof ConflictError) || !error.current) throw error;
+      const [current] = await this.fromStored([error.current]);
+      throw new ConflictError(error.key, current);
+    }
+  }
+}
+
+/**
+ * Views of the stored objects in versions of a definition without conversion: the name of the version changes, and each
+ * version drops and fills in what its own schema says. Nothing waits, so the cache is fed by the commit as that of built-ins.
+ */
+class RenamingStorage extends StorageView {
+  /** Bytes that were written here are in form. */
+  readonly #written = new WeakSet<Buffer>();
+
+  watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent> {
+    return this.inner.watch(prefix, from, signal);
+  }
+
+  readonly decode = (record: StorageRecord): Buffer => {
+    if (this.#written.has(record.value)) return record.value;
+    const { served } = this.versions;
+    const object = withVersion(served.parse(record.value), served.groupVersion);
+    served.repair(object);
+    object.metadata.resourceVersion = String(record.revision);
+    return served.encode(object);
+  };
+
+  protected fromStored(records: readonly StorageRecord[]): Promise<StorageRecord[]> {
+    return Promise.resolve(records.map((record) => ({ ...record, value: this.decode(record) })));
+  }
+
+  protected toStored(encode: Encode): Encode {
+    const { served, stored } = this.versions;
+    if (served === stored) {
+      return (revision) => {
+        const bytes = encode(revision);
+        this.#written.add(bytes);
+        return bytes;
+      };
+    }
+    return (revision) => this.#renamed(encode(revision));
+  }
+
+  #renamed(bytes: Buffer): Buffer {
+    const { served, stored } = this.versions;
+    const object = withVersion(served.parse(bytes), stored.groupVersion);
+    stored.pruneConverted(object);
+    return stored.encode(object);
+  }
+
+  /** Whether a write of the object would store other bytes than are stored. */
+  async isStale(key: string, shown: Buffer): Promise<boolean> {
+    const record = await this.inner.get(key);
+    if (!record) return false;
+    const { served, stored } = this.versions;
+    return !record.value.equals(served === stored ? shown : this.#renamed(shown));
+  }
+}
+
+/** Views of the stored objects in versions that a webhook converts; lists go to it as one batch. */
+class ConvertingStorage extends StorageView {
+  constructor(
+    inner: Storage & Partial<CommitFeed>,
+    versions: VersionPair,
+    readonly prefix: string,
+    readonly converter: Converter,
+  ) {
+    super(inner, versions);
+  }
+
+  /** Events of other resources are told as progress only: the cache knows by them how far it has come. */
+  async *watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent> {
+    for await (const event of this.inner.watch(prefix, from, signal)) {
+      if (event.type === 'PROGRESS' || event.key.startsWith(this.prefix)) yield await this.#converted(event);
+      else yield { type: 'PROGRESS', key: '', revision: event.revision, record: undefined, previous: undefined };
+    }
+  }
+
+  async #converted(event: StorageEvent): Promise<StorageEvent> {
+    const records = [event.record, event.previous].filter((record) => record !== undefined);
+    const [first, second] = await this.fromStored(records);
+    return event.record ? { ...event, record: first, previous: second } : { ...event, previous: first };
+  }
+
+  protected async fromStored(records: readonly StorageRecord[]): Promise<StorageRecord[]> {
+    const { served } = this.versions;
+    const objects = await this.converter.convert(
+      records.map(({ value }) => served.parse(value)),
+      served.groupVersion,
+    );
+    return records.map((record, i) => {
+      const object = objects[i]!;
+      served.repair(object);
+      object.metadata.resourceVersion = String(record.revision);
+      return { ...record, value: served.encode(object) };
+    });
+  }
+
+  /** The object is converted before its revision is known, which is then all that is added. */
+  protected async toStored(encode: Encode): Promise<Encode> {
+    const { served, stored } = this.versions;
+    const [object] = await this.converter.convert([served.parse(encode(0))], stored.groupVersion);
+    const converted = object!;
+    stored.pruneConverted(converted);
+    return (revision) => {
+      converted.metadata.resourceVersion = String(revision);
+      return stored.encode(converted);
+    };
+  }
+
+  async isStale(key: string): Promise<boolean> {
+    const record = await this.inner.get(key);
+    return record !== undefined && this.versions.stored.parse(record.value).apiVersion !== this.versions.stored.groupVersion;
+  }
+}
+
+/** How a version is read and written; without a converter, versions differ by name. `prefix` is that of its objects. */
+export function versionedStorage(
+  inner: Storage & Partial<CommitFeed>,
+  versions: VersionPair,
+  prefix: string,
+  converter: Converter | undefined,
+): VersionedStorage {
+  if (converter) {
+    const storage = new ConvertingStorage(inner, versions, prefix, converter);
+    return { storage, source: storage, hooks: { isStale: (key) => storage.isStale(key) } };
+  }
+  const storage = new RenamingStorage(inner, versions);
+  return {
+    storage,
+    source: inner,
+    decode: storage.decode,
+    hooks: { isStale: (key, object) => storage.isStale(key, versions.served.encode(object)) },
+  };
+}

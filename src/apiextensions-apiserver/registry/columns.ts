@@ -1,0 +1,79 @@
+import { JsonPath, JsonPathError } from '#apimachinery/fields/json-path';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { encodeJson } from '#apimachinery/runtime/json';
+import { formatFloat } from '#apimachinery/runtime/quote';
+import type { Column } from '#apiserver/registry/resource-definition';
+import { describeMeta, nameColumn, TableColumn, translateTimestampSince } from '#apiserver/registry/table-columns';
+import type { CustomResourceColumnDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
+
+type Cell = string | number | boolean | null;
+
+const age: CustomResourceColumnDefinition = {
+  name: 'Age',
+  type: 'date',
+  description: describeMeta('creationTimestamp')(),
+  jsonPath: '.metadata.creationTimestamp',
+};
+
+/**
+ * The columns of a version: the name, and what the definition adds, or without that the age. A path that cannot be read ends
+ * them, as upstream. Upstream: registry/customresource/tableconvertor.
+ */
+export function customColumns(definitions: readonly CustomResourceColumnDefinition[] | undefined): Column[] {
+  const columns: Column[] = [nameColumn];
+  for (const definition of definitions?.length ? definitions : [age]) {
+    const { name = '', type = '', format = '', description = '', priority = 0, jsonPath = '' } = definition;
+    let path: JsonPath;
+    try {
+      path = new JsonPath(jsonPath);
+    } catch (error) {
+      if (error instanceof JsonPathError) break;
+      throw error;
+    }
+    const described = description || `Custom resource definition column (in JSONPath format): ${jsonPath}`;
+    columns.push(
+      new TableColumn(
+        name,
+        type as Column['type'],
+        described,
+        (object: KubeObject, { now }) => {
+          const [value] = path.find(object);
+          return value === undefined ? null : cellOf(type, value, now);
+        },
+        { format, priority },
+      ),
+    );
+  }
+  return columns;
+}
+
+function cellOf(type: string, value: unknown, now: number): Cell {
+  if (type === 'string') return printed(value);
+  if (value === null) return null;
+  switch (type) {
+    case 'integer':
+      if (typeof value === 'bigint') return value as unknown as number;
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date':
+      return typeof value === 'string' ? since(value, now) : null;
+    default:
+      return null;
+  }
+}
+
+function since(time: string, now: number): string {
+  if (time === '' || time === 'null') return '<unknown>';
+  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/.test(time) && !Number.isNaN(Date.parse(time));
+  return isTime ? translateTimestampSince(time, now) : '<invalid>';
+}
+
+/** A value as fmt.Print shows it; lists and objects as JSON. */
+export function printed(value: unknown): string {
+  if (value === null) return '<no value>';
+  if (typeof value === 'object') return encodeJson(value);
+  return typeof value === 'number' && !Number.isInteger(value) ? formatFloat(value) : String(value);
+}

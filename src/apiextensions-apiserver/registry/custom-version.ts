@@ -1,0 +1,107 @@
+import { type GroupVersionKind, groupVersionString, type KubeObject, type ObjectMeta } from '#apimachinery/meta/types';
+import { isJsonObject } from '#apimachinery/patch/own-property';
+import { encode } from '#apimachinery/runtime/codec';
+import { DecodeError, parseJson } from '#apimachinery/runtime/json';
+import type { StructType } from '#apimachinery/runtime/schema';
+import { applyDefaults, pruneNonNullableNullsWithoutDefaults } from '#apimachinery/structural/default';
+import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
+import { coerceEmbeddedResources, coerceObjectMeta, type Coercion, EmbeddedResourceError } from '#apimachinery/structural/object-meta';
+import { prune } from '#apimachinery/structural/prune';
+import { pruneDefaults } from '#apimachinery/structural/schema-defaults';
+import { SchemaValidator } from '#apimachinery/structural/schema-validator';
+import { emptyStructural, newStructural, type Structural } from '#apimachinery/structural/structural';
+import { customApplyType, customObjectType } from './custom-types.ts';
+
+/** One version of a custom resource: its schema, compiled when it is first needed, and what follows from it. */
+export class CustomVersion {
+  readonly groupVersion: string;
+  #structural: Structural | undefined;
+  #validator: SchemaValidator | undefined;
+  #type: StructType | undefined;
+  #applyType: StructType | undefined;
+
+  /** `preserveUnknownFields`: of definitions that are older than structural schemas. */
+  constructor(
+    readonly kind: GroupVersionKind,
+    readonly props: JsonSchemaProps | undefined,
+    readonly preserveUnknownFields: boolean,
+  ) {
+    this.groupVersion = groupVersionString(kind);
+  }
+
+  get structural(): Structural {
+    if (!this.#structural) {
+      const structural = this.props ? newStructural(this.props) : emptyStructural;
+      pruneDefaults(structural);
+      this.#structural = structural;
+    }
+    return this.#structural;
+  }
+
+  get validator(): SchemaValidator {
+    return (this.#validator ??= new SchemaValidator(this.props ?? {}));
+  }
+
+  get type(): StructType {
+    return (this.#type ??= customObjectType(this.kind));
+  }
+
+  get applyType(): StructType {
+    return (this.#applyType ??= customApplyType(this.kind, this.structural));
+  }
+
+  /**
+   * What a client sent, in form: metadata decoded, unknown fields gone, the input used up. Not defaulted. Throws DecodeError.
+   * Upstream: apiserver/customresource_handler.go (schemaCoercingDecoder).
+   */
+  decode(document: Record<string, unknown>): { object: KubeObject; unknownFields: readonly string[] } {
+    if (!isJsonObject(document)) throw new DecodeError('json: cannot unmarshal this value into Go value of type map[string]interface {}');
+    const unknownFields: string[] = [];
+    try {
+      this.#coerce(document, { dropInvalid: false, unknownFields });
+    } catch (error) {
+      if (error instanceof EmbeddedResourceError) throw new DecodeError(error.message, { cause: error });
+      throw error;
+    }
+    return { object: document as KubeObject, unknownFields };
+  }
+
+  applyDefaults(object: KubeObject): void {
+    applyDefaults(object, this.structural);
+  }
+
+  /** Brings what was stored, or was converted to this version, into the form that this version has today; in place. */
+  repair(object: KubeObject): void {
+    this.#coerce(object, { dropInvalid: true });
+    object.metadata.generation ||= 1;
+    this.applyDefaults(object);
+  }
+
+  /** Drops what this version does not know of an object that was converted to it; in place. */
+  pruneConverted(object: KubeObject): void {
+    this.#coerce(object, { dropInvalid: false });
+  }
+
+  parse(bytes: Buffer): KubeObject {
+    return parseJson(bytes).value as KubeObject;
+  }
+
+  encode(object: KubeObject): Buffer {
+    return Buffer.from(`${encode(this.type, object)}\n`);
+  }
+
+  #coerce(document: Record<string, unknown>, coercion: Coercion): void {
+    const metadata: ObjectMeta | undefined =
+      document['metadata'] === undefined ? undefined : coerceObjectMeta(document['metadata'], 'metadata', coercion);
+    const unknown = coercion.unknownFields;
+    if (!this.preserveUnknownFields) {
+      const pruned = prune(document, this.structural, true);
+      unknown?.push(...pruned);
+      pruneNonNullableNullsWithoutDefaults(document, this.structural);
+    }
+    const embedded: string[] = [];
+    coerceEmbeddedResources(document, this.structural, { ...coercion, unknownFields: unknown && embedded });
+    unknown?.push(...embedded.sort());
+    if (metadata) document['metadata'] = metadata;
+  }
+}

@@ -1,0 +1,113 @@
+import { getOwn, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
+import { encodeJson } from '#apimachinery/runtime/json';
+import { type FieldError, invalid, Path } from '#apimachinery/validation/field';
+import type { CustomResourceSubresourceScale } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
+
+const maxInt32 = 2_147_483_647;
+
+/** A field on a simple path that is not of the type that it should be. */
+class AccessError extends Error {}
+
+/** The steps of `.spec.replicas`. */
+export function stepsOf(path: string): string[] {
+  return path.replace(/^\./, '').split('.');
+}
+
+function goType(value: unknown): string {
+  if (value === null) return '<nil>';
+  if (Array.isArray(value)) return '[]interface {}';
+  switch (typeof value) {
+    case 'object':
+      return 'map[string]interface {}';
+    case 'boolean':
+      return 'bool';
+    case 'number':
+      return Number.isSafeInteger(value) ? 'int64' : 'float64';
+    case 'bigint':
+      return 'int64';
+    default:
+      return typeof value;
+  }
+}
+
+const shown = (value: unknown): string => (typeof value === 'object' ? encodeJson(value) : String(value));
+
+/** The value at a path; undefined if a step of it is missing. Throws AccessError where a step is no object. */
+function nested(object: unknown, path: string): unknown {
+  const steps = stepsOf(path);
+  let value = object;
+  for (const [i, step] of steps.entries()) {
+    if (!isJsonObject(value)) {
+      if (value === undefined || value === null) return undefined;
+      const place = `.${steps.slice(0, i + 1).join('.')}`;
+      throw new AccessError(`${place} accessor error: ${shown(value)} is of the type ${goType(value)}, expected map[string]interface{}`);
+    }
+    value = getOwn(value, step);
+  }
+  return value;
+}
+
+function nestedOf(object: unknown, path: string, type: 'int64' | 'string'): unknown {
+  const value = nested(object, path);
+  if (value === undefined || goType(value) === type) return value;
+  throw new AccessError(`.${stepsOf(path).join('.')} accessor error: ${shown(value)} is of the type ${goType(value)}, expected ${type}`);
+}
+
+/** The replicas at a path; undefined if there are none. Throws Error for what is no integer. */
+export function replicasAt(object: unknown, path: string): number | undefined {
+  const value = nestedOf(object, path, 'int64');
+  return value === undefined ? undefined : Number(value);
+}
+
+/** The text at a path, '' without one. Throws Error for what is no text. */
+export function textAt(object: unknown, path: string): string {
+  return (nestedOf(object, path, 'string') as string | undefined) ?? '';
+}
+
+/** Sets what is at a path, and the objects on the way to it. */
+export function setAt(object: JsonObject, path: string, value: unknown): void {
+  const steps = stepsOf(path);
+  const last = steps.pop() as string;
+  let at = object;
+  for (const step of steps) {
+    const next = getOwn(at, step);
+    if (isJsonObject(next)) at = next;
+    else {
+      const made: JsonObject = {};
+      setOwn(at, step, made);
+      at = made;
+    }
+  }
+  setOwn(at, last, value);
+}
+
+function validateReplicas(object: unknown, path: string): FieldError[] {
+  const place = new Path(path);
+  try {
+    const replicas = replicasAt(object, path) ?? 0;
+    if (replicas < 0) return [invalid(place, replicas, 'should be a non-negative integer')];
+    return replicas > maxInt32 ? [invalid(place, replicas, `should be less than or equal to ${maxInt32}`)] : [];
+  } catch (error) {
+    if (error instanceof AccessError) return [invalid(place, 0, error.message)];
+    throw error;
+  }
+}
+
+/** Upstream: registry/customresource/validator.go (ValidateScaleSpec). */
+export function validateScaleSpec(object: unknown, { specReplicasPath = '' }: CustomResourceSubresourceScale): FieldError[] {
+  return validateReplicas(object, specReplicasPath);
+}
+
+/** Upstream: registry/customresource/validator.go (ValidateScaleStatus). */
+export function validateScaleStatus(object: unknown, scale: CustomResourceSubresourceScale): FieldError[] {
+  const { statusReplicasPath = '', labelSelectorPath } = scale;
+  const errors = validateReplicas(object, statusReplicasPath);
+  if (labelSelectorPath === undefined) return errors;
+  try {
+    textAt(object, labelSelectorPath);
+  } catch (error) {
+    if (!(error instanceof AccessError)) throw error;
+    errors.push(invalid(new Path(labelSelectorPath), '', error.message));
+  }
+  return errors;
+}

@@ -1,0 +1,168 @@
+import type { KubeObject } from '#apimachinery/meta/types';
+import { getOwn } from '#apimachinery/patch/own-property';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepEqual } from '#apimachinery/runtime/equality';
+import { quote } from '#apimachinery/runtime/quote';
+import { validateListSetsAndMaps } from '#apimachinery/structural/list-types';
+import { validateEmbeddedResources } from '#apimachinery/structural/object-meta';
+import { type FieldError, FieldError as Failure, fieldPath, invalid, type Path } from '#apimachinery/validation/field';
+import { isQualifiedName } from '#apimachinery/validation/names';
+import type { Strategy } from '#apiserver/registry/resource-definition';
+import type { CustomResourceSubresources } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
+import type { CustomVersion } from './custom-version.ts';
+import { validateScaleSpec, validateScaleStatus } from './scale.ts';
+
+/** What rules in CEL say of a custom resource. */
+export interface CustomResourceRules {
+  /** `old` is undefined on create. */
+  validate(object: KubeObject, old: KubeObject | undefined): FieldError[];
+}
+
+/** How objects of one version are written. Upstream: apiextensions-apiserver/pkg/registry/customresource/strategy.go. */
+export function customResourceStrategy(
+  version: CustomVersion,
+  subresources: CustomResourceSubresources | undefined,
+  rules: () => CustomResourceRules | undefined,
+): Strategy {
+  const hasStatus = subresources?.status !== undefined;
+  const scale = subresources?.scale;
+  const withRules = (errors: FieldError[], object: KubeObject, old: KubeObject | undefined): FieldError[] => [
+    ...errors,
+    ...validateRules(rules(), errors, object, old),
+  ];
+  const scaleErrors = (object: KubeObject): FieldError[] =>
+    scale ? [...validateScaleSpec(object, scale), ...validateScaleStatus(object, scale)] : [];
+  return {
+    anyFinalizers: true,
+    allowUnconditionalUpdate: false,
+    ...(hasStatus && { resetFields: [['status']] }),
+    prepareForCreate(object) {
+      if (hasStatus) delete object['status'];
+      object.metadata.generation = 1;
+    },
+    prepareForUpdate(object, old) {
+      if (hasStatus) {
+        if (Object.hasOwn(old, 'status')) object['status'] = old['status'];
+        else delete object['status'];
+      }
+      if (!deepEqual({ ...object, metadata: null }, { ...old, metadata: null }))
+        object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    },
+    validate(object) {
+      const wrongKind = validateTypeMeta(version, object);
+      if (wrongKind.length > 0) return wrongKind;
+      const { structural } = version;
+      const errors = [
+        ...version.validator.validate(undefined, object),
+        ...scaleErrors(object),
+        ...validateEmbeddedResources(object, structural),
+        ...validateListSetsAndMaps(undefined, structural, object),
+      ];
+      return withRules(errors, object, undefined);
+    },
+    validateUpdate(object, old) {
+      const wrongKind = validateTypeMeta(version, object);
+      if (wrongKind.length > 0) return wrongKind;
+      const { structural } = version;
+      const errors = [
+        ...version.validator.validateUpdate(undefined, object, old),
+        ...scaleErrors(object),
+        ...validateEmbeddedResources(object, structural),
+        ...newListErrors(version, object, old),
+      ];
+      return withRules(errors, object, old);
+    },
+    warningsOnCreate: (object) => finalizerWarnings(object.metadata.finalizers),
+    warningsOnUpdate: (object, old) =>
+      finalizerWarnings(object.metadata.finalizers?.filter((finalizer) => !old.metadata.finalizers?.includes(finalizer))),
+  };
+}
+
+/** How the status of objects is written: nothing else of them changes. Upstream: status_strategy.go. */
+export function customResourceStatusStrategy(
+  version: CustomVersion,
+  subresources: CustomResourceSubresources,
+  rules: () => CustomResourceRules | undefined,
+): Strategy {
+  const { scale } = subresources;
+  return {
+    anyFinalizers: true,
+    allowUnconditionalUpdate: false,
+    resetFields: [['metadata'], ['spec']],
+    prepareForUpdate(object, old) {
+      const { status } = object;
+      const hasStatus = Object.hasOwn(object, 'status');
+      const { managedFields, resourceVersion } = object.metadata;
+      for (const key of Object.keys(object)) delete object[key];
+      Object.assign(object, deepCopy(old));
+      if (managedFields) object.metadata.managedFields = managedFields;
+      else delete object.metadata.managedFields;
+      if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
+      if (hasStatus) object['status'] = status;
+      else delete object['status'];
+    },
+    validateUpdate(object, old) {
+      const wrongKind = validateTypeMeta(version, object);
+      if (wrongKind.length > 0) return wrongKind;
+      const errors: FieldError[] = [];
+      if (Object.hasOwn(object, 'status'))
+        errors.push(
+          ...(version.validator.property('status')?.validateUpdate(fieldPath('status'), object['status'], getOwn(old, 'status')) ?? []),
+        );
+      if (scale) errors.push(...validateScaleStatus(object, scale));
+      errors.push(...newListErrors(version, object, old));
+      return [...errors, ...validateRules(rules(), errors, object, old)];
+    },
+  };
+}
+
+/** Lists that were wrong already may stay so. */
+function newListErrors({ structural }: CustomVersion, object: KubeObject, old: KubeObject): FieldError[] {
+  const errors = validateListSetsAndMaps(undefined, structural, object);
+  return errors.length > 0 && validateListSetsAndMaps(undefined, structural, old).length > 0 ? [] : errors;
+}
+
+function validateTypeMeta({ kind, groupVersion }: CustomVersion, object: KubeObject): FieldError[] {
+  const errors: FieldError[] = [];
+  if (object.kind !== kind.kind) errors.push(invalid(fieldPath('kind'), object.kind, `must be ${kind.kind}`));
+  if (object.apiVersion !== groupVersion) errors.push(invalid(fieldPath('apiVersion'), object.apiVersion, `must be ${groupVersion}`));
+  return errors;
+}
+
+/** Errors after which a value may not be of the type that rules take it for. */
+const blocking = new Set<FieldError['type']>([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+const unchecked =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+
+function validateRules(
+  rules: CustomResourceRules | undefined,
+  errors: readonly FieldError[],
+  object: KubeObject,
+  old: KubeObject | undefined,
+): FieldError[] {
+  if (!rules) return [];
+  if (errors.some(({ type }) => blocking.has(type))) return [new Failure('FieldValueInvalid', '<nil>', null, unchecked)];
+  return rules.validate(object, old);
+}
+
+const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+
+/** Upstream: registry/customresource/validator.go (validateKubeFinalizerName). */
+function finalizerWarnings(finalizers: readonly string[] | undefined): string[] {
+  const path: Path = fieldPath('metadata', 'finalizers');
+  return [...new Set(finalizers)].sort().flatMap((finalizer) => {
+    const named = `${path.toString()}: ${quote(finalizer)}`;
+    const warnings = isQualifiedName(finalizer).map((message) => `${named}: ${message}`);
+    if (!finalizer.includes('/') && !standardFinalizers.has(finalizer)) {
+      const what = finalizer.includes('.') ? 'including a path (/) ' : '';
+      warnings.push(`${named}: prefer a domain-qualified finalizer name ${what}to avoid accidental conflicts with other finalizer writers`);
+    }
+    return warnings;
+  });
+}

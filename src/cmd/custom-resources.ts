@@ -1,0 +1,39 @@
+import type { Installer } from '#apiserver/endpoints/installer';
+import type { LoopbackClient } from '#apiserver/registry/loopback-client';
+import type { StorageFactory } from '#apiserver/registry/storage-factory';
+import type { ApiServerTarget } from '#apiserver/server/api-server-target';
+import type { GenericServer } from '#apiserver/server/generic-server';
+import { CustomResourceServer } from '#apiextensions-apiserver/server/custom-resource-server';
+import type { Log } from './log.ts';
+import type { Published } from './non-resource-routes.ts';
+
+export interface CustomResourcesParts extends Published {
+  readonly server: GenericServer;
+  readonly target: ApiServerTarget;
+  readonly installer: Installer;
+  readonly storage: StorageFactory;
+  readonly client: LoopbackClient;
+  readonly log: Pick<Log, 'error'>;
+}
+
+/** Serves custom resources from the first moment on: what is defined when the server starts is there before it listens. */
+export function installCustomResources(parts: CustomResourcesParts): AsyncDisposable {
+  const { server, target, installer, storage, client, log, discovery } = parts;
+  const customResources = new CustomResourceServer({
+    client,
+    installer,
+    storage,
+    endpoints: target.endpoints,
+    rulesOf: () => undefined,
+    converterOf: () => undefined,
+    scale: () => ({}),
+    onChange(groups) {
+      discovery.set('custom-resources', groups);
+    },
+    onError: (error) =>
+      log.error({ reason: error instanceof Error ? error.message : String(error) }, 'a custom resource could not be served'),
+  });
+  server.hooks.addPostStart({ name: 'start-apiextensions-controllers', run: () => customResources.start() });
+  server.hooks.addPostStart({ name: 'crd-informer-synced', run: () => Promise.resolve() });
+  return customResources;
+}

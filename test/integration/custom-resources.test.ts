@@ -1,0 +1,207 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster, type TestRequest } from '#testing/index';
+
+interface Json {
+  // biome-ignore lint/suspicious/noExplicitAny: answers of any kind.
+  [field: string]: any;
+}
+interface Answer {
+  readonly code: number;
+  readonly body: Json;
+  readonly warnings: string;
+}
+
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+let cluster: TestCluster;
+beforeAll(async () => {
+  cluster = await startTestCluster();
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+async function call(path: string, request: TestRequest = {}): Promise<Answer> {
+  const response = await cluster.fetch(path, request);
+  const text = await response.text();
+  return {
+    code: response.status,
+    body: text.startsWith('{') ? (JSON.parse(text) as Json) : { text },
+    warnings: response.headers.get('warning') ?? '',
+  };
+}
+
+/** Asks again until the answer is right, for what the server does by itself. */
+async function eventually(path: string, isRight: (answer: Answer) => boolean): Promise<Answer> {
+  for (let left = 200; ; left -= 1) {
+    const answer = await call(path);
+    if (isRight(answer) || left === 0) return answer;
+    await sleep(10);
+  }
+}
+
+let serial = 0;
+interface Kind {
+  readonly group: string;
+  readonly name: string;
+  readonly spec: Json;
+  path(version?: string): string;
+}
+
+/** A kind of its own group; `version` is merged into its only version unless `spec` names versions. */
+function kind(spec: Json, version: Json = {}, more: Json = {}): Kind {
+  serial += 1;
+  const group = `g${serial}.test.dev`;
+  const openAPIV3Schema = { type: 'object', properties: { spec } };
+  return {
+    group,
+    name: `widgets.${group}`,
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema }, ...version }],
+      ...more,
+    },
+    path: (name = 'v1') => `/apis/${group}/${name}/namespaces/default/widgets`,
+  };
+}
+
+async function define({ name, spec, path }: Kind): Promise<void> {
+  const body = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name }, spec };
+  const created = await call(definitions, { body });
+  if (created.code !== 201) throw new Error(JSON.stringify(created.body));
+  const version = (spec['versions'] as Json[]).find(({ served }) => served) as Json;
+  const list = await eventually(path(version['name'] as string), ({ code }) => code === 200);
+  expect(list.code).toBe(200);
+}
+
+const widget = ({ group }: Kind, name: string, more: Json = {}, version = 'v1'): Json => ({
+  apiVersion: `${group}/${version}`,
+  kind: 'Widget',
+  metadata: { name },
+  ...more,
+});
+const patch = (type: 'merge' | 'json' | 'apply', body: unknown): TestRequest => ({
+  method: 'PATCH',
+  headers: { 'content-type': type === 'apply' ? 'application/apply-patch+yaml' : `application/${type}-patch+json` },
+  body: JSON.stringify(body),
+});
+
+const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+const sized = { type: 'object', properties: { size: { type: 'integer', minimum: 1 } } };
+
+describe('a kind that is defined', () => {
+  it('is served, shown by discovery, and gone with its definition', async () => {
+    const widgets = kind(sized, {}, { names: { plural: 'widgets', kind: 'Widget', shortNames: ['wd'], categories: ['all'] } });
+    await define(widgets);
+    expect((await call(widgets.path(), { body: widget(widgets, 'a', { spec: { size: 1 } }) })).code).toBe(201);
+    const { body: resources } = await call(`/apis/${widgets.group}/v1`);
+    expect(resources['resources']).toMatchObject([
+      { name: 'widgets', singularName: 'widget', kind: 'Widget', shortNames: ['wd'], categories: ['all'] },
+    ]);
+    expect((await call(`${definitions}/${widgets.name}`, { method: 'DELETE' })).body).toMatchObject({
+      metadata: { finalizers: ['customresourcecleanup.apiextensions.k8s.io'] },
+    });
+    await eventually(`${definitions}/${widgets.name}`, ({ code }) => code === 404);
+    expect((await eventually(widgets.path(), ({ code }) => code === 404)).body).toEqual({ text: '404 page not found\n' });
+    expect((await call(`/apis/${widgets.group}`)).code).toBe(404);
+  });
+
+  it('comes back with another scope, and without the old objects', async () => {
+    const widgets = kind(open);
+    await define(widgets);
+    await call(widgets.path(), { body: widget(widgets, 'old') });
+    await call(`${definitions}/${widgets.name}`, { method: 'DELETE' });
+    await eventually(`${definitions}/${widgets.name}`, ({ code }) => code === 404);
+    const atCluster = { ...widgets, spec: { ...widgets.spec, scope: 'Cluster' }, path: () => `/apis/${widgets.group}/v1/widgets` };
+    await define(atCluster);
+    expect((await call(atCluster.path())).body['items']).toEqual([]);
+    expect((await call(widgets.path())).code).toBe(404);
+    expect((await call(atCluster.path(), { body: widget(widgets, 'new') })).body['metadata']['namespace']).toBeUndefined();
+  });
+
+  it('waits for the finalizers of its objects', async () => {
+    const widgets = kind(open);
+    await define(widgets);
+    const held = widget(widgets, 'held');
+    await call(widgets.path(), { body: { ...held, metadata: { name: 'held', finalizers: ['test.dev/hold'] } } });
+    await call(`${definitions}/${widgets.name}`, { method: 'DELETE' });
+    await eventually(`${widgets.path()}/held`, ({ body }) => body['metadata']?.['deletionTimestamp'] !== undefined);
+    const { code, body } = await call(widgets.path(), { body: widget(widgets, 'late') });
+    expect([code, body['message']]).toEqual([
+      403,
+      `widgets.${widgets.group} "late" is forbidden: create not allowed while custom resource definition is terminating`,
+    ]);
+    await call(`${widgets.path()}/held`, patch('merge', { metadata: { finalizers: null } }));
+    expect((await eventually(`${definitions}/${widgets.name}`, (answer) => answer.code === 404)).code).toBe(404);
+  });
+});
+
+describe('a change of the definition', () => {
+  it('counts for the next request, for what is stored, and ends watches', async () => {
+    const widgets = kind(open);
+    await define(widgets);
+    await call(widgets.path(), { body: widget(widgets, 'a', { spec: { size: 0, extra: true } }) });
+    const watch = await cluster.fetch(`${widgets.path()}?watch=1`);
+    const { body: definition } = await call(`${definitions}/${widgets.name}`);
+    const withDefault = {
+      type: 'object',
+      properties: { size: { type: 'integer', minimum: 1 }, mode: { type: 'string', default: 'auto' } },
+    };
+    definition['spec']['versions'][0]['schema']['openAPIV3Schema']['properties']['spec'] = withDefault;
+    expect((await call(`${definitions}/${widgets.name}`, { method: 'PUT', body: definition })).code).toBe(200);
+    expect((await call(`${widgets.path()}/a`)).body['spec']).toEqual({ size: 0, mode: 'auto' });
+    // What was wrong before may stay, what is new may not be wrong.
+    expect((await call(`${widgets.path()}/a`, patch('merge', { metadata: { labels: { x: 'y' } } }))).code).toBe(200);
+    expect((await call(`${widgets.path()}/a`, patch('merge', { spec: { size: -1 } }))).code).toBe(422);
+    expect((await watch.text()).split('\n').filter(Boolean)).toHaveLength(1);
+  });
+
+  it('is refused where names or the scope would change', async () => {
+    const widgets = kind(open);
+    await define(widgets);
+    const answer = await call(`${definitions}/${widgets.name}`, patch('merge', { spec: { scope: 'Cluster', names: { kind: 'Gadget' } } }));
+    expect(answer.body['details']['causes'].map(({ field }: Json) => field as string)).toEqual(['spec.scope', 'spec.names.kind']);
+  });
+});
+
+describe('versions without conversion', () => {
+  const schema = (properties: Json): Json => ({
+    openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } },
+  });
+  const twoVersions = (): Kind =>
+    kind(
+      {},
+      {},
+      {
+        versions: [
+          { name: 'v1', served: true, storage: true, schema: schema({ a: { type: 'string' }, b: { type: 'string', default: 'one' } }) },
+          { name: 'v2', served: true, storage: false, schema: schema({ a: { type: 'string' }, b: { type: 'string', default: 'two' } }) },
+        ],
+      },
+    );
+
+  it('show the same object, each in its own schema', async () => {
+    const widgets = twoVersions();
+    await define(widgets);
+    const created = await call(widgets.path('v2'), { body: widget(widgets, 'a', { spec: { a: 'x' } }, 'v2') });
+    expect(created.body).toMatchObject({ apiVersion: `${widgets.group}/v2`, spec: { a: 'x', b: 'two' } });
+    expect((await call(`${widgets.path('v1')}/a`)).body).toMatchObject({ apiVersion: `${widgets.group}/v1`, spec: { a: 'x', b: 'two' } });
+    expect((await call(widgets.path('v2'))).body['items']).toMatchObject([{ apiVersion: `${widgets.group}/v2` }]);
+    const patched = await call(`${widgets.path('v2')}/a`, patch('merge', { spec: { a: 'y' } }));
+    expect(patched.body).toMatchObject({ apiVersion: `${widgets.group}/v2`, metadata: { generation: 2 }, spec: { a: 'y' } });
+  });
+
+  it('are stored anew by a write that changes nothing, once the storage version is another one', async () => {
+    const widgets = twoVersions();
+    await define(widgets);
+    const { body: created } = await call(widgets.path('v1'), { body: widget(widgets, 'a', { spec: { a: 'x' } }) });
+    const { body: definition } = await call(`${definitions}/${widgets.name}`);
+    for (const version of definition['spec']['versions'] as Json[]) version['storage'] = version['name'] === 'v2';
+    const { body: changed } = await call(`${definitions}/${widgets.name}`, { method: 'PUT', body: definition });
+    expect(changed['status']['storedVersions']).toEqual(['v1', 'v2']);
+    const { body: same } = await call(`${widgets.path('v1')}/a`, { method: 'PUT', body: created });
+    expect(same['metadata']['resourceVersion']).not.toBe(created['metadata']['resourceVersion']);
+    const { body: again } = await call(`${widgets.path('v1')}/a`, { method: 'PUT', body: same });
+    expect(again['metadata']['resourceVersion']).toBe(same['metadata']['resourceVersion']);
+  });
+});
