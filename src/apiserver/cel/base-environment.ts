@@ -1,0 +1,45 @@
+/** The environment that all expressions of Kubernetes share, by version. Upstream: apiserver/pkg/cel/environment/base.go. */
+import { Environment, type Library } from './environment.ts';
+import { authzLibrary } from './library/authz.ts';
+import { twoVariableLibrary } from './library/comprehensions.ts';
+import { formatLibrary } from './library/formats.ts';
+import { ipCidrLibrary } from './library/ip-cidr.ts';
+import { kubernetesListsLibrary } from './library/kubernetes-lists.ts';
+import { listsLibrary } from './library/lists.ts';
+import { optionalLibrary } from './library/optional.ts';
+import { quantityLibrary } from './library/quantity.ts';
+import { regexLibrary } from './library/regex.ts';
+import { semverLibrary } from './library/semver.ts';
+import { setsLibrary } from './library/sets.ts';
+import { stringsLibrary } from './library/strings.ts';
+import { urlsLibrary } from './library/urls.ts';
+
+/** Libraries with the minor version of Kubernetes 1.x that they came with. */
+const libraries: readonly (readonly [minor: number, library: Library])[] = [
+  [0, urlsLibrary],
+  [0, regexLibrary],
+  [0, kubernetesListsLibrary],
+  [27, authzLibrary],
+  [28, optionalLibrary],
+  [28, quantityLibrary],
+  [29, stringsLibrary],
+  [29, setsLibrary],
+  [30, ipCidrLibrary],
+  [31, formatLibrary],
+  [32, twoVariableLibrary],
+  [33, semverLibrary],
+  [34, listsLibrary],
+];
+
+/** New expressions may use what the version before this one knows, so that a rollback can still read them. */
+const newExpressionsMinor = 35;
+
+function environmentOf(minor: number): Environment {
+  return Environment.standard().extend(...libraries.filter(([introduced]) => introduced <= minor).map(([, library]) => library));
+}
+
+/** What expressions that a client sends may use. Upstream: NewExpressionsEnv. */
+export const newExpressionsEnvironment = environmentOf(newExpressionsMinor);
+
+/** What expressions that are stored already may use: everything. Upstream: StoredExpressionsEnv. */
+export const storedExpressionsEnvironment = environmentOf(Number.POSITIVE_INFINITY);

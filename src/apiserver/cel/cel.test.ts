@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { newExpressionsEnvironment } from './base-environment.ts';
+import { dynType } from './check/types.ts';
+import { activationOf } from './environment.ts';
+import { fromJson } from './json-values.ts';
+import { display } from './runtime/format.ts';
+import { CelError } from './runtime/values.ts';
+import { Issues } from './syntax/source.ts';
+
+const environment = newExpressionsEnvironment.extend({ variables: { object: dynType } });
+const object = fromJson({
+  metadata: { name: 'x', labels: { a: 'b' } },
+  spec: { replicas: 3, containers: [{ name: 'c', image: 'docker.io/x' }], none: null },
+});
+
+/** What an expression comes to, with its cost: `value (cost)`, or the errors. */
+function outcome(text: string): string {
+  const expression = environment.compile(text);
+  if (expression instanceof Issues) return String(expression);
+  const { value, cost } = expression.program().evaluate(activationOf({ object }));
+  return `${value instanceof CelError ? 'error: ' : ''}${display(value)} (${cost})`;
+}
+
+describe('evaluation', () => {
+  const table: readonly (readonly [expression: string, expected: string])[] = [
+    ['1 + 2 * 3', '7 (2)'],
+    ['object.spec.replicas <= 5', 'true (4)'],
+    ['object.spec.containers.all(c, c.image.startsWith("docker.io/"))', 'true (11)'],
+    ['[1, 2, 3].map(x, x * 2)', '[2, 4, 6] (43)'],
+    ['has(object.foo) || object.metadata.labels.a == "b"', 'true (6)'],
+    ['{"a": 1}.transformMap(k, v, v + 1)', '{a: 2} (6)'],
+    ['object.?spec.?foo.orValue(4)', '4 (2)'],
+    ['has(object.spec.none)', 'true (2)'],
+    ['object.spec.a.b', 'error: no such key: a (3)'],
+    ['[1, 2].exists(x, x / 0 > 1 || true)', 'true (11)'],
+    ['9223372036854775807 + 1', 'error: integer overflow (1)'],
+    ['1 / 0', 'error: division by zero (1)'],
+    ['dyn("a") + 1', 'error: no such overload (1)'],
+    ['[3, 1, 2].sortBy(x, -x)', '[3, 2, 1] (74)'],
+    ['optional.of(1).optMap(x, x + 1)', 'optional(2) (7)'],
+    ['"%s %d %.2f".format([dyn("a"), dyn(1), dyn(2.5)])', 'a 1 2.50 (1)'],
+    ['quantity("1Gi").isGreaterThan(quantity("500Mi"))', 'true (3)'],
+    ['cidr("10.0.0.0/8").containsIP("10.1.1.1")', 'true (3)'],
+    ['url("https://a.b:80/c?d=e").getHost()', 'a.b:80 (3)'],
+    ['format.dns1123Label().validate("A").hasValue()', 'true (10)'],
+    ['semver("1.2.3").major()', '1 (2)'],
+  ];
+  test.each(table)('%s', (expression, expected) => {
+    expect(outcome(expression)).toBe(expected);
+  });
+});
+
+describe('errors of compilation', () => {
+  const table: readonly (readonly [expression: string, expected: string])[] = [
+    [
+      'object.a ==',
+      "ERROR: <input>:1:12: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | object.a ==\n | ...........^",
+    ],
+    ['object.', "ERROR: <input>:1:8: Syntax error: no viable alternative at input '.'\n | object.\n | .......^"],
+    ["1 + 'a'", "ERROR: <input>:1:3: found no matching overload for '_+_' applied to '(int, string)'\n | 1 + 'a'\n | ..^"],
+    ['bogus.x', "ERROR: <input>:1:1: undeclared reference to 'bogus' (in container '')\n | bogus.x\n | ^"],
+    ['duration("x")', 'ERROR: <input>:1:10: invalid duration argument\n | duration("x")\n | .........^'],
+    ['"é" + 1', "ERROR: <input>:1:5: found no matching overload for '_+_' applied to '(string, int)'\n | \"é\" + 1\n | .\uff0e..^"],
+  ];
+  test.each(table)('%s', (expression, expected) => {
+    expect(outcome(expression)).toBe(expected);
+  });
+});

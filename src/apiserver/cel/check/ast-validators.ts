@@ -1,0 +1,50 @@
+/** What can be told of literals before anything runs. Upstream: cel-go cel/validator.go, and the format validator of ext/formatting.go. */
+import { compilePattern } from '../runtime/regex.ts';
+import { CelError, type Value } from '../runtime/values.ts';
+import { type Call, children, type Expr } from '../syntax/ast.ts';
+import type { Issues } from '../syntax/source.ts';
+import type { CheckedAst } from './checker.ts';
+import { type CelType, dynType, isExactType } from './types.ts';
+
+/** Reports literals of durations, times, patterns and formats that are none, and lists and maps of mixed types. */
+export function validateAst(ast: CheckedAst, issues: Issues, convert: (name: string, value: Value) => Value): void {
+  visit(ast.expr, false);
+
+  function report(id: number, message: string): void {
+    issues.report(message, ast.offsets.get(id));
+  }
+
+  function visit(expr: Expr, exempt: boolean): void {
+    const { node } = expr;
+    if (node.kind === 'call') checkCall(node);
+    if (!exempt && node.kind === 'list') {
+      checkEqualTypes(node.elements.map((element, index) => ({ id: element.id, type: contentType(element, node.optionals.has(index)) })));
+    } else if (!exempt && node.kind === 'map') {
+      checkEqualTypes(node.entries.map(({ key }) => ({ id: key.id, type: contentType(key, false) })));
+      checkEqualTypes(node.entries.map(({ value, optional }) => ({ id: value.id, type: contentType(value, optional) })));
+    }
+    const inFormat = exempt || (node.kind === 'call' && node.function === 'format');
+    for (const child of children(expr)) visit(child, inFormat);
+  }
+
+  function checkCall({ function: name, args }: Call): void {
+    const literal = args[0];
+    if (literal?.node.kind !== 'literal') return;
+    const { value } = literal.node;
+    const wrong =
+      name === 'matches'
+        ? typeof value === 'string' && compilePattern(value) instanceof CelError
+        : (name === 'duration' || name === 'timestamp') && convert(name, value) instanceof CelError;
+    if (wrong) report(literal.id, `invalid ${name} argument`);
+  }
+
+  function contentType({ id }: Expr, optional: boolean): CelType {
+    const type = ast.types.get(id) ?? dynType;
+    return optional ? (type.parameters[0] ?? dynType) : type;
+  }
+
+  function checkEqualTypes(items: readonly { id: number; type: CelType }[]): void {
+    const wrong = items.find(({ type }) => !isExactType(items[0]!.type, type));
+    if (wrong) report(wrong.id, `expected type '${items[0]!.type}' but found '${wrong.type}'`);
+  }
+}

@@ -1,0 +1,114 @@
+/** Types that are declared by a schema, with what bounds their size. Upstream: apiserver/pkg/cel/types.go. */
+import {
+  anyType,
+  boolType,
+  bytesType,
+  type CelType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listType,
+  mapType,
+  nullType,
+  stringType,
+  structType,
+  timestampType,
+  uintType,
+} from './check/types.ts';
+
+/** A bound that is none. */
+export const noMaxLength = Number.MAX_SAFE_INTEGER;
+
+/** A type with the structure below it. Objects have names, under which the checker finds their fields. */
+export interface DeclType {
+  readonly name: string;
+  readonly celType: CelType;
+  /** Of objects: fields by the name that expressions use (see `escape`). */
+  readonly fields?: ReadonlyMap<string, DeclField>;
+  /** Of maps. */
+  readonly keyType?: DeclType;
+  /** Of lists and maps. */
+  readonly elemType?: DeclType;
+  /** The most elements of a list, entries of a map, code points of a text. */
+  readonly maxElements: number;
+  /** The fewest bytes that a value takes as JSON; it bounds how many fit into a request. */
+  readonly minSerializedSize: number;
+}
+
+export interface DeclField {
+  readonly name: string;
+  readonly type: DeclType;
+  readonly required: boolean;
+  readonly enumValues?: readonly unknown[];
+}
+
+export function simpleDecl(name: string, celType: CelType, minSerializedSize: number, maxElements = 0): DeclType {
+  return { name, celType, minSerializedSize, maxElements };
+}
+
+export const minStringSize = 2;
+export const minDurationSize = 3;
+export const jsonDateSize = 12;
+export const minDatetimeSize = 21;
+
+export const anyDecl = simpleDecl('any', anyType, 1);
+export const boolDecl = simpleDecl('bool', boolType, 4);
+export const bytesDecl = simpleDecl('bytes', bytesType, minStringSize);
+export const doubleDecl = simpleDecl('double', doubleType, 1);
+export const durationDecl = simpleDecl('duration', durationType, minDurationSize);
+export const dynDecl = simpleDecl('dyn', dynType, 1);
+export const intDecl = simpleDecl('int', intType, 1);
+export const nullDecl = simpleDecl('null_type', nullType, 4);
+export const stringDecl = simpleDecl('string', stringType, minStringSize);
+export const timestampDecl = simpleDecl('timestamp', timestampType, jsonDateSize);
+export const uintDecl = simpleDecl('uint', uintType, 1);
+
+export function listDecl(elemType: DeclType, maxElements = noMaxLength): DeclType {
+  return { name: 'list', celType: listType(elemType.celType), elemType, maxElements, minSerializedSize: 2 };
+}
+
+export function mapDecl(keyType: DeclType, elemType: DeclType, maxElements = noMaxLength): DeclType {
+  return { name: 'map', celType: mapType(keyType.celType, elemType.celType), keyType, elemType, maxElements, minSerializedSize: 2 };
+}
+
+/** An object type. Objects called `object` have no name of their own yet: `assignTypeName` gives them one. */
+export function objectDecl(name: string, fields: ReadonlyMap<string, DeclField>, minSerializedSize = 2): DeclType {
+  return { name, celType: structType(name), fields, maxElements: 0, minSerializedSize };
+}
+
+/** Short form of an object type whose fields are all optional. */
+export function objectOf(name: string, fields: Readonly<Record<string, DeclType>>): DeclType {
+  return objectDecl(name, new Map(Object.entries(fields).map(([field, type]) => [field, { name: field, type, required: false }])));
+}
+
+/** Names the nameless objects in a type by their place in it: `name.field`, `name.@idx`, `name.@elem`. Upstream: MaybeAssignTypeName. */
+export function assignTypeName(type: DeclType, name: string): DeclType {
+  if (type.fields) return assignObjectName(type, type.fields, name);
+  if (!type.elemType) return type;
+  const elemType = assignTypeName(type.elemType, `${name}.${type.keyType ? '@elem' : '@idx'}`);
+  if (elemType === type.elemType) return type;
+  return type.keyType ? mapDecl(type.keyType, elemType, type.maxElements) : listDecl(elemType, type.maxElements);
+}
+
+function assignObjectName(type: DeclType, known: ReadonlyMap<string, DeclField>, name: string): DeclType {
+  const own = type.name === 'object' ? name : type.name;
+  let changed = own !== type.name;
+  const fields = new Map<string, DeclField>();
+  for (const [fieldName, field] of known) {
+    const named = assignTypeName(field.type, `${own}.${fieldName}`);
+    if (named !== field.type) changed = true;
+    fields.set(fieldName, named === field.type ? field : { ...field, type: named });
+  }
+  return changed ? objectDecl(own, fields, type.minSerializedSize) : type;
+}
+
+/** The object types in a type, itself included, by name. */
+export function collectObjects(type: DeclType, into = new Map<string, DeclType>()): Map<string, DeclType> {
+  if (type.fields && !into.has(type.name)) {
+    into.set(type.name, type);
+    for (const field of type.fields.values()) collectObjects(field.type, into);
+  }
+  if (type.elemType) collectObjects(type.elemType, into);
+  return into;
+}

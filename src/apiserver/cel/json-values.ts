@@ -1,0 +1,60 @@
+/** JSON data as values, without a schema: what upstream makes of unstructured objects. Nothing is copied. Upstream: cel-go common/types/provider.go (NativeToValue). */
+import { CelError, CelList, CelMap, Double, type Value } from './runtime/values.ts';
+import type { JsonObject } from '#apimachinery/patch/own-property';
+
+/** A value for plain JSON. Integers are ints, all other numbers doubles; undefined is null. */
+export function fromJson(data: unknown): Value {
+  switch (typeof data) {
+    case 'string':
+    case 'boolean':
+    case 'bigint':
+      return data;
+    case 'number':
+      return Number.isSafeInteger(data) ? data : new Double(data);
+    case 'object':
+      if (data === null) return null;
+      return Array.isArray(data) ? new JsonList(data) : new JsonMap(data as JsonObject);
+    case 'undefined':
+      return null;
+    default:
+      return new CelError(`unsupported conversion to ref.Val: ${typeof data}`);
+  }
+}
+
+/** A JSON list. */
+export class JsonList extends CelList {
+  constructor(readonly data: readonly unknown[]) {
+    super();
+  }
+
+  get size(): number {
+    return this.data.length;
+  }
+
+  get(index: number): Value {
+    return fromJson(this.data[index]);
+  }
+}
+
+/** A JSON object as a map with text keys. A property that is undefined is absent. */
+export class JsonMap extends CelMap {
+  constructor(readonly data: JsonObject) {
+    super();
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const key of Object.keys(this.data)) if (this.data[key] !== undefined) size++;
+    return size;
+  }
+
+  find(key: Value): Value | undefined {
+    if (typeof key !== 'string' || !Object.hasOwn(this.data, key)) return undefined;
+    const value = this.data[key];
+    return value === undefined ? undefined : fromJson(value);
+  }
+
+  *keys(): Generator<Value> {
+    for (const key of Object.keys(this.data)) if (this.data[key] !== undefined) yield key;
+  }
+}

@@ -1,0 +1,235 @@
+/** Questions to the authorizer. Upstream: apiserver/pkg/cel/library/authz.go. */
+import { nameIsDNSLabel, nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { AuthorizationAttributes, AuthorizationResult, Authorizer } from '#apiserver/authorization/authorizer';
+import { func, type FunctionDeclaration, member } from '../check/declarations.ts';
+import { boolType, type CelType, stringType, structType } from '../check/types.ts';
+import type { Library } from '../environment.ts';
+import { Suspended } from '../runtime/frame.ts';
+import { CelError, type CelObject, noSuchOverload, type Value } from '../runtime/values.ts';
+
+/** The types of the variables `authorizer` and `authorizer.requestResource`. */
+export const authorizerType = structType('kubernetes.authorization.Authorizer');
+export const resourceCheckType = structType('kubernetes.authorization.ResourceCheck');
+const pathCheckType = structType('kubernetes.authorization.PathCheck');
+const groupCheckType = structType('kubernetes.authorization.GroupCheck');
+const decisionType = structType('kubernetes.authorization.Decision');
+
+/** Objects of this library equal none, as upstream has it. */
+abstract class ReceiverOnly implements CelObject {
+  abstract readonly celType: CelType;
+
+  equals(): Value {
+    return noSuchOverload();
+  }
+}
+
+/** Answers by question, so that an evaluation that is begun anew gets the same ones at once. An Error is an answer too. */
+type Answers = Map<string, AuthorizationResult | Error>;
+
+/** The variable `authorizer`: asks on behalf of a user. One value serves all expressions of a request. */
+export class AuthorizerValue extends ReceiverOnly {
+  readonly celType = authorizerType;
+
+  constructor(
+    readonly user: UserInfo,
+    readonly authorizer: Pick<Authorizer, 'authorize'>,
+    readonly answers: Answers = new Map(),
+  ) {
+    super();
+  }
+
+  /** Throws Suspended if the authorizer has to think. */
+  ask(attributes: AuthorizationAttributes): Decision {
+    const key = JSON.stringify(attributes);
+    const known = this.answers.get(key);
+    if (known) return new Decision(known);
+    const answer = this.#attempt(attributes);
+    if (!(answer instanceof Promise)) {
+      this.answers.set(key, answer);
+      return new Decision(answer);
+    }
+    throw new Suspended(
+      answer.then(
+        (result) => this.answers.set(key, result),
+        (error: Error) => this.answers.set(key, error),
+      ),
+    );
+  }
+
+  /** A throwing authorizer has answered with an error. */
+  #attempt(attributes: AuthorizationAttributes): AuthorizationResult | Error | Promise<AuthorizationResult> {
+    try {
+      return this.authorizer.authorize(attributes);
+    } catch (error) {
+      return error as Error;
+    }
+  }
+}
+
+class PathCheck extends ReceiverOnly {
+  readonly celType = pathCheckType;
+
+  constructor(
+    readonly authorizer: AuthorizerValue,
+    readonly path: string,
+  ) {
+    super();
+  }
+
+  check(verb: string): Decision {
+    return this.authorizer.ask({
+      user: this.authorizer.user,
+      verb,
+      isResourceRequest: false,
+      path: this.path,
+      apiGroup: '',
+      apiVersion: '',
+      resource: '',
+      subresource: '',
+      namespace: '',
+      name: '',
+    });
+  }
+}
+
+class GroupCheck extends ReceiverOnly {
+  readonly celType = groupCheckType;
+
+  constructor(
+    readonly authorizer: AuthorizerValue,
+    readonly group: string,
+  ) {
+    super();
+  }
+}
+
+interface CheckedResource {
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The variable `authorizer.requestResource`, and what `authorizer.group(…).resource(…)` makes. */
+export class ResourceCheck extends ReceiverOnly {
+  readonly celType = resourceCheckType;
+
+  constructor(
+    readonly authorizer: AuthorizerValue,
+    readonly target: CheckedResource,
+  ) {
+    super();
+  }
+
+  with(change: Partial<CheckedResource>): ResourceCheck {
+    return new ResourceCheck(this.authorizer, { ...this.target, ...change });
+  }
+
+  check(verb: string): Decision {
+    const { group, resource, subresource, namespace, name } = this.target;
+    const { user } = this.authorizer;
+    return this.authorizer.ask({
+      user,
+      verb,
+      isResourceRequest: true,
+      apiGroup: group,
+      apiVersion: '*',
+      resource,
+      subresource,
+      namespace,
+      name,
+      path: '',
+    });
+  }
+}
+
+class Decision extends ReceiverOnly {
+  readonly celType = decisionType;
+
+  constructor(readonly answer: AuthorizationResult | Error) {
+    super();
+  }
+
+  get allowed(): boolean {
+    return !(this.answer instanceof Error) && this.answer.decision === 'Allow';
+  }
+
+  get reason(): string {
+    return this.answer instanceof Error ? '' : this.answer.reason;
+  }
+
+  get error(): string {
+    return this.answer instanceof Error ? this.answer.message : '';
+  }
+}
+
+function serviceAccount(authorizer: AuthorizerValue, namespace: string, name: string): Value {
+  if (nameIsDNSSubdomain(name, false).length > 0) return new CelError('Invalid service account name');
+  if (nameIsDNSLabel(namespace, false).length > 0) return new CelError('Invalid service account namespace');
+  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
+  return new AuthorizerValue(
+    { name: `system:serviceaccount:${namespace}:${name}`, uid: '', groups },
+    authorizer.authorizer,
+    authorizer.answers,
+  );
+}
+
+function refining(name: 'subresource' | 'namespace' | 'name'): FunctionDeclaration {
+  const refine = (check: ResourceCheck, value: string): Value => check.with({ [name]: value });
+  return func(name, member(`resourcecheck_${name}`, [resourceCheckType, stringType], resourceCheckType, refine));
+}
+
+const functions: readonly FunctionDeclaration[] = [
+  func(
+    'path',
+    member('authorizer_path', [authorizerType, stringType], pathCheckType, (authorizer: AuthorizerValue, path: string) =>
+      path.trim() === '' ? new CelError('path must not be empty') : new PathCheck(authorizer, path),
+    ),
+  ),
+  func(
+    'group',
+    member(
+      'authorizer_group',
+      [authorizerType, stringType],
+      groupCheckType,
+      (authorizer: AuthorizerValue, group: string) => new GroupCheck(authorizer, group),
+    ),
+  ),
+  func('serviceAccount', member('authorizer_serviceaccount', [authorizerType, stringType, stringType], authorizerType, serviceAccount)),
+  func(
+    'resource',
+    member('groupcheck_resource', [groupCheckType, stringType], resourceCheckType, ({ authorizer, group }: GroupCheck, resource: string) =>
+      resource.trim() === ''
+        ? new CelError('resource must not be empty')
+        : new ResourceCheck(authorizer, { group, resource, subresource: '', namespace: '', name: '' }),
+    ),
+  ),
+  refining('subresource'),
+  refining('namespace'),
+  refining('name'),
+  func(
+    'check',
+    member('pathcheck_check', [pathCheckType, stringType], decisionType, (check: PathCheck, verb: string) => check.check(verb)),
+    member('resourcecheck_check', [resourceCheckType, stringType], decisionType, (check: ResourceCheck, verb: string) => check.check(verb)),
+  ),
+  func(
+    'errored',
+    member('decision_errored', [decisionType], boolType, ({ answer }: Decision) => answer instanceof Error),
+  ),
+  func(
+    'error',
+    member('decision_error', [decisionType], stringType, ({ error }: Decision) => error),
+  ),
+  func(
+    'allowed',
+    member('decision_allowed', [decisionType], boolType, ({ allowed }: Decision) => allowed),
+  ),
+  func(
+    'reason',
+    member('decision_reason', [decisionType], stringType, ({ reason }: Decision) => reason),
+  ),
+];
+
+export const authzLibrary: Library = { functions, types: [authorizerType, pathCheckType, groupCheckType, resourceCheckType, decisionType] };

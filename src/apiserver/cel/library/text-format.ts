@@ -1,0 +1,193 @@
+/** `'%s is %d'.format([…])`. Upstream: cel-go ext/formatting.go. */
+import { quote } from '#apimachinery/runtime/quote';
+import { CelType } from '../check/types.ts';
+import { toText } from '../runtime/format.ts';
+import { CelError, CelList, CelMap, Double, Duration, isInt, Timestamp, typeOf, Uint, type Value } from '../runtime/values.ts';
+
+const defaultPrecision = 6;
+/** JavaScript writes no more digits of a fraction than this. */
+const maxPrecision = 100;
+
+/** Thrown inside of this file; `message` is cel-go's. */
+class FormatError extends Error {}
+
+/** Replaces the clauses of a format by the arguments. */
+export function formatText(format: string, args: CelList): Value {
+  try {
+    return interpolate(format, args);
+  } catch (error) {
+    if (error instanceof FormatError) return new CelError(error.message);
+    throw error;
+  }
+}
+
+function interpolate(format: string, args: CelList): string {
+  let out = '';
+  let index = 0;
+  let at = 0;
+  while (at < format.length) {
+    const percent = format.indexOf('%', at);
+    if (percent < 0) return out + format.slice(at);
+    out += format.slice(at, percent);
+    if (format[percent + 1] === '%') {
+      out += '%';
+      at = percent + 2;
+      continue;
+    }
+    if (index >= args.size) throw new FormatError(`index ${index} out of range`);
+    if (percent + 1 >= format.length) throw new FormatError('unexpected end of string');
+    const clause = parseClause(format, percent + 1);
+    out += formatClause(clause.verb, clause.precision, args.get(index));
+    index++;
+    at = clause.end;
+  }
+  return out;
+}
+
+function parseClause(format: string, start: number): { verb: string; precision: number; end: number } {
+  let at = start;
+  let precision = defaultPrecision;
+  if (format[at] === '.') {
+    const digits = /^\d*/.exec(format.slice(at + 1))![0];
+    at += 1 + digits.length;
+    const failed = 'could not parse formatting clause: error while parsing precision: ';
+    if (at >= format.length) throw new FormatError(`${failed}could not find end of precision specifier`);
+    if (digits === '')
+      throw new FormatError(`${failed}error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax`);
+    precision = Math.min(Number(digits), maxPrecision);
+  }
+  const verb = String.fromCodePoint(format.codePointAt(at)!);
+  if (!'sdfebxXo'.includes(verb)) throw new FormatError(`could not parse formatting clause: unrecognized formatting clause "${verb}"`);
+  return { verb, precision, end: at + verb.length };
+}
+
+function formatClause(verb: string, precision: number, value: Value): string {
+  const failed = (message: string): never => {
+    throw new FormatError(`error during formatting: ${message}, was given ${typeOf(value).name}`);
+  };
+  switch (verb) {
+    case 's':
+      return formatString(value);
+    case 'd':
+      return integer(value)?.toString() ?? failed('decimal clause can only be used on integers');
+    case 'f':
+      return fixed(value, precision) ?? failed('fixed-point clause can only be used on doubles');
+    case 'e':
+      return scientific(value, precision) ?? failed('scientific clause can only be used on doubles');
+    case 'b':
+      if (typeof value === 'boolean') return value ? '1' : '0';
+      return integer(value)?.toString(2) ?? failed('only integers and bools can be formatted as binary');
+    case 'o':
+      return integer(value)?.toString(8) ?? failed('octal clause can only be used on integers');
+    default: {
+      const hex = hexadecimal(value) ?? failed('only integers, byte buffers, and strings can be formatted as hex');
+      return verb === 'X' ? hex.toUpperCase() : hex;
+    }
+  }
+}
+
+function integer(value: Value): bigint | undefined {
+  if (isInt(value)) return BigInt(value);
+  return value instanceof Uint ? value.value : undefined;
+}
+
+function hexadecimal(value: Value): string | undefined {
+  if (typeof value === 'string') return Buffer.from(value).toString('hex');
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  return integer(value)?.toString(16);
+}
+
+/** Doubles, and the texts of those that have no digits. */
+function double(value: Value): number | undefined {
+  if (value instanceof Double) return value.value;
+  if (value === 'NaN') return Number.NaN;
+  if (value === 'Infinity') return Infinity;
+  return value === '-Infinity' ? -Infinity : undefined;
+}
+
+function notFinite(value: number): string | undefined {
+  if (Number.isNaN(value)) return 'NaN';
+  return Number.isFinite(value) ? undefined : value > 0 ? '\u221e' : '-\u221e';
+}
+
+function fixed(value: Value, precision: number): string | undefined {
+  const number = double(value);
+  if (number === undefined) return undefined;
+  const special = notFinite(number);
+  if (special !== undefined) return special;
+  const plain =
+    Math.abs(number) < 1e21 ? number.toFixed(precision) : `${BigInt(number)}${precision > 0 ? `.${'0'.repeat(precision)}` : ''}`;
+  const [whole, fraction] = plain.split('.') as [string, string | undefined];
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+const superscripts: Readonly<Record<string, string>> = {
+  '-': '\u207b',
+  '0': '\u2070',
+  '1': '\u00b9',
+  '2': '\u00b2',
+  '3': '\u00b3',
+  '4': '\u2074',
+  '5': '\u2075',
+  '6': '\u2076',
+  '7': '\u2077',
+  '8': '\u2078',
+  '9': '\u2079',
+};
+
+function scientific(value: Value, precision: number): string | undefined {
+  const number = double(value);
+  if (number === undefined) return undefined;
+  const special = notFinite(number);
+  if (special !== undefined) return special;
+  const [mantissa, exponent] = number.toExponential(precision).split('e') as [string, string];
+  const sign = exponent[0] === '-' ? '-' : '';
+  const digits = exponent.slice(1).padStart(2, '0');
+  return `${mantissa}\u202f\u00d7\u202f10${[...(sign + digits)].map((char) => superscripts[char]).join('')}`;
+}
+
+/** The clause %s. */
+function formatString(value: Value): string {
+  if (value instanceof CelList) return formatList(value);
+  if (value instanceof CelMap) return formatMap(value);
+  const text = toText(value);
+  if (typeof text === 'string') return text;
+  if (value instanceof Uint8Array) throw new FormatError(`error during formatting: could not convert argument "${text.message}" to string`);
+  const kinds = 'strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps';
+  throw new FormatError(`error during formatting: string clause can only be used on ${kinds}, was given ${typeOf(value).name}`);
+}
+
+/** A value inside of a list or map. */
+function formatNested(value: Value): string {
+  if (value instanceof Timestamp) return `timestamp(${quote(formatString(value))})`;
+  if (value instanceof Duration) return `duration(${quote(formatString(value))})`;
+  if (value instanceof Double) {
+    const { value: number } = value;
+    if (Number.isNaN(number)) return '"NaN"';
+    if (!Number.isFinite(number)) return number > 0 ? '"+Inf"' : '"-Inf"';
+    return Math.abs(number) < 1e21 ? number.toFixed(defaultPrecision) : `${BigInt(number)}.000000`;
+  }
+  if (typeof value === 'string') return quote(value);
+  if (value instanceof Uint8Array) return `b${quote(formatString(value))}`;
+  const known = value === null || typeof value === 'boolean' || integer(value) !== undefined || value instanceof CelType;
+  if (!known && !(value instanceof CelList) && !(value instanceof CelMap)) {
+    throw new FormatError(`error during formatting: no formatting function for ${typeOf(value).name}`);
+  }
+  return formatString(value);
+}
+
+function formatList(list: CelList): string {
+  return `[${[...list].map(formatNested).join(', ')}]`;
+}
+
+function formatMap(map: CelMap): string {
+  const entries = [...map.keys()].map((key) => {
+    if (typeof key !== 'string' && typeof key !== 'boolean' && integer(key) === undefined) {
+      throw new FormatError(`error during formatting: no formatting function for map key of type ${typeOf(key).name}`);
+    }
+    return [formatNested(key), formatNested(map.find(key)!)] as const;
+  });
+  entries.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return `{${entries.map(([key, value]) => `${key}:${value}`).join(', ')}}`;
+}

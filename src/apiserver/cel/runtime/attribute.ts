@@ -1,0 +1,124 @@
+/**
+ * Chains of selections and indices: `a.b[c].?d`. They are compiled as one, as upstream does, since costs and optionals go by the whole chain.
+ * Upstream: cel-go interpreter/attributes.go.
+ */
+import { display, toText } from './format.ts';
+import type { Evaluate, Frame } from './frame.ts';
+import { CelError, CelList, CelMap, Double, isInt, Optional, typeOf, Uint, type Value } from './values.ts';
+
+/** One link of a chain. */
+export interface Qualifier {
+  /** The key if it is a constant. */
+  readonly constant: Value | undefined;
+  readonly key: Evaluate;
+  readonly optional: boolean;
+}
+
+/** A chain: what it begins with, and its links. */
+export interface Attribute {
+  readonly base: Evaluate;
+  readonly qualifiers: readonly Qualifier[];
+  /** What the chain as a whole costs: nothing for a conditional, whose branches have been paid. */
+  readonly cost: number;
+}
+
+/** Evaluates a chain without what it costs as a whole. */
+export function resolver(attribute: Attribute): Evaluate {
+  const { base, qualifiers } = attribute;
+  if (qualifiers.length === 0) return base;
+  if (qualifiers.every(({ optional }) => !optional)) return (frame) => resolvePlain(frame, base(frame), qualifiers, 0);
+  return (frame) => resolveOptional(frame, base(frame), qualifiers, 0);
+}
+
+function resolvePlain(frame: Frame, base: Value, qualifiers: readonly Qualifier[], from: number): Value {
+  let value = base;
+  if (value instanceof CelError) return value;
+  if (value instanceof Optional) return resolveOptional(frame, value, qualifiers, from);
+  for (let i = from; i < qualifiers.length; i++) {
+    const { constant, key } = qualifiers[i]!;
+    frame.charge(1);
+    value = constant === undefined ? qualifyBy(value, key(frame)) : qualify(value, constant);
+    if (value instanceof CelError) return value;
+  }
+  return value;
+}
+
+function resolveOptional(frame: Frame, base: Value, qualifiers: readonly Qualifier[], from: number): Value {
+  let value = base;
+  let optional = value instanceof Optional;
+  if (value instanceof Optional) {
+    if (value.value === undefined) return value;
+    value = value.value;
+  }
+  for (let i = from; i < qualifiers.length; i++) {
+    const qualifier = qualifiers[i]!;
+    optional ||= qualifier.optional;
+    const key = qualifier.constant ?? qualifier.key(frame);
+    const found = optional ? qualifyIfPresent(value, key) : qualifyBy(value, key);
+    if (found === undefined) return Optional.none;
+    frame.charge(1);
+    if (found instanceof CelError) return found;
+    value = found;
+  }
+  return optional ? new Optional(value) : value;
+}
+
+/** Whether the last link of a chain is there. */
+export function presenceTest(attribute: Attribute): Evaluate {
+  const qualifiers = attribute.qualifiers.slice(0, -1);
+  const last = attribute.qualifiers.at(-1)!.constant!;
+  const resolve = resolver({ ...attribute, qualifiers });
+  return (frame) => {
+    const operand = resolve(frame);
+    if (operand instanceof CelError) return operand;
+    const value = operand instanceof Optional ? operand.value : operand;
+    if (value === undefined) return false;
+    frame.charge(1);
+    const found = qualifyIfPresent(value, last);
+    return found instanceof CelError ? found : found !== undefined;
+  };
+}
+
+/** A key that was computed can be of any type. */
+function qualifyBy(value: Value, key: Value): Value {
+  return key instanceof CelError ? key : isKey(key) ? qualify(value, key) : invalidQualifier(key);
+}
+
+function isKey(key: Value): boolean {
+  return typeof key === 'string' || typeof key === 'boolean' || isInt(key) || key instanceof Double || key instanceof Uint;
+}
+
+function invalidQualifier(key: Value): CelError {
+  return new CelError(`invalid qualifier type: ${display(key)}`);
+}
+
+function qualify(value: Value, key: Value): Value {
+  if (value instanceof CelMap) return value.find(key) ?? noSuchKey(key);
+  if (!(value instanceof CelList)) return noSuchKey(key);
+  return element(value, key) ?? new CelError(`index out of bounds: ${display(key)}`);
+}
+
+function qualifyIfPresent(value: Value, key: Value): Value | undefined {
+  if (key instanceof CelError) return key;
+  if (!isKey(key)) return invalidQualifier(key);
+  if (value instanceof CelMap) return value.find(key);
+  return value instanceof CelList ? element(value, key) : undefined;
+}
+
+function element(list: CelList, key: Value): Value | undefined {
+  const index = listIndex(key);
+  if (index instanceof CelError) return index;
+  return index >= 0 && index < list.size ? list.get(index) : undefined;
+}
+
+function noSuchKey(key: Value): CelError {
+  return new CelError(`no such key: ${display(key)}`);
+}
+
+/** The index that a value is; doubles and uints are if they are integers. */
+function listIndex(index: Value): number | CelError {
+  if (isInt(index)) return Number(index);
+  const number = index instanceof Double ? index.value : index instanceof Uint ? Number(index.value) : undefined;
+  if (number === undefined) return new CelError(`unsupported index type '${typeOf(index).name}' in list`);
+  return Number.isSafeInteger(number) ? number : new CelError(`unsupported index value ${toText(index)} in list`);
+}

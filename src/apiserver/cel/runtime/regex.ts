@@ -1,0 +1,38 @@
+/** Regular expressions of users, on an engine that takes linear time. Upstream: Go's package regexp. */
+import { RE2JS, RE2JSException } from 're2js';
+import { CelError, type Value } from './values.ts';
+
+/** Patterns that are kept compiled; those of constants are kept by their program. */
+const maxCached = 500;
+const cache = new Map<string, RE2JS>();
+
+/** Compiles a pattern; an error with Go's message if it is none. */
+export function compilePattern(pattern: string): RE2JS | CelError {
+  const known = cache.get(pattern);
+  if (known) return known;
+  try {
+    const compiled = RE2JS.compile(pattern);
+    if (cache.size >= maxCached) cache.clear();
+    cache.set(pattern, compiled);
+    return compiled;
+  } catch (error) {
+    if (error instanceof RE2JSException) return new CelError(error.message);
+    throw error;
+  }
+}
+
+/** Whether a text has a part that matches. */
+export function matchText(text: string, pattern: string): Value {
+  const compiled = compilePattern(pattern);
+  return compiled instanceof CelError ? compiled : compiled.matcher(text).find();
+}
+
+/** The first `limit` matches in a text, all of them if it is negative; undefined where the pattern is wrong. */
+export function findAll(text: string, pattern: string, limit: number): string[] | CelError {
+  const compiled = compilePattern(pattern);
+  if (compiled instanceof CelError) return compiled;
+  const matcher = compiled.matcher(text);
+  const found: string[] = [];
+  while ((limit < 0 || found.length < limit) && matcher.find()) found.push(matcher.group() ?? '');
+  return found;
+}

@@ -1,0 +1,620 @@
+/** CEL's grammar by recursive descent, with the limits and the error texts of upstream's generated parser. Upstream: cel-go parser/parser.go, CEL.g4. */
+import type { Value } from '../runtime/values.ts';
+import { Double, intValue, Uint } from '../runtime/values.ts';
+import { type Ast, type Expr, type List, type MapEntry, operators, type StructField } from './ast.ts';
+import { type Token, type TokenKind, tokenize } from './lexer.ts';
+import type { Macro } from './macros.ts';
+import { MacroError, MacroFactory, NodeFactory } from './node-factory.ts';
+import { Issues, type Source } from './source.ts';
+import { unescapeBytes, UnescapeError, unescapeString } from './unescape.ts';
+
+/** Rules of the grammar may be nested so deep; each link of a chain of selections or sums counts as one. */
+const maxRecursionDepth = 250;
+/** Longer expressions are refused. In code points. */
+const expressionSizeCodePointLimit = 100_000;
+/** After so many syntax errors the parser gives up. */
+const errorReportingLimit = 100;
+
+export interface ParserOptions {
+  readonly macros: readonly Macro[];
+  /** Whether `a.?b`, `a[?b]` and `?` in literals are part of the language. */
+  readonly optionalSyntax: boolean;
+}
+
+/** Parses an expression and expands its macros. Without issues there is a tree. */
+export function parse(source: Source, options: ParserOptions): { ast: Ast | undefined; issues: Issues } {
+  const issues = new Issues(source);
+  // A string has at most as many code points as units.
+  const size = source.text.length > expressionSizeCodePointLimit ? [...source.text].length : 0;
+  if (size > expressionSizeCodePointLimit) {
+    issues.report(`expression code point size exceeds limit: size: ${size}, limit ${expressionSizeCodePointLimit}`);
+    return { ast: undefined, issues };
+  }
+  const ast = new Parser(source, options, issues).parse();
+  return { ast: issues.length > 0 ? undefined : ast, issues };
+}
+
+/** Ends parsing; what is wrong has been reported. */
+class Abort extends Error {}
+
+type Rule = 'expr' | 'relation' | 'calc' | 'member';
+
+const reserved: ReadonlySet<string> = new Set(
+  'as break const continue else false for function if import in let loop package namespace null return true var void while'.split(' '),
+);
+
+const relations: Readonly<Partial<Record<TokenKind, string>>> = {
+  '<': operators.less,
+  '<=': operators.lessEquals,
+  '>=': operators.greaterEquals,
+  '>': operators.greater,
+  '==': operators.equals,
+  '!=': operators.notEquals,
+  in: operators.in,
+};
+const sums: Readonly<Partial<Record<TokenKind, string>>> = { '+': operators.add, '-': operators.subtract };
+const products: Readonly<Partial<Record<TokenKind, string>>> = { '*': operators.multiply, '/': operators.divide, '%': operators.modulo };
+
+/** What an operand can begin with. */
+const operandStart: readonly TokenKind[] = [
+  '[',
+  '{',
+  '(',
+  '.',
+  '-',
+  '!',
+  'true',
+  'false',
+  'null',
+  'NUM_FLOAT',
+  'NUM_INT',
+  'NUM_UINT',
+  'STRING',
+  'BYTES',
+  'IDENTIFIER',
+];
+const afterMinus: readonly TokenKind[] = operandStart.filter((kind) => kind !== '!');
+const memberStart: readonly TokenKind[] = operandStart.filter((kind) => kind !== '!');
+
+/** Tokens in the order in which error messages list them. */
+const tokenOrder: readonly TokenKind[] = [
+  '==',
+  '!=',
+  'in',
+  '<',
+  '<=',
+  '>=',
+  '>',
+  '&&',
+  '||',
+  '[',
+  ']',
+  '{',
+  '}',
+  '(',
+  ')',
+  '.',
+  ',',
+  '-',
+  '!',
+  '?',
+  ':',
+  '+',
+  '*',
+  '/',
+  '%',
+  'true',
+  'false',
+  'null',
+  'NUM_FLOAT',
+  'NUM_INT',
+  'NUM_UINT',
+  'STRING',
+  'BYTES',
+  'IDENTIFIER',
+  'ESC_IDENTIFIER',
+];
+
+/** What can follow an operand inside an expression. */
+const operandFollow: ReadonlySet<TokenKind> = new Set<TokenKind>([
+  ...(Object.keys(relations) as TokenKind[]),
+  '&&',
+  '||',
+  '[',
+  '.',
+  '-',
+  '?',
+  '+',
+  '*',
+  '/',
+  '%',
+]);
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  readonly #nodes = new NodeFactory();
+  readonly #macros = new Map<string, Macro>();
+  readonly #depths: Record<Rule, number> = { expr: 0, relation: 0, calc: 0, member: 0 };
+  /** The tokens that end the brackets which are open, the innermost last. */
+  readonly #closers: TokenKind[] = ['<EOF>'];
+  readonly #optionalSyntax: boolean;
+  #at = 0;
+  #syntaxErrors = 0;
+
+  constructor(
+    source: Source,
+    options: ParserOptions,
+    readonly issues: Issues,
+  ) {
+    for (const macro of options.macros) this.#macros.set(macroKey(macro.name, macro.argCount, macro.receiver), macro);
+    this.#optionalSyntax = options.optionalSyntax;
+    this.#tokens = tokenize(source.text, (offset, text) => this.#syntaxErrorUnlessTooMany(`token recognition error at: '${text}'`, offset));
+  }
+
+  parse(): Ast | undefined {
+    try {
+      const expr = this.#expr(operandStart);
+      this.#expect('<EOF>');
+      return { expr, offsets: this.#nodes.offsets };
+    } catch (error) {
+      if (error instanceof Abort) return undefined;
+      throw error;
+    }
+  }
+
+  get #token(): Token {
+    return this.#tokens[this.#at]!;
+  }
+
+  #peek(ahead: number): Token {
+    return this.#tokens[Math.min(this.#at + ahead, this.#tokens.length - 1)]!;
+  }
+
+  #next(): Token {
+    const token = this.#token;
+    if (this.#at < this.#tokens.length - 1) this.#at++;
+    return token;
+  }
+
+  #accept(kind: TokenKind): Token | undefined {
+    return this.#token.kind === kind ? this.#next() : undefined;
+  }
+
+  /** Takes a token of a kind, with upstream's recovery: one token too many is dropped, one that is missing is thought of. */
+  #expect(...kinds: readonly [TokenKind, ...TokenKind[]]): void {
+    const { kind } = this.#token;
+    if (kinds.includes(kind)) {
+      this.#next();
+      return;
+    }
+    if (kinds.includes(this.#peek(1).kind) && kind !== '<EOF>') {
+      this.#syntaxError(`extraneous input ${shown(this.#token)} expecting ${expectation(kinds)}`);
+      this.#next();
+      this.#next();
+      return;
+    }
+    const missing = kinds.length === 1 && kinds[0] !== '<EOF>' && (operandFollow.has(kind) || this.#closers.at(-1) === kind);
+    this.#syntaxError(
+      missing ? `missing '${kinds[0]}' at ${shown(this.#token)}` : `mismatched input ${shown(this.#token)} expecting ${expectation(kinds)}`,
+    );
+    throw new Abort();
+  }
+
+  #syntaxError(message: string, offset = this.#token.start): void {
+    this.#syntaxErrorUnlessTooMany(message, offset);
+    if (this.#syntaxErrors > errorReportingLimit) throw new Abort();
+  }
+
+  #syntaxErrorUnlessTooMany(message: string, offset: number): void {
+    this.#syntaxErrors++;
+    if (this.#syntaxErrors <= errorReportingLimit) this.issues.report(`Syntax error: ${message}`, offset);
+    else if (this.#syntaxErrors === errorReportingLimit + 1)
+      this.issues.report(`Syntax error: More than ${errorReportingLimit} syntax errors`, offset);
+  }
+
+  /** Reports something that is grammatical and wrong; parsing goes on. */
+  #error(message: string, offset: number): Expr {
+    this.issues.report(message, offset);
+    return this.#nodes.make(offset, { kind: 'unspecified' });
+  }
+
+  /** Counts an entry of a rule of the grammar; the returned function takes back all entries since. */
+  #enter(rule: Rule): () => void {
+    const before = this.#depths[rule];
+    this.#deepen(rule);
+    return () => {
+      this.#depths[rule] = before;
+    };
+  }
+
+  #deepen(rule: Rule): void {
+    this.#depths[rule]++;
+    if (this.#depths[rule] <= maxRecursionDepth) return;
+    this.issues.report(`expression recursion limit exceeded: ${maxRecursionDepth}`);
+    throw new Abort();
+  }
+
+  /** `start` is what the first operand can begin with, for the error message. */
+  #expr(start: readonly TokenKind[]): Expr {
+    const leave = this.#enter('expr');
+    const condition = this.#logical('||', start);
+    const question = this.#accept('?');
+    if (!question) {
+      leave();
+      return condition;
+    }
+    const id = this.#nodes.id(question.start);
+    this.#closers.push(':');
+    const then = this.#logical('||', operandStart);
+    this.#closers.pop();
+    this.#expect(':');
+    const otherwise = this.#expr(operandStart);
+    leave();
+    return this.#call(id, operators.conditional, undefined, [condition, then, otherwise]);
+  }
+
+  /** A chain of `||` or `&&`, as a balanced tree. */
+  #logical(operator: '||' | '&&', start: readonly TokenKind[]): Expr {
+    const operand = (first: readonly TokenKind[]): Expr => (operator === '||' ? this.#logical('&&', first) : this.#relation(first));
+    const terms = [operand(start)];
+    const ids: number[] = [];
+    for (let token = this.#accept(operator); token; token = this.#accept(operator)) {
+      const term = operand(operandStart);
+      ids.push(this.#nodes.id(token.start));
+      terms.push(term);
+    }
+    if (ids.length === 0) return terms[0]!;
+    const name = operator === '||' ? operators.logicalOr : operators.logicalAnd;
+    return this.#balanced(name, terms, ids, 0, ids.length - 1);
+  }
+
+  #balanced(name: string, terms: readonly Expr[], ids: readonly number[], low: number, high: number): Expr {
+    const middle = Math.floor((low + high + 1) / 2);
+    const left = middle === low ? terms[middle]! : this.#balanced(name, terms, ids, low, middle - 1);
+    const right = middle === high ? terms[middle + 1]! : this.#balanced(name, terms, ids, middle + 1, high);
+    return { id: ids[middle]!, node: { kind: 'call', function: name, target: undefined, args: [left, right] } };
+  }
+
+  #relation(start: readonly TokenKind[]): Expr {
+    const leave = this.#enter('relation');
+    const expr = this.#chain('relation', relations, start, (first) => this.#sum(first));
+    leave();
+    return expr;
+  }
+
+  #sum(start: readonly TokenKind[]): Expr {
+    const leave = this.#enter('calc');
+    const product = (first: readonly TokenKind[]): Expr => this.#chain('calc', products, first, (operand) => this.#unary(operand));
+    const expr = this.#chain('calc', sums, start, product);
+    leave();
+    return expr;
+  }
+
+  /** Operators that bind equally, from the left. */
+  #chain(
+    rule: Rule,
+    names: Readonly<Partial<Record<TokenKind, string>>>,
+    start: readonly TokenKind[],
+    operand: (start: readonly TokenKind[]) => Expr,
+  ): Expr {
+    let left = operand(start);
+    for (let name = names[this.#token.kind]; name !== undefined; name = names[this.#token.kind]) {
+      this.#deepen(rule);
+      const id = this.#nodes.id(this.#next().start);
+      const leave = this.#enter(rule);
+      const right = operand(operandStart);
+      leave();
+      left = this.#call(id, name, undefined, [left, right]);
+    }
+    return left;
+  }
+
+  /** Drops one token that cannot begin an operand if the one behind it can; else gives up. */
+  #checkStart(start: readonly TokenKind[]): void {
+    const { kind } = this.#token;
+    if (start.includes(kind)) return;
+    if (kind !== '<EOF>' && start.includes(this.#peek(1).kind)) {
+      this.#syntaxError(`extraneous input ${shown(this.#token)} expecting ${expectation(start)}`);
+      this.#next();
+      return;
+    }
+    this.#syntaxError(`mismatched input ${shown(this.#token)} expecting ${expectation(start)}`);
+    throw new Abort();
+  }
+
+  #unary(start: readonly TokenKind[]): Expr {
+    this.#checkStart(start);
+    const { kind } = this.#token;
+    if (kind === '!') return this.#prefixed('!', operators.logicalNot, operandStart);
+    if (kind === '-' && !isNumber(this.#peek(1).kind)) return this.#prefixed('-', operators.negate, afterMinus);
+    return this.#member();
+  }
+
+  #prefixed(sign: '!' | '-', name: string, start: readonly TokenKind[]): Expr {
+    const first = this.#next();
+    let count = 1;
+    while (this.#accept(sign)) count++;
+    this.#checkStart(start);
+    const id = count % 2 === 1 ? this.#nodes.id(first.start) : 0;
+    if (!memberStart.includes(this.#token.kind)) this.#checkStart(memberStart);
+    const operand = this.#member();
+    return id === 0 ? operand : this.#call(id, name, undefined, [operand]);
+  }
+
+  #member(): Expr {
+    const leave = this.#enter('member');
+    let expr = this.#primary();
+    for (;;) {
+      if (this.#token.kind === '.') expr = this.#selection(expr);
+      else if (this.#token.kind === '[') expr = this.#indexing(expr);
+      else break;
+    }
+    leave();
+    return expr;
+  }
+
+  #selection(operand: Expr): Expr {
+    this.#deepen('member');
+    const dot = this.#next();
+    const optional = this.#accept('?');
+    const name = this.#token;
+    if (name.kind !== 'IDENTIFIER' && name.kind !== 'ESC_IDENTIFIER') this.#noSelection(name, optional !== undefined);
+    this.#next();
+    if (!optional && name.kind === 'IDENTIFIER' && this.#token.kind === '(') {
+      const open = this.#next();
+      const id = this.#nodes.id(open.start);
+      return this.#call(id, name.text, operand, this.#arguments());
+    }
+    if (name.kind === 'ESC_IDENTIFIER') this.#error("unsupported syntax: '`'", name.start);
+    if (!optional) return this.#nodes.make(dot.start, { kind: 'select', operand, field: name.text, testOnly: false });
+    if (!this.#optionalSyntax) return this.#error("unsupported syntax '.?'", dot.start);
+    const field = this.#nodes.make(name.start, { kind: 'literal', value: name.text });
+    return this.#nodes.make(dot.start, { kind: 'call', function: operators.optSelect, target: undefined, args: [operand, field] });
+  }
+
+  #noSelection(name: Token, optional: boolean): never {
+    const keyword = name.kind === 'true' || name.kind === 'false' || name.kind === 'null';
+    if (keyword) this.#syntaxError(`mismatched input '${name.text}' expecting IDENTIFIER`);
+    else if (optional) this.#syntaxError(`mismatched input ${shown(name)} expecting {IDENTIFIER, ESC_IDENTIFIER}`);
+    else this.#syntaxError(`no viable alternative at input '.${name.kind === '<EOF>' ? '' : name.text}'`);
+    throw new Abort();
+  }
+
+  #indexing(operand: Expr): Expr {
+    this.#deepen('member');
+    const open = this.#next();
+    const optional = this.#accept('?');
+    const id = this.#nodes.id(open.start);
+    const index = this.#bracketed(']', () => this.#expr(optional ? operandStart : [...operandStart, '?']));
+    if (optional && !this.#optionalSyntax) return this.#error("unsupported syntax '[?'", open.start);
+    return this.#call(id, optional ? operators.optIndex : operators.index, undefined, [operand, index]);
+  }
+
+  /** Parses what stands before a closing token, and takes that. */
+  #bracketed<T>(closer: TokenKind, parse: () => T): T {
+    this.#closers.push(closer);
+    const result = parse();
+    this.#closers.pop();
+    this.#expect(closer);
+    return result;
+  }
+
+  /** What stands between parentheses, the opening one being taken. */
+  #arguments(): Expr[] {
+    return this.#bracketed(')', () => {
+      const args: Expr[] = [];
+      if (this.#token.kind === ')') return args;
+      args.push(this.#expr([...operandStart, ')']));
+      while (this.#accept(',')) args.push(this.#expr(operandStart));
+      return args;
+    });
+  }
+
+  #primary(): Expr {
+    const token = this.#token;
+    switch (token.kind) {
+      case '(':
+        this.#next();
+        return this.#bracketed(')', () => this.#expr(operandStart));
+      case '[':
+        return this.#list();
+      case '{':
+        return this.#map();
+      case '.':
+      case 'IDENTIFIER':
+        return this.#named();
+      default:
+        return this.#literal();
+    }
+  }
+
+  #named(): Expr {
+    const first = this.#token;
+    const leadingDot = this.#accept('.') !== undefined;
+    const name = this.#token;
+    if (name.kind !== 'IDENTIFIER') {
+      this.#syntaxError(`no viable alternative at input '.${name.kind === '<EOF>' ? '' : name.text}'`);
+      throw new Abort();
+    }
+    const parts = this.#structName();
+    if (parts > 0) return this.#struct(leadingDot, parts);
+    this.#next();
+    const prefix = leadingDot ? '.' : '';
+    const open = this.#accept('(');
+    if (reserved.has(name.text)) {
+      if (open) this.#arguments();
+      return this.#error(`reserved identifier: ${name.text}`, first.start);
+    }
+    if (!open) return this.#nodes.make(name.start, { kind: 'ident', name: prefix + name.text });
+    const id = this.#nodes.id(open.start);
+    return this.#call(id, prefix + name.text, undefined, this.#arguments());
+  }
+
+  /** How many identifiers a struct's name has that begins here; 0 if no struct does. */
+  #structName(): number {
+    for (let ahead = 0; ; ahead += 2) {
+      if (this.#peek(ahead).kind !== 'IDENTIFIER') return 0;
+      const { kind } = this.#peek(ahead + 1);
+      if (kind === '{') return ahead / 2 + 1;
+      if (kind !== '.') return 0;
+    }
+  }
+
+  #struct(leadingDot: boolean, parts: number): Expr {
+    const names: string[] = [];
+    for (let i = 0; i < parts; i++) {
+      names.push(this.#next().text);
+      if (i < parts - 1) this.#next();
+    }
+    const id = this.#nodes.id(this.#next().start);
+    const fields = this.#bracketed('}', () => this.#entries(() => this.#structField()));
+    return { id, node: { kind: 'struct', typeName: (leadingDot ? '.' : '') + names.join('.'), fields } };
+  }
+
+  #structField(): StructField {
+    const optional = this.#optionalMark();
+    const name = this.#token;
+    if (name.kind === 'ESC_IDENTIFIER') {
+      this.#next();
+      this.#error("unsupported syntax: '`'", name.start);
+    } else {
+      this.#expect('IDENTIFIER', 'ESC_IDENTIFIER');
+    }
+    const id = this.#nodes.id(this.#token.start);
+    this.#expect(':');
+    return { id, name: name.text, value: this.#expr(operandStart), optional };
+  }
+
+  /** Entries with commas between them, and perhaps one behind the last. */
+  #entries<T>(entry: () => T): T[] {
+    const entries: T[] = [];
+    const closer = this.#closers.at(-1);
+    if (this.#token.kind === ',' && this.#peek(1).kind === closer) this.#next();
+    while (this.#token.kind !== closer) {
+      entries.push(entry());
+      if (!this.#accept(',')) {
+        if (this.#token.kind !== closer) this.#expect(closer!, ',');
+        if (this.#token.kind !== closer) break;
+      }
+    }
+    return entries;
+  }
+
+  #optionalMark(): boolean {
+    const mark = this.#accept('?');
+    if (mark && !this.#optionalSyntax) this.#error("unsupported syntax '?'", mark.start);
+    return mark !== undefined;
+  }
+
+  #list(): Expr {
+    const id = this.#nodes.id(this.#next().start);
+    const optionals = new Set<number>();
+    let index = 0;
+    const elements = this.#bracketed(']', () =>
+      this.#entries(() => {
+        if (this.#optionalMark()) optionals.add(index);
+        index++;
+        return this.#expr(index === 1 ? [...operandStart, ']', ',', '?'] : [...operandStart, '?']);
+      }),
+    );
+    const node: List = { kind: 'list', elements, optionals };
+    return { id, node };
+  }
+
+  #map(): Expr {
+    const id = this.#nodes.id(this.#next().start);
+    let first = true;
+    const entries = this.#bracketed('}', () =>
+      this.#entries((): MapEntry => {
+        const optional = this.#optionalMark();
+        const key = this.#expr(first ? [...operandStart, '}', ',', '?'] : [...operandStart, '?']);
+        first = false;
+        const colon = this.#token.start;
+        this.#expect(':');
+        const entryId = this.#nodes.id(colon);
+        return { id: entryId, key, value: this.#expr(operandStart), optional };
+      }),
+    );
+    return { id, node: { kind: 'map', entries } };
+  }
+
+  #literal(): Expr {
+    const start = this.#token.start;
+    const sign = this.#accept('-') ? '-' : '';
+    if (sign && !isNumber(this.#token.kind)) this.#checkStart(['NUM_FLOAT', 'NUM_INT']);
+    const token = this.#next();
+    const value = literalValue(sign, token);
+    if (value instanceof LiteralError) return this.#error(value.message, start);
+    return this.#nodes.make(start, { kind: 'literal', value });
+  }
+
+  #call(id: number, name: string, target: Expr | undefined, args: readonly Expr[]): Expr {
+    const macro = this.#macros.get(macroKey(name, args.length, target !== undefined));
+    const offset = this.#nodes.offsets.get(id)!;
+    if (macro) {
+      try {
+        const expanded = macro.expand(new MacroFactory(this.#nodes, offset), target, args);
+        if (expanded) return expanded;
+      } catch (error) {
+        if (!(error instanceof MacroError)) throw error;
+        return this.#error(error.message, error.offset);
+      }
+    }
+    return { id, node: { kind: 'call', function: name, target, args } };
+  }
+}
+
+function macroKey(name: string, argCount: number, receiver: boolean): string {
+  return `${name}:${argCount}:${receiver}`;
+}
+
+function isNumber(kind: TokenKind): boolean {
+  return kind === 'NUM_INT' || kind === 'NUM_FLOAT';
+}
+
+function shown(token: Token): string {
+  return `'${token.text}'`;
+}
+
+function expectation(kinds: readonly TokenKind[]): string {
+  const names = tokenOrder.filter((kind) => kinds.includes(kind)).map((kind) => (/^[A-Z]/.test(kind) ? kind : `'${kind}'`));
+  if (names.length === 0) return '<EOF>';
+  return names.length === 1 ? names[0]! : `{${names.join(', ')}}`;
+}
+
+/** A literal that is grammatical and out of range. */
+class LiteralError {
+  constructor(readonly message: string) {}
+}
+
+function literalValue(sign: string, { kind, text }: Token): Value | LiteralError {
+  switch (kind) {
+    case 'NUM_INT':
+      return intValue(BigInt(text) * (sign === '-' ? -1n : 1n)) ?? new LiteralError('invalid int literal');
+    case 'NUM_UINT': {
+      const value = BigInt(text.slice(0, -1));
+      return value <= 0xffff_ffff_ffff_ffffn ? new Uint(value) : new LiteralError('invalid uint literal');
+    }
+    case 'NUM_FLOAT': {
+      const value = Number(sign + text);
+      return Number.isFinite(value) ? new Double(value) : new LiteralError('invalid double literal');
+    }
+    case 'true':
+      return true;
+    case 'false':
+      return false;
+    case 'null':
+      return null;
+    default:
+      return textValue(kind, text);
+  }
+}
+
+function textValue(kind: TokenKind, text: string): Value | LiteralError {
+  try {
+    return kind === 'BYTES' ? unescapeBytes(text.slice(1)) : unescapeString(text);
+  } catch (error) {
+    if (error instanceof UnescapeError) return new LiteralError(error.message);
+    throw error;
+  }
+}

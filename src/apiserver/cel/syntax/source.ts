@@ -1,0 +1,86 @@
+/** The text of one expression, and what is wrong in it, as cel-go shows it. Upstream: cel-go common/source.go, error.go, errors.go. */
+
+/** Errors beyond this number are counted only. */
+const maxErrorsToReport = 100;
+/** Longer lines are not shown. */
+const maxSnippetLength = 16_384;
+
+/** One thing wrong in an expression. `offset` counts UTF-16 units; undefined if the error has no place. */
+export interface Issue {
+  readonly message: string;
+  readonly offset: number | undefined;
+}
+
+/** A text with its lines. */
+export class Source {
+  readonly #lineStarts: number[] = [0];
+
+  constructor(
+    readonly text: string,
+    readonly description = '<input>',
+  ) {
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#lineStarts.push(at + 1);
+  }
+
+  /** Line (from 1) and column (from 0, in code points) of an offset. */
+  location(offset: number): { line: number; column: number } {
+    let line = 1;
+    while (line < this.#lineStarts.length && this.#lineStarts[line]! <= offset) line++;
+    return { line, column: [...this.text.slice(this.#lineStarts[line - 1], offset)].length };
+  }
+
+  /** The text of a line, without its end. */
+  line(line: number): string {
+    const end = this.#lineStarts[line];
+    return this.text.slice(this.#lineStarts[line - 1], end === undefined ? undefined : end - 1);
+  }
+}
+
+/** All that is wrong in an expression, in the order in which it was found. */
+export class Issues {
+  readonly #issues: Issue[] = [];
+  #count = 0;
+
+  constructor(readonly source: Source) {}
+
+  get length(): number {
+    return this.#count;
+  }
+
+  report(message: string, offset?: number): void {
+    this.#count++;
+    if (this.#count <= maxErrorsToReport) this.#issues.push({ message, offset });
+  }
+
+  list(): readonly Issue[] {
+    return this.#issues;
+  }
+
+  /** Each issue with its line and a mark below it, sorted by place, as clients of upstream see it. */
+  toString(): string {
+    const placed = this.#issues.map((issue) => {
+      const { line, column } = issue.offset === undefined ? { line: -1, column: -1 } : this.source.location(issue.offset);
+      return { message: issue.message, line, column };
+    });
+    placed.sort((a, b) => a.line - b.line || a.column - b.column);
+    const lines = placed.map(
+      (issue) => `ERROR: ${this.source.description}:${issue.line}:${issue.column + 1}: ${issue.message}${this.#snippet(issue)}`,
+    );
+    if (this.#count > maxErrorsToReport) lines.push(`${this.#count - maxErrorsToReport} more errors were truncated`);
+    return lines.join('\n');
+  }
+
+  #snippet({ line, column }: { line: number; column: number }): string {
+    if (line < 1 || this.source.text === '') return '';
+    const text = this.source.line(line).replaceAll('\t', ' ');
+    if (Buffer.byteLength(text) > maxSnippetLength) return '';
+    const chars = [...text];
+    let mark = '';
+    for (const char of chars.slice(0, column)) mark += isWide(char) ? '\uff0e' : '.';
+    return `\n | ${text}\n | ${mark}${isWide(chars[column]) ? '\uff3e' : '^'}`;
+  }
+}
+
+function isWide(char: string | undefined): boolean {
+  return char !== undefined && char.codePointAt(0)! > 0x7f;
+}
