@@ -17,6 +17,7 @@ import {
   typeType,
   uintType,
 } from './check/types.ts';
+import { estimateCost, type Interval, type SizeEstimator } from './cost/estimate.ts';
 import { perCallLimit } from './cost/limits.ts';
 import { collectObjects, type DeclType } from './decl-type.ts';
 import { isReserved } from './escaping.ts';
@@ -162,6 +163,11 @@ export class Expression {
 
   get outputType(): CelType {
     return this.ast.types.get(this.ast.expr.id)!;
+  }
+
+  /** The range of what an evaluation can cost, where `sizes` knows the bounds of the data. */
+  estimateCost(sizes: SizeEstimator): Interval {
+    return estimateCost(this.ast, sizes);
   }
 
   /** Compiles it. Throws PlanError, whose message is for the user. */

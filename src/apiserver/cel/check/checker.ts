@@ -217,6 +217,7 @@ class Checker {
       // The parser makes this call, always with a literal.
       const name = field.kind === 'literal' ? String(field.value) : '';
       this.#setType(expr, this.#resolved(this.#selectedType(expr, node.args[0]!, name, true)));
+      this.#overloads.set(expr.id, this.scope.findFunction(node.function)!.overloads);
       return;
     }
     for (const arg of node.args) this.check(arg);

@@ -1,0 +1,43 @@
+/** Ranges of costs and sizes. Upstream computes in uint64 that saturates; so do these numbers, of which the top is 2^64. */
+
+/** At least and at most. */
+export interface Interval {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** What upstream's largest number stands for: no bound. */
+export const unbounded = 2 ** 64;
+
+export const zero: Interval = { min: 0, max: 0 };
+/** A size of which nothing is known. */
+export const unknown: Interval = { min: 0, max: unbounded };
+
+export function fixed(value: number): Interval {
+  return { min: value, max: value };
+}
+
+function saturate(value: number): number {
+  return Math.min(value, unbounded);
+}
+
+export function add(a: Interval, b: Interval): Interval {
+  return { min: saturate(a.min + b.min), max: saturate(a.max + b.max) };
+}
+
+export function multiply(a: Interval, b: Interval): Interval {
+  return { min: saturate(a.min * b.min), max: saturate(a.max * b.max) };
+}
+
+export function scale(a: Interval, factor: number): Interval {
+  return { min: saturate(Math.ceil(a.min * factor)), max: saturate(Math.ceil(a.max * factor)) };
+}
+
+/** The range of both. */
+export function union(a: Interval, b: Interval): Interval {
+  return { min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) };
+}
+
+export function sum(intervals: readonly Interval[]): Interval {
+  return intervals.reduce(add, zero);
+}
