@@ -32,6 +32,7 @@ import { schema } from '#kubernetes/schema/schema';
 import { ClientAuthorities } from '#plugins/authentication/client-authorities';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 import { addContributions } from './add-contributions.ts';
+import { newAuditing } from './auditing.ts';
 import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
 import { type Log, newLog } from './log.ts';
@@ -130,9 +131,11 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   const informers = nest.get<Informers>(Informers);
   escalation.connect({ informers, authorizer: nest.get(UnionAuthorizer), rules: new RBAC(informers) });
 
+  const auditing = config.audit && newAuditing(config.audit, log);
   const server = new GenericServer({
     authentication: nest.get(AuthenticationGuard),
     authorization: nest.get(AuthorizationGuard),
+    auditing,
     metrics,
     log: log.chain,
     serving: config.serving && { ...config.serving, ...askingClients(config, config.serving) },
@@ -146,6 +149,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     closeBackends: async () => {
       shutdown.abort();
       await customResources[Symbol.asyncDispose]();
+      await auditing?.backend.shutDown();
       await nest.close();
       await storage.close();
     },

@@ -1,5 +1,9 @@
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { KeyObject } from 'node:crypto';
+import type { BatchOptions } from '#apiserver/audit/batching-backend';
+import type { AuditPolicy } from '#apiserver/audit/policy';
+import type { TruncateOptions } from '#apiserver/audit/truncating-backend';
+import type { AuditLogOptions } from '#plugins/audit/log';
 import type { ControlPlaneOptions, RequestHeaderInfo } from '#kubernetes/controlplane/control-plane-options';
 import type { GracefulShutdownOptions } from '#apiserver/server/lifecycle/graceful-shutdown';
 import type { SecureServerOptions } from '#apiserver/server/serving/secure-server';
@@ -60,6 +64,22 @@ export interface ServiceAccountTokensConfig {
   readonly jwksUri: string | undefined;
 }
 
+/** What is noted of requests, and where. */
+export interface AuditConfig {
+  readonly policy: AuditPolicy;
+  readonly log: (AuditLogOptions & { readonly delivery: AuditDelivery }) | undefined;
+  readonly webhook:
+    | { readonly connection: ServiceConnection; readonly initialBackoffMs: number; readonly delivery: AuditDelivery }
+    | undefined;
+}
+
+/** How events come to a backend. */
+export interface AuditDelivery {
+  readonly mode: 'batch' | 'blocking' | 'blocking-strict';
+  readonly batch: BatchOptions;
+  readonly truncate: TruncateOptions | undefined;
+}
+
 /** All that a server is made of, complete and checked: what options become. Files are read already. */
 export interface ServerConfig {
   readonly storage: {
@@ -71,6 +91,8 @@ export interface ServerConfig {
   /** How tokens of service accounts are signed; undefined: the server issues none. */
   readonly serviceAccounts?: JwtTokenIssuerOptions | undefined;
   readonly authorization: { readonly authorizers: readonly AuthorizerConfig[] };
+  /** undefined: nothing is audited. */
+  readonly audit?: AuditConfig | undefined;
   /** Names of the admission plugins that are on, in their order. */
   readonly admission: readonly string[];
   /** What plugin packages add. */

@@ -106,6 +106,7 @@ export {
   UnknownOutcomeError,
 } from '#apiserver/storage/errors';
 export { Clock } from '#apiserver/storage/cacher/clock';
+export { type AuditBackend, type AuditEvent, eventJson } from '#apiserver/audit/event';
 export { JsonClient, WebhookError } from '#apiserver/webhook/json-client';
 export { compareKeys, hasUncommonOrder, lowerBound, validateKey, validatePrefix } from '#apiserver/storage/key';
 export type {

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { Auditing } from '#apiserver/endpoints/filters/audit';
 import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { Exchange } from '#apiserver/endpoints/request/exchange';
@@ -21,6 +22,7 @@ import { UpgradeExchange } from './serving/upgrade-exchange.ts';
 export interface GenericServerOptions {
   readonly authentication: AuthenticationGuard;
   readonly authorization: AuthorizationGuard;
+  readonly auditing: Auditing | undefined;
   readonly metrics: RequestMetrics;
   readonly log: ChainLog & { health(endpoint: string, check: string, error: unknown): void };
   /** undefined: no port; requests come by the in-process transport only. */

@@ -1,3 +1,4 @@
+import { type Auditing, withAudit, withAuditAnnotations } from '#apiserver/endpoints/filters/audit';
 import { withAuditId } from '#apiserver/endpoints/filters/audit-id';
 import { withAuthentication } from '#apiserver/endpoints/filters/authentication';
 import { withAuthorization } from '#apiserver/endpoints/filters/authorization';
@@ -48,6 +49,8 @@ export interface HandlerChainOptions {
   readonly incomplete: WeakSet<RequestContext>;
   readonly authentication: AuthenticationGuard;
   readonly authorization: AuthorizationGuard;
+  /** undefined: nothing is audited. */
+  readonly auditing: Auditing | undefined;
   readonly sendRetryAfter: boolean;
   readonly hstsDirectives: readonly string[];
   readonly goawayChance: number;
@@ -76,6 +79,7 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
     { name: 'RetryAfter', filter: options.sendRetryAfter ? withRetryAfter(signals.notAcceptingNewRequest) : (next) => next },
     { name: 'HSTS', filter: withHSTS(options.hstsDirectives) },
     { name: 'CacheControl', filter: withCacheControl },
+    { name: 'AuditAnnotations', filter: withAuditAnnotations(options.auditing) },
     { name: 'ProbabilisticGoaway', filter: withProbabilisticGoaway(options.goawayChance) },
     { name: 'WatchTermination', filter: withWatchTermination(options.watches) },
     { name: 'WaitGroup', filter: withWaitGroup(options.requests) },
@@ -83,8 +87,9 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
     { name: 'TimeoutForNonLongRunning', filter: withTimeoutForNonLongRunning() },
     { name: 'Warnings', filter: withWarningRecorder },
     { name: 'CORS', filter: withCORS(options.corsAllowedOrigins) },
-    { name: 'Authentication', filter: withAuthentication(options.authentication, log.authenticationFailed) },
+    { name: 'Authentication', filter: withAuthentication(options.authentication, log.authenticationFailed, options.auditing) },
     { name: 'Tracing', filter: withTracing(log.slow) },
+    { name: 'Audit', filter: withAudit(options.auditing) },
     { name: 'Impersonation', filter: withImpersonation(options.authorization.authorizer) },
     {
       name: 'MaxInFlight',

@@ -58,12 +58,17 @@ export class JsonClient implements Disposable {
 
   /** Rejects with a WebhookError, also for an answer that is no JSON object. */
   async post(body: object): Promise<Readonly<Record<string, unknown>>> {
+    return objectOf(await this.deliver(JSON.stringify(body)));
+  }
+
+  /** Sends JSON; the body of the answer. Rejects with a WebhookError after the last attempt. */
+  async deliver(json: string): Promise<Buffer> {
     const { retryMs } = this.options;
-    const bytes = Buffer.from(JSON.stringify(body));
+    const bytes = Buffer.from(json);
     let delay = retryMs;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return objectOf(await this.send('POST', bytes));
+        return await this.send('POST', bytes);
       } catch (error) {
         const isOver = retryMs === 0 || attempt === retries.attempts || !(error instanceof WebhookError && error.transient);
         if (isOver) throw error;

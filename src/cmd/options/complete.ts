@@ -11,6 +11,7 @@ import type { AuthenticationConfig, ServerConfig } from '#cmd/server-config';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { goCipherSuites } from './cipher-suites.ts';
+import { auditOf } from './complete-audit.ts';
 import { authenticationOf, readBundle } from './complete-authentication.ts';
 import { authorizersOf } from './complete-authorization.ts';
 import { parsePortRange } from './service-options.ts';
@@ -71,6 +72,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     authenticationOf(options, clientCa, serviceAccounts);
   const authenticated = await collect(undefined, readAuthentication(tls?.clientCa));
   const authorizers = await collect(undefined, authorizersOf(options.authorization));
+  const audit = await collect(undefined, auditOf(options.audit));
   if (!tls || !authenticated || !authorizers || problems.length > 0) {
     await folder.dispose();
     throw new OptionsError(problems);
@@ -89,6 +91,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       authentication: authenticated,
       serviceAccounts,
       authorization: { authorizers },
+      audit,
       admission: options.admission.enabledPlugins(options.serviceAccounts.serviceAccountSigningKeyFile === ''),
       plugins,
       requests: {

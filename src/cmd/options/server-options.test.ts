@@ -155,7 +155,12 @@ describe('refused', () => {
       ['--secure-port=70000'],
       ['--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0'],
     ],
-    ['what does nothing yet', ['--audit-log-path=/tmp/audit.log'], ['--audit-log-path is not implemented yet']],
+    ['what does nothing yet', ['--etcd-prefix=/x'], ['--etcd-prefix is not implemented yet']],
+    [
+      'an audit log without a policy',
+      ['--audit-log-path=/tmp/audit.log'],
+      ['--audit-log-path is set but no --audit-policy-file is: nothing would be audited'],
+    ],
     ['what does nothing yet, of earlier versions', ['--cloud-provider=aws'], ['--cloud-provider is not implemented yet']],
     [
       'another backend',
@@ -271,7 +276,7 @@ test('help lists each flag once, by section, and marks what does nothing yet', (
   expect(lines[0]).toBe('Usage: kube-apiserver [flags]');
   expect(lines).toContain('Secure serving flags:');
   expect(lines).toContain('         --secure-port int  (default 6443)');
-  expect(lines).toContain('   *     --audit-log-maxage int  (default 366)');
+  expect(lines).toContain('         --audit-log-maxage int  (default 366)');
   const shown = lines.filter((line) => line.includes('--')).length;
   expect(shown).toBe([...flagTable().values()].filter(({ hidden, deprecated }) => !hidden && !deprecated).length);
 });

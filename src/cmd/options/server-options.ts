@@ -1,5 +1,6 @@
 import { validateSync } from 'class-validator';
 import { AdmissionOptions } from './admission-options.ts';
+import { AuditOptions } from './audit-options.ts';
 import { AuthenticationOptions } from './authentication-options.ts';
 import { AuthorizationOptions } from './authorization-options.ts';
 import { DataOptions } from './data-options.ts';
@@ -37,6 +38,7 @@ export class ServerOptions {
   readonly oidc = new OidcOptions();
   readonly serviceAccounts = new ServiceAccountOptions();
   readonly authorization = new AuthorizationOptions();
+  readonly audit = new AuditOptions();
   readonly admission = new AdmissionOptions();
   readonly plugins = new PluginOptions();
   readonly requests = new RequestOptions();

@@ -1,6 +1,7 @@
 import { newUnauthorized } from '#apimachinery/api/errors';
 import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { groupNames } from '#apiserver/authentication/authenticator';
+import { type Auditing, auditFailedAuthentication } from './audit.ts';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 
@@ -8,9 +9,11 @@ import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/reque
 export function withAuthentication(
   guard: Pick<AuthenticationGuard, 'authenticate'>,
   onFailure: (context: RequestContext, error: unknown) => void,
+  auditing: Auditing | undefined = undefined,
 ): Filter {
   const refuse = (context: RequestContext): void => {
     closeOverHttp2(context);
+    auditFailedAuthentication(auditing, context);
     respondError(context, newUnauthorized('Unauthorized'));
   };
   const proceed = (next: Handler, context: RequestContext, known: boolean): void | Promise<void> => {

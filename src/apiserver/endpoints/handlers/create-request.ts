@@ -45,6 +45,7 @@ export async function readCreate<T extends KubeObject>(
   const object = decoded as T;
   applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
   how.defaults?.(object);
+  context.audit?.requestObject(object, endpoint.type);
   if (!how.keepsSystemFields) {
     const {
       uid: _,

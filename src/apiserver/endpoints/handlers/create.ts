@@ -22,6 +22,7 @@ export class CreateHandler {
     const { object, strictErrors } = decodeBody(body, mediaType, endpoint);
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
     endpoint.definition.defaults?.(object);
+    context.audit?.requestObject(object, endpoint.type);
     ensureNamespaceMatches(endpoint, context.info.namespace, object);
     dedupOwnerReferences(context, object);
     const stored = endpoint.conversion ? endpoint.conversion.toStorage(object) : object;

@@ -22,12 +22,14 @@ export async function readDeleteOptions(context: RequestContext, endpoint: Resou
 /** DeleteOptions come in meta.k8s.io/v1, v1 and every group version. */
 function optionsOfBody(context: RequestContext, body: Buffer, endpoint: ResourceEndpoint): DeleteOptions {
   const mediaType = inputMediaType(context);
+  const type = metaSchema.struct('meta_v1.DeleteOptions');
   const { object } = decodeBody(body, mediaType, {
     kind: metaKind,
-    type: metaSchema.struct('meta_v1.DeleteOptions'),
+    type,
     kinds: endpoint.kinds,
     alsoAccepts: (kind) => kind.kind === 'DeleteOptions',
   });
+  context.audit?.requestObject(object, type);
   const { metadata: _, kind: __, apiVersion: ___, ...options } = object;
   return options as DeleteOptions;
 }

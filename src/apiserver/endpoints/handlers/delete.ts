@@ -44,6 +44,7 @@ function respondDeletedStatus(
     status: 'Success',
     details: { name: metadata.name ?? '', ...(group && { group }), kind: resource, uid: metadata.uid ?? '' },
   } as Status;
+  context.audit?.responseStatus(status);
   const type = metaSchema.struct('meta_v1.Status');
   respondJson(context, 200, Buffer.from(`${encode(type, status)}\n`), negotiated, type);
 }

@@ -14,7 +14,12 @@ export class GetHandler {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const { namespace, name } = context.info;
     const resourceVersion = context.query === '' ? '' : (context.searchParams.get('resourceVersion') ?? '');
-    const plain = negotiated.mediaType === 'application/json' && !negotiated.convert && !endpoint.conversion && !negotiated.pretty;
+    const plain =
+      !context.audit?.recordsResponse &&
+      negotiated.mediaType === 'application/json' &&
+      !negotiated.convert &&
+      !endpoint.conversion &&
+      !negotiated.pretty;
     const answer = (object: CachedObject): void => {
       if (plain && !isPretty(context.query, context.header('user-agent')) && object.bytes.length <= 128 * 1024) {
         return respondBytes(context, 200, 'application/json', object.bytes);

@@ -46,38 +46,65 @@ export class ListHandler {
   }
 }
 
+/** A list as it is shown: of what kind it says it is, and how its items are called in the caches of the chunks. */
+interface ListForm {
+  readonly kind: string;
+  readonly apiVersion: string;
+  /** Of PartialObjectMetadata; undefined where the items are shown whole. */
+  readonly partial: string | undefined;
+  readonly variant: string;
+  readonly metadata: ListMeta;
+}
+
 /** Sends a list in the form that was negotiated, of encodings that the cache keeps where nothing of them depends on the time. */
 export function respondList(context: RequestContext, endpoint: ResourceEndpoint, list: CacheList, negotiated: Negotiated): void {
   const { convert, mediaType } = negotiated;
   const metadata = metadataOf(list);
   if (convert?.kind === 'Table') return respondTable(context, endpoint, list, metadata, negotiated);
-  const version = convert?.version;
-  const kind = version ? 'PartialObjectMetadataList' : endpoint.definition.listKind;
+  const partial = convert?.version;
   const groupVersion = groupVersionString(endpoint.kind);
-  const apiVersion = version ? `meta.k8s.io/${version}` : groupVersion;
-  const variant = version ? `partial:${version}:${groupVersion}` : groupVersion;
+  const form: ListForm = partial
+    ? {
+        kind: 'PartialObjectMetadataList',
+        apiVersion: `meta.k8s.io/${partial}`,
+        partial,
+        variant: `partial:${partial}:${groupVersion}`,
+        metadata,
+      }
+    : { kind: endpoint.definition.listKind, apiVersion: groupVersion, partial, variant: groupVersion, metadata };
   if (mediaType === 'application/vnd.kubernetes.protobuf') {
-    const type = version ? metaSchema.struct('meta_v1.PartialObjectMetadata') : endpoint.type;
-    const items = list.chunks.map((chunk) =>
-      chunk.encoded(
-        `protobuf:${variant}`,
-        (object) => encodeProtobufListItem(type, version ? partialOf(endpoint, object) : fromStorage(endpoint, object.object)),
-        nothing,
-      ),
-    );
-    const pieces = protobufList(metaSchema.struct('meta_v1.ListMeta'), { apiVersion, kind, metadata }, items);
-    return respondPieces(context, mediaType, pieces);
+    if (context.audit?.recordsResponse) context.audit.responseObject(Buffer.concat(jsonPieces(endpoint, list, form)));
+    return respondPieces(context, mediaType, protobufPieces(endpoint, list, form));
   }
-  const custom = endpoint.definition.custom !== undefined && !version;
-  const head = Buffer.from(
-    custom
-      ? `{"apiVersion":"${apiVersion}","items":[`
-      : `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${encode(metaSchema.struct('meta_v1.ListMeta'), metadata)},"items":[`,
-  );
-  const end = custom ? Buffer.from(`],"kind":"${kind}","metadata":${encodeJson({ continue: '', ...metadata })}}\n`) : listEnd;
-  const makeItem = version ? (object: CachedObject) => partialBytes(endpoint, object, version) : itemOf(endpoint);
-  const runs = list.chunks.map((chunk) => chunk.encoded(variant, makeItem, comma));
-  respondJson(context, negotiated, endpoint.type, [head, ...separated(runs), end]);
+  respondJson(context, negotiated, endpoint.type, jsonPieces(endpoint, list, form));
+}
+
+function protobufPieces(
+  endpoint: ResourceEndpoint,
+  { chunks }: CacheList,
+  { kind, apiVersion, partial, variant, metadata }: ListForm,
+): readonly Buffer[] {
+  const type = partial ? metaSchema.struct('meta_v1.PartialObjectMetadata') : endpoint.type;
+  const makeItem = ({ object }: CachedObject): Buffer => {
+    const shown = fromStorage(endpoint, object);
+    return encodeProtobufListItem(type, partial ? { metadata: shown.metadata } : shown);
+  };
+  const items = chunks.map((chunk) => chunk.encoded(`protobuf:${variant}`, makeItem, nothing));
+  return protobufList(metaSchema.struct('meta_v1.ListMeta'), { apiVersion, kind, metadata }, items);
+}
+
+/** Lists of custom resources are maps to upstream: their keys are sorted, and `continue` is always there. */
+function jsonPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm): Buffer[] {
+  const { kind, apiVersion, partial, variant, metadata } = form;
+  const isMap = endpoint.definition.custom !== undefined && !partial;
+  const makeItem = partial ? (object: CachedObject) => partialBytes(endpoint, object, partial) : itemOf(endpoint);
+  const runs = separated(chunks.map((chunk) => chunk.encoded(variant, makeItem, comma)));
+  if (isMap) {
+    const end = `],"kind":"${kind}","metadata":${encodeJson({ continue: '', ...metadata })}}\n`;
+    return [Buffer.from(`{"apiVersion":"${apiVersion}","items":[`), ...runs, Buffer.from(end)];
+  }
+  const meta = encode(metaSchema.struct('meta_v1.ListMeta'), metadata);
+  return [Buffer.from(`{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${meta},"items":[`), ...runs, listEnd];
 }
 
 /** Built-in items do not repeat kind and apiVersion: what follows them in the stored bytes is the item. */
@@ -91,10 +118,6 @@ function itemOf(endpoint: ResourceEndpoint): (object: CachedObject) => Buffer {
   }
   if (itemPrefix === 0) return ({ bytes }) => bytes.subarray(0, bytes.length - 1);
   return ({ bytes }) => Buffer.concat([brace, bytes.subarray(itemPrefix, bytes.length - 1)]);
-}
-
-function partialOf(endpoint: ResourceEndpoint, object: CachedObject): { metadata: unknown } {
-  return { metadata: fromStorage(endpoint, object.object).metadata };
 }
 
 function metadataOf(list: CacheList): ListMeta {
@@ -131,6 +154,7 @@ function respondTable(
 /** Sends JSON, or what the client wants instead of it. */
 function respondJson(context: RequestContext, negotiated: Negotiated, type: StructType, pieces: readonly Buffer[]): void {
   const { mediaType } = negotiated;
+  if (context.audit?.recordsResponse) context.audit.responseObject(Buffer.concat(pieces));
   if (mediaType === 'application/json' && !wantsPretty(context, negotiated)) return respondPieces(context, mediaType, pieces);
   respondCompressible(context, 200, mediaType, inMediaType(context, Buffer.concat(pieces), negotiated, type));
 }

@@ -52,6 +52,7 @@ export class PatchHandler {
     if (!supported.includes(patchType)) throw newUnsupportedMediaType(supported);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await context.exchange.readBody(maxRequestBodyBytes);
+    context.audit?.requestPatch(body);
     const isApply = patchType === 'application/apply-patch+yaml';
     const options = parseWriteOptions(context.query, 'PatchOptions', isApply);
     if (isApply) {

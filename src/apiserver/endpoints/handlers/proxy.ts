@@ -202,6 +202,7 @@ function splice(
   { socket: backend, head }: Upgraded,
 ): void {
   context.status = 101;
+  context.audit?.started(101);
   const client = exchange.takeOver();
   const lines = [`HTTP/1.1 101 ${response.statusMessage || 'Switching Protocols'}`];
   for (let i = 0; i < response.rawHeaders.length; i += 2) lines.push(`${response.rawHeaders[i]}: ${response.rawHeaders[i + 1]}`);

@@ -30,6 +30,7 @@ export function respondBytes(context: RequestContext, status: number, contentTyp
 /** The headers of an answer, those that filters left and the warnings among them. Notes the status. */
 export function startHeaders(context: RequestContext, status: number, contentType: string | undefined): string[] {
   context.status = status;
+  context.audit?.started(status);
   const { headers, warnings } = context;
   if (contentType !== undefined) headers.push('Content-Type', contentType);
   if (warnings) for (const value of warningHeaders(warnings)) headers.push('Warning', value);
@@ -38,6 +39,7 @@ export function startHeaders(context: RequestContext, status: number, contentTyp
 
 /** Sends an object's JSON (with its ending newline) in the form that was negotiated; `type` describes it for protobuf. */
 export function respondJson(context: RequestContext, status: number, json: Buffer, negotiated: Negotiated, type: StructType): void {
+  if (context.audit?.recordsResponse) context.audit.responseObject(json);
   if (negotiated.mediaType === 'application/json' && json.length <= gzipThreshold && !wantsPretty(context, negotiated)) {
     return respondBytes(context, status, 'application/json', json);
   }
@@ -76,6 +78,7 @@ export function acceptsGzip(context: RequestContext): boolean {
 
 /** Sends a Status with its own code, in the media type that the client asked for. */
 export function respondStatus(context: RequestContext, status: Status): void {
+  context.audit?.responseStatus(status);
   const type = metaSchema.struct('meta_v1.Status');
   let negotiated: Negotiated;
   try {

@@ -26,8 +26,9 @@ export class UpdateHandler {
     const read = () => {
       const { object, strictErrors } = decodeBody(body, mediaType, endpoint);
       if (first) applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
-      first = false;
       endpoint.definition.defaults?.(object);
+      if (first) context.audit?.requestObject(object, endpoint.type);
+      first = false;
       ensureNamespaceMatches(endpoint, namespace, object);
       ensureNameMatches(name, object);
       dedupOwnerReferences(context, object);

@@ -1,5 +1,6 @@
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { RequestAdmission } from '#apiserver/admission/request-admission';
+import type { RequestAudit } from '#apiserver/audit/request-audit';
 import type { Exchange, FlatHeaders } from './exchange.ts';
 import type { RequestInfo } from './request-info.ts';
 
@@ -33,6 +34,8 @@ export class RequestContext {
   admission: RequestAdmission | undefined;
   /** Made where the request is audited; without it nobody notes any. */
   auditAnnotations: Map<string, string> | undefined;
+  /** What the audit notes of this request; undefined where it is not audited. */
+  audit: RequestAudit | undefined;
   /** Milliseconds of the monotonic clock after which the request is answered with a time-out; 0: none. */
   deadline: number;
   /** Watches, proxies and streams: exempt from deadlines and in-flight limits. */
@@ -58,6 +61,7 @@ export class RequestContext {
     this.warnings = undefined;
     this.admission = undefined;
     this.auditAnnotations = undefined;
+    this.audit = undefined;
     this.deadline = 0;
     this.longRunning = false;
     this.marks = [0, 0, 0, 0];

@@ -1,0 +1,67 @@
+import { type AuditBackend, type AuditEvent, eventJson, type Logger } from 'kubenest/sdk';
+import { RotatingFile, type RotationOptions } from './rotating-file.ts';
+
+export interface AuditLogOptions extends RotationOptions {
+  /** `-` for standard output. */
+  readonly path: string;
+  readonly format: 'json' | 'legacy';
+}
+
+interface Output {
+  write(text: string): void;
+  close(): void;
+}
+
+/** `--audit-log-path`: a line for each event. Upstream: apiserver/plugin/pkg/audit/log/backend.go. */
+export class AuditLog implements AuditBackend {
+  readonly name = 'log';
+  readonly #output: Output;
+  readonly #lineOf: (event: AuditEvent) => string;
+
+  /** Throws where the file cannot be opened. */
+  constructor(
+    options: AuditLogOptions,
+    private readonly logger: Pick<Logger, 'error'>,
+  ) {
+    this.#output = options.path === '-' ? standardOutput : new RotatingFile(options.path, options);
+    this.#lineOf = options.format === 'json' ? eventJson : legacyLine;
+  }
+
+  process(events: readonly AuditEvent[]): boolean {
+    try {
+      this.#output.write(events.map((event) => `${this.#lineOf(event)}\n`).join(''));
+      return true;
+    } catch (error) {
+      this.logger.error({ reason: (error as Error).message, events: events.length }, 'audit events could not be written');
+      return false;
+    }
+  }
+
+  async shutDown(): Promise<void> {
+    this.#output.close();
+  }
+}
+
+const standardOutput: Output = { write: (text) => void process.stdout.write(text), close() {} };
+
+/** Upstream: apiserver/pkg/audit/format.go. */
+export function legacyLine(event: AuditEvent): string {
+  const list = (texts: readonly string[]): string => texts.map((text) => JSON.stringify(text)).join(',');
+  const { user, impersonatedUser, objectRef, responseStatus, sourceIPs } = event;
+  const fields: readonly (readonly [string, string])[] = [
+    ['id', event.auditID],
+    ['stage', event.stage],
+    ['ip', sourceIPs?.[0] ?? '<unknown>'],
+    ['method', event.verb],
+    ['user', user.username ?? '<none>'],
+    ['groups', user.username && user.groups ? list(user.groups) : '<none>'],
+    ['as', impersonatedUser ? (impersonatedUser.username ?? '') : '<self>'],
+    ['asgroups', impersonatedUser?.groups ? list(impersonatedUser.groups) : '<lookup>'],
+    ['user-agent', event.userAgent ?? ''],
+    ['namespace', objectRef?.namespace ?? '<none>'],
+    ['uri', event.requestURI],
+    ['response', String(responseStatus?.['code'] ?? '<deferred>')],
+  ];
+  const time = event.requestReceivedTimestamp.replace(/\.?0+Z$/, 'Z');
+  return `${time} AUDIT: ${fields.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ')}`;
+}

@@ -1,0 +1,104 @@
+import { Buffer } from 'node:buffer';
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+
+export interface RotationOptions {
+  /** 0: never rotated. */
+  readonly maxSizeBytes: number;
+  /** Days; 0: old files are kept whatever their age. */
+  readonly maxAgeDays: number;
+  /** 0: all are kept. */
+  readonly maxBackups: number;
+  readonly compress: boolean;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * A file that is renamed when it has grown large, and begun anew: `audit.log` becomes `audit-2026-01-02T15-04-05.000.log`.
+ * Old files go by number and age. Writes are synchronous, so that what was written is written when the process ends.
+ * Upstream: gopkg.in/natefinch/lumberjack.v2.
+ */
+export class RotatingFile {
+  #file: number;
+  #size: number;
+
+  /** Throws where the file cannot be opened for writing. */
+  constructor(
+    private readonly path: string,
+    private readonly options: RotationOptions,
+    private readonly now: () => Date = () => new Date(),
+  ) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    this.#file = openSync(path, 'a', 0o600);
+    this.#size = fstatSync(this.#file).size;
+  }
+
+  /** Throws as node:fs does. */
+  write(text: string): void {
+    const bytes = Buffer.from(text);
+    if (this.options.maxSizeBytes > 0 && this.#size > 0 && this.#size + bytes.length > this.options.maxSizeBytes) this.#rotate();
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at);
+    this.#size += bytes.length;
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  #rotate(): void {
+    const { prefix, suffix } = this.#names();
+    const backup = join(dirname(this.path), `${prefix}${this.now().toISOString().slice(0, -1).replaceAll(':', '-')}${suffix}`);
+    renameSync(this.path, backup);
+    const file = openSync(this.path, 'a', 0o600);
+    closeSync(this.#file);
+    this.#file = file;
+    this.#size = 0;
+    if (this.options.compress) void compress(backup).then(() => this.#removeOld());
+    else this.#removeOld();
+  }
+
+  #removeOld(): void {
+    const { prefix, suffix } = this.#names();
+    const folder = dirname(this.path);
+    const backups = readdirSync(folder)
+      .filter((name) => name.startsWith(prefix) && (name.endsWith(suffix) || name.endsWith(`${suffix}.gz`)))
+      .sort()
+      .reverse();
+    const { maxBackups, maxAgeDays } = this.options;
+    const oldest = this.now().getTime() - maxAgeDays * dayMs;
+    for (const [index, name] of backups.entries()) {
+      const time = Date.parse(
+        name
+          .slice(prefix.length, prefix.length + 23)
+          .replace(/T(\d\d)-(\d\d)-/, 'T$1:$2:')
+          .concat('Z'),
+      );
+      const isOld = maxAgeDays > 0 && time < oldest;
+      if ((maxBackups > 0 && index >= maxBackups) || isOld) unlinkSync(join(folder, name));
+    }
+  }
+
+  #names(): { readonly prefix: string; readonly suffix: string } {
+    const suffix = extname(this.path);
+    return { prefix: `${basename(this.path, suffix)}-`, suffix };
+  }
+}
+
+async function compress(file: string): Promise<void> {
+  await pipeline(createReadStream(file), createGzip(), createWriteStream(`${file}.gz`, { mode: 0o600 }));
+  unlinkSync(file);
+}

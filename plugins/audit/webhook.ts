@@ -1,0 +1,26 @@
+import { type AuditBackend, type AuditEvent, eventJson, type JsonClient, type Logger } from 'kubenest/sdk';
+
+/** `--audit-webhook-config-file`: batches of events go to a service as EventList. Upstream: apiserver/plugin/pkg/audit/webhook/webhook.go. */
+export class AuditWebhook implements AuditBackend {
+  readonly name = 'webhook';
+
+  constructor(
+    private readonly client: JsonClient,
+    private readonly logger: Pick<Logger, 'error'>,
+  ) {}
+
+  async process(events: readonly AuditEvent[]): Promise<boolean> {
+    const items = events.map(eventJson).join(',');
+    try {
+      await this.client.deliver(`{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${items}]}`);
+      return true;
+    } catch (error) {
+      this.logger.error({ reason: (error as Error).message, events: events.length }, 'audit events could not be delivered');
+      return false;
+    }
+  }
+
+  async shutDown(): Promise<void> {
+    this.client[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,18 @@
+import type { AuditBackend, AuditEvent } from './event.ts';
+
+/** Hands events to all backends; they count as stored if all have stored them. Upstream: apiserver/pkg/audit/union.go. */
+export class UnionBackend implements AuditBackend {
+  readonly name = 'union';
+
+  constructor(private readonly backends: readonly AuditBackend[]) {}
+
+  process(events: readonly AuditEvent[]): boolean | Promise<boolean> {
+    const answers = this.backends.map((backend) => backend.process(events));
+    if (answers.every((answer) => typeof answer === 'boolean')) return answers.every(Boolean);
+    return Promise.all(answers).then((all) => all.every(Boolean));
+  }
+
+  async shutDown(): Promise<void> {
+    await Promise.all(this.backends.map((backend) => backend.shutDown()));
+  }
+}

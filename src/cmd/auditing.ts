@@ -1,0 +1,52 @@
+import type { AuditBackend } from '#apiserver/audit/event';
+import { BatchingBackend } from '#apiserver/audit/batching-backend';
+import { PolicyEvaluator } from '#apiserver/audit/policy';
+import { TruncatingBackend } from '#apiserver/audit/truncating-backend';
+import { UnionBackend } from '#apiserver/audit/union-backend';
+import type { Auditing } from '#apiserver/endpoints/filters/audit';
+import type { Logger } from '#apiserver/server/logger';
+import { JsonClient } from '#apiserver/webhook/json-client';
+import { AuditLog } from '#plugins/audit/log';
+import { AuditWebhook } from '#plugins/audit/webhook';
+import type { AuditConfig, AuditDelivery } from './server-config.ts';
+
+const webhookTimeoutMs = 30_000;
+
+/** The policy and the backends behind it. Throws where the log cannot be opened. */
+export function newAuditing({ policy, log, webhook }: AuditConfig, logger: Logger): Auditing {
+  const backends: AuditBackend[] = [];
+  if (log) backends.push(delivering(new AuditLog(log, logger), log.delivery));
+  if (webhook) {
+    const client = new JsonClient(webhook.connection, { timeoutMs: webhookTimeoutMs, retryMs: webhook.initialBackoffMs });
+    backends.push(delivering(new AuditWebhook(client, logger), webhook.delivery));
+  }
+  return {
+    policy: new PolicyEvaluator(policy),
+    backend: backends.length === 1 ? (backends[0] as AuditBackend) : new UnionBackend(backends),
+  };
+}
+
+/** Truncation is nearest to the backend, batches are made before it. Only `blocking-strict` refuses requests whose events are lost. */
+function delivering(backend: AuditBackend, { mode, batch, truncate }: AuditDelivery): AuditBackend {
+  const truncated = truncate ? new TruncatingBackend(backend, truncate) : backend;
+  if (mode === 'batch') return new BatchingBackend(truncated, batch);
+  return mode === 'blocking-strict' ? truncated : new ForgivingBackend(truncated);
+}
+
+/** Waits for the backend, and takes what it lost for stored. Upstream: audit options (ignoreErrorsBackend). */
+class ForgivingBackend implements AuditBackend {
+  readonly name: string;
+
+  constructor(private readonly backend: AuditBackend) {
+    this.name = `ignoreErrors<${backend.name}>`;
+  }
+
+  process(...args: Parameters<AuditBackend['process']>): boolean | Promise<boolean> {
+    const answer = this.backend.process(...args);
+    return typeof answer === 'boolean' ? true : answer.then(() => true);
+  }
+
+  shutDown(): Promise<void> {
+    return this.backend.shutDown();
+  }
+}

@@ -1,0 +1,122 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestCluster } from 'kubenest/testing';
+
+interface Event {
+  readonly verb: string;
+  readonly stage: string;
+  readonly level: string;
+  readonly objectRef?: { readonly resource?: string };
+  readonly [field: string]: unknown;
+}
+
+const policy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: None
+  users: ["system:apiserver"]
+- level: Metadata
+  resources: [{ group: "", resources: [secrets] }]
+- level: RequestResponse
+  omitManagedFields: true
+  resources: [{ group: "", resources: [configmaps] }]
+- level: None
+`;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-audit-'));
+  await writeFile(join(folder, 'policy.yaml'), policy);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { k: 'v' } };
+const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { p: 'canary' } };
+
+it('notes what the policy asks for, and nothing that is secret', async () => {
+  const log = join(folder, 'audit.log');
+  const flags = [`--audit-policy-file=${folder}/policy.yaml`, `--audit-log-path=${log}`];
+  {
+    await using cluster = await startTestCluster({ flags, listen: true, users: [{ name: 'jane' }] });
+    await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: configMap });
+    await cluster.fetch('/api/v1/namespaces/default/secrets', { body: secret });
+    await cluster.fetch('/api/v1/namespaces/default/secrets', { as: 'jane' });
+    await cluster.fetch('/api/v1/namespaces/default/configmaps', { headers: { 'impersonate-user': 'bob', 'impersonate-group': 'g' } });
+    await cluster.fetch('/version');
+  }
+  const text = await readFile(log, 'utf8');
+  expect(text).not.toContain('canary');
+  const events = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Event);
+  expect(events).toMatchObject([
+    {
+      kind: 'Event',
+      apiVersion: 'audit.k8s.io/v1',
+      level: 'RequestResponse',
+      stage: 'ResponseComplete',
+      requestURI: '/api/v1/namespaces/default/configmaps',
+      verb: 'create',
+      user: { username: 'admin', groups: ['system:masters', 'system:authenticated'] },
+      objectRef: { resource: 'configmaps', namespace: 'default', name: 'a', apiVersion: 'v1' },
+      responseStatus: { metadata: {}, code: 201 },
+      requestObject: { data: { k: 'v' } },
+      responseObject: { kind: 'ConfigMap', data: { k: 'v' } },
+      annotations: { 'authorization.k8s.io/decision': 'allow', 'authorization.k8s.io/reason': '' },
+    },
+    { level: 'Metadata', verb: 'create', objectRef: { resource: 'secrets' }, responseStatus: { code: 201 } },
+    {
+      verb: 'list',
+      user: { username: 'jane' },
+      responseStatus: { status: 'Failure', reason: 'Forbidden', code: 403 },
+      annotations: { 'authorization.k8s.io/decision': 'forbid' },
+    },
+    {
+      verb: 'list',
+      user: { username: 'admin' },
+      impersonatedUser: { username: 'bob', groups: ['g', 'system:authenticated'] },
+      responseStatus: { code: 403 },
+    },
+  ]);
+  expect(events[0]?.['responseObject']).not.toHaveProperty('metadata.managedFields');
+});
+
+it('delivers events to a service, again where it answered with an error', async () => {
+  const received: Event[] = [];
+  let failures = 1;
+  const service = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (failures-- > 0) return void response.writeHead(500).end();
+      received.push(...(JSON.parse(Buffer.concat(chunks).toString()) as { items: Event[] }).items);
+      response.end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  const { port } = service.address() as AddressInfo;
+  const kubeconfig = {
+    'current-context': 'c',
+    clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}/events` } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: '' } }],
+  };
+  await writeFile(join(folder, 'service.json'), JSON.stringify(kubeconfig));
+  const flags = [
+    `--audit-policy-file=${folder}/policy.yaml`,
+    `--audit-webhook-config-file=${folder}/service.json`,
+    '--audit-webhook-initial-backoff=10ms',
+  ];
+  {
+    await using cluster = await startTestCluster({ flags });
+    await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: configMap });
+  }
+  service.closeAllConnections();
+  await new Promise((resolve) => service.close(resolve));
+  expect(received).toMatchObject([{ verb: 'create', objectRef: { resource: 'configmaps' } }]);
+});
