@@ -47,12 +47,18 @@ class Clients {
   readonly #history: HistoryEntry[];
   readonly #ids: { last: number };
   #isOver = false;
+  readonly #firstWrite = Promise.withResolvers<void>();
 
   constructor(port: number, next: (below: number) => number, history: HistoryEntry[], ids: { last: number }) {
     this.#port = port;
     this.#next = next;
     this.#history = history;
     this.#ids = ids;
+  }
+
+  /** Resolves when the first write was acknowledged. */
+  get hasWritten(): Promise<void> {
+    return this.#firstWrite.promise;
   }
 
   /** Until `stop`. */
@@ -97,6 +103,7 @@ class Clients {
       this.#history.push({ type: 'begin', id, verb, key: `/configmaps/default/${name}`, expected, text });
       const answer = await this.#send(verb, name, expected, text);
       if (!answer) continue;
+      this.#firstWrite.resolve();
       if (answer.status >= 400) this.#history.push({ type: 'reject', id, error: String(answer.body['reason']) });
       // A deletion does not tell its revision: it is looked up in the log.
       else this.#history.push({ type: 'ack', id, revision: verb === 'delete' ? 0 : Number(answer.body.metadata?.resourceVersion) });
@@ -202,6 +209,8 @@ export async function runServerKillTest({ rounds, seed }: KillTestOptions): Prom
     const server = await startServer(folder, death.failpoint);
     const clients = new Clients(server.port, next, history, ids);
     const running = clients.run(life);
+    // Connections take their time on a busy machine, and a life without a write tells nothing.
+    await Promise.race([clients.hasWritten, once(server.child, 'exit')]);
     deaths.push(await diesOf(server.child, death, server.errors));
     clients.stop();
     await running;
