@@ -29,7 +29,7 @@ export function orderPlugins(
   const place = (first: string, second: string): void => {
     if (names.has(first) && names.has(second)) follows.get(second)?.add(first);
   };
-  builtin.forEach((name, i) => i > 0 && place(builtin[i - 1] as string, name));
+  for (const [i, name] of builtin.entries()) if (i > 0) place(builtin[i - 1] as string, name);
   const unplaced = added.filter(({ before = [], after = [] }) => before.length === 0 && after.length === 0);
   for (const { name, before = [], after = [] } of added) {
     for (const other of [...before, ...after])
