@@ -27,6 +27,8 @@ import { RuntimeClass } from '#plugins/admission/runtime-class';
 import { ServiceAccountAdmission } from '#plugins/admission/service-account';
 import { StorageObjectInUseProtection } from '#plugins/admission/storage-object-in-use-protection';
 import { TaintNodesByCondition } from '#plugins/admission/taint-nodes-by-condition';
+import { MutatingAdmissionWebhook } from '#plugins/admission/webhook/mutating-admission-webhook';
+import { ValidatingAdmissionWebhook } from '#plugins/admission/webhook/validating-admission-webhook';
 import { AlwaysAllow, AlwaysDeny } from '#plugins/authorization/always';
 import { Node } from '#plugins/authorization/node/node';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
@@ -58,6 +60,8 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
   ['NodeDeclaredFeatureValidator', NodeDeclaredFeatureValidator],
   ['JobValidation', JobValidation],
   ['PodResizeValidator', PodResizeValidator],
+  ['MutatingAdmissionWebhook', MutatingAdmissionWebhook],
+  ['ValidatingAdmissionWebhook', ValidatingAdmissionWebhook],
   ['ResourceQuota', ResourceQuota],
   ['AlwaysDeny', AlwaysDenyAdmission],
 ]);
@@ -81,9 +85,7 @@ export const absentAdmissionPlugins: readonly string[] = [
   'PodSecurityPolicy',
   'SecurityContextDeny',
   'MutatingAdmissionPolicy',
-  'MutatingAdmissionWebhook',
   'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionWebhook',
 ];
 
 /** Authorizers that need nothing but the server's own objects. */

@@ -114,6 +114,8 @@ export interface ServerConfig {
   readonly eventTtlSeconds: number;
   /** One CIDR, or two of both families with a comma. The first address of the first is the kubernetes Service's. */
   readonly serviceClusterIpRange: string;
+  /** `--enable-aggregator-routing`: what the server calls by a service's name it reaches at the pods, not by the cluster's addresses. */
+  readonly routesToEndpoints?: boolean | undefined;
   /** What differs from `defaultControlPlaneOptions`. */
   readonly controlPlane?: Partial<ControlPlaneOptions> | undefined;
 }

@@ -7,12 +7,16 @@ export {
   isNotFound,
   newBadRequest,
   newConflict,
+  newGenericServerResponse,
   newForbidden,
   newInternalError,
   newInvalid,
   newNotFound,
+  newServiceUnavailable,
+  newTimeoutError,
   newTooManyRequests,
   StatusError,
+  statusOf,
 } from '#apimachinery/api/errors';
 export { Quantity } from '#apimachinery/api/quantity';
 export {
@@ -34,6 +38,11 @@ export type {
   OwnerReference,
   Status,
 } from '#apimachinery/meta/types';
+export type { EquivalentResource, ObjectForms } from '#apiserver/admission/object-forms';
+export type { Reinvocation } from '#apiserver/admission/reinvocation';
+export { replaceObject } from '#apiserver/admission/replace-object';
+export { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
+export { applyJsonPatch, decodeJsonPatch } from '#apimachinery/patch/json-patch';
 export { getOwn, setOwn } from '#apimachinery/patch/own-property';
 export { deepCopy } from '#apimachinery/runtime/copy';
 export { deepEqual } from '#apimachinery/runtime/equality';
@@ -78,6 +87,7 @@ export { contribute, Contribution, type ContributionOptions } from '#apiserver/p
 export { Client, type ClientTarget } from '#apiserver/registry/client';
 export { type Informer, Informers } from '#apiserver/registry/informers';
 export { FeatureGates } from '#apiserver/server/feature-gates';
+export { type Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
 export { Logger } from '#apiserver/server/logger';
 export type { PostStartHook } from '#apiserver/server/lifecycle/hooks';
 export { PostStartHookPlugin } from '#apiserver/server/lifecycle/post-start-hook-plugin';

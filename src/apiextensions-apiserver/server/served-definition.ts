@@ -135,6 +135,13 @@ export class ServedDefinition implements Disposable {
     types: (definition) => this.#types(definition),
     store: (definition) => this.#storeOf(definition),
     inVersion: (definition, groupVersion) => this.#inVersion(definition, groupVersion),
+    // With a webhook between versions, an object has no other form until that was asked.
+    equivalents: (definition) =>
+      this.#crd.spec?.conversion?.strategy === 'Webhook'
+        ? []
+        : this.versions.flatMap(
+            ({ definition: { group, version } }) => this.#inVersion(definition, groupVersionString({ group, version })) ?? [],
+          ),
     special: (_definition, subresource) => (subresource === 'scale' ? this.options.scale(this.#crd) : undefined),
   };
 

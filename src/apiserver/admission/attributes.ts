@@ -1,6 +1,8 @@
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import type { ContributionOptions } from '#apiserver/plugins/contribution';
 import type { PluginClass } from '#apiserver/plugins/new-plugin';
+import type { ObjectForms } from './object-forms.ts';
+import type { Reinvocation } from './reinvocation.ts';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -24,8 +26,13 @@ export interface Attributes<T extends KubeObject = KubeObject> {
   readonly options: Readonly<Record<string, unknown>>;
   readonly dryRun: boolean;
   readonly user: UserInfo;
-  /** Adds `key: value` to the audit event. */
-  addAnnotation(key: string, value: string): void;
+  /** How objects of this request look in other versions. */
+  readonly forms: ObjectForms;
+  readonly reinvocation: Reinvocation;
+  /** Milliseconds of the monotonic clock after which nobody waits for the answer; 0: there is no such time. */
+  readonly deadline: number;
+  /** Adds `key: value` to the audit event; at level Request, only to events that have the request's body, too. */
+  addAnnotation(key: string, value: string, level?: 'Metadata' | 'Request'): void;
   /** Sends a Warning header to the client. */
   addWarning(text: string): void;
 }

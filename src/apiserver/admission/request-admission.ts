@@ -1,13 +1,16 @@
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { AdmissionChain } from './admission-chain.ts';
+import type { AdmissionChain, CompiledAdmission } from './admission-chain.ts';
 import type { Attributes, Operation } from './attributes.ts';
+import type { ObjectForms } from './object-forms.ts';
+import { Reinvocation } from './reinvocation.ts';
 
 /** What admission knows of an endpoint, the same for all of its requests. */
 export interface AdmissionTarget {
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
   readonly subresource: string;
+  readonly forms: ObjectForms;
 }
 
 /** What the verb tells of one write. */
@@ -34,32 +37,45 @@ export class RequestAdmission {
 
   /** Lets the mutating plugins change the object. Returns nothing, without a promise, where none of them waits. */
   admit(call: AdmissionCall): void | Promise<void> {
-    return this.#run('mutating', call);
+    const steps = this.#steps(call).mutating;
+    if (steps.length === 0) return;
+    const request = new AdmissionRequest(this.context, this.target, call);
+    const result = run(steps, request);
+    if (result) return result.then(() => this.#reinvoke(steps, request));
+    if (request.wantsReinvocation) return this.#reinvoke(steps, request);
   }
 
   validate(call: AdmissionCall): void | Promise<void> {
-    return this.#run('validating', call);
+    const steps = this.#steps(call).validating;
+    if (steps.length > 0) return run(steps, new AdmissionRequest(this.context, this.target, call));
   }
 
-  #run(phase: 'mutating' | 'validating', call: AdmissionCall): void | Promise<void> {
+  #steps(call: AdmissionCall): CompiledAdmission {
     const { resource, subresource } = this.target;
-    const steps = this.chain.for(resource.group, resource.resource, subresource, call.operation)[phase];
-    if (steps.length === 0) return;
-    const request = new AdmissionRequest(this.context, this.target, call);
-    for (let at = 0; at < steps.length; at += 1) {
-      const result = steps[at]?.run(request);
-      if (result !== undefined) return this.#continue(steps, at + 1, request, result);
-    }
+    return this.chain.for(resource.group, resource.resource, subresource, call.operation);
   }
 
-  async #continue(
-    steps: readonly { run(request: Attributes): void | Promise<void> }[],
-    from: number,
-    request: Attributes,
-    pending: Promise<void>,
-  ): Promise<void> {
-    await pending;
-    for (let at = from; at < steps.length; at += 1) await steps[at]?.run(request);
+  /** All once more, if one of them asked for it. */
+  #reinvoke(steps: CompiledAdmission['mutating'], request: AdmissionRequest): void | Promise<void> {
+    if (!request.wantsReinvocation) return;
+    request.reinvocation.isReinvoke = true;
+    return run(steps, request);
+  }
+}
+
+/** One step after the other; a promise only where one of them waits. */
+function run(steps: CompiledAdmission['mutating'], request: Attributes): void | Promise<void> {
+  for (let at = 0; at < steps.length; at += 1) {
+    const result = steps[at]?.run(request);
+    if (result !== undefined) return goOn(steps, at + 1, request, result);
+  }
+}
+
+async function goOn(steps: CompiledAdmission['mutating'], from: number, request: Attributes, pending: Promise<void>): Promise<void> {
+  await pending;
+  for (let at = from; at < steps.length; at += 1) {
+    const result = steps[at]?.run(request);
+    if (result !== undefined) await result;
   }
 }
 
@@ -75,7 +91,10 @@ class AdmissionRequest implements Attributes {
   readonly options: Readonly<Record<string, unknown>>;
   readonly dryRun: boolean;
   readonly user: Attributes['user'];
+  readonly forms: ObjectForms;
+  readonly deadline: number;
   readonly #context: RequestContext;
+  #reinvocation: Reinvocation | undefined;
 
   constructor(context: RequestContext, target: AdmissionTarget, call: AdmissionCall) {
     this.operation = call.operation;
@@ -89,10 +108,22 @@ class AdmissionRequest implements Attributes {
     this.options = call.options;
     this.dryRun = call.dryRun;
     this.user = context.authenticatedUser;
+    this.forms = target.forms;
+    this.deadline = context.deadline;
     this.#context = context;
+    this.#reinvocation = undefined;
   }
 
-  addAnnotation(key: string, value: string): void {
+  get reinvocation(): Reinvocation {
+    return (this.#reinvocation ??= new Reinvocation());
+  }
+
+  get wantsReinvocation(): boolean {
+    return this.#reinvocation?.isRequired ?? false;
+  }
+
+  addAnnotation(key: string, value: string, level: 'Metadata' | 'Request' = 'Metadata'): void {
+    if (level === 'Request' && !this.#context.audit?.recordsRequest) return;
     const annotations = this.#context.auditAnnotations;
     if (annotations && !annotations.has(key)) annotations.set(key, value);
   }

@@ -3,6 +3,7 @@ import { newFieldManager } from '#apimachinery/managedfields/field-manager';
 import { fieldElement } from '#apimachinery/managedfields/path-element';
 import { groupVersionString, type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
+import { VersionedForms } from '#apiserver/admission/object-forms';
 import type { EndpointHandler, KindLookup, ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { customResourceRestrictions, resourceRestrictions } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { ApiGroup } from '#apiserver/registry/api-group';
@@ -39,6 +40,8 @@ export interface ResourceSource {
   store(definition: ResourceDefinition): Store;
   /** The same resource in another group version; undefined if there is none. */
   inVersion(definition: ResourceDefinition, groupVersion: string): ResourceDefinition | undefined;
+  /** Other definitions of the same objects: their versions, also of other groups. */
+  equivalents(definition: ResourceDefinition): readonly ResourceDefinition[];
   /** What does the work of a virtual resource, or of a subresource with a kind of its own; undefined if nothing does. */
   special(definition: ResourceDefinition, subresource: string): Readonly<Record<string, EndpointHandler>> | undefined;
 }
@@ -53,6 +56,10 @@ export class Installer {
       types: ({ group }) => scheme.schemasOf(group),
       store: (definition) => storage.storeFor(definition, scheme.schemasOf(definition.group)),
       inVersion: ({ resource }, groupVersion) => scheme.definition({ ...parseGroupVersion(groupVersion), resource }),
+      equivalents: ({ storagePath }) =>
+        storagePath === undefined
+          ? []
+          : scheme.groups.flatMap(({ resources }) => resources).filter((one) => one.storagePath === storagePath),
       special: ({ group, resource }, subresource) => special.get(`${group}/${resource}/${subresource}`),
     };
   }
@@ -144,6 +151,8 @@ export class Installer {
     const { group, version } = kind;
     const { custom } = definition;
     const itemPrefix = `{"kind":"${definition.kind}","apiVersion":"${groupVersionString(stored?.version ?? definition)}",`;
+    const described = definition.subresources[subresource];
+    const isConnection = described?.kind !== undefined && described.connect === true;
     return {
       definition,
       store: source.store(definition),
@@ -168,6 +177,12 @@ export class Installer {
         kind: { group, version, kind: kind.kind },
         subresource,
         resource: { group: definition.group, version: definition.version, resource: definition.resource },
+        forms: new VersionedForms({
+          source,
+          definition,
+          kind: { group, version, kind: kind.kind },
+          type: isConnection ? undefined : types.struct(schema),
+        }),
       },
       restrictions: custom ? customResourceRestrictions : resourceRestrictions,
       decode: custom && ((document) => custom.decode(document)),

@@ -1,8 +1,8 @@
 import { newInternalError, StatusError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
-import { type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, Attributes } from '#apiserver/admission/attributes';
+import { replaceObject } from '#apiserver/admission/replace-object';
 import type { Logger } from '#apiserver/server/logger';
 import type { Metrics } from '#apiserver/server/metrics/metrics';
 
@@ -82,13 +82,11 @@ function onCopy(original: Attributes): { readonly request: Attributes; commit():
   const request: Attributes = {
     ...original,
     object: object as KubeObject,
-    addAnnotation: (key, value) => original.addAnnotation(key, value),
+    get reinvocation() {
+      return original.reinvocation;
+    },
+    addAnnotation: (key, value, level) => original.addAnnotation(key, value, level),
     addWarning: (text) => original.addWarning(text),
   };
-  return { request, commit: () => object && replace(original.object, object) };
-}
-
-function replace(target: KubeObject, source: KubeObject): void {
-  for (const key of Object.keys(target)) Reflect.deleteProperty(target, key);
-  for (const [key, value] of Object.entries(source)) setOwn(target as unknown as JsonObject, key, value);
+  return { request, commit: () => object && replaceObject(original.object, object) };
 }

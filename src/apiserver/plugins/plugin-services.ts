@@ -6,6 +6,7 @@ import { FeatureGates } from '#apiserver/server/feature-gates';
 import { ShutdownSignal } from '#apiserver/server/lifecycle/shutdown-signal';
 import { Logger } from '#apiserver/server/logger';
 import { Metrics } from '#apiserver/server/metrics/metrics';
+import { ServiceResolver } from '#apiserver/server/service-resolver';
 import { Clock } from '#apiserver/storage/cacher/clock';
 
 /** What the server offers to plugins. A plugin asks for a member by the token of its type: `@inject(Informers) informers: Informers`. */
@@ -15,6 +16,7 @@ export interface PluginServices {
   readonly authorizer: Authorizer;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly serviceResolver: ServiceResolver;
   readonly clock: Clock;
   readonly featureGates: FeatureGates;
   readonly shutdownSignal: ShutdownSignal;
@@ -26,6 +28,7 @@ const tokens: Readonly<Record<keyof PluginServices, symbol>> = {
   authorizer: Authorizer,
   logger: Logger,
   metrics: Metrics,
+  serviceResolver: ServiceResolver,
   clock: Clock,
   featureGates: FeatureGates,
   shutdownSignal: ShutdownSignal,

@@ -3,19 +3,29 @@ import { Container } from 'inversify';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { newServiceContainer, type PluginServices } from '#apiserver/plugins/plugin-services';
 import { Informers } from '#apiserver/registry/informers';
+import { ClusterIPResolver, EndpointsResolver } from '#kubernetes/controlplane/services/service-resolvers';
 
 /** The bridge from Nest to plugins: what they may ask for, in one container, made once at start. */
 @Module({})
 export class PluginServicesModule {
-  /** `services`: those that no Nest module provides. */
-  static register(services: Omit<PluginServices, 'informers' | 'authorizer'>): DynamicModule {
+  /** `services`: those that no Nest module provides. `routesToEndpoints`: services are reached at their pods, not by the cluster's addresses. */
+  static register(
+    services: Omit<PluginServices, 'informers' | 'authorizer' | 'serviceResolver'>,
+    routesToEndpoints: boolean,
+  ): DynamicModule {
     return {
       module: PluginServicesModule,
       global: true,
       providers: [
         {
           provide: Container,
-          useFactory: (informers: Informers, authorizer: UnionAuthorizer) => newServiceContainer({ ...services, informers, authorizer }),
+          useFactory: (informers: Informers, authorizer: UnionAuthorizer) =>
+            newServiceContainer({
+              ...services,
+              informers,
+              authorizer,
+              serviceResolver: routesToEndpoints ? new EndpointsResolver(informers) : new ClusterIPResolver(informers),
+            }),
           inject: [Informers, UnionAuthorizer],
         },
       ],

@@ -112,6 +112,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       allowPrivileged: options.pods.allowPrivileged,
       eventTtlSeconds: Math.round(options.events.eventTtl / 1_000),
       serviceClusterIpRange: services.serviceClusterIpRange,
+      routesToEndpoints: services.enableAggregatorRouting,
       controlPlane: {
         serviceNodePortRange: parsePortRange(services.serviceNodePortRange) ?? defaultControlPlaneOptions.serviceNodePortRange,
         advertiseAddress: services.advertiseAddress === '' ? undefined : services.advertiseAddress,

@@ -24,6 +24,9 @@ export class ServiceOptions {
   })
   serviceClusterIpRange = '10.0.0.0/24';
 
+  @Flag('enable-aggregator-routing')
+  enableAggregatorRouting = false;
+
   @Flag('service-node-port-range')
   @Check<ServiceOptions>((text: string, { kubernetesServiceNodePort: port }) => {
     const range = parsePortRange(text);

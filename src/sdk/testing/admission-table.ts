@@ -7,6 +7,8 @@ import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, AdmissionPluginClass, Attributes, Operation } from '#apiserver/admission/attributes';
 import { newPlugin } from '#apiserver/plugins/new-plugin';
 import { newServiceContainer, type PluginServices } from '#apiserver/plugins/plugin-services';
+import type { ObjectForms } from '#apiserver/admission/object-forms';
+import { Reinvocation } from '#apiserver/admission/reinvocation';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import { fakeServices } from './fake-services.ts';
 
@@ -35,6 +37,8 @@ export interface AdmissionRow {
   /** What the denial says. */
   readonly denied?: RegExp;
   readonly warnings?: readonly string[];
+  /** What is added to the audit event, if that matters. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** What the plugin under test gets by injection; the rest are `fakeServices`. */
@@ -61,7 +65,8 @@ export function admissionTable(
 async function runRow(chain: AdmissionChain, row: AdmissionRow): Promise<void> {
   const object = structuredClone(row.object ?? row.oldObject) as KubeObject;
   const warnings: string[] = [];
-  const request = attributesOf(row, object, warnings);
+  const annotations: Record<string, string> = {};
+  const request = attributesOf(row, object, warnings, annotations);
   const { mutating, validating } = chain.for(request.resource.group, request.resource.resource, request.subresource, request.operation);
   const run = async (): Promise<void> => {
     for (const step of [...mutating, ...validating]) await step.run(request);
@@ -79,6 +84,7 @@ async function runRow(chain: AdmissionChain, row: AdmissionRow): Promise<void> {
     assert.deepEqual(asJson(object), asJson(expected));
   }
   assert.deepEqual(warnings, row.warnings ?? []);
+  if (row.annotations) assert.deepEqual(annotations, row.annotations);
 }
 
 /** What counts of an object: not its prototype, nor members that are undefined. */
@@ -96,7 +102,16 @@ function newInstance(Plugin: AdmissionPluginClass, services: Partial<PluginServi
   );
 }
 
-function attributesOf(row: AdmissionRow, object: KubeObject, warnings: string[]): Attributes {
+/** Of kinds with one version. */
+const plainForms: ObjectForms = {
+  equivalents: [],
+  convert: (object) => object,
+  encode: (object) => JSON.stringify(object),
+  decode: (document) => document as KubeObject,
+  complete: (object) => object,
+};
+
+function attributesOf(row: AdmissionRow, object: KubeObject, warnings: string[], annotations: Record<string, string>): Attributes {
   const kind: GroupVersionKind = { ...parseGroupVersion(object.apiVersion), kind: object.kind };
   return {
     operation: row.operation ?? (row.oldObject ? 'UPDATE' : 'CREATE'),
@@ -114,7 +129,12 @@ function attributesOf(row: AdmissionRow, object: KubeObject, warnings: string[])
     options: {},
     dryRun: row.dryRun ?? false,
     user: row.user ?? { name: 'jane', groups: ['system:authenticated'] },
-    addAnnotation() {},
+    forms: plainForms,
+    reinvocation: new Reinvocation(),
+    deadline: 0,
+    addAnnotation(key, value) {
+      annotations[key] = value;
+    },
     addWarning(text) {
       warnings.push(text);
     },

@@ -30,6 +30,11 @@ export function fakeServices(services: Partial<PluginServices> = {}): PluginServ
     authorizer: fakeAuthorizer(() => false),
     logger: silentLogger,
     metrics,
+    serviceResolver: {
+      resolve: (namespace, name) => {
+        throw new Error(`the test resolves no service ${namespace}/${name}`);
+      },
+    },
     clock: systemClock,
     featureGates: { enabled: () => true },
     shutdownSignal: new AbortController().signal,

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { type Attributes, quote, type Status } from 'kubenest/sdk';
+import type { Invocation } from './hook.ts';
+import type { WebhookSpec } from './webhook-types.ts';
+
+export type ReviewVersion = 'v1' | 'v1beta1';
+
+/** What a webhook is asked, and by which it must answer. */
+export interface Review {
+  readonly version: ReviewVersion;
+  readonly uid: string;
+  /** The JSON text of the AdmissionReview. */
+  readonly body: string;
+}
+
+/** The JSON texts of what a request is about, in the version that the webhook wants; `null` where there is none. */
+export interface ReviewObjects {
+  readonly object: string;
+  readonly oldObject: string;
+}
+
+/** What a webhook answered, checked. */
+export interface Answer {
+  readonly allowed: boolean;
+  readonly status: Partial<Status> | undefined;
+  /** The parsed JSON patch; undefined for none. */
+  readonly patch: unknown;
+  readonly patchType: string;
+  readonly auditAnnotations: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+}
+
+/** The first version of the review that both sides know. Throws if there is none. */
+export function reviewVersionOf({ admissionReviewVersions = [] }: WebhookSpec): ReviewVersion {
+  const version = admissionReviewVersions.find((one) => one === 'v1' || one === 'v1beta1');
+  if (!version) throw new Error('webhook does not accept known AdmissionReview versions (v1, v1beta1)');
+  return version as ReviewVersion;
+}
+
+/** Upstream: plugin/webhook/request/admissionreview.go. */
+export function newReview(request: Attributes, { resource, kind }: Invocation, version: ReviewVersion, objects: ReviewObjects): Review {
+  const uid = randomUUID();
+  const { user, subresource, name, namespace } = request;
+  const head = JSON.stringify({
+    uid,
+    kind,
+    resource,
+    ...(subresource && { subResource: subresource }),
+    requestKind: request.kind,
+    requestResource: request.resource,
+    ...(subresource && { requestSubResource: subresource }),
+    ...(name && { name }),
+    ...(namespace && { namespace }),
+    operation: request.operation,
+    userInfo: {
+      ...(user.name && { username: user.name }),
+      ...(user.uid && { uid: user.uid }),
+      ...(user.groups.length > 0 && { groups: user.groups }),
+      ...(user.extra && Object.keys(user.extra).length > 0 && { extra: user.extra }),
+    },
+  });
+  const tail = JSON.stringify({ dryRun: request.dryRun, options: Object.keys(request.options).length > 0 ? request.options : null });
+  const asked = `${head.slice(0, -1)},"object":${objects.object},"oldObject":${objects.oldObject},${tail.slice(1)}`;
+  return { version, uid, body: `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/${version}","request":${asked}}` };
+}
+
+/** Checks an answer. Throws an Error that says what is wrong with it. Upstream: VerifyAdmissionResponse. */
+export function readAnswer({ version, uid }: Review, review: Readonly<Record<string, unknown>>, isMutating: boolean): Answer {
+  const response = fieldsOf(review['response']);
+  if (!response) throw new Error('webhook response was absent');
+  if (version === 'v1') checkV1(response, review, uid, isMutating);
+  const patch = isMutating ? textOf(response['patch']) : '';
+  return {
+    allowed: response['allowed'] === true,
+    status: fieldsOf(response['status']) as Partial<Status> | undefined,
+    patch: patch === '' ? undefined : parsePatch(patch),
+    patchType: version === 'v1' ? textOf(response['patchType']) : 'JSONPatch',
+    auditAnnotations: textsOf(response['auditAnnotations']),
+    warnings: Array.isArray(response['warnings']) ? response['warnings'].filter((text): text is string => typeof text === 'string') : [],
+  };
+}
+
+function checkV1(response: Fields, review: Fields, uid: string, isMutating: boolean): void {
+  const answered = textOf(response['uid']);
+  if (answered !== uid) throw new Error(`expected response.uid=${quote(uid)}, got ${quote(answered)}`);
+  const apiVersion = textOf(review['apiVersion']);
+  const kind = textOf(review['kind']);
+  if (apiVersion !== 'admission.k8s.io/v1' || kind !== 'AdmissionReview') {
+    const slash = apiVersion.indexOf('/');
+    const got = `${slash < 0 ? `/${apiVersion}` : apiVersion}, Kind=${kind}`;
+    throw new Error(`expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${got}`);
+  }
+  const hasPatch = textOf(response['patch']) !== '';
+  const type = response['patchType'];
+  const hasType = type !== undefined && type !== null;
+  if (!isMutating) {
+    if (hasPatch) throw new Error('validating webhook may not return response.patch');
+    if (hasType) throw new Error('validating webhook may not return response.patchType');
+    return;
+  }
+  if (hasPatch && !hasType) throw new Error('webhook returned response.patch but not response.patchType');
+  if (!hasPatch && hasType) throw new Error('webhook returned response.patchType but not response.patch');
+  if (type === '') throw new Error('webhook returned invalid response.patchType of ""');
+}
+
+/** A patch whose JSON is wrong is told apart from an answer that is wrong. */
+export class UndecodablePatch extends Error {}
+
+function parsePatch(base64: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(base64, 'base64').toString('utf8')) as unknown;
+  } catch (error) {
+    throw new UndecodablePatch((error as Error).message);
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fieldsOf(value) ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}

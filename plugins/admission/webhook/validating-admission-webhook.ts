@@ -1,0 +1,87 @@
+import {
+  AdmissionPlugin,
+  type Attributes,
+  Configuration,
+  type GroupVersionKind,
+  Informers,
+  inject,
+  Logger,
+  Metrics,
+  ServiceResolver,
+  ShutdownSignal,
+} from 'kubenest/sdk';
+import type { Invocation } from './hook.ts';
+import type { ReviewObjects } from './review.ts';
+import { WebhookAdmissionConfiguration } from './webhook-configuration.ts';
+import { WebhookPlugin } from './webhook-plugin.ts';
+
+const failedOpenPrefix = 'failed-open.validating.webhook.admission.k8s.io/';
+
+/** Asks the validating webhooks, all at once. Upstream: plugin/webhook/validating/dispatcher.go. */
+@AdmissionPlugin({
+  name: 'ValidatingAdmissionWebhook',
+  configuration: WebhookAdmissionConfiguration,
+  match: [{ groups: ['*'], resources: ['*'], subresources: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] }],
+})
+export class ValidatingAdmissionWebhook {
+  readonly #webhooks: WebhookPlugin;
+
+  constructor(
+    @inject(Informers) informers: Informers,
+    @inject(ServiceResolver) resolver: ServiceResolver,
+    @inject(Metrics) metrics: Metrics,
+    @inject(Logger) logger: Logger,
+    @inject(ShutdownSignal) shutdown: ShutdownSignal,
+    @inject(Configuration) configuration: WebhookAdmissionConfiguration,
+  ) {
+    const services = { informers, resolver, metrics, logger, shutdown, configuration };
+    this.#webhooks = new WebhookPlugin('validating', 'validatingwebhookconfigurations', services);
+  }
+
+  validate(request: Attributes): void | Promise<void> {
+    const candidates = this.#webhooks.candidatesFor(request);
+    if (candidates.length === 0) return;
+    const called = candidates.filter((invocation) => this.#webhooks.isCalled(invocation, request, request.object));
+    if (called.length > 0) return this.#callAll(request, called);
+  }
+
+  /** Waits for all of them; the first that failed is told. */
+  async #callAll(request: Attributes, invocations: readonly Invocation[]): Promise<void> {
+    const objectsFor = encodedOnce(request);
+    const errors: unknown[] = [];
+    await Promise.all(
+      invocations.map(async (invocation, index) => {
+        const onFailOpen = (): void => request.addAnnotation(`${failedOpenPrefix}round_0_index_${index}`, invocation.hook.spec.name);
+        try {
+          await this.#webhooks.caller.call(
+            request,
+            invocation,
+            () => objectsFor(invocation.kind),
+            () => {},
+            onFailOpen,
+          );
+        } catch (error) {
+          errors.push(error);
+        }
+      }),
+    );
+    if (errors.length > 0) throw errors[0];
+  }
+}
+
+/** The texts of a request's objects, made once for each version in which webhooks want to see them. */
+function encodedOnce({ forms, object, oldObject }: Attributes): (kind: GroupVersionKind) => ReviewObjects {
+  const texts = new Map<string, ReviewObjects>();
+  return (kind) => {
+    const key = `${kind.group}/${kind.version}`;
+    let objects = texts.get(key);
+    if (!objects) {
+      objects = {
+        object: object === undefined ? 'null' : forms.encode(object, kind),
+        oldObject: oldObject === undefined ? 'null' : forms.encode(oldObject, kind),
+      };
+      texts.set(key, objects);
+    }
+    return objects;
+  };
+}

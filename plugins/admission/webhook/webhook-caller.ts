@@ -1,0 +1,100 @@
+import { type Attributes, type Logger, newInternalError } from 'kubenest/sdk';
+import type { Invocation } from './hook.ts';
+import { type Answer, newReview, readAnswer, type ReviewObjects, type ReviewVersion, reviewVersionOf, UndecodablePatch } from './review.ts';
+import { RequestError, type WebhookClient } from './webhook-client.ts';
+import { CallError, denialOf, dryRunUnsupported, Rejection } from './webhook-errors.ts';
+import type { Call, WebhookMetrics } from './webhook-metrics.ts';
+
+/** Calls webhooks of one sort, and says what a failure means. */
+export class WebhookCaller {
+  constructor(
+    readonly type: Call['type'],
+    readonly client: WebhookClient,
+    readonly metrics: WebhookMetrics,
+    readonly logger: Logger,
+  ) {}
+
+  /**
+   * Asks a webhook and does with its answer what `use` does. Resolves with what `use` returns; undefined where the webhook
+   * failed and its failurePolicy is Ignore. Rejects with the Status that the client gets.
+   */
+  async call<T>(
+    request: Attributes,
+    invocation: Invocation,
+    objects: () => ReviewObjects,
+    use: (answer: Answer) => T,
+    onFailOpen: () => void,
+  ): Promise<T | undefined> {
+    const { name, failurePolicy } = invocation.hook.spec;
+    const failsOpen = failurePolicy === 'Ignore';
+    const began = performance.now();
+    const observe = (error?: unknown): void =>
+      this.metrics.observe({
+        webhook: name,
+        type: this.type,
+        operation: request.operation,
+        seconds: (performance.now() - began) / 1_000,
+        failsOpen,
+        error,
+      });
+    try {
+      const result = use(await this.#ask(request, invocation, objects));
+      observe();
+      return result;
+    } catch (error) {
+      observe(error);
+      if (error instanceof Rejection) throw error.status;
+      if (!(error instanceof CallError)) throw error;
+      this.logger.warn({ webhook: name, failsOpen, reason: error.message }, 'failed calling webhook');
+      if (!failsOpen) throw newInternalError(error);
+      this.metrics.failedOpen(name, this.type);
+      onFailOpen();
+      return undefined;
+    }
+  }
+
+  async #ask(request: Attributes, invocation: Invocation, objects: () => ReviewObjects): Promise<Answer> {
+    const { spec } = invocation.hook;
+    if (request.dryRun && spec.sideEffects !== 'None' && spec.sideEffects !== 'NoneOnDryRun') throw dryRunUnsupported(spec.name);
+    let version: ReviewVersion;
+    try {
+      version = reviewVersionOf(spec);
+    } catch (error) {
+      throw new CallError(spec.name, `could not create admission objects: ${(error as Error).message}`, 400);
+    }
+    const review = newReview(request, invocation, version, objects());
+    let document: Readonly<Record<string, unknown>>;
+    try {
+      document = await this.client.post(spec.clientConfig, review.body, timeoutOf(request, spec.timeoutSeconds));
+    } catch (error) {
+      throw new CallError(
+        spec.name,
+        `failed to call webhook: ${(error as Error).message}`,
+        error instanceof RequestError ? error.code : 503,
+      );
+    }
+    const answer = this.#read(spec.name, review, document);
+    for (const [key, value] of Object.entries(answer.auditAnnotations)) request.addAnnotation(`${spec.name}/${key}`, value);
+    for (const warning of answer.warnings) request.addWarning(warning);
+    if (!answer.allowed) throw new Rejection(denialOf(spec.name, answer.status));
+    return answer;
+  }
+
+  #read(name: string, review: Parameters<typeof readAnswer>[0], document: Readonly<Record<string, unknown>>): Answer {
+    try {
+      return readAnswer(review, document, this.type === 'admit');
+    } catch (error) {
+      const reason =
+        error instanceof UndecodablePatch
+          ? `received undecodable patch in webhook response: ${error.message}`
+          : `received invalid webhook response: ${(error as Error).message}`;
+      throw new CallError(name, reason, 503);
+    }
+  }
+}
+
+/** Milliseconds: its own time, and no more than the request has left. */
+function timeoutOf({ deadline }: Attributes, timeoutSeconds = 10): number {
+  const own = timeoutSeconds * 1_000;
+  return deadline === 0 ? own : Math.max(1, Math.min(own, deadline - performance.now()));
+}

@@ -1,0 +1,48 @@
+import type { Attributes, Informer, Informers, KubeObject, Logger, Metrics, ServiceResolver, ShutdownSignal } from 'kubenest/sdk';
+import { readWebhookCredentials, WebhookCredentials } from './credentials.ts';
+import type { Invocation } from './hook.ts';
+import { isExempt, isSelected } from './hook-matcher.ts';
+import { HookSource } from './hook-source.ts';
+import { areConditionsMet } from './match-conditions.ts';
+import type { WebhookAdmissionConfiguration } from './webhook-configuration.ts';
+import { WebhookCaller } from './webhook-caller.ts';
+import { WebhookClient } from './webhook-client.ts';
+import type { Call } from './webhook-metrics.ts';
+import { WebhookMetrics } from './webhook-metrics.ts';
+
+export interface WebhookServices {
+  readonly informers: Informers;
+  readonly resolver: ServiceResolver;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly shutdown: ShutdownSignal;
+  readonly configuration: WebhookAdmissionConfiguration;
+}
+
+/** What both sorts of webhooks have in common. Upstream: plugin/webhook/generic/webhook.go. */
+export class WebhookPlugin {
+  readonly caller: WebhookCaller;
+  readonly #source: HookSource;
+  readonly #namespaces: Informer;
+
+  constructor(type: Call['type'], resource: string, services: WebhookServices) {
+    const { informers, configuration, shutdown } = services;
+    const { kubeConfigFile } = configuration;
+    const credentials = kubeConfigFile === '' ? new WebhookCredentials() : readWebhookCredentials(kubeConfigFile);
+    const client = new WebhookClient(services.resolver, credentials);
+    shutdown.addEventListener('abort', () => client[Symbol.dispose](), { once: true });
+    this.caller = new WebhookCaller(type, client, new WebhookMetrics(services.metrics), services.logger);
+    this.#source = new HookSource(informers.for({ group: 'admissionregistration.k8s.io', resource }), shutdown);
+    this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
+  }
+
+  /** The webhooks that a request concerns by their rules; their selectors are not asked yet. */
+  candidatesFor(request: Attributes): readonly Invocation[] {
+    return isExempt(request) ? [] : this.#source.invocationsFor(request);
+  }
+
+  /** Whether one of them is to be called. `object` is how it is now. Throws where that cannot be told. */
+  isCalled(invocation: Invocation, request: Attributes, object: KubeObject | undefined): boolean {
+    return isSelected(invocation.hook, request, object, this.#namespaces) && areConditionsMet(invocation, request);
+  }
+}

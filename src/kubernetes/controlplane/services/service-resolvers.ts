@@ -1,0 +1,72 @@
+import { newServiceUnavailable } from '#apimachinery/api/errors';
+import { quote } from '#apimachinery/runtime/quote';
+import type { Informer, Informers } from '#apiserver/registry/informers';
+import type { Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
+import type { EndpointSlice } from '#kubernetes/schema/discovery_v1.gen';
+import type { Service, ServicePort } from '#kubernetes/schema/core_v1.gen';
+
+const serviceNameLabel = 'kubernetes.io/service-name';
+
+/** By the cluster's own addresses, which the server's host must route. Upstream: kube-aggregator/pkg/apiserver/resolvers.go. */
+export class ClusterIPResolver implements ServiceResolver {
+  readonly #services: Informer<Service>;
+
+  constructor(informers: Informers) {
+    this.#services = informers.for({ group: '', resource: 'services' });
+  }
+
+  resolve(namespace: string, name: string, port: number): Endpoint {
+    const service = serviceNamed(this.#services, namespace, name);
+    const { type = 'ClusterIP', clusterIP = '', externalName = '' } = service.spec ?? {};
+    if (type === 'ExternalName') return { host: externalName, port };
+    if (clusterIP === 'None' && type === 'ClusterIP') throw new Error('cannot route to service with ClusterIP "None"');
+    return { host: clusterIP, port: portOf(service, port).port ?? port };
+  }
+}
+
+/** By the addresses of the pods behind a service, one of them at random. Upstream: apiserver/pkg/util/proxy (ResolveEndpoint). */
+export class EndpointsResolver implements ServiceResolver {
+  readonly #services: Informer<Service>;
+  readonly #slices: Informer<EndpointSlice>;
+
+  constructor(
+    informers: Informers,
+    readonly random: () => number = Math.random,
+  ) {
+    this.#services = informers.for({ group: '', resource: 'services' });
+    this.#slices = informers.for({ group: 'discovery.k8s.io', resource: 'endpointslices' });
+  }
+
+  resolve(namespace: string, name: string, port: number): Endpoint {
+    const service = serviceNamed(this.#services, namespace, name);
+    const { type = 'ClusterIP', externalName = '' } = service.spec ?? {};
+    if (type === 'ExternalName') return { host: externalName, port };
+    const portName = portOf(service, port).name ?? '';
+    const found = this.#slices
+      .list(namespace)
+      .filter(({ metadata }) => metadata.labels?.[serviceNameLabel] === name)
+      .flatMap(({ endpoints, ports }) => {
+        const target = ports?.find((one) => (one.name ?? '') === portName)?.port;
+        if (target === undefined) return [];
+        return (endpoints ?? [])
+          .filter(({ conditions }) => conditions?.ready !== false)
+          .flatMap(({ addresses }) => addresses ?? [])
+          .map((host) => ({ host, port: target }));
+      });
+    const endpoint = found[Math.floor(this.random() * found.length)];
+    if (!endpoint) throw newServiceUnavailable(`no endpoints available for service ${quote(name)}`);
+    return endpoint;
+  }
+}
+
+function serviceNamed(services: Informer<Service>, namespace: string, name: string): Service {
+  const service = services.get(namespace, name);
+  if (!service) throw new Error(`service ${quote(name)} not found`);
+  return service;
+}
+
+function portOf({ metadata, spec }: Service, port: number): ServicePort {
+  const found = spec?.ports?.find((one) => one.port === port);
+  if (!found) throw newServiceUnavailable(`no service port ${port} found for service ${quote(metadata.name ?? '')}`);
+  return found;
+}
