@@ -96,3 +96,13 @@ function statusOf({ status }: Pod, name: string): ContainerStatus | undefined {
 function isResizeInfeasible({ status }: Pod): boolean {
   return status?.conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
 }
+
+/** Neither a container nor the pod asks for cpu or memory, or is limited in them: the QoS class BestEffort. */
+export function isBestEffort({ spec }: Pod): boolean {
+  const all = [spec.resources, ...[...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ resources }) => resources)];
+  return all.every((one) =>
+    [one?.requests, one?.limits].every((list) =>
+      [...amountsOf(list)].every(([name, quantity]) => (name !== 'cpu' && name !== 'memory') || quantity.sign <= 0),
+    ),
+  );
+}

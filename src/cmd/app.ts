@@ -22,6 +22,7 @@ import { GenericServer } from '#apiserver/server/generic-server';
 import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
 import { RegistryMetrics } from '#apiserver/server/metrics/metrics';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
+import { EndpointMapper } from '#apiserver/server/rest-mapper';
 import { systemClock } from '#apiserver/storage/cacher/clock';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
@@ -119,13 +120,14 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
         client: controlPlane.client,
         logger: log,
         metrics: new RegistryMetrics(registry),
+        restMapper: new EndpointMapper(chain),
         clock: systemClock,
         featureGates: defaultFeatureGates(),
         shutdownSignal: shutdown.signal,
       },
       config.routesToEndpoints ?? false,
     ),
-    AdmissionModule.register(config.admission, contributions),
+    AdmissionModule.register(config.admission, config.admissionConfigurations, contributions),
     PagesModule,
     ...builders.flatMap(({ target, builder }) => builder.groups.map((group) => ApiGroupModule.register(group, target))),
   ];

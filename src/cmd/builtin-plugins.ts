@@ -6,6 +6,18 @@ import { CertificateApproval } from '#plugins/admission/certificate-approval';
 import { CertificateSigning } from '#plugins/admission/certificate-signing';
 import { CertificateSubjectRestriction } from '#plugins/admission/certificate-subject-restriction';
 import { ClusterTrustBundleAttest } from '#plugins/admission/cluster-trust-bundle-attest';
+import { NamespaceAutoProvision } from '#plugins/admission/namespace-auto-provision';
+import { NamespaceExists } from '#plugins/admission/namespace-exists';
+import { LimitPodHardAntiAffinityTopology } from '#plugins/admission/limit-pod-hard-anti-affinity-topology';
+import { AlwaysPullImages } from '#plugins/admission/always-pull-images';
+import { ImagePolicyWebhook } from '#plugins/admission/image-policy-webhook';
+import { PodNodeSelector } from '#plugins/admission/pod-node-selector';
+import { PodTolerationRestriction } from '#plugins/admission/pod-toleration-restriction';
+import { EventRateLimit } from '#plugins/admission/event-rate-limit';
+import { ExtendedResourceToleration } from '#plugins/admission/extended-resource-toleration';
+import { OwnerReferencesPermissionEnforcement } from '#plugins/admission/owner-references-permission-enforcement';
+import { SecurityContextDeny } from '#plugins/admission/security-context-deny';
+import { DenyEscalatingExec, DenyExecOnPrivileged } from '#plugins/admission/deny-exec';
 import { DefaultIngressClass } from '#plugins/admission/default-ingress-class';
 import { DefaultStorageClass } from '#plugins/admission/default-storage-class';
 import { DefaultTolerationSeconds } from '#plugins/admission/default-toleration-seconds';
@@ -36,17 +48,30 @@ import { RBAC } from '#plugins/authorization/rbac/rbac';
 /** Admission plugins by name, in the order in which they run. Upstream: kubernetes/pkg/kubeapiserver/options/plugins.go. */
 export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new Map<string, AdmissionPluginClass>([
   ['AlwaysAdmit', AlwaysAdmit],
+  ['NamespaceAutoProvision', NamespaceAutoProvision],
   ['NamespaceLifecycle', NamespaceLifecycle],
+  ['NamespaceExists', NamespaceExists],
+  ['SecurityContextDeny', SecurityContextDeny],
+  ['LimitPodHardAntiAffinityTopology', LimitPodHardAntiAffinityTopology],
   ['LimitRanger', LimitRanger],
   ['ServiceAccount', ServiceAccountAdmission],
   ['NodeRestriction', NodeRestriction],
   ['TaintNodesByCondition', TaintNodesByCondition],
+  ['AlwaysPullImages', AlwaysPullImages],
+  ['ImagePolicyWebhook', ImagePolicyWebhook],
   ['PodSecurity', PodSecurity],
+  ['PodNodeSelector', PodNodeSelector],
   ['Priority', Priority],
   ['DefaultTolerationSeconds', DefaultTolerationSeconds],
+  ['PodTolerationRestriction', PodTolerationRestriction],
+  ['DenyEscalatingExec', DenyEscalatingExec],
+  ['DenyExecOnPrivileged', DenyExecOnPrivileged],
+  ['EventRateLimit', EventRateLimit],
+  ['ExtendedResourceToleration', ExtendedResourceToleration],
   ['DefaultStorageClass', DefaultStorageClass],
   ['StorageObjectInUseProtection', StorageObjectInUseProtection],
   ['PodGroupProtection', PodGroupProtection],
+  ['OwnerReferencesPermissionEnforcement', OwnerReferencesPermissionEnforcement],
   ['PersistentVolumeClaimResize', PersistentVolumeClaimResize],
   ['RuntimeClass', RuntimeClass],
   ['CertificateApproval', CertificateApproval],
@@ -68,22 +93,9 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
 
 /** What upstream has and this server has not yet: it is refused by name, and told at start where it would be on by default. */
 export const absentAdmissionPlugins: readonly string[] = [
-  'NamespaceAutoProvision',
-  'NamespaceExists',
-  'LimitPodHardAntiAffinityTopology',
-  'AlwaysPullImages',
-  'ImagePolicyWebhook',
-  'PodNodeSelector',
-  'PodTolerationRestriction',
-  'EventRateLimit',
-  'ExtendedResourceToleration',
-  'OwnerReferencesPermissionEnforcement',
-  'DenyEscalatingExec',
-  'DenyExecOnPrivileged',
   'PersistentVolumeLabel',
   'PodPreset',
   'PodSecurityPolicy',
-  'SecurityContextDeny',
   'MutatingAdmissionPolicy',
   'ValidatingAdmissionPolicy',
 ];

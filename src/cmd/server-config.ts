@@ -95,6 +95,8 @@ export interface ServerConfig {
   readonly audit?: AuditConfig | undefined;
   /** Names of the admission plugins that are on, in their order. */
   readonly admission: readonly string[];
+  /** Of those plugins that are not to have the defaults of their configuration, by their names. */
+  readonly admissionConfigurations?: ReadonlyMap<string, object> | undefined;
   /** What plugin packages add. */
   readonly plugins?: readonly LoadedContribution[] | undefined;
   readonly requests: {

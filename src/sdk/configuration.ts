@@ -1,5 +1,5 @@
 /** What classes of configuration are decorated with: class-validator's decorators, and class-transformer's `Type` for what is nested. */
-export { Type } from 'class-transformer';
+export { Expose, Type } from 'class-transformer';
 export {
   ArrayMaxSize,
   ArrayMinSize,

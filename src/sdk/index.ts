@@ -3,6 +3,7 @@ import 'reflect-metadata';
 
 export { ContainerModule, inject, injectable, optional } from 'inversify';
 export {
+  isAlreadyExists,
   isConflict,
   isNotFound,
   newBadRequest,
@@ -88,6 +89,7 @@ export { Client, type ClientTarget } from '#apiserver/registry/client';
 export { type Informer, Informers } from '#apiserver/registry/informers';
 export { FeatureGates } from '#apiserver/server/feature-gates';
 export { type Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
+export { RestMapper, type RestMapping } from '#apiserver/server/rest-mapper';
 export { Logger } from '#apiserver/server/logger';
 export type { PostStartHook } from '#apiserver/server/lifecycle/hooks';
 export { PostStartHookPlugin } from '#apiserver/server/lifecycle/post-start-hook-plugin';
@@ -118,6 +120,7 @@ export {
 export { Clock } from '#apiserver/storage/cacher/clock';
 export { type AuditBackend, type AuditEvent, eventJson } from '#apiserver/audit/event';
 export { JsonClient, WebhookError } from '#apiserver/webhook/json-client';
+export { readKubeconfig, type ServiceConnection } from '#apiserver/webhook/kubeconfig';
 export { compareKeys, hasUncommonOrder, lowerBound, validateKey, validatePrefix } from '#apiserver/storage/key';
 export type {
   CommitFeed,

@@ -144,7 +144,7 @@ admissionTable(
 admissionTable(
   PodSecurity,
   [{ name: 'the default of the configuration', object: pod({ hostIPC: true }), denied: /baseline:v1.30.*hostIPC=true/ }],
-  { ...inNamespace({}), configuration: { defaults: { enforce: 'baseline', 'enforce-version': 'v1.30' } } },
+  { ...inNamespace({}), configuration: { defaults: { enforce: 'baseline', enforceVersion: 'v1.30' } } },
 );
 
 const present = [pod({ hostNetwork: true }, { name: 'b' }), pod({ hostNetwork: true }, { name: 'a' }), pod({}, { name: 'c' })];

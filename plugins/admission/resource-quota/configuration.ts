@@ -1,5 +1,4 @@
-import { Type } from 'class-transformer';
-import { IsArray, IsNotEmpty, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { IsArray, IsNotEmpty, IsOptional, IsString, ValidateNested, Type } from 'kubenest/sdk/configuration';
 import type { ScopeRequirement } from './evaluator.ts';
 
 /** What may only be used where a quota covers it. */
@@ -24,6 +23,12 @@ export class LimitedResource {
 
 /** Upstream: apiserver/pkg/admission/plugin/resourcequota/apis/resourcequota (Configuration). */
 export class ResourceQuotaConfiguration {
+  static readonly kinds = [
+    'apiserver.config.k8s.io/v1, ResourceQuotaConfiguration',
+    'resourcequota.admission.k8s.io/v1beta1, Configuration',
+    'resourcequota.admission.k8s.io/v1alpha1, Configuration',
+  ];
+
   @IsOptional()
   @IsArray()
   @ValidateNested({ each: true })

@@ -1,6 +1,7 @@
 import type { Attributes, Quantity } from 'kubenest/sdk';
-import { type Amounts, amountsOf, isPodLevelResource, podResources } from '../pod-resources.ts';
-import { type Container, containersOf, type Pod } from '../pod-walker.ts';
+import { type Amounts, isBestEffort, isPodLevelResource, podResources } from '../pod-resources.ts';
+import type { Container, Pod } from '../pod-walker.ts';
+import { isExtendedResourceName, isNativeResource } from '../resource-names.ts';
 import { matchesNames, objectCountName, type QuotaEvaluator, type ScopeRequirement } from './evaluator.ts';
 import { one, type QuotaAmounts } from './quota-amounts.ts';
 
@@ -21,11 +22,6 @@ interface AffinityTerm {
 interface AffinityTerms {
   readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly AffinityTerm[];
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly { readonly podAffinityTerm?: AffinityTerm }[];
-}
-
-/** Of the kubernetes.io namespace, where names without a prefix are too. */
-function isNativeResource(name: string): boolean {
-  return !name.includes('/') || name.includes('kubernetes.io/');
 }
 
 /** `requests.example.com/gpu` */
@@ -103,7 +99,7 @@ const isCounted = (name: string): boolean => name === 'cpu' || name === 'memory'
 
 function addRequest(usage: Amounts, name: string, quantity: Quantity): void {
   if (isCounted(name) || name.startsWith('hugepages-')) usage.set(name, quantity);
-  else if (!name.startsWith(deviceClassPrefix) && (isNativeResource(name) || name.startsWith('requests.'))) return;
+  else if (!name.startsWith(deviceClassPrefix) && !isExtendedResourceName(name)) return;
   usage.set(`requests.${name}`, quantity);
 }
 
@@ -122,16 +118,6 @@ function isCharged({ status, metadata }: Pod): boolean {
 
 function isTerminating({ spec }: Pod): boolean {
   return ((spec['activeDeadlineSeconds'] as number | undefined) ?? -1) >= 0;
-}
-
-/** No container asks for cpu or memory, nor does the pod. */
-function isBestEffort({ spec }: Pod): boolean {
-  const all = [spec.resources, ...Array.from(containersOf({ ...spec, ephemeralContainers: [] }), ({ container }) => container.resources)];
-  return all.every((one) =>
-    [one?.requests, one?.limits].every((list) =>
-      [...amountsOf(list)].every(([name, quantity]) => (name !== 'cpu' && name !== 'memory') || quantity.sign <= 0),
-    ),
-  );
 }
 
 function usesCrossNamespaceAffinity({ spec }: Pod): boolean {

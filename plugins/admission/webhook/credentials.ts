@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 
@@ -49,33 +49,33 @@ function* namesFor(hostAndPort: string): Iterable<string> {
   yield '*';
 }
 
-/** Reads a kubeconfig file and the files that it names. Throws with what is wrong; ways to authenticate that are not here are refused by name. */
-export function readWebhookCredentials(file: string): WebhookCredentials {
-  const document = fieldsOf(parse(readFileSync(file, 'utf8'), { version: '1.1', maxAliasCount: 0 }));
+/** Reads a kubeconfig file and the files that it names. Rejects with what is wrong; ways to authenticate that are not here are refused by name. */
+export async function readWebhookCredentials(file: string): Promise<WebhookCredentials> {
+  const document = fieldsOf(parse(await readFile(file, 'utf8'), { version: '1.1', maxAliasCount: 0 }));
   const users = new Map<string, Credentials>();
-  for (const entry of listOf(document['users'])) users.set(textOf(entry['name']), credentialsOf(fieldsOf(entry['user']), file));
+  for (const entry of listOf(document['users'])) users.set(textOf(entry['name']), await credentialsOf(fieldsOf(entry['user']), file));
   const currentName = textOf(document['current-context']);
   const context = listOf(document['contexts']).find((entry) => entry['name'] === currentName);
   const user = textOf(fieldsOf(context?.['context'])['user']);
   return new WebhookCredentials(users, users.get(user));
 }
 
-function credentialsOf(user: Fields, file: string): Credentials {
+async function credentialsOf(user: Fields, file: string): Promise<Credentials> {
   const folder = dirname(file);
   for (const field of ['exec', 'auth-provider', 'as']) {
     if (user[field] !== undefined) throw new Error(`${file}: ${field} of users is not supported for webhooks`);
   }
-  const content = (name: string): string | undefined => {
+  const content = async (name: string): Promise<string | undefined> => {
     const data = textOf(user[`${name}-data`]);
     if (data !== '') return Buffer.from(data, 'base64').toString('utf8');
     const path = textOf(user[name]);
-    return path === '' ? undefined : readFileSync(resolve(folder, path), 'utf8');
+    return path === '' ? undefined : readFile(resolve(folder, path), 'utf8');
   };
-  const cert = content('client-certificate');
-  const key = content('client-key');
+  const cert = await content('client-certificate');
+  const key = await content('client-key');
   if ((cert === undefined) !== (key === undefined)) throw new Error(`${file}: client-certificate and client-key must be given together`);
   const tokenFile = textOf(user['tokenFile']);
-  const token = textOf(user['token']) || (tokenFile === '' ? '' : readFileSync(resolve(folder, tokenFile), 'utf8').trim());
+  const token = textOf(user['token']) || (tokenFile === '' ? '' : (await readFile(resolve(folder, tokenFile), 'utf8')).trim());
   const name = textOf(user['username']);
   const basic = name === '' ? undefined : `Basic ${Buffer.from(`${name}:${textOf(user['password'])}`).toString('base64')}`;
   return {

@@ -1,5 +1,4 @@
 import type { Attributes, Informer, Informers, KubeObject, Logger, Metrics, ServiceResolver, ShutdownSignal } from 'kubenest/sdk';
-import { readWebhookCredentials, WebhookCredentials } from './credentials.ts';
 import type { Invocation } from './hook.ts';
 import { isExempt, isSelected } from './hook-matcher.ts';
 import { HookSource } from './hook-source.ts';
@@ -27,9 +26,7 @@ export class WebhookPlugin {
 
   constructor(type: Call['type'], resource: string, services: WebhookServices) {
     const { informers, configuration, shutdown } = services;
-    const { kubeConfigFile } = configuration;
-    const credentials = kubeConfigFile === '' ? new WebhookCredentials() : readWebhookCredentials(kubeConfigFile);
-    const client = new WebhookClient(services.resolver, credentials);
+    const client = new WebhookClient(services.resolver, configuration.credentials);
     shutdown.addEventListener('abort', () => client[Symbol.dispose](), { once: true });
     this.caller = new WebhookCaller(type, client, new WebhookMetrics(services.metrics), services.logger);
     this.#source = new HookSource(informers.for({ group: 'admissionregistration.k8s.io', resource }), shutdown);

@@ -6,6 +6,7 @@ import { FeatureGates } from '#apiserver/server/feature-gates';
 import { ShutdownSignal } from '#apiserver/server/lifecycle/shutdown-signal';
 import { Logger } from '#apiserver/server/logger';
 import { Metrics } from '#apiserver/server/metrics/metrics';
+import { RestMapper } from '#apiserver/server/rest-mapper';
 import { ServiceResolver } from '#apiserver/server/service-resolver';
 import { Clock } from '#apiserver/storage/cacher/clock';
 
@@ -17,6 +18,7 @@ export interface PluginServices {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly serviceResolver: ServiceResolver;
+  readonly restMapper: RestMapper;
   readonly clock: Clock;
   readonly featureGates: FeatureGates;
   readonly shutdownSignal: ShutdownSignal;
@@ -29,6 +31,7 @@ const tokens: Readonly<Record<keyof PluginServices, symbol>> = {
   logger: Logger,
   metrics: Metrics,
   serviceResolver: ServiceResolver,
+  restMapper: RestMapper,
   clock: Clock,
   featureGates: FeatureGates,
   shutdownSignal: ShutdownSignal,

@@ -24,8 +24,12 @@ const last = [
 /** The admission chain of the plugins that are on. */
 @Module({})
 export class AdmissionModule {
-  /** `enabled`: names of built-in ones, in their order. Throws for a name that no plugin has. */
-  static register(enabled: readonly string[], contributions: readonly LoadedContribution[] = []): DynamicModule {
+  /** `enabled`: names of built-in ones, in their order; `configurations`: of those that are not to have their defaults. Throws for a name that no plugin has. */
+  static register(
+    enabled: readonly string[],
+    configurations: ReadonlyMap<string, object> = new Map(),
+    contributions: readonly LoadedContribution[] = [],
+  ): DynamicModule {
     const unknown = enabled.filter((name) => !admissionPlugins.has(name));
     if (unknown.length > 0) throw new Error(`no admission plugin is named ${unknown.map((name) => JSON.stringify(name)).join(', ')}`);
     return {
@@ -34,7 +38,7 @@ export class AdmissionModule {
       providers: [
         {
           provide: AdmissionChain,
-          useFactory: (services: Container) => new AdmissionChain(pluginsInOrder(services, enabled, contributions)),
+          useFactory: (services: Container) => new AdmissionChain(pluginsInOrder(services, enabled, configurations, contributions)),
           inject: [Container],
         },
         AdmissionInterceptor,
@@ -44,9 +48,15 @@ export class AdmissionModule {
   }
 }
 
-function pluginsInOrder(services: Container, enabled: readonly string[], contributions: readonly LoadedContribution[]): AdmissionHandler[] {
+function pluginsInOrder(
+  services: Container,
+  enabled: readonly string[],
+  configurations: ReadonlyMap<string, object>,
+  contributions: readonly LoadedContribution[],
+): AdmissionHandler[] {
   const plugins = new Map<string, AdmissionHandler>();
-  for (const name of enabled) plugins.set(name, contributionOf(admissionPlugins.get(name) as AdmissionPluginClass).make(services));
+  for (const name of enabled)
+    plugins.set(name, contributionOf(admissionPlugins.get(name) as AdmissionPluginClass, configurations.get(name)).make(services));
   const added = contributionsOf(contributions, 'AdmissionPlugin').map(({ make, guard }) => {
     const plugin = make(services) as AdmissionHandler;
     const options = admissionPluginOptions(plugin);

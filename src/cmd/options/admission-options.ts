@@ -23,6 +23,20 @@ export class AdmissionOptions {
   ])
   enableAdmissionPlugins: readonly string[] = [];
 
+  /** Kept for those who still name all plugins that they want, in the order of which upstream takes no notice either. */
+  @Flag('admission-control')
+  @Check<AdmissionOptions>((names: readonly string[], { enableAdmissionPlugins, disableAdmissionPlugins }) => [
+    ...unknownPlugins('admission-control', names),
+    ...(names.length > 0 && (enableAdmissionPlugins.length > 0 || disableAdmissionPlugins.length > 0)
+      ? ['admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive']
+      : []),
+  ])
+  admissionControl: readonly string[] = [];
+
+  /** A file of kind AdmissionConfiguration. */
+  @Flag('admission-control-config-file')
+  admissionControlConfigFile = '';
+
   @Flag('disable-admission-plugins')
   @Check<AdmissionOptions>((names: readonly string[]) => unknownPlugins('disable-admission-plugins', names))
   disableAdmissionPlugins: readonly string[] = [];
@@ -33,6 +47,7 @@ export class AdmissionOptions {
    * unless it is named, so that pods can be created on it.
    */
   enabledPlugins(standalone: boolean): string[] {
+    if (this.admissionControl.length > 0) return [...admissionPlugins.keys()].filter((name) => this.admissionControl.includes(name));
     const byDefault = pluginNames().onByDefault.filter((name) => !(standalone && name === 'ServiceAccount'));
     const on = new Set([...byDefault, ...this.enableAdmissionPlugins]);
     return [...admissionPlugins.keys()].filter((name) => on.has(name) && !this.disableAdmissionPlugins.includes(name));
@@ -40,6 +55,7 @@ export class AdmissionOptions {
 
   /** Those that upstream has on by default, that are not switched off, and that are not there. */
   absentPlugins(): string[] {
+    if (this.admissionControl.length > 0) return [];
     return pluginNames().onByDefault.filter(
       (name) => absentAdmissionPlugins.includes(name) && !this.disableAdmissionPlugins.includes(name),
     );

@@ -10,6 +10,8 @@ import { ownCertificates, servingCertificateOf } from '#cmd/certificates/own-cer
 import type { AuthenticationConfig, ServerConfig } from '#cmd/server-config';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
+import { admissionPlugins } from '#cmd/builtin-plugins';
+import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
 import { goCipherSuites } from './cipher-suites.ts';
 import { auditOf } from './complete-audit.ts';
 import { authenticationOf, readBundle } from './complete-authentication.ts';
@@ -72,6 +74,11 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     authenticationOf(options, clientCa, serviceAccounts);
   const authenticated = await collect(undefined, readAuthentication(tls?.clientCa));
   const authorizers = await collect(undefined, authorizersOf(options.authorization));
+  const { admissionControlConfigFile } = options.admission;
+  const admissionConfigurations =
+    admissionControlConfigFile === ''
+      ? undefined
+      : await collect('--admission-control-config-file', readAdmissionConfiguration(resolve(admissionControlConfigFile), admissionPlugins));
   const audit = await collect(undefined, auditOf(options.audit));
   if (!tls || !authenticated || !authorizers || problems.length > 0) {
     await folder.dispose();
@@ -93,6 +100,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       authorization: { authorizers },
       audit,
       admission: options.admission.enabledPlugins(options.serviceAccounts.serviceAccountSigningKeyFile === ''),
+      admissionConfigurations,
       plugins,
       requests: {
         timeoutMs: requests.requestTimeout,

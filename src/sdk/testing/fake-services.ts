@@ -35,6 +35,7 @@ export function fakeServices(services: Partial<PluginServices> = {}): PluginServ
         throw new Error(`the test resolves no service ${namespace}/${name}`);
       },
     },
+    restMapper: { resourcesOf: () => [] },
     clock: systemClock,
     featureGates: { enabled: () => true },
     shutdownSignal: new AbortController().signal,

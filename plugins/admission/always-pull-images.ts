@@ -1,0 +1,54 @@
+import { AdmissionPlugin, aggregateMessages, type Attributes, forbidden, quote } from 'kubenest/sdk';
+import { type Container, containersOf, type Pod, type Volume } from './pod-walker.ts';
+
+interface ImageVolume extends Volume {
+  image?: { pullPolicy?: string };
+}
+
+/** Makes nodes pull images anew, so that nobody uses one without the right to it. Upstream: kubernetes/plugin/pkg/admission/alwayspullimages/admission.go. */
+@AdmissionPlugin({ name: 'AlwaysPullImages', match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }] })
+export class AlwaysPullImages {
+  admit(request: Attributes): void {
+    if (!hasNewImage(request)) return;
+    const { spec } = request.object as Pod;
+    for (const { container } of containersOf(spec)) container.imagePullPolicy = 'Always';
+    for (const { image } of (spec.volumes ?? []) as ImageVolume[]) if (image) image.pullPolicy = 'Always';
+  }
+
+  validate(request: Attributes): void {
+    if (!hasNewImage(request)) return;
+    const { spec } = request.object as Pod;
+    const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
+    const wrong = lists.flatMap((list) =>
+      placesOf(
+        spec[list],
+        (at) => `spec.${list}[${at}].imagePullPolicy`,
+        ({ imagePullPolicy }) => imagePullPolicy,
+      ),
+    );
+    for (const [at, { image }] of ((spec.volumes ?? []) as ImageVolume[]).entries())
+      if (image && image.pullPolicy !== 'Always') wrong.push([`spec.volumes[${at}].image.pullPolicy`, image.pullPolicy ?? '']);
+    if (wrong.length === 0) return;
+    const messages = wrong.map(
+      ([place, value]) => forbidden(request, `${place}: Unsupported value: ${quote(value)}: supported values: "Always"`).message,
+    );
+    throw forbidden(request, aggregateMessages(messages));
+  }
+}
+
+function placesOf(
+  containers: readonly Container[] = [],
+  placeOf: (at: number) => string,
+  policyOf: (container: Container) => string | undefined,
+): [place: string, value: string][] {
+  return containers.flatMap((container, at): [string, string][] =>
+    policyOf(container) === 'Always' ? [] : [[placeOf(at), policyOf(container) ?? '']],
+  );
+}
+
+/** An update that brings no other image is let be: its pods run already. */
+function hasNewImage({ object, oldObject }: Attributes): boolean {
+  if (!oldObject) return true;
+  const old = new Set(Array.from(containersOf((oldObject as Pod).spec), ({ container }) => container.image));
+  return Array.from(containersOf((object as Pod).spec)).some(({ container }) => !old.has(container.image));
+}

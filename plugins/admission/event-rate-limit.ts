@@ -1,0 +1,133 @@
+import {
+  AdmissionPlugin,
+  type Attributes,
+  aggregateMessages,
+  Clock,
+  Configuration,
+  inject,
+  type KubeObject,
+  newTooManyRequests,
+} from 'kubenest/sdk';
+import { ArrayNotEmpty, IsIn, IsInt, IsOptional, Min, Type, ValidateNested } from 'kubenest/sdk/configuration';
+
+const defaultCacheSize = 4_096;
+
+interface Event extends KubeObject {
+  readonly source?: { readonly component?: string; readonly host?: string };
+  readonly involvedObject?: Readonly<Partial<Record<'kind' | 'namespace' | 'name' | 'uid' | 'apiVersion', string>>>;
+}
+
+export class EventLimit {
+  @IsIn(['Server', 'Namespace', 'User', 'SourceAndObject'])
+  type: 'Server' | 'Namespace' | 'User' | 'SourceAndObject' = 'Server';
+
+  /** Events a second in the long run. */
+  @IsInt()
+  @Min(1, { message: 'must be positive' })
+  qps = 0;
+
+  /** Events at once. */
+  @IsInt()
+  @Min(1, { message: 'must be positive' })
+  burst = 0;
+
+  /** For how many namespaces, users or objects a limit is kept; those that were not heard of for longest are forgotten. */
+  @IsOptional()
+  @IsInt()
+  @Min(0, { message: 'must not be negative' })
+  cacheSize = 0;
+}
+
+/** Upstream: plugin/pkg/admission/eventratelimit/apis (eventratelimit.admission.k8s.io/v1alpha1). */
+export class EventRateLimitConfiguration {
+  static readonly kinds = ['eventratelimit.admission.k8s.io/v1alpha1, Configuration'];
+
+  @ArrayNotEmpty({ message: 'must not be empty' })
+  @ValidateNested({ each: true })
+  @Type(() => EventLimit)
+  limits: readonly EventLimit[] = [];
+}
+
+/** Keeps events from flooding the store. Upstream: kubernetes/plugin/pkg/admission/eventratelimit/admission.go. */
+@AdmissionPlugin({
+  name: 'EventRateLimit',
+  configuration: EventRateLimitConfiguration,
+  match: [{ groups: ['', 'events.k8s.io'], resources: ['events'], operations: ['CREATE', 'UPDATE'] }],
+})
+export class EventRateLimit {
+  readonly #enforcers: readonly LimitEnforcer[];
+
+  constructor(@inject(Configuration) { limits }: EventRateLimitConfiguration, @inject(Clock) clock: Clock) {
+    if (limits.length === 0) throw new Error('no limits are configured');
+    this.#enforcers = limits.map((limit) => new LimitEnforcer(limit, clock));
+  }
+
+  validate(request: Attributes): void {
+    if (request.dryRun) return;
+    const reached = this.#enforcers.flatMap((enforcer) => enforcer.refusal(request) ?? []);
+    if (reached.length > 0) throw newTooManyRequests(aggregateMessages(reached), 0);
+  }
+}
+
+/** One limit: a token bucket for each key, of which the least recently used are forgotten. */
+class LimitEnforcer {
+  /** In the order of their last use. */
+  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #size: number;
+
+  constructor(
+    readonly limit: EventLimit,
+    readonly clock: Clock,
+  ) {
+    this.#size = limit.type === 'Server' ? 1 : limit.cacheSize || defaultCacheSize;
+  }
+
+  /** Takes a token; why not, if there is none. */
+  refusal(request: Attributes): string | undefined {
+    const key = keyOf(this.limit.type, request);
+    const bucket = this.#buckets.get(key) ?? new TokenBucket(this.limit, this.clock);
+    this.#buckets.delete(key);
+    this.#buckets.set(key, bucket);
+    if (this.#buckets.size > this.#size) this.#buckets.delete(this.#buckets.keys().next().value as string);
+    return bucket.tryTake() ? undefined : `limit reached on type ${this.limit.type} for key ${key}`;
+  }
+}
+
+function keyOf(type: EventLimit['type'], { namespace, user, object }: Attributes): string {
+  switch (type) {
+    case 'Server':
+      return '';
+    case 'Namespace':
+      return namespace;
+    case 'User':
+      return user.name;
+    case 'SourceAndObject': {
+      const { source, involvedObject: of } = object as Event;
+      return [source?.component, source?.host, of?.kind, of?.namespace, of?.name, of?.uid, of?.apiVersion]
+        .map((part) => part ?? '')
+        .join('');
+    }
+  }
+}
+
+class TokenBucket {
+  #tokens: number;
+  #at: number;
+
+  constructor(
+    readonly limit: EventLimit,
+    readonly clock: Clock,
+  ) {
+    this.#tokens = limit.burst;
+    this.#at = clock.now();
+  }
+
+  tryTake(): boolean {
+    const now = this.clock.now();
+    this.#tokens = Math.min(this.limit.burst, this.#tokens + ((now - this.#at) / 1_000) * this.limit.qps);
+    this.#at = now;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+}

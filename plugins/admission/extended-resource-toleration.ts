@@ -1,0 +1,32 @@
+import { AdmissionPlugin, type Attributes, semanticDeepEqual } from 'kubenest/sdk';
+import type { Pod, Toleration } from './pod-walker.ts';
+import { isExtendedResourceName } from './resource-names.ts';
+
+/** Lets pods that ask for special hardware onto the nodes that are kept for it. Upstream: kubernetes/plugin/pkg/admission/extendedresourcetoleration/admission.go. */
+@AdmissionPlugin({
+  name: 'ExtendedResourceToleration',
+  match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }],
+})
+export class ExtendedResourceToleration {
+  admit({ object }: Attributes): void {
+    const { spec } = object as Pod;
+    const names = new Set<string>();
+    for (const { resources } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])])
+      for (const name of Object.keys(resources?.requests ?? {})) if (isExtendedResourceName(name)) names.add(name);
+    for (const key of [...names].sort()) tolerate(spec, { key, operator: 'Exists', effect: 'NoSchedule' });
+  }
+}
+
+/** Takes the place of a toleration of the same taint. */
+function tolerate(spec: Pod['spec'], toleration: Toleration): void {
+  const list = (spec.tolerations ??= []);
+  const at = list.findIndex(
+    ({ key, effect, operator, value }) =>
+      key === toleration.key &&
+      effect === toleration.effect &&
+      operator === toleration.operator &&
+      (value ?? '') === (toleration.value ?? ''),
+  );
+  if (at < 0) list.push(toleration);
+  else if (!semanticDeepEqual(list[at], toleration)) list[at] = toleration;
+}

@@ -1,0 +1,28 @@
+import { AdmissionPlugin, type Attributes, newForbidden } from 'kubenest/sdk';
+import type { Pod } from './pod-walker.ts';
+
+const hostnameLabel = 'kubernetes.io/hostname';
+
+interface Affinity {
+  readonly podAntiAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly { readonly topologyKey?: string }[] };
+}
+
+/** Pods may keep others off their node, and not off a whole zone. Upstream: kubernetes/plugin/pkg/admission/antiaffinity/admission.go. */
+@AdmissionPlugin({
+  name: 'LimitPodHardAntiAffinityTopology',
+  match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }],
+})
+export class LimitPodHardAntiAffinityTopology {
+  validate({ object, resource }: Attributes): void {
+    const affinity = (object as Pod).spec['affinity'] as Affinity | undefined;
+    const wrong = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.find(
+      ({ topologyKey }) => topologyKey !== hostnameLabel,
+    );
+    if (!wrong) return;
+    throw newForbidden(
+      resource,
+      object.metadata.name ?? '',
+      `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wrong.topologyKey ?? ''} but only key ${hostnameLabel} is allowed`,
+    );
+  }
+}

@@ -1,0 +1,219 @@
+import type { Client, KubeObject } from 'kubenest/sdk';
+import { admissionTable, fakeAuthorizer, fakeInformers } from 'kubenest/sdk/testing';
+import { AlwaysPullImages } from './always-pull-images.ts';
+import { DenyEscalatingExec, DenyExecOnPrivileged } from './deny-exec.ts';
+import { EventRateLimit } from './event-rate-limit.ts';
+import { ExtendedResourceToleration } from './extended-resource-toleration.ts';
+import { LimitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts';
+import { NamespaceAutoProvision } from './namespace-auto-provision.ts';
+import { NamespaceExists } from './namespace-exists.ts';
+import { OwnerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts';
+import { PodNodeSelector } from './pod-node-selector.ts';
+import { PodTolerationRestriction } from './pod-toleration-restriction.ts';
+import { SecurityContextDeny } from './security-context-deny.ts';
+import { namespace, object, pod } from './test-objects.ts';
+
+const main = { name: 'main', image: 'image' };
+const always = { ...main, imagePullPolicy: 'Always' };
+admissionTable(AlwaysPullImages, [
+  {
+    name: 'containers of all sorts, and volumes',
+    object: pod({ initContainers: [main], volumes: [{ name: 'v', image: { reference: 'r' } }] }),
+    want: {
+      spec: { containers: [always], initContainers: [always], volumes: [{ name: 'v', image: { reference: 'r', pullPolicy: 'Always' } }] },
+    },
+  },
+  { name: 'an update with the same images', object: pod(), oldObject: pod() },
+  {
+    name: 'an update with another image',
+    object: pod({ containers: [{ ...main, image: 'new' }] }),
+    oldObject: pod(),
+    want: { spec: { containers: [{ ...always, image: 'new' }] } },
+  },
+]);
+
+const affinity = (topologyKey: string) => ({
+  affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } },
+});
+admissionTable(LimitPodHardAntiAffinityTopology, [
+  { name: 'by host', object: pod(affinity('kubernetes.io/hostname')) },
+  { name: 'by zone', object: pod(affinity('zone')), denied: /has TopologyKey zone but only key kubernetes.io\/hostname is allowed/ },
+]);
+
+const created: string[] = [];
+const unused = (): never => {
+  throw new Error('not asked for');
+};
+const client: Client = {
+  get: unused,
+  update: unused,
+  delete: unused,
+  async create(_target, made: KubeObject) {
+    created.push(made.metadata.name ?? '');
+    return made;
+  },
+};
+const informers = fakeInformers({ namespaces: [namespace('ns')] });
+const configMap = (inNamespace: string) => object('v1', 'ConfigMap', {}, { namespace: inNamespace });
+admissionTable(
+  NamespaceAutoProvision,
+  [
+    { name: 'a namespace that is there', object: configMap('ns') },
+    { name: 'a namespace that is made', object: configMap('new') },
+    { name: 'a dry run makes none', object: configMap('other'), dryRun: true },
+  ],
+  { informers, client },
+);
+admissionTable(
+  NamespaceExists,
+  [
+    { name: 'a namespace that is there', object: configMap('ns') },
+    { name: 'a namespace that is not', object: configMap('new'), denied: /namespaces "new" not found/ },
+    { name: 'a namespace itself', object: namespace('new') },
+  ],
+  { informers },
+);
+
+const asking = (requests: object) => ({ containers: [{ ...main, resources: { requests } }] });
+admissionTable(ExtendedResourceToleration, [
+  { name: 'native resources', object: pod(asking({ cpu: '1', 'hugepages-2Mi': '2Mi' })) },
+  {
+    name: 'special hardware',
+    object: pod(asking({ 'example.com/gpu': '1' })),
+    want: {
+      spec: { ...asking({ 'example.com/gpu': '1' }), tolerations: [{ key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' }] },
+    },
+  },
+]);
+
+const selected = { 'scheduler.alpha.kubernetes.io/node-selector': 'pool=blue' };
+const annotated = (annotations: Record<string, string>) => ({
+  informers: fakeInformers({ namespaces: [object('v1', 'Namespace', {}, { name: 'ns', annotations })] }),
+});
+admissionTable(
+  PodNodeSelector,
+  [
+    {
+      name: 'the selector of the namespace',
+      object: pod({ nodeSelector: { disk: 'ssd' } }),
+      want: { spec: { containers: [main], nodeSelector: { disk: 'ssd', pool: 'blue' } } },
+    },
+    {
+      name: 'a contrary one',
+      object: pod({ nodeSelector: { pool: 'red' } }),
+      denied: /pod node label selector conflicts with its namespace node label selector/,
+    },
+    {
+      name: 'one that the cluster does not allow',
+      object: pod({ nodeSelector: { gpu: 'yes' } }),
+      denied: /conflict with its namespace whitelist/,
+    },
+  ],
+  { ...annotated(selected), configuration: { podNodeSelectorPluginConfig: { ns: 'pool=blue,disk=ssd' } } },
+);
+admissionTable(
+  PodNodeSelector,
+  [{ name: 'the default of the cluster', object: pod(), want: { spec: { containers: [main], nodeSelector: { pool: 'all' } } } }],
+  { informers, configuration: { podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'pool=all' } } },
+);
+
+const toleration = { key: 'team', operator: 'Equal', value: 'a', effect: 'NoSchedule' };
+const guaranteed = { containers: [{ ...main, resources: { requests: { cpu: '1' } } }] };
+const memoryPressure = { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' };
+admissionTable(
+  PodTolerationRestriction,
+  [
+    { name: 'those of the namespace', object: pod(), want: { spec: { containers: [main], tolerations: [toleration] } } },
+    {
+      name: 'and that of pods with requests',
+      object: pod(guaranteed),
+      want: { spec: { ...guaranteed, tolerations: [toleration, memoryPressure] } },
+    },
+  ],
+  annotated({ 'scheduler.alpha.kubernetes.io/defaultTolerations': JSON.stringify([toleration]) }),
+);
+
+const limits = { configuration: { limits: [{ type: 'User', qps: 1, burst: 2, cacheSize: 1 }] } };
+const event = object('v1', 'Event', {}, { namespace: 'ns' });
+let time = 0;
+const clock = { now: () => time, after: () => () => {}, every: () => () => {} };
+admissionTable(
+  EventRateLimit,
+  [
+    { name: 'the first', object: event },
+    { name: 'a dry run does not count', object: event, dryRun: true },
+    { name: 'the second', object: event },
+    { name: 'one too many', object: event, denied: /limit reached on type User for key jane/ },
+    { name: 'of events.k8s.io, too', object: object('events.k8s.io/v1', 'Event', {}, { namespace: 'ns' }), denied: /limit reached/ },
+    { name: 'of somebody else', object: event, user: { name: 'joe', groups: [] } },
+    { name: 'who was forgotten meanwhile', object: event },
+  ],
+  { ...limits, clock: { ...clock, now: () => (time += 1) } },
+);
+
+const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: '1' };
+const owned = (...ownerReferences: object[]) =>
+  object('v1', 'ConfigMap', {}, { namespace: 'ns', ownerReferences: ownerReferences as never });
+const restMapper = {
+  resourcesOf: ({ kind }: { kind: string }) =>
+    kind === 'ReplicaSet' ? [{ resource: { group: 'apps', version: 'v1', resource: 'replicasets' }, namespaced: true }] : [],
+};
+admissionTable(
+  OwnerReferencesPermissionEnforcement,
+  [
+    { name: 'an owner on creation', object: owned(owner) },
+    {
+      name: 'an owner that waits',
+      object: owned({ ...owner, blockOwnerDeletion: true }),
+      denied: /refers to a resource you can't set finalizers on/,
+    },
+    {
+      name: 'an owner of an unknown kind',
+      object: owned({ ...owner, kind: 'None', blockOwnerDeletion: true }),
+      denied: /cannot find RESTMapping for APIVersion apps\/v1 Kind None/,
+    },
+    { name: 'another owner', object: owned(owner), oldObject: owned(), denied: /cannot set an ownerRef on a resource you can't delete/ },
+    { name: 'the same owner', object: owned(owner), oldObject: owned(owner) },
+  ],
+  { restMapper },
+);
+admissionTable(
+  OwnerReferencesPermissionEnforcement,
+  [
+    { name: 'who may set finalizers', object: owned({ ...owner, blockOwnerDeletion: true }) },
+    { name: 'who may delete', object: owned(owner), oldObject: owned() },
+  ],
+  { restMapper, authorizer: fakeAuthorizer(({ verb, subresource }) => verb === 'delete' || subresource === 'finalizers') },
+);
+
+const privileged = { containers: [{ ...main, securityContext: { privileged: true } }] };
+const inPod = (spec: object) => ({ informers: fakeInformers({ pods: [pod(spec as never)] }) });
+const exec = {
+  operation: 'CONNECT',
+  resource: { group: '', resource: 'pods' },
+  subresource: 'exec',
+  object: object('v1', 'PodExecOptions', {}, { namespace: 'ns' }),
+} as const;
+admissionTable(DenyExecOnPrivileged, [{ name: 'a plain pod', ...exec }], inPod({}));
+admissionTable(
+  DenyExecOnPrivileged,
+  [{ name: 'a privileged one', ...exec, denied: /cannot exec into or attach to a privileged container/ }],
+  inPod(privileged),
+);
+admissionTable(DenyExecOnPrivileged, [{ name: 'the processes of the host', ...exec }], inPod({ hostPID: true }));
+admissionTable(DenyEscalatingExec, [{ name: 'the processes of the host', ...exec, denied: /using host pid/ }], inPod({ hostPID: true }));
+admissionTable(DenyEscalatingExec, [{ name: 'no pod', ...exec, denied: /pods "x" not found/ }]);
+
+admissionTable(SecurityContextDeny, [
+  { name: 'a pod that says nothing', object: pod({ securityContext: { runAsNonRoot: true } }) },
+  {
+    name: 'a user of the pod',
+    object: pod({ securityContext: { runAsUser: 1 } }),
+    denied: /pod.Spec.SecurityContext.RunAsUser is forbidden/,
+  },
+  {
+    name: 'a user of an init container',
+    object: pod({ initContainers: [{ ...main, securityContext: { runAsUser: 1 } }] }),
+    denied: /SecurityContext.RunAsUser is forbidden/,
+  },
+]);

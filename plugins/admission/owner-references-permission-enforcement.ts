@@ -1,0 +1,86 @@
+import {
+  AdmissionPlugin,
+  type Attributes,
+  type AuthorizationAttributes,
+  Authorizer,
+  forbidden,
+  inject,
+  type OwnerReference,
+  RestMapper,
+  semanticDeepEqual,
+} from 'kubenest/sdk';
+
+/**
+ * Who names an owner must be allowed to delete the object (the garbage collector will), and who lets it block the owner's
+ * deletion must be allowed to set the owner's finalizers. Upstream: kubernetes/plugin/pkg/admission/gc/gc_admission.go.
+ */
+@AdmissionPlugin({
+  name: 'OwnerReferencesPermissionEnforcement',
+  match: [{ groups: ['*'], resources: ['*'], subresources: ['*'], operations: ['CREATE', 'UPDATE'] }],
+})
+export class OwnerReferencesPermissionEnforcement {
+  constructor(
+    @inject(Authorizer) private readonly authorizer: Authorizer,
+    @inject(RestMapper) private readonly mapper: RestMapper,
+  ) {}
+
+  validate(request: Attributes): void | Promise<void> {
+    const { object, oldObject, resource, subresource } = request;
+    // A pod's status has no owners that count.
+    if (resource.group === '' && resource.resource === 'pods' && subresource === 'status') return;
+    const owners = object.metadata?.ownerReferences ?? [];
+    const old = oldObject?.metadata.ownerReferences ?? [];
+    const isChanged = owners.length !== old.length || owners.some((owner, at) => !semanticDeepEqual(owner, old[at]));
+    if (isChanged) return this.#check(request, owners, old);
+  }
+
+  async #check(request: Attributes, owners: readonly OwnerReference[], old: readonly OwnerReference[]): Promise<void> {
+    if (request.operation !== 'CREATE') await this.#checkDeletion(request);
+    const blocking = owners.filter(
+      ({ blockOwnerDeletion, uid }) => blockOwnerDeletion && !old.some((one) => one.uid === uid && one.blockOwnerDeletion),
+    );
+    if (blocking.length === 0) return;
+    const anything = { apiGroup: '*', apiVersion: '*', resource: '*', subresource: 'finalizers', namespace: '', name: '*' };
+    if ((await this.#ask(request, 'update', anything)).decision === 'Allow') return;
+    for (const owner of blocking) await this.#checkFinalizers(request, owner);
+  }
+
+  async #checkDeletion(request: Attributes): Promise<void> {
+    const { resource, subresource, namespace, name } = request;
+    const asked = { apiGroup: resource.group, apiVersion: resource.version, resource: resource.resource, subresource, namespace, name };
+    const { decision, reason } = await this.#ask(request, 'delete', asked);
+    if (decision !== 'Allow') throw forbidden(request, `cannot set an ownerRef on a resource you can't delete: ${reason}, <nil>`);
+  }
+
+  async #checkFinalizers(request: Attributes, { apiVersion, kind, name }: OwnerReference): Promise<void> {
+    const [group, version] = apiVersion.includes('/') ? (apiVersion.split('/', 2) as [string, string]) : ['', apiVersion];
+    const mappings = this.mapper.resourcesOf({ group, version, kind });
+    if (mappings.length === 0) {
+      const problem = `no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`;
+      throw forbidden(
+        request,
+        `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: ${problem}`,
+      );
+    }
+    for (const { resource, namespaced } of mappings) {
+      const asked = {
+        apiGroup: resource.group,
+        apiVersion: resource.version,
+        resource: resource.resource,
+        subresource: 'finalizers',
+        namespace: namespaced ? request.namespace : '',
+        name,
+      };
+      const { decision, reason } = await this.#ask(request, 'update', asked);
+      if (decision === 'Allow') continue;
+      throw forbidden(
+        request,
+        `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${reason}, <nil>`,
+      );
+    }
+  }
+
+  async #ask({ user }: Attributes, verb: string, asked: Omit<AuthorizationAttributes, 'user' | 'verb' | 'isResourceRequest' | 'path'>) {
+    return this.authorizer.authorize({ ...asked, user, verb, isResourceRequest: true, path: '' });
+  }
+}

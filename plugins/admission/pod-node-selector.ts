@@ -1,0 +1,85 @@
+import {
+  AdmissionPlugin,
+  type Attributes,
+  Configuration,
+  getOwn,
+  type Informer,
+  Informers,
+  inject,
+  newForbidden,
+  newNotFound,
+  setOwn,
+} from 'kubenest/sdk';
+import { IsObject } from 'kubenest/sdk/configuration';
+import type { Pod } from './pod-walker.ts';
+
+const annotation = 'scheduler.alpha.kubernetes.io/node-selector';
+const defaultKey = 'clusterDefaultNodeSelector';
+
+type Labels = Readonly<Record<string, string>>;
+
+export class PodNodeSelectorConfiguration {
+  /** Selectors (`a=b,c=d`) by namespace: what its pods may ask for; `clusterDefaultNodeSelector`: of namespaces without the annotation. */
+  @IsObject()
+  podNodeSelectorPluginConfig: Labels = {};
+}
+
+/** Keeps the pods of a namespace on nodes of their own. Upstream: kubernetes/plugin/pkg/admission/podnodeselector/admission.go. */
+@AdmissionPlugin({
+  name: 'PodNodeSelector',
+  configuration: PodNodeSelectorConfiguration,
+  match: [{ groups: [''], resources: ['pods'], operations: ['CREATE'] }],
+})
+export class PodNodeSelector {
+  readonly #namespaces: Informer;
+
+  constructor(
+    @inject(Informers) informers: Informers,
+    @inject(Configuration) private readonly configuration: PodNodeSelectorConfiguration,
+  ) {
+    this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
+  }
+
+  admit(request: Attributes): void {
+    const { spec } = request.object as Pod;
+    const selector = this.#selectorOf(request);
+    checkConflicts(request, selector);
+    for (const [key, value] of Object.entries(selector)) setOwn((spec.nodeSelector ??= {}), key, value);
+    this.validate(request);
+  }
+
+  validate(request: Attributes): void {
+    checkConflicts(request, this.#selectorOf(request));
+    const allowed = labelsOf(getOwn(this.configuration.podNodeSelectorPluginConfig, request.namespace) as string | undefined);
+    const asked = Object.entries((request.object as Pod).spec.nodeSelector ?? {});
+    if (Object.keys(allowed).length > 0 && asked.some(([key, value]) => getOwn(allowed, key) !== value))
+      throw denial(request, 'pod node label selector labels conflict with its namespace whitelist');
+  }
+
+  #selectorOf({ namespace }: Attributes): Labels {
+    const found = this.#namespaces.get('', namespace);
+    if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);
+    return labelsOf(found.metadata.annotations?.[annotation] ?? this.configuration.podNodeSelectorPluginConfig[defaultKey]);
+  }
+}
+
+function checkConflicts(request: Attributes, selector: Labels): void {
+  const asked = (request.object as Pod).spec.nodeSelector ?? {};
+  const conflicts = Object.entries(selector).some(([key, value]) => Object.hasOwn(asked, key) && asked[key] !== value);
+  if (conflicts) throw denial(request, 'pod node label selector conflicts with its namespace node label selector');
+}
+
+function denial({ resource, object }: Attributes, message: string): Error {
+  return newForbidden(resource, object.metadata.name ?? '', message);
+}
+
+/** The labels of `a=b,c=d`. Throws for anything else. Upstream: labels.ConvertSelectorToLabelsMap. */
+function labelsOf(text = ''): Record<string, string> {
+  const labels: Record<string, string> = {};
+  for (const part of text === '' ? [] : text.split(',')) {
+    const [key, value, ...more] = part.split('=');
+    if (key === undefined || value === undefined || more.length > 0) throw new Error(`invalid selector: ${part}`);
+    setOwn(labels, key.trim(), value.trim());
+  }
+  return labels;
+}

@@ -1,0 +1,81 @@
+import 'reflect-metadata';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { admissionPlugins } from '#cmd/builtin-plugins';
+import { readAdmissionConfiguration } from './admission-configuration.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-admission-'));
+  await writeFile(
+    join(folder, 'events.yaml'),
+    'apiVersion: eventratelimit.admission.k8s.io/v1alpha1\nkind: Configuration\nlimits: [{ type: Server, qps: 5, burst: 10 }]\n',
+  );
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function read(text: string): Promise<Map<string, object>> {
+  const file = join(folder, 'admission.yaml');
+  await writeFile(file, text);
+  return readAdmissionConfiguration(file, admissionPlugins);
+}
+const head = 'apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n';
+const podSecurity = (rest: string) =>
+  `${head}- name: PodSecurity\n  configuration: { apiVersion: pod-security.admission.config.k8s.io/v1, kind: PodSecurityConfiguration, ${rest} }\n`;
+
+describe('readAdmissionConfiguration', () => {
+  it('reads what is inline, what is in files, and leaves out what is only named', async () => {
+    const found = await read(
+      `${podSecurity('defaults: { enforce: baseline }')}- { name: EventRateLimit, path: events.yaml }\n- name: AlwaysAdmit\n`,
+    );
+    expect([...found.keys()]).toEqual(['PodSecurity', 'EventRateLimit']);
+    expect(found.get('PodSecurity')).toMatchObject({
+      defaults: { enforce: 'baseline', audit: 'privileged' },
+      exemptions: { namespaces: [] },
+    });
+    expect(found.get('EventRateLimit')).toMatchObject({ limits: [{ type: 'Server', qps: 5, burst: 10 }] });
+  });
+
+  it('takes the configuration of an old plugin for the whole file', async () => {
+    const found = await read('podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: a=b }\n');
+    expect(found.get('PodNodeSelector')).toMatchObject({ podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'a=b' } });
+  });
+
+  it.each([
+    ['another kind', 'apiVersion: v1\nkind: List\n', /no kind "List" is registered for version "v1"/],
+    ['an unknown plugin', `${head}- name: PodSecurty\n`, /plugins\[0\].name: no admission plugin is named "PodSecurty"/],
+    ['a plugin twice', `${podSecurity('')}- { name: PodSecurity, configuration: {} }\n`, /PodSecurity is configured twice/],
+    ['a plugin that takes none', `${head}- { name: Priority, configuration: {} }\n`, /Priority takes no configuration/],
+    [
+      'a wrong level',
+      podSecurity('defaults: { enforce: much }'),
+      /configuration.defaults.enforce: must be one of privileged, baseline, restricted/,
+    ],
+    ['an unknown member', podSecurity('defaults: { enfroce: baseline }'), /configuration.defaults.enfroce is unknown/],
+    [
+      'a configuration of another kind',
+      `${head}- { name: PodSecurity, configuration: { apiVersion: v1, kind: Pod } }\n`,
+      /no kind "Pod" is registered for version "v1"/,
+    ],
+    ['a file that is not there', `${head}- { name: EventRateLimit, path: none.yaml }\n`, /none.yaml: ENOENT/],
+    [
+      'a relative kubeconfig',
+      `${head}- { name: ValidatingAdmissionWebhook, configuration: { apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: x } }\n`,
+      /kubeConfigFile: must be an absolute file path/,
+    ],
+    [
+      'a kubeconfig that is not there',
+      `${head}- { name: ImagePolicyWebhook, configuration: { imagePolicy: { kubeConfigFile: /none/config } } }\n`,
+      /ENOENT/,
+    ],
+  ])('refuses %s', async (_, text, problem) => {
+    await expect(read(text)).rejects.toThrow(problem);
+  });
+
+  it('tells all that is wrong at once', async () => {
+    const wrong = `${head}- { name: EventRateLimit, configuration: { apiVersion: eventratelimit.admission.k8s.io/v1alpha1, kind: Configuration, limits: [{ type: X, qps: 0, burst: 1 }] } }\n- name: None\n`;
+    await expect(read(wrong)).rejects.toThrow(/limits\[0\].type: .*\n.*limits\[0\].qps: must be positive\n.*"None"/s);
+  });
+});
