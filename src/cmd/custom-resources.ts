@@ -3,6 +3,7 @@ import type { LoopbackClient } from '#apiserver/registry/loopback-client';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { ApiServerTarget } from '#apiserver/server/api-server-target';
 import type { GenericServer } from '#apiserver/server/generic-server';
+import { CustomDocuments } from '#apiextensions-apiserver/openapi/custom-documents';
 import { CustomResourceServer } from '#apiextensions-apiserver/server/custom-resource-server';
 import type { Log } from './log.ts';
 import type { Published } from './non-resource-routes.ts';
@@ -18,7 +19,8 @@ export interface CustomResourcesParts extends Published {
 
 /** Serves custom resources from the first moment on: what is defined when the server starts is there before it listens. */
 export function installCustomResources(parts: CustomResourcesParts): AsyncDisposable {
-  const { server, target, installer, storage, client, log, discovery } = parts;
+  const { server, target, installer, storage, client, log, discovery, openApi } = parts;
+  const documents = new CustomDocuments();
   const customResources = new CustomResourceServer({
     client,
     installer,
@@ -26,9 +28,13 @@ export function installCustomResources(parts: CustomResourcesParts): AsyncDispos
     endpoints: target.endpoints,
     rulesOf: () => undefined,
     converterOf: () => undefined,
-    scale: () => ({}),
-    onChange(groups) {
+    scale: installer.options.special.get('custom/scale') ?? {},
+    onChange(groups, served) {
       discovery.set('custom-resources', groups);
+      openApi.set(
+        'custom-resources',
+        documents.of(served.filter(({ isEstablished }) => isEstablished).flatMap(({ versions }) => versions)),
+      );
     },
     onError: (error) =>
       log.error({ reason: error instanceof Error ? error.message : String(error) }, 'a custom resource could not be served'),

@@ -5,7 +5,7 @@ import {
   SelfSubjectRulesReviewHandler,
   SubjectAccessReviewHandler,
 } from '#kubernetes/apis/authorization/review-rest';
-import { ScaleGetHandler, ScalePatchHandler, ScaleUpdateHandler } from '#kubernetes/apis/autoscaling/scale-rest';
+import { ScaleGetHandler, ScalePatchHandler, ScaleUpdateHandler } from '#apiserver/endpoints/handlers/scale';
 import { BindingHandler } from '#kubernetes/apis/core/binding-rest';
 import { ComponentStatusGetHandler, ComponentStatusListHandler } from '#kubernetes/apis/core/component-status-rest';
 import { PodAttachHandler, PodExecHandler, PodLogHandler, PodPortForwardHandler } from '#kubernetes/apis/core/pod-connect-rest';
@@ -37,6 +37,8 @@ export const specialHandlers: SpecialHandlerClasses = {
   '/replicationcontrollers/scale': scale,
   '/services/proxy': { connect: ServiceProxyHandler },
   '/serviceaccounts/token': { create: TokenRequestHandler },
+  // Of every custom resource that has one.
+  'custom/scale': scale,
   'apps/deployments/scale': scale,
   'apps/replicasets/scale': scale,
   'apps/statefulsets/scale': scale,

@@ -1,7 +1,10 @@
+import { fieldElement } from '#apimachinery/managedfields/path-element';
+import type { ReplicasPaths } from '#apimachinery/managedfields/scale-handler';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { encodeJson } from '#apimachinery/runtime/json';
 import { type FieldError, invalid, Path } from '#apimachinery/validation/field';
-import type { CustomResourceSubresourceScale } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
+import type { ScaleBinding } from '#apiserver/registry/resource-definition';
+import type { CustomResourceDefinitionSpec, CustomResourceSubresourceScale } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 
 const maxInt32 = 2_147_483_647;
 
@@ -9,7 +12,7 @@ const maxInt32 = 2_147_483_647;
 class AccessError extends Error {}
 
 /** The steps of `.spec.replicas`. */
-export function stepsOf(path: string): string[] {
+function stepsOf(path: string): string[] {
   return path.replace(/^\./, '').split('.');
 }
 
@@ -54,18 +57,18 @@ function nestedOf(object: unknown, path: string, type: 'int64' | 'string'): unkn
 }
 
 /** The replicas at a path; undefined if there are none. Throws Error for what is no integer. */
-export function replicasAt(object: unknown, path: string): number | undefined {
+function replicasAt(object: unknown, path: string): number | undefined {
   const value = nestedOf(object, path, 'int64');
   return value === undefined ? undefined : Number(value);
 }
 
 /** The text at a path, '' without one. Throws Error for what is no text. */
-export function textAt(object: unknown, path: string): string {
+function textAt(object: unknown, path: string): string {
   return (nestedOf(object, path, 'string') as string | undefined) ?? '';
 }
 
 /** Sets what is at a path, and the objects on the way to it. */
-export function setAt(object: JsonObject, path: string, value: unknown): void {
+function setAt(object: JsonObject, path: string, value: unknown): void {
   const steps = stepsOf(path);
   const last = steps.pop() as string;
   let at = object;
@@ -110,4 +113,29 @@ export function validateScaleStatus(object: unknown, scale: CustomResourceSubres
     errors.push(invalid(new Path(labelSelectorPath), '', error.message));
   }
   return errors;
+}
+
+/** The Scale of a custom resource. `paths`: where each version of it has its replicas. Upstream: registry/customresource/etcd.go (ScaleREST). */
+export function customScale(
+  { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' }: CustomResourceSubresourceScale,
+  replicasPaths: ReplicasPaths,
+): ScaleBinding {
+  return {
+    requiredPath: specReplicasPath,
+    specReplicas: (object) => replicasAt(object, specReplicasPath),
+    statusReplicas: (object) => replicasAt(object, statusReplicasPath) ?? 0,
+    selector: (object) => (labelSelectorPath === '' ? '' : textAt(object, labelSelectorPath)),
+    setReplicas: (object, replicas) => setAt(object, specReplicasPath, replicas),
+    replicasPaths,
+  };
+}
+
+/** Where the versions of a definition have their replicas; null for one without a scale subresource. */
+export function replicasPathsOf({ group, versions = [] }: CustomResourceDefinitionSpec): ReplicasPaths {
+  return new Map(
+    versions.map(({ name, subresources }) => {
+      const path = subresources?.scale?.specReplicasPath;
+      return [`${group}/${name}`, path === undefined ? null : stepsOf(path).map(fieldElement)];
+    }),
+  );
 }

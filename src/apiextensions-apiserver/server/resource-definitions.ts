@@ -11,6 +11,7 @@ import type {
 } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { customColumns, printed } from '../registry/columns.ts';
 import { CustomVersion } from '../registry/custom-version.ts';
+import { customScale, replicasPathsOf } from '../registry/scale.ts';
 import { type CustomResourceRules, customResourceStatusStrategy, customResourceStrategy } from '../registry/strategy.ts';
 
 export const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'] as const;
@@ -64,7 +65,7 @@ export function customDefinitions(crd: CustomResourceDefinition, rulesOf: RulesO
         selectableFields: selectableFields(one),
         unsupportedField: (label) => `field label not supported: ${label}`,
         columns: customColumns(one.additionalPrinterColumns),
-        subresources: subresourcesOf(one, version, rules),
+        subresources: subresourcesOf(one, version, rules, spec),
         deprecationWarning: one.deprecated ? (one.deprecationWarning ?? deprecationWarning(name, spec)) : undefined,
       });
       return { definition, version, served };
@@ -80,6 +81,7 @@ function subresourcesOf(
   { subresources }: CustomResourceDefinitionVersion,
   version: CustomVersion,
   rules: () => CustomResourceRules | undefined,
+  spec: CustomResourceDefinitionSpec,
 ): Record<string, Subresource> {
   const found: Record<string, Subresource> = {};
   if (subresources?.status !== undefined)
@@ -90,6 +92,7 @@ function subresourcesOf(
       groupVersion: { group: 'autoscaling', version: 'v1' },
       schema: 'autoscaling_v1.Scale',
       verbs: subresourceVerbs,
+      scale: customScale(subresources.scale, replicasPathsOf(spec)),
     };
   return found;
 }

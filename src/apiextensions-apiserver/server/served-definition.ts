@@ -25,7 +25,7 @@ export interface ServedDefinitionOptions {
   /** Of definitions whose versions a webhook converts; undefined: versions differ by name. */
   converterOf(crd: CustomResourceDefinition): Converter | undefined;
   /** The verbs of the scale subresource. */
-  scale(crd: CustomResourceDefinition): Readonly<Record<string, EndpointHandler>>;
+  readonly scale: Readonly<Record<string, EndpointHandler>>;
 }
 
 interface OpenVersion extends Disposable {
@@ -142,7 +142,7 @@ export class ServedDefinition implements Disposable {
         : this.versions.flatMap(
             ({ definition: { group, version } }) => this.#inVersion(definition, groupVersionString({ group, version })) ?? [],
           ),
-    special: (_definition, subresource) => (subresource === 'scale' ? this.options.scale(this.#crd) : undefined),
+    special: (_definition, subresource) => (subresource === 'scale' ? this.options.scale : undefined),
   };
 
   #types({ version }: ResourceDefinition): TypeSource {

@@ -7,8 +7,11 @@ export interface V3Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly components: {
     readonly schemas?: Readonly<Record<string, JsonSchema>>;
-    readonly securitySchemes: Readonly<Record<string, object>>;
+    /** Of documents of the server itself. */
+    readonly securitySchemes?: Readonly<Record<string, object>>;
   };
+  /** Schemas whose form of 2.0 does not follow from that of 3.0 (custom resources), by name, in the form of 3.0. */
+  readonly swaggerSchemas?: () => Readonly<Record<string, JsonSchema>>;
 }
 interface V3Parameter {
   readonly name: string;
@@ -162,11 +165,11 @@ class SharedParameters {
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
 
-function swaggerOperation(operation: V3Operation, path: string, shared: SharedParameters): JsonSchema {
+function swaggerOperation(operation: V3Operation, path: string, shared: SharedParameters, isCustom: boolean): JsonSchema {
   const { tags, description, operationId, parameters = [], requestBody, responses, ...extensions } = operation;
   const produces = mediaTypes(responses['200']?.content);
-  // What is no resource consumes what it produces, and the paths of OpenID nothing.
-  const isResource = extensions['x-kubernetes-action'] !== undefined;
+  // What is no built-in resource consumes what it produces, and the paths of OpenID nothing.
+  const isResource = extensions['x-kubernetes-action'] !== undefined && !isCustom;
   const consumes = requestBody
     ? mediaTypes(requestBody.content)
     : isResource
@@ -216,28 +219,31 @@ export function* joinSwagger(
   const paths = new Map<string, Record<string, JsonSchema>>();
   const definitions = new Map(Object.entries(mapValues(schemas, swaggerSchema)));
   const shared = new SharedParameters();
-  let info: object = {};
+  let info: object | undefined;
   let securityDefinitions: Readonly<Record<string, object>> = {};
   for (const document of documents) {
-    ({ info } = document);
-    securityDefinitions = document.components.securitySchemes;
+    info ??= document.info;
+    const isCustom = document.swaggerSchemas !== undefined;
+    securityDefinitions = document.components.securitySchemes ?? securityDefinitions;
     for (const [path, item] of Object.entries(document.paths)) {
       if (paths.has(path)) continue;
       const operations: Record<string, unknown> = {};
-      for (const method of methods) if (item[method]) operations[method] = swaggerOperation(item[method] as V3Operation, path, shared);
+      for (const method of methods)
+        if (item[method]) operations[method] = swaggerOperation(item[method] as V3Operation, path, shared, isCustom);
       const parameters = (item.parameters as readonly V3Parameter[] | undefined)?.map((parameter) =>
         shared.share(swaggerParameter(parameter)),
       );
       paths.set(path, { ...operations, ...(parameters ? { parameters } : {}) } as Record<string, JsonSchema>);
     }
+    const own = document.swaggerSchemas?.();
     for (const [name, schema] of Object.entries(document.components.schemas ?? {})) {
-      if (!definitions.has(name)) definitions.set(name, swaggerSchema(schema));
+      if (!definitions.has(name)) definitions.set(name, swaggerSchema(own && Object.hasOwn(own, name) ? own[name]! : schema));
     }
     yield;
   }
   return {
     swagger: '2.0',
-    info,
+    info: info ?? {},
     paths: sorted(paths),
     definitions: sorted(definitions),
     parameters: sorted(shared.parameters),

@@ -1,4 +1,5 @@
 import type { GroupVersion, KubeObject } from '#apimachinery/meta/types';
+import type { ReplicasPaths } from '#apimachinery/managedfields/scale-handler';
 import type { FieldError } from '#apimachinery/validation/field';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 
@@ -96,8 +97,30 @@ export type FieldText<T extends KubeObject = KubeObject> = { text(object: T): st
  */
 export interface ParentSubresource<T extends KubeObject = KubeObject> {
   readonly kind?: undefined;
+  readonly scale?: undefined;
   readonly verbs: readonly string[];
   readonly strategy: Strategy<T>;
+}
+
+/** autoscaling/v1: how many there are of something, and how many there should be. */
+export interface Scale extends KubeObject {
+  spec?: { replicas?: number };
+  status?: { replicas?: number; selector?: string };
+}
+
+/** How objects of a resource are seen, and changed, through their Scale. */
+export interface ScaleBinding<T extends KubeObject = KubeObject> {
+  /** undefined where the object says nothing of it. */
+  specReplicas: { replicas(object: T): number | undefined }['replicas'];
+  statusReplicas: { replicas(object: T): number }['replicas'];
+  /** A label selector as text; empty if there is none. */
+  selector: { text(object: T): string }['text'];
+  setReplicas: { set(object: T, replicas: number): void }['set'];
+  /** Where the versions of the resource have their replicas. */
+  readonly replicasPaths: ReplicasPaths;
+  /** The path of the replicas where an object without them has no Scale (custom resources). */
+  readonly requiredPath?: string;
+  readonly validate?: (scale: Scale) => FieldError[];
 }
 
 /** A subresource with a kind of its own. What it does is bound to its name by the group's provider (`SubresourceHandler`). */
@@ -109,6 +132,8 @@ export interface KindSubresource {
   readonly verbs: readonly string[];
   /** Of kinds that can be asked for as a Table. */
   readonly columns?: readonly Column[];
+  /** Of the subresource scale. */
+  readonly scale?: ScaleBinding;
   /** A connect subresource (exec, attach, portforward, proxy, log): the methods are forwarded, not decoded. */
   readonly connect?: boolean;
 }

@@ -28,8 +28,9 @@ export const securitySchemes = {
 
 /** The types of a document: those that paths refer to, and what these refer to in turn. */
 export class DocumentTypes implements PathTypes {
-  readonly mediaTypes = builtInMediaTypes;
-  readonly patchTypes = builtInPatchTypes;
+  readonly mediaTypes: readonly string[] = builtInMediaTypes;
+  readonly patchTypes: readonly string[] = builtInPatchTypes;
+  readonly isCustom: boolean = false;
   readonly #tables: TableFolder;
   readonly #schemas: OpenApiSchemas;
   readonly #wanted = new Set<string>();

@@ -34,6 +34,8 @@ export interface PathTypes {
   /** Of an object's kind, its own type and that of its list. */
   readonly mediaTypes: readonly string[];
   readonly patchTypes: readonly string[];
+  /** Custom resources are described by a builder of their own upstream: without watches, and in other words here and there. */
+  readonly isCustom: boolean;
 }
 
 export const builtInMediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
@@ -50,6 +52,9 @@ const pretty: QueryOption = [
   'string',
   "If 'true', then the output is pretty printed. Defaults to 'false' unless the user-agent indicates a browser or command-line HTTP tool (curl and wget).",
 ];
+
+/** Of GetOptions. */
+const getOptions = (metaOptions['ListOptions'] ?? []).filter(([name]) => name === 'resourceVersion').map(query);
 
 function query([name, type, description]: QueryOption): Parameter {
   return { name, in: 'query', description, schema: { type, uniqueItems: true } };
@@ -148,14 +153,14 @@ class PathBuilder {
     if (verbs.has('update')) this.#write('put', resource, item, type, kind);
     if (verbs.has('patch')) this.#patch(resource, item, type, kind);
     if (verbs.has('delete')) this.#delete(resource, item);
-    if (verbs.has('watch')) {
+    if (verbs.has('watch') && !this.#types.isCustom) {
       this.#watch(resource, watch(collection), true);
       this.#watch(resource, watch(item), false);
     }
     if (namespaced && verbs.has('list')) {
       const all: Place = { ...collection, path: `${this.#root}/${resource.resource}`, allNamespaces: true };
       this.#list(resource, all, list);
-      if (verbs.has('watch')) this.#watch(resource, watch(all), true);
+      if (verbs.has('watch') && !this.#types.isCustom) this.#watch(resource, watch(all), true);
     }
     for (const [name, subresource] of Object.entries(resource.subresources)) this.#subresource(resource, name, subresource, item);
   }
@@ -191,7 +196,7 @@ class PathBuilder {
     const place: Place = { ...item, path: `${item.path}/${name}`, subresource: name };
     const type = subresource.kind === undefined ? resource.schema : (subresource.schema ?? resource.schema);
     const kind =
-      subresource.kind === undefined
+      subresource.kind === undefined || this.#types.isCustom
         ? { ...this.#groupVersion, kind: resource.kind }
         : { ...(subresource.groupVersion ?? this.#groupVersion), kind: subresource.kind };
     if (name === 'log') {
@@ -268,12 +273,17 @@ class PathBuilder {
     return (metaOptions[type] ?? []).filter(([name]) => !without.includes(name)).map(query);
   }
 
+  #body(type: string): Record<string, { schema: JsonSchema }> {
+    return content(this.#types.isCustom ? this.#types.mediaTypes : ['*/*'], this.#types.reference(type));
+  }
+
   #of(place: Place): string {
     return place.subresource ? `${place.subresource} of ` : '';
   }
 
   #list(resource: ResourceDefinition, place: Place, list: string): void {
-    const watches = resource.verbs.includes('watch');
+    const { isCustom, mediaTypes } = this.#types;
+    const watches = resource.verbs.includes('watch') && !isCustom;
     this.#add(
       'get',
       resource,
@@ -282,7 +292,7 @@ class PathBuilder {
         description: `${watches ? 'list or watch' : 'list'} objects of kind ${resource.kind}`,
         operationId: this.#id('list', resource, place),
         parameters: [query(pretty), ...this.#options('ListOptions')],
-        responses: this.#responses(list, this.#streamTypes),
+        responses: this.#responses(list, isCustom ? mediaTypes : this.#streamTypes),
         'x-kubernetes-action': 'list',
       },
       { ...this.#groupVersion, kind: resource.kind },
@@ -315,7 +325,7 @@ class PathBuilder {
       {
         description: `read ${this.#of(place)}the specified ${resource.kind}`,
         operationId: this.#id('read', resource, place),
-        parameters: [query(pretty)],
+        parameters: [query(pretty), ...(this.#types.isCustom ? getOptions : [])],
         responses: this.#responses(type, this.#types.mediaTypes),
         'x-kubernetes-action': 'get',
       },
@@ -335,7 +345,7 @@ class PathBuilder {
           : `replace ${this.#of(place)}the specified ${resource.kind}`,
         operationId: this.#id(creates ? 'create' : 'replace', resource, place),
         parameters: [query(pretty), ...this.#options(creates ? 'CreateOptions' : 'UpdateOptions')],
-        requestBody: { content: { '*/*': { schema: this.#types.reference(type) } }, required: true },
+        requestBody: { content: this.#body(type), required: true },
         responses: this.#responses(
           type,
           this.#types.mediaTypes,
@@ -362,7 +372,7 @@ class PathBuilder {
         operationId: this.#id('patch', resource, place),
         parameters: [query(pretty), ...this.#options('PatchOptions')],
         requestBody: { content: content(this.#types.patchTypes, this.#types.reference('meta_v1.Patch')), required: true },
-        responses: this.#responses(type, this.#types.mediaTypes, [['201', 'Created']]),
+        responses: this.#responses(type, this.#types.mediaTypes, this.#types.isCustom ? [] : [['201', 'Created']]),
         'x-kubernetes-action': 'patch',
       },
       kind,
@@ -381,7 +391,7 @@ class PathBuilder {
         description: `delete ${withArticle(resource.kind)}`,
         operationId: this.#id('delete', resource, place),
         parameters: [query(pretty), ...this.#options('DeleteOptions')],
-        requestBody: { content: { '*/*': { schema: this.#types.reference('meta_v1.DeleteOptions') } } },
+        requestBody: { content: this.#body('meta_v1.DeleteOptions') },
         responses: this.#responses(answer, this.#types.mediaTypes, [['202', 'Accepted']]),
         'x-kubernetes-action': 'delete',
       },
@@ -397,8 +407,10 @@ class PathBuilder {
       {
         description: `delete collection of ${resource.kind}`,
         operationId: this.#id('delete', resource, place, 'Collection'),
-        parameters: [query(pretty), ...this.#options('DeleteOptions'), ...this.#options('ListOptions', 'watch', 'allowWatchBookmarks')],
-        requestBody: { content: { '*/*': { schema: this.#types.reference('meta_v1.DeleteOptions') } } },
+        parameters: this.#types.isCustom
+          ? [query(pretty), ...this.#options('ListOptions')]
+          : [query(pretty), ...this.#options('DeleteOptions'), ...this.#options('ListOptions', 'watch', 'allowWatchBookmarks')],
+        ...(!this.#types.isCustom && { requestBody: { content: this.#body('meta_v1.DeleteOptions') } }),
         responses: this.#responses('meta_v1.Status', this.#types.mediaTypes),
         'x-kubernetes-action': 'deletecollection',
       },
@@ -473,7 +485,7 @@ export function groupVersionPaths(
   types: PathTypes,
 ): Record<string, PathItem> {
   const builder = new PathBuilder(groupVersion, types);
-  builder.resourceList();
+  if (!types.isCustom) builder.resourceList();
   for (const resource of resources) builder.resource(resource);
   return builder.finish();
 }

@@ -1,7 +1,18 @@
-import { describeMeta, ageColumn } from '#apiserver/registry/table-columns';
-import type { Column, KindSubresource } from '#apiserver/registry/resource-definition';
+import { labelSelectorAsSelector, type LabelSelectorSource, selectorFromSet } from '#apimachinery/labels/selector';
+import type { ReplicasPaths } from '#apimachinery/managedfields/scale-handler';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
+import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { validateObjectMeta } from '#apimachinery/validation/object-meta';
+import type { Column, KindSubresource, Scale, ScaleBinding } from '#apiserver/registry/resource-definition';
+import { ageColumn, describeMeta } from '#apiserver/registry/table-columns';
 import { describe, integerColumn, stringColumn } from '#kubernetes/apis/columns';
-import type { Scale } from '#kubernetes/schema/autoscaling_v1.gen';
+
+/** What the workloads that have a scale have in common. */
+interface Workload extends KubeObject {
+  spec?: { replicas?: number; selector?: unknown };
+  status?: { replicas?: number };
+}
 
 const columns: readonly Column<Scale>[] = [
   stringColumn('Name', describeMeta('name'), ({ metadata }) => metadata.name ?? ''),
@@ -10,11 +21,46 @@ const columns: readonly Column<Scale>[] = [
   ageColumn,
 ];
 
-/** The scale subresource of workloads. */
-export const scaleSubresource: KindSubresource = {
-  kind: 'Scale',
-  groupVersion: { group: 'autoscaling', version: 'v1' },
-  schema: 'autoscaling_v1.Scale',
-  verbs: ['get', 'patch', 'update'],
-  columns,
+/** Upstream: kubernetes/pkg/apis/autoscaling/validation (ValidateScale). */
+function validateScale({ metadata, spec }: Scale): FieldError[] {
+  const errors = validateObjectMeta(metadata, { namespaced: true, nameFn: nameIsDNSSubdomain }, fieldPath('metadata'));
+  const count = spec?.replicas ?? 0;
+  if (count < 0) errors.push(invalid(fieldPath('spec', 'replicas'), count, 'must be greater than or equal to 0'));
+  return errors;
+}
+
+const workload: Omit<ScaleBinding<Workload>, 'replicasPaths' | 'selector'> = {
+  specReplicas: ({ spec }) => spec?.replicas,
+  statusReplicas: ({ status }) => status?.replicas ?? 0,
+  setReplicas(object, replicas) {
+    object.spec = { ...object.spec, replicas };
+  },
+  validate: validateScale,
 };
+
+/**
+ * The scale subresource of a workload. `groupVersions`: all that the resource ever had, since older ones may still own fields
+ * of old objects; `selects`: what its selector is.
+ */
+export function scaleSubresource(groupVersions: readonly string[], selects: 'selector' | 'labels' = 'selector'): KindSubresource {
+  const replicasPaths: ReplicasPaths = new Map(groupVersions.map((groupVersion) => [groupVersion, ['f:spec', 'f:replicas']]));
+  const binding: ScaleBinding<Workload> = {
+    ...workload,
+    replicasPaths,
+    selector({ spec }) {
+      const selector =
+        selects === 'labels'
+          ? selectorFromSet(spec?.selector as Record<string, string> | undefined)
+          : labelSelectorAsSelector(spec?.selector as LabelSelectorSource | undefined);
+      return selector.toString();
+    },
+  };
+  return {
+    kind: 'Scale',
+    groupVersion: { group: 'autoscaling', version: 'v1' },
+    schema: 'autoscaling_v1.Scale',
+    verbs: ['get', 'patch', 'update'],
+    columns,
+    scale: binding,
+  };
+}

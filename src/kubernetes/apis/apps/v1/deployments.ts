@@ -64,7 +64,7 @@ export default defineResource<Deployment>({
     stringColumn('Selector', describe('apps_v1.DeploymentSpec', 'selector'), ({ spec }) => deploymentSelectorText(spec?.selector), wide),
   ],
   subresources: {
-    scale: scaleSubresource,
+    scale: scaleSubresource(['apps/v1beta1', 'apps/v1beta2', 'apps/v1']),
     status: statusSubresource({
       strategy: {
         resetFields: [['spec'], ['metadata', 'labels']],

@@ -44,7 +44,7 @@ export default defineResource<ReplicaSet>({
     stringColumn('Selector', describe('apps_v1.ReplicaSetSpec', 'selector'), ({ spec }) => formatLabelSelector(spec?.selector), wide),
   ],
   subresources: {
-    scale: scaleSubresource,
+    scale: scaleSubresource(['apps/v1beta2', 'apps/v1']),
     status: statusSubresource({ strategy: { validateUpdate: validateReplicaSetStatusUpdate } }),
   },
 });

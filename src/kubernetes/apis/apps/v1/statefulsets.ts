@@ -52,7 +52,7 @@ export default defineResource<StatefulSet>({
     ...containerColumns<StatefulSet>(({ spec }) => spec?.template),
   ],
   subresources: {
-    scale: scaleSubresource,
+    scale: scaleSubresource(['apps/v1beta1', 'apps/v1beta2', 'apps/v1']),
     status: statusSubresource({ strategy: { validateUpdate: validateStatefulSetStatusUpdate } }),
   },
 });

@@ -50,7 +50,7 @@ export default defineResource<ReplicationController>({
     stringColumn('Selector', describe('core_v1.ReplicationControllerSpec', 'selector'), ({ spec }) => formatLabels(spec?.selector), wide),
   ],
   subresources: {
-    scale: scaleSubresource,
+    scale: scaleSubresource(['v1'], 'labels'),
     status: statusSubresource({ strategy: { validateUpdate: validateReplicationControllerStatusUpdate } }),
   },
 });

@@ -1,60 +1,39 @@
 import { Buffer } from 'node:buffer';
 import { Injectable, UseInterceptors } from '@nestjs/common';
-import { newBadRequest, newConflict, newInvalid, newNotFound, newUnsupportedMediaType } from '#apimachinery/api/errors';
-import { labelSelectorAsSelector, type LabelSelectorSource, selectorFromSet } from '#apimachinery/labels/selector';
-import { ScaleHandler, type ReplicasPaths } from '#apimachinery/managedfields/scale-handler';
+import { newBadRequest, newConflict, newInternalError, newInvalid, newNotFound, newUnsupportedMediaType } from '#apimachinery/api/errors';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/codec';
+import { ScaleHandler } from '#apimachinery/managedfields/scale-handler';
 import { deepCopy } from '#apimachinery/runtime/copy';
-import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
-import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
-import { validateObjectMeta } from '#apimachinery/validation/object-meta';
+import { quote } from '#apimachinery/runtime/quote';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
-import { appliedReader } from '#apiserver/endpoints/handlers/apply';
-import { type Negotiated, negotiate } from '#apiserver/endpoints/handlers/negotiation';
-import { respondObject } from '#apiserver/endpoints/handlers/object-responses';
-import { Patch, patchTypes, type PatchType } from '#apiserver/endpoints/handlers/patch';
-import { parseWriteOptions, type WriteQuery } from '#apiserver/endpoints/handlers/query-options';
-import { applyFieldValidation, decodeBody, inputMediaType } from '#apiserver/endpoints/handlers/request-body';
-import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import { maxRequestBodyBytes } from '#apiserver/endpoints/handlers/responses';
-import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from '#apiserver/endpoints/handlers/write-request';
+import { appliedReader } from './apply.ts';
+import { type Negotiated, negotiate } from './negotiation.ts';
+import { respondObject } from './object-responses.ts';
+import { Patch, patchTypesOf, type PatchType } from './patch.ts';
+import { parseWriteOptions, type WriteQuery } from './query-options.ts';
+import { applyFieldValidation, decodeBody, inputMediaType } from './request-body.ts';
+import type { ResourceEndpoint } from './resource-endpoint.ts';
+import { maxRequestBodyBytes } from './responses.ts';
+import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Scale, ScaleBinding } from '#apiserver/registry/resource-definition';
 import type { WriteRequest } from '#apiserver/registry/store';
-import type { Scale } from '#kubernetes/schema/autoscaling_v1.gen';
 
-/** What the workloads that have a scale have in common. */
-interface Workload extends KubeObject {
-  spec?: { replicas?: number; selector?: unknown };
-  status?: { replicas?: number };
+/** What a binding does to objects that say nothing of their replicas, where they must. Upstream: customresource/etcd.go (ScaleREST). */
+const unsetReplicas = -2_147_483_648;
+
+function bindingOf({ definition, subresource }: ResourceEndpoint): ScaleBinding {
+  const binding = definition.subresources[subresource]?.scale;
+  if (!binding) throw new Error(`scale: ${definition.resource} have none`);
+  return binding;
 }
 
-const replicas = ['f:spec', 'f:replicas'];
-/** Where the replicas are, in each version of each resource; the older ones may still own fields of old objects. */
-const replicasPaths: Readonly<Record<string, ReplicasPaths>> = {
-  '/replicationcontrollers': new Map([['v1', replicas]]),
-  'apps/deployments': new Map([
-    ['apps/v1beta1', replicas],
-    ['apps/v1beta2', replicas],
-    ['apps/v1', replicas],
-  ]),
-  'apps/replicasets': new Map([
-    ['apps/v1beta2', replicas],
-    ['apps/v1', replicas],
-  ]),
-  'apps/statefulsets': new Map([
-    ['apps/v1beta1', replicas],
-    ['apps/v1beta2', replicas],
-    ['apps/v1', replicas],
-  ]),
-};
-
-function scaleOf(endpoint: ResourceEndpoint, workload: Workload): Scale {
-  const { metadata, spec, status } = workload;
-  const isLabels = endpoint.definition.resource === 'replicationcontrollers';
-  const selector = isLabels
-    ? selectorFromSet(spec?.selector as Record<string, string> | undefined)
-    : labelSelectorAsSelector(spec?.selector as LabelSelectorSource | undefined);
+function scaleOf(endpoint: ResourceEndpoint, object: KubeObject): Scale {
+  const { metadata } = object;
+  const binding = bindingOf(endpoint);
+  const replicas = binding.specReplicas(object);
+  const selector = binding.selector(object);
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -65,27 +44,19 @@ function scaleOf(endpoint: ResourceEndpoint, workload: Workload): Scale {
       ...(metadata.resourceVersion && { resourceVersion: metadata.resourceVersion }),
       ...(metadata.creationTimestamp && { creationTimestamp: metadata.creationTimestamp }),
     },
-    spec: spec?.replicas ? { replicas: spec.replicas } : {},
-    status: { replicas: status?.replicas ?? 0, ...(selector.toString() && { selector: selector.toString() }) },
+    spec: replicas ? { replicas } : {},
+    status: { replicas: binding.statusReplicas(object), ...(selector && { selector }) },
   };
 }
 
-function respondScale(context: RequestContext, endpoint: ResourceEndpoint, workload: KubeObject, negotiated: Negotiated): void {
-  respondObject(context, endpoint, 200, Buffer.from(`${encode(endpoint.type, scaleOf(endpoint, workload))}\n`), negotiated);
-}
-
-/** Upstream: kubernetes/pkg/apis/autoscaling/validation (ValidateScale). */
-function validateScale({ metadata, spec }: Scale): FieldError[] {
-  const errors = validateObjectMeta(metadata, { namespaced: true, nameFn: nameIsDNSSubdomain }, fieldPath('metadata'));
-  const count = spec?.replicas ?? 0;
-  if (count < 0) errors.push(invalid(fieldPath('spec', 'replicas'), count, 'must be greater than or equal to 0'));
-  return errors;
+function respondScale(context: RequestContext, endpoint: ResourceEndpoint, object: KubeObject, negotiated: Negotiated): void {
+  respondObject(context, endpoint, 200, Buffer.from(`${encode(endpoint.type, scaleOf(endpoint, object))}\n`), negotiated);
 }
 
 /** Makes the new Scale of the present one. */
 type Rescale = (scale: Scale) => Scale;
 
-/** Writes the workload through its Scale. Upstream: scaleUpdatedObjectInfo of each workload's storage. */
+/** Writes an object through its Scale. Upstream: scaleUpdatedObjectInfo of each storage that has one. */
 async function writeScale(
   context: RequestContext,
   endpoint: ResourceEndpoint,
@@ -94,37 +65,40 @@ async function writeScale(
 ): Promise<KubeObject> {
   const { definition, store } = endpoint;
   const { name } = context.info;
-  const paths = replicasPaths[`${definition.group}/${definition.resource}`];
-  if (!paths) throw new Error(`scale: ${definition.resource} have none`);
+  const binding = bindingOf(endpoint);
   const ofScales: WriteRequest = {
     ...request,
     validate: (operation, object, old) => request.validate(operation, object && scaleOf(endpoint, object), old && scaleOf(endpoint, old)),
   };
   const stored = await store.update(ofScales, name, async (existing) => {
     if (!existing) throw newNotFound(store.groupResource, name);
-    const workload = deepCopy(existing) as Workload;
-    const fields = new ScaleHandler(workload.metadata.managedFields, groupVersionString(definition), paths);
-    const old = scaleOf(endpoint, workload);
+    const next = deepCopy(existing);
+    const fields = new ScaleHandler(next.metadata.managedFields, groupVersionString(definition), binding.replicasPaths);
+    const old = scaleOf(endpoint, next);
+    const isUnset = binding.requiredPath !== undefined && binding.specReplicas(next) === undefined;
+    if (isUnset) old.spec = { replicas: unsetReplicas };
     const owned = fields.toSubresource();
     if (owned) old.metadata.managedFields = owned;
     const scale = rescale(deepCopy(old));
     ensureNamespaceMatches(endpoint, context.info.namespace, scale);
     ensureNameMatches(name, scale);
     await request.admit('UPDATE', scale, old);
-    const errors = validateScale(scale);
+    if (isUnset && scale.spec?.replicas === unsetReplicas)
+      throw newBadRequest(`the spec replicas field ${quote(binding.requiredPath ?? '')} cannot be empty`);
+    const errors = binding.validate?.(scale) ?? [];
     if (errors.length > 0) throw newInvalid({ group: 'autoscaling', kind: 'Scale' }, name, errors);
-    if (scale.metadata.uid && scale.metadata.uid !== workload.metadata.uid) {
-      const detail = `Precondition failed: UID in precondition: ${scale.metadata.uid}, UID in object meta: ${workload.metadata.uid}`;
+    if (scale.metadata.uid && scale.metadata.uid !== next.metadata.uid) {
+      const detail = `Precondition failed: UID in precondition: ${scale.metadata.uid}, UID in object meta: ${next.metadata.uid}`;
       throw newConflict(
         store.groupResource,
         name,
         `StorageError: invalid object, Code: 4, Key: /registry${store.key(request.namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
       );
     }
-    workload.spec = { ...workload.spec, replicas: scale.spec?.replicas ?? 0 };
-    workload.metadata.resourceVersion = scale.metadata.resourceVersion ?? '';
-    assignManagedFields(workload, fields.toParent(scale.metadata.managedFields));
-    return workload;
+    binding.setReplicas(next, scale.spec?.replicas ?? 0);
+    next.metadata.resourceVersion = scale.metadata.resourceVersion ?? '';
+    assignManagedFields(next, fields.toParent(scale.metadata.managedFields));
+    return next;
   });
   return stored.object;
 }
@@ -134,18 +108,21 @@ function assignManagedFields({ metadata }: KubeObject, entries: KubeObject['meta
   else delete metadata.managedFields;
 }
 
-/** GET of a workload's scale. */
+/** GET of an object's scale. */
 @Injectable()
 export class ScaleGetHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const { namespace, name } = context.info;
     const { object } = await endpoint.store.get(namespace, name, context.searchParams.get('resourceVersion') ?? '');
+    const { requiredPath, specReplicas } = bindingOf(endpoint);
+    if (requiredPath !== undefined && specReplicas(object) === undefined)
+      throw newInternalError(new Error(`the spec replicas field ${quote(requiredPath)} does not exist`));
     respondScale(context, endpoint, object, negotiated);
   }
 }
 
-/** PUT of a workload's scale. */
+/** PUT of an object's scale. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class ScaleUpdateHandler {
@@ -168,13 +145,14 @@ export class ScaleUpdateHandler {
   }
 }
 
-/** PATCH of a workload's scale, by any kind of patch. */
+/** PATCH of an object's scale, by any kind of patch. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class ScalePatchHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const patchType = (context.header('content-type') ?? '').split(';', 1)[0]?.trim() as PatchType;
-    if (!patchTypes.includes(patchType)) throw newUnsupportedMediaType(patchTypes);
+    const supported = patchTypesOf(endpoint);
+    if (!supported.includes(patchType)) throw newUnsupportedMediaType(supported);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await context.exchange.readBody(maxRequestBodyBytes);
     const applies = patchType === 'application/apply-patch+yaml';
@@ -186,7 +164,7 @@ export class ScalePatchHandler {
 }
 
 function patcher(context: RequestContext, endpoint: ResourceEndpoint, type: PatchType, body: Buffer, options: WriteQuery): Rescale {
-  // The workload's defaults are not those of its Scale.
+  // The object's defaults are not those of its Scale.
   const { defaults: _, ...definition } = endpoint.definition;
   const patch = new Patch(context, { ...endpoint, definition }, type, body, options);
   return (scale) => patch.applyTo(scale) as Scale;

@@ -1,0 +1,156 @@
+import { type GroupVersion, groupVersionString } from '#apimachinery/meta/types';
+import { componentReference, type JsonSchema } from '#apimachinery/openapi/schemas';
+import type { V3Document } from '#apimachinery/openapi/swagger';
+import { compareUtf8 } from '#apimachinery/runtime/json';
+import { type JsonSchemaProps, schemaHas } from '#apimachinery/structural/json-schema-props';
+import { newStructural, StructuralError } from '#apimachinery/structural/structural';
+import { validateStructural } from '#apimachinery/structural/validate-structural';
+import { fieldPath } from '#apimachinery/validation/field';
+import { DocumentTypes } from '#apiserver/endpoints/openapi/group-version-document';
+import { builtInPatchTypes, groupVersionPaths } from '#apiserver/endpoints/openapi/paths';
+import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
+import { tables } from '#apiextensions-apiserver/schema/schema';
+import { openApiTypes } from '../apis/apiextensions/validation/open-api-schema.ts';
+import type { CustomDefinition } from '../server/resource-definitions.ts';
+import { listMetadataSchema, metadataSchema, publishedSchema, typeMeta, withoutV3 } from './custom-schema.ts';
+
+/** Types of a document that no table has: `custom.Widget`. */
+const prefix = 'custom.';
+
+/** `dev.example.v1.Widget` */
+function modelName({ group, version }: GroupVersion, kind: string): string {
+  return `${group.split('.').reverse().join('.')}.${version}.${kind}`;
+}
+
+class CustomDocumentTypes extends DocumentTypes {
+  override readonly mediaTypes = ['application/json', 'application/yaml'];
+  override readonly patchTypes = builtInPatchTypes.filter((type) => !type.includes('strategic'));
+  override readonly isCustom = true;
+
+  constructor(readonly groupVersion: GroupVersion) {
+    super(tables);
+  }
+
+  override reference(type: string): JsonSchema {
+    if (!type.startsWith(prefix)) return super.reference(type);
+    return componentReference(modelName(this.groupVersion, type.slice(prefix.length)));
+  }
+}
+
+const named = (definition: ResourceDefinition): ResourceDefinition => ({ ...definition, schema: `${prefix}${definition.kind}` });
+
+/**
+ * The document of `/openapi/v3/apis/<group>/<version>` for custom resources.
+ * Upstream: apiextensions-apiserver/pkg/controller/openapi/builder, controller/openapiv3.
+ */
+export function customDocument(groupVersion: GroupVersion, resources: readonly CustomDefinition[]): V3Document {
+  const types = new CustomDocumentTypes(groupVersion);
+  const paths = groupVersionPaths(
+    groupVersion,
+    resources.map(({ definition }) => named(definition)),
+    types,
+  );
+  // What custom resources refer to themselves.
+  types.reference('meta_v1.ObjectMeta');
+  types.reference('meta_v1.ListMeta');
+  const own = customSchemas(groupVersion, resources, false);
+  const schemas = [...Object.entries(types.components()), ...Object.entries(own)].sort(([a], [b]) => compareUtf8(a, b));
+  return {
+    openapi: '3.0.0',
+    info: { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' },
+    paths: paths as V3Document['paths'],
+    components: { schemas: Object.fromEntries(schemas) },
+    swaggerSchemas: () => customSchemas(groupVersion, resources, true),
+  } as V3Document;
+}
+
+function customSchemas(groupVersion: GroupVersion, resources: readonly CustomDefinition[], v2: boolean): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    resources.flatMap((resource): [string, JsonSchema][] => {
+      const { kind, listKind } = resource.definition;
+      return [
+        [modelName(groupVersion, kind), objectSchema(resource, v2)],
+        [modelName(groupVersion, listKind), listSchema(resource.definition)],
+      ];
+    }),
+  );
+}
+
+function objectSchema({ definition, version }: CustomDefinition, v2: boolean): JsonSchema {
+  const { props } = version;
+  const isOpen = v2 && props?.['x-kubernetes-preserve-unknown-fields'];
+  const described = props && !isOpen && isPublishable(props) ? publishedSchema(v2 ? withoutV3(props) : props, v2) : undefined;
+  const properties = {
+    ...(described?.['properties'] as Record<string, JsonSchema> | undefined),
+    ...typeMeta(),
+    metadata: metadataSchema(),
+  };
+  return {
+    ...(described ?? { type: 'object' }),
+    ...(described && { properties: sortKeys(properties) }),
+    ...kindExtensions(definition, definition.kind),
+  };
+}
+
+function listSchema(definition: ResourceDefinition): JsonSchema {
+  const { kind, listKind, resource } = definition;
+  const more = 'More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
+  return {
+    description: `${listKind} is a list of ${kind}`,
+    type: 'object',
+    required: ['items'],
+    properties: sortKeys({
+      ...typeMeta(),
+      items: {
+        description: `List of ${resource}. ${more}`,
+        type: 'array',
+        items: componentReference(modelName(definition, kind)),
+      },
+      metadata: listMetadataSchema(),
+    }),
+    ...kindExtensions(definition, listKind),
+  };
+}
+
+function kindExtensions({ group, version, selectableFields }: ResourceDefinition, kind: string): JsonSchema {
+  const fields = Object.keys(selectableFields).map((fieldName) => ({ fieldPath: fieldName }));
+  return {
+    'x-kubernetes-group-version-kind': [{ group, kind, version }],
+    ...(fields.length > 0 && { 'x-kubernetes-selectable-fields': fields }),
+  };
+}
+
+function sortKeys<T>(record: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => compareUtf8(a, b)));
+}
+
+/** Of other schemas, clients learn nothing: they could be misled. */
+function isPublishable(props: JsonSchemaProps): boolean {
+  if (schemaHas(props, ({ type = '' }) => type !== '' && !openApiTypes.includes(type))) return false;
+  try {
+    return validateStructural(fieldPath(''), newStructural(props)).length === 0;
+  } catch (error) {
+    if (error instanceof StructuralError) return false;
+    throw error;
+  }
+}
+
+/** What a document is made of: another set of them is another document. */
+export interface DocumentSources {
+  readonly groupVersion: GroupVersion;
+  readonly resources: readonly CustomDefinition[];
+}
+
+/** All served versions of all definitions, by `apis/<group>/<version>`. */
+export function documentSources(definitions: Iterable<CustomDefinition>): Map<string, DocumentSources> {
+  const sources = new Map<string, { groupVersion: GroupVersion; resources: CustomDefinition[] }>();
+  for (const one of definitions) {
+    if (!one.served) continue;
+    const { group, version } = one.definition;
+    const path = `apis/${groupVersionString({ group, version })}`;
+    const found = sources.get(path);
+    if (found) found.resources.push(one);
+    else sources.set(path, { groupVersion: { group, version }, resources: [one] });
+  }
+  return sources;
+}

@@ -1,0 +1,114 @@
+import { metaTables } from '#apimachinery/meta/schema/tables';
+import { componentReference, type JsonSchema } from '#apimachinery/openapi/schemas';
+import { isJsonObject } from '#apimachinery/patch/own-property';
+import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
+
+const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+const listMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta';
+const conventions = 'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
+
+const describe = (type: string, field: string): string => metaTables.description(type)?.[1][field] ?? '';
+
+/** apiVersion and kind as every kind has them. */
+export function typeMeta(): Record<string, JsonSchema> {
+  return {
+    apiVersion: { description: describe('meta_v1.PartialObjectMetadata', 'apiVersion'), type: 'string' },
+    kind: { description: describe('meta_v1.PartialObjectMetadata', 'kind'), type: 'string' },
+  };
+}
+
+export const metadataSchema = (): JsonSchema => ({
+  description: describe('meta_v1.PartialObjectMetadata', 'metadata'),
+  allOf: [componentReference(objectMeta)],
+});
+export const listMetadataSchema = (): JsonSchema => ({
+  description: describe('meta_v1.PartialObjectMetadataList', 'metadata'),
+  allOf: [componentReference(listMeta)],
+});
+
+/** Keys may be any text. */
+function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}
+
+const intOrString: JsonSchema[] = [{ type: 'integer' }, { type: 'string' }];
+const isIntOrString = (anyOf: unknown): boolean => JSON.stringify(anyOf) === JSON.stringify(intOrString);
+
+/**
+ * A schema of a definition as OpenAPI 3.0 publishes it: int-or-string is spelled out, embedded resources have their metadata.
+ * In documents of 2.0, what keeps unknown fields is not described at all.
+ * Upstream: apiextensions-apiserver/pkg/controller/openapi/builder (buildKubeNative), schema/unfold.go.
+ */
+export function publishedSchema(props: JsonSchemaProps, v2: boolean): JsonSchema {
+  const schema: JsonSchema = {};
+  for (const [keyword, value] of Object.entries(props)) schema[keyword] = publishedKeyword(keyword, value, v2);
+  if (props['x-kubernetes-int-or-string'] && !isIntOrString(props.anyOf) && !isIntOrString(props.allOf?.[0]?.anyOf)) {
+    if (props.anyOf) schema['allOf'] = [{ anyOf: intOrString }, ...((schema['allOf'] as JsonSchema[] | undefined) ?? [])];
+    else schema['anyOf'] = intOrString;
+  }
+  if (props['x-kubernetes-embedded-resource'] && !(v2 && props['x-kubernetes-preserve-unknown-fields'])) addEmbeddedProperties(schema);
+  return schema;
+}
+
+function publishedKeyword(keyword: string, value: unknown, v2: boolean): unknown {
+  const published = (props: JsonSchemaProps): JsonSchema => publishedSchema(props, v2);
+  switch (keyword) {
+    case 'properties':
+      return mapValues(value as Record<string, JsonSchemaProps>, published);
+    case 'items':
+    case 'not':
+    case 'additionalProperties':
+      return isJsonObject(value) ? published(value) : value;
+    case 'allOf':
+    case 'anyOf':
+    case 'oneOf':
+      return (value as JsonSchemaProps[]).map(published);
+    default:
+      return value;
+  }
+}
+
+function addEmbeddedProperties(schema: JsonSchema): void {
+  const apiVersion = `apiVersion defines the versioned schema of this representation of an object. More info: ${conventions}#resources`;
+  const kind = `kind is a string value representing the type of this object. In CamelCase. More info: ${conventions}#types-kinds`;
+  schema['properties'] = {
+    ...(schema['properties'] as Record<string, JsonSchema> | undefined),
+    apiVersion: { description: apiVersion, type: 'string' },
+    kind: { description: kind, type: 'string' },
+    metadata: metadataSchema(),
+  };
+  const required = (schema['required'] as string[] | undefined) ?? [];
+  schema['required'] = [...required, ...['kind', 'apiVersion'].filter((name) => !required.includes(name))];
+}
+
+/**
+ * The schema without what OpenAPI 2.0 cannot say, or old clients misread: nullable values and lists without items are of any
+ * type, and of unknown fields nothing is described. Upstream: controller/openapi/v2/conversion.go.
+ */
+export function withoutV3(props: JsonSchemaProps): JsonSchemaProps {
+  const { allOf: _, anyOf: __, oneOf: ___, not: ____, ...rest } = props;
+  const schema: JsonSchemaProps = rest;
+  if (isJsonObject(schema.items)) schema.items = withoutV3(schema.items);
+  if (isJsonObject(schema.additionalProperties)) schema.additionalProperties = withoutV3(schema.additionalProperties);
+  if (schema.properties) schema.properties = mapValues(schema.properties, withoutV3);
+  dropNullableRequired(schema, props);
+  const preserves = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  if (schema.nullable || preserves) {
+    delete schema.items;
+    delete schema.properties;
+  }
+  if (schema.nullable || (schema.type === 'array' && schema.items === undefined) || (preserves && schema.type === 'object'))
+    delete schema.type;
+  delete schema.nullable;
+  return schema;
+}
+
+function dropNullableRequired(schema: JsonSchemaProps, { properties = {}, additionalProperties }: JsonSchemaProps): void {
+  if (!schema.required) return;
+  const required =
+    isJsonObject(additionalProperties) && additionalProperties['nullable'] === true
+      ? []
+      : schema.required.filter((name) => !(Object.hasOwn(properties, name) && properties[name]?.nullable));
+  if (required.length > 0) schema.required = required;
+  else delete schema.required;
+}
