@@ -4,6 +4,7 @@ import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { ApiServerTarget } from '#apiserver/server/api-server-target';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { CustomDocuments } from '#apiextensions-apiserver/openapi/custom-documents';
+import { rulesOf } from '#apiextensions-apiserver/cel/rules-of';
 import { CustomResourceServer } from '#apiextensions-apiserver/server/custom-resource-server';
 import type { Log } from './log.ts';
 import type { Published } from './non-resource-routes.ts';
@@ -26,7 +27,7 @@ export function installCustomResources(parts: CustomResourcesParts): AsyncDispos
     installer,
     storage,
     endpoints: target.endpoints,
-    rulesOf: () => undefined,
+    rulesOf,
     converterOf: () => undefined,
     scale: installer.options.special.get('custom/scale') ?? {},
     onChange(groups, served) {

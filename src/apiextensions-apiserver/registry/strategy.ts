@@ -7,15 +7,15 @@ import { validateListSetsAndMaps } from '#apimachinery/structural/list-types';
 import { validateEmbeddedResources } from '#apimachinery/structural/object-meta';
 import { type FieldError, FieldError as Failure, fieldPath, invalid, type Path } from '#apimachinery/validation/field';
 import { isQualifiedName } from '#apimachinery/validation/names';
-import type { Strategy } from '#apiserver/registry/resource-definition';
+import type { Strategy, StrategyContext } from '#apiserver/registry/resource-definition';
 import type { CustomResourceSubresources } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import type { CustomVersion } from './custom-version.ts';
 import { validateScaleSpec, validateScaleStatus } from './scale.ts';
 
 /** What rules in CEL say of a custom resource. */
 export interface CustomResourceRules {
-  /** `old` is undefined on create. */
-  validate(object: KubeObject, old: KubeObject | undefined): FieldError[];
+  /** `old` is undefined on create. `warn` is told of what does not hold but did not before either. */
+  validate(object: KubeObject, old: KubeObject | undefined, warn: (text: string) => void): FieldError[];
 }
 
 /** How objects of one version are written. Upstream: apiextensions-apiserver/pkg/registry/customresource/strategy.go. */
@@ -26,9 +26,9 @@ export function customResourceStrategy(
 ): Strategy {
   const hasStatus = subresources?.status !== undefined;
   const scale = subresources?.scale;
-  const withRules = (errors: FieldError[], object: KubeObject, old: KubeObject | undefined): FieldError[] => [
+  const withRules = (errors: FieldError[], object: KubeObject, old: KubeObject | undefined, context: StrategyContext): FieldError[] => [
     ...errors,
-    ...validateRules(rules(), errors, object, old),
+    ...validateRules(rules(), errors, object, old, context),
   ];
   const scaleErrors = (object: KubeObject): FieldError[] =>
     scale ? [...validateScaleSpec(object, scale), ...validateScaleStatus(object, scale)] : [];
@@ -48,7 +48,7 @@ export function customResourceStrategy(
       if (!deepEqual({ ...object, metadata: null }, { ...old, metadata: null }))
         object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     },
-    validate(object) {
+    validate(object, context) {
       const wrongKind = validateTypeMeta(version, object);
       if (wrongKind.length > 0) return wrongKind;
       const { structural } = version;
@@ -58,9 +58,9 @@ export function customResourceStrategy(
         ...validateEmbeddedResources(object, structural),
         ...validateListSetsAndMaps(undefined, structural, object),
       ];
-      return withRules(errors, object, undefined);
+      return withRules(errors, object, undefined, context);
     },
-    validateUpdate(object, old) {
+    validateUpdate(object, old, context) {
       const wrongKind = validateTypeMeta(version, object);
       if (wrongKind.length > 0) return wrongKind;
       const { structural } = version;
@@ -70,7 +70,7 @@ export function customResourceStrategy(
         ...validateEmbeddedResources(object, structural),
         ...newListErrors(version, object, old),
       ];
-      return withRules(errors, object, old);
+      return withRules(errors, object, old, context);
     },
     warningsOnCreate: (object) => finalizerWarnings(object.metadata.finalizers),
     warningsOnUpdate: (object, old) =>
@@ -101,7 +101,7 @@ export function customResourceStatusStrategy(
       if (hasStatus) object['status'] = status;
       else delete object['status'];
     },
-    validateUpdate(object, old) {
+    validateUpdate(object, old, context) {
       const wrongKind = validateTypeMeta(version, object);
       if (wrongKind.length > 0) return wrongKind;
       const errors: FieldError[] = [];
@@ -111,7 +111,7 @@ export function customResourceStatusStrategy(
         );
       if (scale) errors.push(...validateScaleStatus(object, scale));
       errors.push(...newListErrors(version, object, old));
-      return [...errors, ...validateRules(rules(), errors, object, old)];
+      return [...errors, ...validateRules(rules(), errors, object, old, context)];
     },
   };
 }
@@ -145,10 +145,11 @@ function validateRules(
   errors: readonly FieldError[],
   object: KubeObject,
   old: KubeObject | undefined,
+  { warn = () => {} }: StrategyContext,
 ): FieldError[] {
   if (!rules) return [];
   if (errors.some(({ type }) => blocking.has(type))) return [new Failure('FieldValueInvalid', '<nil>', null, unchecked)];
-  return rules.validate(object, old);
+  return rules.validate(object, old, warn);
 }
 
 const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);

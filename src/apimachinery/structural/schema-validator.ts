@@ -1,19 +1,13 @@
 import { RE2JS } from 're2js';
-import { getOwn, isJsonObject, type JsonObject } from '../patch/own-property.ts';
+import { getOwn, type JsonObject } from '../patch/own-property.ts';
 import { deepEqual } from '../runtime/equality.ts';
 import { encodeJson } from '../runtime/json.ts';
 import { formatFloat, quote } from '../runtime/quote.ts';
 import type { FieldError, Path } from '../validation/field.ts';
+import { type Correlation, oldItems, oldProperty } from './correlation.ts';
 import { formatCheck, isSupportedFormat } from './formats.ts';
 import { additionalPropertiesSchema, forbidsAdditionalProperties, itemsSchema, type JsonSchemaProps } from './json-schema-props.ts';
 import { ValidationResult } from './validation-result.ts';
-
-/** The old value that a new one comes from, so that what was wrong before may stay; undefined where there is none. */
-interface Correlation {
-  readonly old: unknown;
-  /** The shape by which values of the old object are found; undefined below what the schema describes. */
-  readonly shape: JsonSchemaProps | undefined;
-}
 
 type NumberKind = 'integer' | 'number';
 const maxSafeFloat = Number.MAX_SAFE_INTEGER;
@@ -236,8 +230,8 @@ export class SchemaValidator {
     const { minItems, maxItems, uniqueItems } = this.#props;
     const items = this.#items;
     if (items) {
-      const oldItems = correlation && oldItemsOf(correlation);
-      for (const [index, item] of list.entries()) items.#ratchet(item, `${path}[${index}]`, oldItems?.(item), result);
+      const findOld = correlation && oldItems(correlation);
+      for (const [index, item] of list.entries()) items.#ratchet(item, `${path}[${index}]`, findOld?.(item), result);
     }
     const size = list.length;
     if (minItems !== undefined && size < minItems) result.invalid(path, `${path} in body should have at least ${minItems} items`, size);
@@ -311,26 +305,9 @@ function validateAllOf(schemas: readonly SchemaValidator[], attempt: Attempt, pa
   if (valid < schemas.length) result.add(`${quote(path)} must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
 }
 
-/** The old value of a property. Kind and apiVersion of the object itself are always validated. */
-function oldFieldOf({ old, shape }: Correlation, path: string, name: string): Correlation | undefined {
-  if (!shape || !isJsonObject(old) || !Object.hasOwn(old, name)) return undefined;
-  if (path === '' && (name === 'kind' || name === 'apiVersion')) return undefined;
-  const { properties } = shape;
-  const property = properties && Object.hasOwn(properties, name) ? properties[name] : additionalPropertiesSchema(shape);
-  return property && { old: getOwn(old, name), shape: property };
-}
-
-/** Finds the old item of a new one, by the keys of a map list; items of other lists have none. */
-function oldItemsOf({ old, shape }: Correlation): ((item: unknown) => Correlation | undefined) | undefined {
-  const items = shape && itemsSchema(shape);
-  if (!items || shape['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return undefined;
-  const keys = shape['x-kubernetes-list-map-keys'] ?? [];
-  const keyOf = (item: JsonObject): string => encodeJson(keys.map((key) => getOwn(item, key) ?? null));
-  const byKey = new Map((old as unknown[]).filter(isJsonObject).map((item) => [keyOf(item), item]));
-  return (item) => {
-    const found = isJsonObject(item) ? byKey.get(keyOf(item)) : undefined;
-    return found && { old: found, shape: items };
-  };
+/** Kind and apiVersion of the object itself are always validated. */
+function oldFieldOf(correlation: Correlation, path: string, name: string): Correlation | undefined {
+  return path === '' && (name === 'kind' || name === 'apiVersion') ? undefined : oldProperty(correlation, name);
 }
 
 function runes(text: string): number {

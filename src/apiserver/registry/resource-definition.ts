@@ -10,6 +10,8 @@ export interface StrategyContext {
   readonly dryRun: boolean;
   /** The time of the request, RFC 3339 in whole seconds. */
   readonly now: string;
+  /** Tells the client something. */
+  readonly warn?: (text: string) => void;
 }
 
 export interface GracefulDeletion {

@@ -98,7 +98,7 @@ export class OpenApiSchemaValidation {
 
   #visitProperties(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined, isRoot: boolean): void {
     const isMeta = isRoot || schema['x-kubernetes-embedded-resource'] === true;
-    const correlatable = schema['x-kubernetes-map-type'] === undefined || schema['x-kubernetes-map-type'] === 'granular';
+    const correlatable = ['atomic', 'granular', undefined].includes(schema['x-kubernetes-map-type']);
     for (const [name, property] of Object.entries(schema.properties ?? {})) {
       let inside = correlatable ? place : { ...place, uncorrelatable: place.uncorrelatable ?? path };
       if (isMeta && metaFields.has(name)) {

@@ -6,6 +6,7 @@ import { validateStructural } from '#apimachinery/structural/validate-structural
 import { fieldPath } from '#apimachinery/validation/field';
 import { validateCABundle } from '#apimachinery/validation/webhook';
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
+import type { KnownExpressions } from '#apiextensions-apiserver/cel/rule-context';
 import { isConditionTrue } from '../conditions.ts';
 import { acceptedReviewVersions, type ConversionRequirements } from './conversion.ts';
 import { openApiTypes, type SchemaRequirements, setItems, validateMapListKeys } from './open-api-schema.ts';
@@ -21,6 +22,7 @@ export interface Requirements extends SchemaRequirements, ConversionRequirements
   readonly prunedDefaults: boolean;
   /** Versions that may have too many selectable fields; '' stands for those that all versions have. */
   readonly tooManySelectableFields: ReadonlySet<string>;
+  readonly knownExpressions: KnownExpressions;
   /** Versions whose schema is what it was: the cost of their rules is not looked at again. */
   readonly unchangedSchemas: ReadonlySet<string>;
 }
@@ -36,6 +38,7 @@ export const createRequirements: Requirements = {
   structuralSchema: true,
   prunedDefaults: true,
   tooManySelectableFields: new Set(),
+  knownExpressions: { rules: new Set(), messages: new Set() },
   unchangedSchemas: new Set(),
 };
 
@@ -61,6 +64,7 @@ export function updateRequirements(next: CustomResourceDefinition, old: CustomRe
     structuralSchema: schemas.every(isStructural),
     prunedDefaults: !schemas.some(hasUnprunedDefaults),
     tooManySelectableFields: tooManySelectableFields(next, old),
+    knownExpressions: expressionsIn(schemas),
     unchangedSchemas: unchangedSchemas(next, old),
   };
 }
@@ -97,6 +101,21 @@ function tooManySelectableFields(next: CustomResourceDefinition, old: CustomReso
   }
   if (allowed.size > 0 && allowed.size === (next.spec?.versions?.length ?? 0)) allowed.add('');
   return allowed;
+}
+
+function expressionsIn(schemas: readonly JsonSchemaProps[]): KnownExpressions {
+  const rules = new Set<string>();
+  const messages = new Set<string>();
+  for (const schema of schemas) {
+    schemaHas(schema, ({ 'x-kubernetes-validations': validations = [] }) => {
+      for (const { rule = '', messageExpression = '' } of validations) {
+        rules.add(rule);
+        if (messageExpression !== '') messages.add(messageExpression);
+      }
+      return false;
+    });
+  }
+  return { rules, messages };
 }
 
 function unchangedSchemas(next: CustomResourceDefinition, old: CustomResourceDefinition): ReadonlySet<string> {

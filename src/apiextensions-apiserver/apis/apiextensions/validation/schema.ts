@@ -1,9 +1,11 @@
 import { type JsonSchemaProps, schemaHas } from '#apimachinery/structural/json-schema-props';
 import { validateDefaults } from '#apimachinery/structural/schema-defaults';
 import { SchemaValidator } from '#apimachinery/structural/schema-validator';
-import { newStructural, StructuralError } from '#apimachinery/structural/structural';
+import { newStructural, type Structural, StructuralError } from '#apimachinery/structural/structural';
 import { validateStructural } from '#apimachinery/structural/validate-structural';
 import { type FieldError, forbidden, invalid, type Path } from '#apimachinery/validation/field';
+import { CelRuleContext } from '#apiextensions-apiserver/cel/rule-context';
+import { RuleValidator } from '#apiextensions-apiserver/cel/rule-validator';
 import { internalSchemaText } from '../internal-form.ts';
 import { OpenApiSchemaValidation } from './open-api-schema.ts';
 import type { Requirements } from './requirements.ts';
@@ -34,13 +36,15 @@ const allowedAtRoot: readonly (readonly [goName: string, keyword: keyof JsonSche
   ['XValidations', 'x-kubernetes-validations'],
 ];
 
-/** Upstream: validateCustomResourceDefinitionValidation. `path` is that of the validation, whose schema is in `openAPIV3Schema`. */
+/** Upstream: validateCustomResourceDefinitionValidation. `path` is that of the validation, whose schema is in `openAPIV3Schema`;
+ * `version` the one that it belongs to, or the first of several. */
 export function validateSchema(
   path: Path,
   schema: JsonSchemaProps | undefined,
   hasStatus: boolean,
   needsStructural: boolean,
   requirements: Requirements,
+  version: string,
 ): FieldError[] {
   if (!schema) return [];
   const place = path.child('openAPIV3Schema');
@@ -48,8 +52,12 @@ export function validateSchema(
   if (schema.nullable) errors.push(forbidden(path.child('openAPIV3Schema.nullable'), 'nullable cannot be true at the root'));
   const structural = needsStructural ? checkStructural(place, schema, requirements) : { errors: [], unconvertible: [] };
   errors.push(...structural.errors);
-  errors.push(...new OpenApiSchemaValidation(requirements).validate(place, schema, undefined));
+  const isCompilable = needsStructural && structural.errors.length === 0 && structural.unconvertible.length === 0;
+  const { knownExpressions: known, unchangedSchemas } = requirements;
+  const rules = isCompilable ? CelRuleContext.root(schema, { known, isUnchanged: unchangedSchemas.has(version) }) : undefined;
+  errors.push(...new OpenApiSchemaValidation(requirements).validate(place, schema, rules));
   if (errors.length === 0) errors.push(...structural.unconvertible);
+  errors.push(...(rules?.totalErrors(place) ?? []));
   return errors.length > 0 ? errors : checkValidator(path, schema);
 }
 
@@ -67,6 +75,14 @@ function validateRootOfStatus(place: Path, schema: JsonSchemaProps): FieldError[
   return errors;
 }
 
+/** A default must hold as a new value, and as one that stays what it was. */
+function validateDefaultByRules(path: Path, schema: Structural, isRoot: boolean, value: unknown): FieldError[] {
+  const validator = RuleValidator.for(schema, isRoot);
+  if (!validator) return [];
+  const errors = validator.validate(path, value, value, false, () => {});
+  return errors.length > 0 ? errors : validator.validate(path, value, undefined, false, () => {});
+}
+
 /** `unconvertible`: why the schema has no structural form; told only if nothing else is wrong. */
 function checkStructural(
   place: Path,
@@ -77,7 +93,10 @@ function checkStructural(
     const structural = newStructural(schema);
     const errors = validateStructural(place, structural);
     if (errors.length > 0) return { errors, unconvertible: [] };
-    return { errors: validateDefaults(place, structural, { requirePruned: prunedDefaults, rules: undefined }), unconvertible: [] };
+    return {
+      errors: validateDefaults(place, structural, { requirePruned: prunedDefaults, rules: validateDefaultByRules }),
+      unconvertible: [],
+    };
   } catch (error) {
     if (error instanceof StructuralError) return { errors: [], unconvertible: [invalid(place, '', error.message)] };
     throw error;

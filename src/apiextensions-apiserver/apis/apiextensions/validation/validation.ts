@@ -167,7 +167,7 @@ function validateCommon(path: Path, internal: InternalSpec, needsStructural: boo
   const { validation, subresources, additionalPrinterColumns, selectableFields, spec } = internal;
   const schema = validation?.openAPIV3Schema;
   const hasStatus = (spec.versions ?? []).some((version) => version.subresources?.status !== undefined);
-  const errors = validateSchema(path.child('validation'), schema, hasStatus, needsStructural, requirements);
+  const errors = validateSchema(path.child('validation'), schema, hasStatus, needsStructural, requirements, spec.versions?.[0]?.name ?? '');
   errors.push(...validateSubresources(path.child('subresources'), subresources));
   for (const [i, column] of additionalPrinterColumns.entries())
     errors.push(...validateColumn(path.child('additionalPrinterColumns').index(i), column));

@@ -29,7 +29,7 @@ export function validateVersion(
   const errors = warningErrors(deprecated, deprecationWarning).map((message) =>
     invalid(path.child('deprecationWarning'), deprecationWarning, message),
   );
-  errors.push(...validateSchema(path.child('schema'), props, hasStatus, needsStructural, requirements));
+  errors.push(...validateSchema(path.child('schema'), props, hasStatus, needsStructural, requirements, name));
   errors.push(...validateSubresources(path.child('subresources'), subresources));
   for (const [i, column] of (version.additionalPrinterColumns ?? []).entries())
     errors.push(...validateColumn(path.child('additionalPrinterColumns').index(i), column));
