@@ -34,6 +34,7 @@ import { ClientAuthorities } from '#plugins/authentication/client-authorities';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 import { addContributions } from './add-contributions.ts';
 import { newAuditing } from './auditing.ts';
+import { newFlowControl } from './flow-control.ts';
 import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
 import { type Log, newLog } from './log.ts';
@@ -137,10 +138,14 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   escalation.connect({ informers, authorizer: nest.get(UnionAuthorizer), rules: new RBAC(informers) });
 
   const auditing = config.audit && newAuditing(config.audit, log);
+  const flowControl = config.requests.priorityAndFairness
+    ? newFlowControl({ config: config.requests, informers, storage, registry, shutdown: shutdown.signal })
+    : undefined;
   const server = new GenericServer({
     authentication: nest.get(AuthenticationGuard),
     authorization: nest.get(AuthorizationGuard),
     auditing,
+    flowControl: flowControl?.control,
     metrics,
     log: log.chain,
     serving: config.serving && { ...config.serving, ...askingClients(config, config.serving) },
@@ -186,6 +191,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     scheme,
     async start() {
       await storage.whenReady();
+      flowControl?.follow();
       return server.start();
     },
     reloadCertificates(tls) {

@@ -103,6 +103,8 @@ export interface ServerConfig {
     readonly timeoutMs: number;
     readonly maxInFlight: number;
     readonly maxMutatingInFlight: number;
+    /** Whether the limits are shared out by flow schemas and priority levels; else reads and writes have theirs. */
+    readonly priorityAndFairness: boolean;
     readonly goawayChance: number;
     readonly hstsDirectives: readonly string[];
     /** Patterns, anchored and checked. */

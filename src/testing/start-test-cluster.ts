@@ -125,6 +125,7 @@ function testConfig(
       timeoutMs: 60_000,
       maxInFlight: 400,
       maxMutatingInFlight: 200,
+      priorityAndFairness: true,
       goawayChance: 0,
       hstsDirectives: [],
       corsAllowedOrigins: [],

@@ -9,7 +9,7 @@ export class UnionBackend implements AuditBackend {
   process(events: readonly AuditEvent[]): boolean | Promise<boolean> {
     const answers = this.backends.map((backend) => backend.process(events));
     if (answers.every((answer) => typeof answer === 'boolean')) return answers.every(Boolean);
-    return Promise.all(answers).then((all) => all.every(Boolean));
+    return Promise.all(answers.map(async (answer) => answer)).then((all) => all.every(Boolean));
   }
 
   async shutDown(): Promise<void> {

@@ -74,6 +74,18 @@ export class UnionAuthenticator implements Authenticator {
 
 /** Adds system:authenticated to everybody but the anonymous. Upstream: authentication/group/authenticated_group_adder.go. */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {
+  let grouped = withGroup.get(user);
+  if (!grouped) {
+    grouped = addAuthenticatedGroup(user);
+    withGroup.set(user, grouped);
+  }
+  return grouped;
+}
+
+/** The same user each time for the same user: what is derived from users is kept by them. */
+const withGroup = new WeakMap<UserInfo, UserInfo>();
+
+function addAuthenticatedGroup(user: UserInfo): UserInfo {
   const { authenticated, unauthenticated } = groupNames;
   if (user.name === userNames.anonymous || user.groups.includes(authenticated) || user.groups.includes(unauthenticated)) return user;
   return { ...user, groups: [...user.groups, authenticated] };

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { FlowControl } from '#apiserver/endpoints/filters/priority-and-fairness';
 import type { Auditing } from '#apiserver/endpoints/filters/audit';
 import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
@@ -23,6 +24,7 @@ export interface GenericServerOptions {
   readonly authentication: AuthenticationGuard;
   readonly authorization: AuthorizationGuard;
   readonly auditing: Auditing | undefined;
+  readonly flowControl: FlowControl | undefined;
   readonly metrics: RequestMetrics;
   readonly log: ChainLog & { health(endpoint: string, check: string, error: unknown): void };
   /** undefined: no port; requests come by the in-process transport only. */

@@ -11,6 +11,7 @@ import { withLatencyTrackers } from '#apiserver/endpoints/filters/latency-tracke
 import { withMaxInFlight } from '#apiserver/endpoints/filters/max-in-flight';
 import { withMuxAndDiscoveryComplete } from '#apiserver/endpoints/filters/mux-and-discovery-complete';
 import { withPanicRecovery } from '#apiserver/endpoints/filters/panic-recovery';
+import { type FlowControl, withPriorityAndFairness } from '#apiserver/endpoints/filters/priority-and-fairness';
 import { withProbabilisticGoaway } from '#apiserver/endpoints/filters/probabilistic-goaway';
 import { withRequestDeadline } from '#apiserver/endpoints/filters/request-deadline';
 import { withRequestInfo } from '#apiserver/endpoints/filters/request-info';
@@ -51,6 +52,8 @@ export interface HandlerChainOptions {
   readonly authorization: AuthorizationGuard;
   /** undefined: nothing is audited. */
   readonly auditing: Auditing | undefined;
+  /** undefined: requests are limited by their number alone. */
+  readonly flowControl: FlowControl | undefined;
   readonly sendRetryAfter: boolean;
   readonly hstsDirectives: readonly string[];
   readonly goawayChance: number;
@@ -91,13 +94,18 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
     { name: 'Tracing', filter: withTracing(log.slow) },
     { name: 'Audit', filter: withAudit(options.auditing) },
     { name: 'Impersonation', filter: withImpersonation(options.authorization.authorizer) },
-    {
-      name: 'MaxInFlight',
-      filter: withMaxInFlight(
-        { readOnly: options.maxRequestsInFlight, mutating: options.maxMutatingRequestsInFlight },
-        options.metrics.inFlight,
-      ),
-    },
+    options.flowControl
+      ? {
+          name: 'PriorityAndFairness',
+          filter: withPriorityAndFairness(options.flowControl, options.requestTimeoutMs, options.metrics.inFlight),
+        }
+      : {
+          name: 'MaxInFlight',
+          filter: withMaxInFlight(
+            { readOnly: options.maxRequestsInFlight, mutating: options.maxMutatingRequestsInFlight },
+            options.metrics.inFlight,
+          ),
+        },
     { name: 'Authorization', filter: withAuthorization(options.authorization) },
   ];
 }

@@ -106,6 +106,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         timeoutMs: requests.requestTimeout,
         maxInFlight: requests.maxRequestsInflight,
         maxMutatingInFlight: requests.maxMutatingRequestsInflight,
+        priorityAndFairness: requests.enablePriorityAndFairness,
         goawayChance: requests.goawayChance,
         hstsDirectives: requests.strictTransportSecurityDirectives,
         corsAllowedOrigins: requests.corsAllowedOrigins.map(compileOrigin),

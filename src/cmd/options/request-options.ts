@@ -18,6 +18,10 @@ export class RequestOptions {
   @Min(0, { message: '--max-mutating-requests-inflight can not be negative value' })
   maxMutatingRequestsInflight = 200;
 
+  /** Off: the two limits hold each for itself. */
+  @Flag('enable-priority-and-fairness')
+  enablePriorityAndFairness = true;
+
   @Flag('goaway-chance')
   @Min(0, { message: goawayMessage })
   @Max(0.02, { message: goawayMessage })

@@ -1,0 +1,94 @@
+import { Buffer } from 'node:buffer';
+import { respondBytes } from '#apiserver/endpoints/handlers/responses';
+import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Classification, FlowController } from '#apiserver/flowcontrol/flow-controller';
+import type { FlowMetrics } from '#apiserver/flowcontrol/flow-metrics';
+import type { SeatedRequest } from '#apiserver/flowcontrol/queue-set';
+import type { WatchTracker } from '#apiserver/flowcontrol/watch-tracker';
+import type { WorkEstimator } from '#apiserver/flowcontrol/work-estimator';
+
+/** What shares the server out among its clients. */
+export interface FlowControl {
+  readonly controller: FlowController;
+  readonly estimator: WorkEstimator;
+  readonly watches: WatchTracker;
+  readonly metrics: FlowMetrics;
+}
+
+const text = Buffer.from('Too many requests, please try again later.\n');
+const maxWaitMs = 60_000;
+const reads = new Set(['get', 'list', 'watch']);
+
+/**
+ * Gives a request the seats that it takes, lets it wait for them in a queue of its flow, or answers 429. A watch holds its
+ * seats until it has begun; other long-running requests need none. With seats to spare a request stays synchronous.
+ * Upstream: server/filters/priority-and-fairness.go.
+ */
+export function withPriorityAndFairness(
+  { controller, estimator, watches, metrics }: FlowControl,
+  requestTimeoutMs: number,
+  observe: (inFlight: { readonly readOnly: number; readonly mutating: number }) => void,
+): Filter {
+  const inFlight = { readOnly: 0, mutating: 0 };
+  return (next) => (context) => {
+    const isWatch = context.info.verb === 'watch' && context.info.isResourceRequest;
+    if (context.longRunning && !isWatch) return next(context);
+    const classification = controller.classify(context.authenticatedUser, context.info);
+    if (!classification) return next(context);
+    const { level, hand, flowSchema, flowSchemaUid } = classification;
+    context.headers.push('X-Kubernetes-PF-FlowSchema-UID', flowSchemaUid, 'X-Kubernetes-PF-PriorityLevel-UID', level.uid);
+    const work = estimator.estimate(context, level.maxSeats);
+    let decided: ((executes: boolean) => void) | undefined;
+    const started = level.queues.start(hand, work, flowSchema, (rejection) => {
+      if (rejection) metrics.rejected(classification, rejection);
+      decided?.(rejection === undefined);
+    });
+    if (typeof started === 'string') {
+      metrics.rejected(classification, started);
+      return refuse(context, classification);
+    }
+    const { request } = started;
+    if (started.executes) return execute(next, context, classification, request);
+    return new Promise<boolean>((resolve) => {
+      decided = resolve;
+      const wait = Math.min(maxWaitMs, (context.deadline > 0 ? context.deadline - context.receivedAt : requestTimeoutMs) / 4);
+      const timer = setTimeout(() => level.queues.cancel(request, 'time-out'), wait).unref();
+      context.exchange.onClose(() => {
+        clearTimeout(timer);
+        level.queues.cancel(request, 'cancelled');
+      });
+    }).then((executes) => {
+      metrics.waited(classification, performance.now() - context.receivedAt, executes);
+      return executes ? execute(next, context, classification, request) : refuse(context, classification);
+    });
+  };
+
+  function execute(next: Handler, context: RequestContext, classification: Classification, request: SeatedRequest): void | Promise<void> {
+    const kind = reads.has(context.info.verb) ? 'readOnly' : 'mutating';
+    inFlight[kind] += 1;
+    observe(inFlight);
+    metrics.dispatched(classification);
+    if (context.info.verb === 'watch' && context.info.isResourceRequest) context.exchange.onClose(watches.register(context.info));
+    const finish = (): void => {
+      inFlight[kind] -= 1;
+      observe(inFlight);
+      classification.level.queues.finish(request);
+    };
+    let result: void | Promise<void>;
+    try {
+      result = next(context);
+    } catch (error) {
+      finish();
+      throw error;
+    }
+    if (result === undefined) finish();
+    else return result.finally(finish);
+  }
+
+  function refuse(context: RequestContext, { level }: Classification): void {
+    if (context.exchange.closed) return;
+    level.dropped.record(Math.floor(Date.now() / 1000));
+    context.headers.push('Retry-After', String(level.dropped.retryAfter));
+    respondBytes(context, 429, 'text/plain; charset=utf-8', text);
+  }
+}

@@ -1,0 +1,219 @@
+import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
+import { allocateConcurrency } from './concurrency-allocation.ts';
+import { DroppedRequests } from './dropped-requests.ts';
+import { QueueSet } from './queue-set.ts';
+import { type FlowSchema, matchesFlowSchema, type PriorityLevelConfiguration } from './rule.ts';
+import { dealHand } from './shuffle-sharding.ts';
+
+/** Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go. */
+const smoothing = 0.977;
+const maxSeatsShare = 0.15;
+/** How many kinds of requests of one user are remembered with the flow that they belong to. */
+const maxRemembered = 512;
+const serverName = 'exempt';
+
+/** A priority level as it is at work. */
+export interface PriorityLevel {
+  readonly name: string;
+  readonly uid: string;
+  readonly isExempt: boolean;
+  readonly queues: QueueSet;
+  readonly deckSize: number;
+  readonly handSize: number;
+  /** The most seats that one request may take; 0: no limit of the level's own. */
+  readonly maxSeats: number;
+  readonly nominal: number;
+  readonly min: number;
+  readonly max: number;
+  readonly dropped: DroppedRequests;
+  /** What queues were made of: others are made where it changes. */
+  readonly shape: string;
+  smoothedDemand: number;
+  current: number;
+}
+
+/** To which flow a request belongs. */
+export interface Classification {
+  readonly flowSchema: string;
+  readonly flowSchemaUid: string;
+  readonly level: PriorityLevel;
+  /** The queues that its flow may use. */
+  readonly hand: readonly number[];
+}
+
+/**
+ * Turns flow schemas and priority levels into queues, says to which of them a request belongs, and moves seats every while
+ * from levels that do not need theirs to those that do. What belongs to no schema belongs to `catch-all`.
+ * Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go.
+ */
+export class FlowController {
+  #schemas: readonly FlowSchema[] = [];
+  #levels: ReadonlyMap<string, PriorityLevel> = new Map();
+  /** By user, then by what is asked for. */
+  #classified = new WeakMap<UserInfo, Map<string, Classification>>();
+
+  /** `concurrency`: the seats of the whole server. */
+  constructor(
+    readonly concurrency: number,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  get levels(): ReadonlyMap<string, PriorityLevel> {
+    return this.#levels;
+  }
+
+  get schemas(): readonly FlowSchema[] {
+    return this.#schemas;
+  }
+
+  /** Takes over what is configured. Levels whose queues stay as they are keep their requests. */
+  configure(schemas: readonly FlowSchema[], levels: readonly PriorityLevelConfiguration[]): void {
+    const shares = levels.reduce((sum, level) => sum + sharesOf(level), 0);
+    const next = new Map<string, PriorityLevel>();
+    for (const level of levels) {
+      const name = level.metadata.name ?? '';
+      next.set(name, this.#level(name, level, shares));
+    }
+    this.#levels = next;
+    this.#schemas = schemas
+      .filter(({ spec }) => next.has(spec?.priorityLevelConfiguration?.name ?? ''))
+      .sort((a, b) => precedenceOf(a) - precedenceOf(b) || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+    this.#classified = new WeakMap();
+    this.adjust();
+  }
+
+  /** undefined before anything is configured, and where not even the catch-all is there. */
+  classify(user: UserInfo, info: RequestInfo): Classification | undefined {
+    let known = this.#classified.get(user);
+    if (!known) {
+      known = new Map();
+      this.#classified.set(user, known);
+    }
+    const key = info.isResourceRequest
+      ? `${info.verb} ${info.apiGroup} ${info.resource} ${info.subresource} ${info.namespace}`
+      : `${info.verb} ${info.path}`;
+    let classification = known.get(key);
+    if (!classification) {
+      classification = this.#classify(user, info);
+      if (!classification) return undefined;
+      if (known.size >= maxRemembered) known.clear();
+      known.set(key, classification);
+    }
+    return classification;
+  }
+
+  #classify(user: UserInfo, info: RequestInfo): Classification | undefined {
+    const schema =
+      this.#schemas.find((one) => matchesFlowSchema(one, user, info)) ??
+      this.#schemas.find(({ metadata }) => metadata.name === 'catch-all');
+    const level = this.#levels.get(schema?.spec?.priorityLevelConfiguration?.name ?? '');
+    if (!schema || !level) return undefined;
+    const method = schema.spec?.distinguisherMethod?.type;
+    const distinguisher = method === 'ByUser' ? user.name : method === 'ByNamespace' ? info.namespace : '';
+    const name = schema.metadata.name ?? '';
+    return {
+      flowSchema: name,
+      flowSchemaUid: schema.metadata.uid ?? '',
+      level,
+      hand: level.deckSize > 0 ? dealHand(`${name.length}:${name}${distinguisher}`, level.deckSize, level.handSize) : [],
+    };
+  }
+
+  #level(name: string, { metadata, spec }: PriorityLevelConfiguration, shares: number): PriorityLevel {
+    const isExempt = spec?.type === 'Exempt';
+    const { limited, exempt } = spec ?? {};
+    const nominal = shares === 0 ? 0 : Math.ceil((this.concurrency * sharesOf({ metadata, spec } as PriorityLevelConfiguration)) / shares);
+    const lendable = Math.round((nominal * ((isExempt ? exempt : limited)?.lendablePercent ?? 0)) / 100);
+    const borrowing = limited?.borrowingLimitPercent;
+    const queuing = limited?.limitResponse?.type === 'Queue' ? limited.limitResponse.queuing : undefined;
+    const { queues: deckSize = 0, handSize = 0, queueLengthLimit = 0 } = queuing ?? {};
+    const shape = JSON.stringify([isExempt, deckSize, queueLengthLimit]);
+    const present = this.#levels.get(name);
+    const kept = present?.shape === shape ? present : undefined;
+    const initial = nominal - Math.floor(lendable / 2);
+    return {
+      name,
+      uid: metadata.uid ?? '',
+      isExempt,
+      queues:
+        kept?.queues ??
+        new QueueSet(
+          { queuing: deckSize > 0 ? { queues: deckSize, queueLengthLimit } : undefined },
+          isExempt ? Number.POSITIVE_INFINITY : initial,
+          this.now,
+        ),
+      deckSize,
+      handSize: Math.min(handSize, deckSize),
+      maxSeats: handSize > 0 ? Math.max(1, Math.min(Math.ceil(nominal * maxSeatsShare), Math.floor(nominal / handSize))) : 0,
+      nominal,
+      min: nominal - lendable,
+      max: nominal + (borrowing === undefined ? this.concurrency : Math.round((nominal * borrowing) / 100)),
+      dropped: kept?.dropped ?? new DroppedRequests(),
+      shape,
+      smoothedDemand: kept?.smoothedDemand ?? 0,
+      current: kept?.current ?? initial,
+    };
+  }
+
+  /** Gives each level the seats that it needs by what it wanted since the last time; to be called every 10 seconds. */
+  adjust(): void {
+    const levels = [...this.#levels.values()];
+    let remaining = levels.reduce((sum, { nominal }) => sum + nominal, 0);
+    const total = remaining;
+    const limited: { readonly level: PriorityLevel; readonly lowest: number }[] = [];
+    for (const level of levels) {
+      const { average, deviation, max, duration } = level.queues.demand.reset(this.now());
+      if (duration > 0) {
+        const envelope = average + deviation;
+        level.smoothedDemand = Math.max(envelope, smoothing * level.smoothedDemand + (1 - smoothing) * envelope);
+      }
+      const highest = Math.round(max);
+      if (level.isExempt) {
+        level.current = Math.max(level.min, highest);
+        remaining -= level.current;
+      } else {
+        limited.push({ level, lowest: Math.max(level.min, Math.min(level.nominal, highest)) });
+      }
+    }
+    const seats = shareOut(limited, remaining, total);
+    for (const [i, { level }] of limited.entries()) {
+      level.current = seats[i] as number;
+      level.queues.limit = level.current;
+    }
+  }
+}
+
+function shareOut(
+  limited: readonly { readonly level: PriorityLevel; readonly lowest: number }[],
+  remaining: number,
+  total: number,
+): number[] {
+  const minSum = limited.reduce((sum, { level }) => sum + level.min, 0);
+  const lowestSum = limited.reduce((sum, { lowest }) => sum + lowest, 0);
+  if (remaining <= minSum) return limited.map(({ level }) => level.min);
+  if (remaining <= lowestSum) {
+    const share = (remaining - minSum) / (lowestSum - minSum);
+    return limited.map(({ level, lowest }) => level.min + Math.round((lowest - level.min) * share));
+  }
+  try {
+    const items = limited.map(({ level, lowest }) => ({
+      lowerBound: lowest,
+      upperBound: level.max,
+      target: Math.max(lowest, level.smoothedDemand),
+    }));
+    return allocateConcurrency(total, items).seats.map(Math.round);
+  } catch {
+    // The levels cannot take as many as there are: each keeps what it has.
+    return limited.map(({ level }) => level.current);
+  }
+}
+
+function sharesOf({ metadata, spec }: PriorityLevelConfiguration): number {
+  if (spec?.type === 'Exempt') return spec.exempt?.nominalConcurrencyShares ?? 0;
+  return spec?.limited?.nominalConcurrencyShares ?? (metadata.name === serverName ? 0 : 30);
+}
+
+function precedenceOf({ spec }: FlowSchema): number {
+  return spec?.matchingPrecedence ?? 1000;
+}
