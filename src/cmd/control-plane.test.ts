@@ -348,7 +348,6 @@ describe('flow control', () => {
   test.each([
     { name: 'probes', annotation: 'true', want: 2, why: 'the server keeps it' },
     { name: 'probes', annotation: 'false', want: 7, why: 'somebody has taken it over' },
-    { name: 'catch-all', annotation: 'false', want: 10_000, why: 'the server cannot be without it' },
   ])('$name with autoupdate $annotation: $why', async ({ name, annotation, want }) => {
     await using cluster = await startTestCluster();
     const client = loopback(cluster);
@@ -359,6 +358,15 @@ describe('flow control', () => {
     }));
     await ensureFlowControl(client);
     expect(client.peek(flowSchemas, '', name)).toMatchObject({ spec: { matchingPrecedence: want } });
+  });
+
+  test('nobody changes what the server cannot be without', async () => {
+    await using cluster = await startTestCluster();
+    const change = loopback(cluster).update(flowSchemas, '', 'catch-all', (schema) => ({
+      ...schema,
+      spec: { ...(schema['spec'] as object), matchingPrecedence: 7 },
+    }));
+    await expect(change).rejects.toThrow(/spec of 'catch-all' must equal the fixed value/);
   });
 });
 

@@ -3,6 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { PriorityLevelConfiguration, PriorityLevelConfigurationSpec } from '#kubernetes/schema/flowcontrol_v1.gen';
+import { validateConditions, validatePriorityLevelConfiguration } from '#kubernetes/apis/flowcontrol/validation';
 import { defaultPriorityLevelConfiguration } from './defaults.ts';
 
 function queuing(spec: PriorityLevelConfigurationSpec | undefined, field: 'queues' | 'handSize' | 'queueLengthLimit'): number | string {
@@ -20,7 +21,7 @@ export default defineResource<PriorityLevelConfiguration>({
   schema: 'flowcontrol_v1.PriorityLevelConfiguration',
   storagePath: 'prioritylevelconfigurations',
   defaults: defaultPriorityLevelConfiguration,
-  strategy: specAndStatus(),
+  strategy: specAndStatus({ validate: validatePriorityLevelConfiguration, validateUpdate: validatePriorityLevelConfiguration }),
   columns: [
     nameColumn,
     stringColumn('Type', describe('flowcontrol_v1.PriorityLevelConfigurationSpec', 'type'), ({ spec }) => spec?.type ?? ''),
@@ -37,6 +38,6 @@ export default defineResource<PriorityLevelConfiguration>({
     ageColumn,
   ],
   subresources: {
-    status: statusSubresource({ metadata: 'keep' }),
+    status: statusSubresource({ metadata: 'keep', strategy: { validateUpdate: validateConditions } }),
   },
 });
