@@ -3,6 +3,8 @@ import { duplicate, type FieldError, forbidden, invalid, type Path, required } f
 import { isDomainPrefixedPath } from '#apimachinery/validation/names';
 import type { OidcConfig } from '#cmd/server-config';
 import type { ClaimOrExpression } from '#plugins/authentication/oidc';
+import type { CelType } from '#apiserver/cel/check/types';
+import { compileExpression, resultTypes } from './cel-expressions.ts';
 import { FieldReader, parseStructured } from './structured-file.ts';
 
 /** What an AuthenticationConfiguration says. */
@@ -71,29 +73,62 @@ function readIssuer(reader: FieldReader, disallowed: readonly string[], errors: 
     errors.push(forbidden(issuer.at('egressSelectorType'), 'egress selection is not implemented yet'));
   issuer.done();
 
-  const requiredClaims = readClaimRules(reader, errors);
+  const { requiredClaims, claimRules } = readClaimRules(reader, errors);
   const mappings = reader.object('claimMappings');
-  const username = readMapping(mappings.object('username'), true, true, errors);
-  const groups = mappings.has('groups') ? readMapping(mappings.object('groups'), true, false, errors) : undefined;
-  const uid = mappings.has('uid') ? readMapping(mappings.object('uid'), false, false, errors) : undefined;
-  readExtra(mappings, errors);
-  mappings.done();
-  for (const rule of reader.objects('userValidationRules')) refuseExpression(rule, 'expression', errors);
-  reader.done();
-  return {
+  const username = mappings.object('username');
+  const config: OidcConfig = {
     issuer: url,
     discoveryUrl: discoveryUrl || undefined,
     certificateAuthority: certificateAuthority || undefined,
     audiences,
     signingAlgorithms,
-    username: username ?? {},
-    groups: groups?.claim ? groups : undefined,
-    uid: uid?.claim ? uid : undefined,
-    extra: [],
+    username: readMapping(username, { prefix: true, required: true, types: resultTypes.string }, errors),
+    groups: mappings.has('groups')
+      ? readMapping(mappings.object('groups'), { prefix: true, required: false, types: resultTypes.strings }, errors)
+      : undefined,
+    uid: mappings.has('uid')
+      ? readMapping(mappings.object('uid'), { prefix: false, required: false, types: resultTypes.string }, errors)
+      : undefined,
+    extra: readExtra(mappings, errors),
     requiredClaims,
-    claimRules: [],
-    userRules: [],
+    claimRules,
+    userRules: reader.objects('userValidationRules').flatMap((rule) => readUserRule(rule, errors)),
   };
+  mappings.done();
+  reader.done();
+  checkVerifiedEmail(reader, username, errors);
+  return config;
+}
+
+/** Whoever may choose a mail address freely must not become somebody else by it: an expression that uses it must ask whether it is verified. */
+function checkVerifiedEmail(reader: FieldReader, username: FieldReader, errors: FieldError[]): void {
+  const expression = username.text('expression');
+  if (!/\bclaims\s*\??(\.\s*email\b|\[\s*\??\s*['"]email['"])/.test(expression)) return;
+  const all = [
+    expression,
+    ...reader
+      .object('claimMappings')
+      .objects('extra')
+      .map((entry) => entry.text('valueExpression')),
+    ...reader.objects('claimValidationRules').map((rule) => rule.text('expression')),
+  ];
+  if (all.some((text) => text.includes('email_verified'))) return;
+  errors.push(
+    invalid(
+      username.at('expression'),
+      expression,
+      'claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression',
+    ),
+  );
+}
+
+function readUserRule(rule: FieldReader, errors: FieldError[]): OidcConfig['userRules'][number] | [] {
+  const text = rule.requiredText('expression');
+  const message = rule.text('message') || undefined;
+  rule.done();
+  const compiled = text === '' ? undefined : compileExpression('user', text, resultTypes.boolean, rule.at('expression'), errors);
+  if (!compiled) return [];
+  return { text, message, expression: ({ name, uid = '', groups, extra = {} }) => compiled({ username: name, uid, groups, extra }) };
 }
 
 function checkUrl(text: string, disallowed: readonly string[], path: Path, errors: FieldError[]): void {
@@ -124,51 +159,72 @@ function checkAudiences(audiences: readonly string[], policy: string, issuer: Fi
     errors.push(invalid(issuer.at('audienceMatchPolicy'), policy, 'audienceMatchPolicy must be empty or MatchAny for single audience'));
 }
 
-function readClaimRules(reader: FieldReader, errors: FieldError[]): Map<string, string> {
-  const claims = new Map<string, string>();
+function readClaimRules(reader: FieldReader, errors: FieldError[]): Pick<OidcConfig, 'requiredClaims' | 'claimRules'> {
+  const requiredClaims = new Map<string, string>();
+  const claimRules: OidcConfig['claimRules'][number][] = [];
   for (const rule of reader.objects('claimValidationRules')) {
-    if (rule.has('expression')) {
-      refuseExpression(rule, 'expression', errors);
-      continue;
-    }
     const claim = rule.text('claim');
-    if (claim === '') errors.push(required(rule.path as Path, 'claim or expression is required'));
-    else if (claims.has(claim)) errors.push(duplicate(rule.at('claim'), claim));
-    if (rule.text('message') !== '')
-      errors.push(invalid(rule.at('message'), rule.text('message'), 'may not be specified when claim is set'));
-    claims.set(claim, rule.text('requiredValue'));
+    const text = rule.text('expression');
+    const message = rule.text('message');
+    const requiredValue = rule.text('requiredValue');
     rule.done();
+    if (claim !== '' && text !== '') errors.push(invalid(rule.path as Path, claim, "claim and expression can't both be set"));
+    else if (claim !== '') {
+      if (requiredClaims.has(claim)) errors.push(duplicate(rule.at('claim'), claim));
+      if (message !== '') errors.push(invalid(rule.at('message'), message, 'may not be specified when claim is set'));
+      requiredClaims.set(claim, requiredValue);
+    } else if (text !== '') {
+      if (requiredValue !== '')
+        errors.push(invalid(rule.at('requiredValue'), requiredValue, 'may not be specified when expression is set'));
+      if (claimRules.some((one) => one.text === text)) errors.push(duplicate(rule.at('expression'), text));
+      const expression = compileExpression('claims', text, resultTypes.boolean, rule.at('expression'), errors);
+      if (expression) claimRules.push({ expression, text, message: message || undefined });
+    } else errors.push(required(rule.path as Path, 'claim or expression is required'));
   }
-  return claims;
+  return { requiredClaims, claimRules };
 }
 
-function readMapping(reader: FieldReader, hasPrefix: boolean, isRequired: boolean, errors: FieldError[]): ClaimOrExpression | undefined {
-  if (reader.has('expression')) {
-    refuseExpression(reader, 'expression', errors);
-    return undefined;
-  }
+interface MappingRules {
+  readonly prefix: boolean;
+  readonly required: boolean;
+  readonly types: readonly CelType[];
+}
+
+function readMapping(reader: FieldReader, rules: MappingRules, errors: FieldError[]): ClaimOrExpression {
   const claim = reader.text('claim');
-  if (claim === '' && isRequired) errors.push(required(reader.path as Path, 'claim or expression is required'));
-  if (hasPrefix && claim !== '' && !reader.has('prefix'))
+  const text = reader.text('expression');
+  const prefix = rules.prefix ? reader.text('prefix') : '';
+  const hasPrefix = rules.prefix && reader.has('prefix');
+  reader.done();
+  if (claim !== '' && text !== '') errors.push(invalid(reader.path as Path, '', "claim and expression can't both be set"));
+  else if (claim === '' && text === '' && rules.required) errors.push(required(reader.path as Path, 'claim or expression is required'));
+  if (text !== '') {
+    if (hasPrefix) errors.push(invalid(reader.at('prefix'), prefix, 'may not be specified when expression is set'));
+    return { expression: compileExpression('claims', text, rules.types, reader.at('expression'), errors) };
+  }
+  if (rules.prefix && claim !== '' && !hasPrefix)
     errors.push(
       required(reader.at('prefix'), 'prefix is required when claim is set. It can be set to an empty string to disable prefixing'),
     );
-  const prefix = hasPrefix ? reader.text('prefix') : '';
-  reader.done();
   return { claim, prefix };
 }
 
-function readExtra(mappings: FieldReader, errors: FieldError[]): void {
-  for (const entry of mappings.objects('extra')) {
+function readExtra(mappings: FieldReader, errors: FieldError[]): OidcConfig['extra'][number][] {
+  const seen = new Set<string>();
+  return mappings.objects('extra').flatMap((entry) => {
     const key = entry.requiredText('key');
+    const text = entry.requiredText('valueExpression');
+    entry.done();
     if (key !== '') errors.push(...isDomainPrefixedPath(entry.at('key'), key));
     if (key !== key.toLowerCase()) errors.push(invalid(entry.at('key'), key, 'must be lowercase'));
-    refuseExpression(entry, 'valueExpression', errors);
-  }
-}
-
-function refuseExpression(reader: FieldReader, field: string, errors: FieldError[]): void {
-  if (reader.requiredText(field) !== '') errors.push(forbidden(reader.at(field), 'CEL expressions are not implemented yet'));
+    const domain = key.split('/', 1)[0] ?? '';
+    if (/(^|\.)(k8s|kubernetes)\.io$/.test(domain))
+      errors.push(invalid(entry.at('key'), key, 'k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use'));
+    if (seen.has(key)) errors.push(duplicate(entry.at('key'), key));
+    seen.add(key);
+    const value = text === '' ? undefined : compileExpression('claims', text, resultTypes.strings, entry.at('valueExpression'), errors);
+    return value ? { key, value } : [];
+  });
 }
 
 function isBundle(pem: string): boolean {

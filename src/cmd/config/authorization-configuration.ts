@@ -1,9 +1,11 @@
 import { isAbsolute } from 'node:path';
 import { formatDuration } from '#apimachinery/runtime/duration';
-import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { type ServiceConnection, readKubeconfig } from '#apiserver/webhook/kubeconfig';
 import type { AuthorizerConfig } from '#cmd/server-config';
+import type { SubjectAccessReviewSpec } from '#plugins/authorization/webhook';
+import { compileExpression, resultTypes } from './cel-expressions.ts';
 import { FieldReader, parseStructured } from './structured-file.ts';
 
 const types = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'];
@@ -11,6 +13,7 @@ const types = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'];
 const builtIn = ['AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC'] as const;
 const repeatable = 'Webhook';
 const maxTimeoutMs = 30_000;
+const maxMatchConditions = 64;
 
 interface WebhookFields {
   readonly name: string;
@@ -20,6 +23,7 @@ interface WebhookFields {
   readonly version: string;
   readonly failurePolicy: string;
   readonly kubeconfig: string;
+  readonly matches: ((review: SubjectAccessReviewSpec) => boolean) | undefined;
 }
 
 /**
@@ -88,12 +92,7 @@ function readWebhook(name: string, reader: FieldReader, errors: FieldError[]): W
   };
   const version = oneOf('subjectAccessReviewVersion', ['v1', 'v1beta1']);
   const failurePolicy = oneOf('failurePolicy', ['NoOpinion', 'Deny']);
-  reader.text('matchConditionSubjectAccessReviewVersion');
-  for (const condition of reader.objects('matchConditions')) {
-    condition.requiredText('expression');
-    if (condition.has('expression')) errors.push(forbidden(condition.at('expression'), 'CEL expressions are not implemented yet'));
-    condition.done();
-  }
+  const matches = readMatchConditions(reader, errors);
   const info = reader.object('connectionInfo');
   const type = info.requiredText('type');
   const kubeconfig = info.text('kubeConfigFile');
@@ -106,5 +105,53 @@ function readWebhook(name: string, reader: FieldReader, errors: FieldError[]): W
     errors.push(invalid(info.at('kubeConfigFile'), kubeconfig, 'must be an absolute path'));
   info.done();
   reader.done();
-  return { name, timeoutMs: timeoutMs ?? 0, authorizedTtlMs, unauthorizedTtlMs, version, failurePolicy, kubeconfig };
+  return { name, timeoutMs: timeoutMs ?? 0, authorizedTtlMs, unauthorizedTtlMs, version, failurePolicy, kubeconfig, matches };
+}
+
+/** Of a request that does not fit all of them the service is not asked. Throws where one cannot be evaluated and none says no. */
+function readMatchConditions(reader: FieldReader, errors: FieldError[]): WebhookFields['matches'] {
+  const conditions = reader.objects('matchConditions');
+  if (conditions.length > maxMatchConditions) errors.push(tooMany(reader.at('matchConditions'), conditions.length, maxMatchConditions));
+  const version = reader.text('matchConditionSubjectAccessReviewVersion');
+  const versionPath = reader.at('matchConditionSubjectAccessReviewVersion');
+  if (conditions.length > 0 && version === '') errors.push(required(versionPath, 'required if match conditions are specified'));
+  else if (version !== '' && version !== 'v1') errors.push(notSupported(versionPath, version, ['v1']));
+  const seen = new Set<string>();
+  const compiled = conditions.flatMap((condition) => {
+    const text = condition.requiredText('expression');
+    condition.done();
+    if (text === '') return [];
+    if (seen.has(text)) errors.push(duplicate(condition.at('expression'), text));
+    seen.add(text);
+    return compileExpression('request', text, resultTypes.boolean, condition.at('expression'), errors) ?? [];
+  });
+  if (compiled.length === 0) return undefined;
+  return (review) => {
+    const json = reviewJson(review);
+    let failure: Error | undefined;
+    for (const condition of compiled) {
+      try {
+        if (condition(json) !== true) return false;
+      } catch (error) {
+        failure ??= error as Error;
+      }
+    }
+    if (failure) throw failure;
+    return true;
+  };
+}
+
+/** With what v1 always says, and the groups under the name that v1 has for them. */
+function reviewJson({ resourceAttributes, nonResourceAttributes, ...review }: SubjectAccessReviewSpec): object {
+  const { group, groups, ...rest } = review as SubjectAccessReviewSpec & { readonly group?: readonly string[] };
+  const empty = { namespace: '', verb: '', group: '', version: '', resource: '', subresource: '', name: '' };
+  return {
+    user: '',
+    uid: '',
+    extra: {},
+    ...rest,
+    groups: groups ?? group ?? [],
+    ...(resourceAttributes && { resourceAttributes: { ...empty, ...resourceAttributes } }),
+    ...(nonResourceAttributes && { nonResourceAttributes }),
+  };
 }

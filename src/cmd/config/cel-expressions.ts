@@ -1,0 +1,90 @@
+import { storedExpressionsEnvironment } from '#apiserver/cel/base-environment';
+import { type CelType, anyType, boolType, isExactType, listType, mapType, stringType } from '#apiserver/cel/check/types';
+import { collectObjects, type DeclType, listDecl, mapDecl, objectOf, stringDecl } from '#apiserver/cel/decl-type';
+import { activationOf, type Environment, PlanError } from '#apiserver/cel/environment';
+import { fromJson } from '#apiserver/cel/json-values';
+import { CelError, CelList, type Value } from '#apiserver/cel/runtime/values';
+import { Issues } from '#apiserver/cel/syntax/source';
+import { type FieldError, invalid, type Path } from '#apimachinery/validation/field';
+
+/** An expression over one variable, given as JSON. Throws where it cannot be evaluated. */
+export type JsonExpression = (variable: unknown) => unknown;
+
+/** What an expression may evaluate to. */
+export const resultTypes = {
+  boolean: [boolType],
+  string: [stringType],
+  strings: [stringType, listType(stringType), anyType],
+} as const satisfies Readonly<Record<string, readonly CelType[]>>;
+
+const strings = listDecl(stringDecl);
+const selector = (name: string): DeclType =>
+  objectOf(name, {
+    rawSelector: stringDecl,
+    requirements: listDecl(objectOf('kubernetes.SelectorRequirement', { key: stringDecl, operator: stringDecl, values: strings })),
+  });
+const userFields = { uid: stringDecl, groups: strings, extra: mapDecl(stringDecl, strings) };
+const userInfo = objectOf('kubernetes.UserInfo', { username: stringDecl, ...userFields });
+const accessReview = objectOf('kubernetes.SubjectAccessReviewSpec', {
+  resourceAttributes: objectOf('kubernetes.ResourceAttributes', {
+    namespace: stringDecl,
+    verb: stringDecl,
+    group: stringDecl,
+    version: stringDecl,
+    resource: stringDecl,
+    subresource: stringDecl,
+    name: stringDecl,
+    fieldSelector: selector('kubernetes.FieldSelectorAttributes'),
+    labelSelector: selector('kubernetes.LabelSelectorAttributes'),
+  }),
+  nonResourceAttributes: objectOf('kubernetes.NonResourceAttributes', { path: stringDecl, verb: stringDecl }),
+  user: stringDecl,
+  ...userFields,
+});
+
+const object = (name: string, type: DeclType): Environment =>
+  storedExpressionsEnvironment.extend({ variables: { [name]: type.celType }, declTypes: [...collectObjects(type).values()] });
+
+/** By their variable. Upstream: apiserver/pkg/authentication/cel/compile.go, authorization/cel/compile.go. */
+const environments: Readonly<Record<'claims' | 'user' | 'request', () => Environment>> = {
+  claims: once(() => storedExpressionsEnvironment.extend({ variables: { claims: mapType(stringType, anyType) } })),
+  user: once(() => object('user', userInfo)),
+  request: once(() => object('request', accessReview)),
+};
+
+/** Compiles an expression of a configuration file; undefined, with an error, for one that is wrong. */
+export function compileExpression(
+  variable: keyof typeof environments,
+  text: string,
+  types: readonly CelType[],
+  path: Path,
+  errors: FieldError[],
+): JsonExpression | undefined {
+  const problem = (detail: string): undefined => {
+    errors.push(invalid(path, text, detail));
+    return undefined;
+  };
+  const expression = environments[variable]().compile(text);
+  if (expression instanceof Issues) return problem(`compilation failed: ${String(expression)}`);
+  if (!types.some((type) => isExactType(type, expression.outputType) || (type === anyType && expression.outputType.kind === 'dyn')))
+    return problem(types.length === 1 ? `must evaluate to ${String(types[0])}` : `must evaluate to one of [${types.join(' ')}]`);
+  try {
+    const program = expression.program();
+    return (json) => plain(program.evaluate(activationOf({ [variable]: fromJson(json) })).value);
+  } catch (error) {
+    if (!(error instanceof PlanError)) throw error;
+    return problem(`program instantiation failed: ${error.message}`);
+  }
+}
+
+/** Texts, booleans and lists of them; whatever else there is stays what it is, which no caller takes for one. */
+function plain(value: Value): unknown {
+  if (value instanceof CelError) throw new Error(value.message);
+  if (!(value instanceof CelList)) return value;
+  return Array.from({ length: value.size }, (_, i) => plain(value.get(i)));
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
