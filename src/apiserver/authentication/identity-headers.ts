@@ -18,10 +18,13 @@ export class IdentityHeaders {
   }
 
   remove(headers: IncomingHttpHeaders): void {
-    for (const name in headers) {
-      if (this.#names.has(name) || this.#prefixes.some((prefix) => name.startsWith(prefix))) delete headers[name];
-    }
+    for (const name in headers) if (this.#isIdentity(name)) delete headers[name];
     const protocols = headers['sec-websocket-protocol'];
     if (protocols !== undefined) headers['sec-websocket-protocol'] = protocols.replace(webSocketToken, '').replace(/^\s*,\s*/, '');
+  }
+
+  #isIdentity(name: string): boolean {
+    for (const prefix of this.#prefixes) if (name.startsWith(prefix)) return true;
+    return this.#names.has(name);
   }
 }

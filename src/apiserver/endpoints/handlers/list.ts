@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { Injectable } from '@nestjs/common';
+import { newInternalError } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, type ListMeta } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/codec';
@@ -9,11 +10,12 @@ import type { StructType } from '#apimachinery/runtime/schema';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { CacheList } from '#apiserver/storage/cacher/list-query';
+import { gzipPieces } from './gzip-pieces.ts';
 import { negotiate, type Negotiated } from './negotiation.ts';
 import { partialBytes } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { acceptsGzip, inMediaType, respondBytes, respondCompressible, startHeaders, wantsPretty } from './responses.ts';
+import { acceptsGzip, inMediaType, respondBytes, respondCompressible, respondError, startHeaders, wantsPretty } from './responses.ts';
 import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
 
@@ -164,9 +166,20 @@ function separated(runs: readonly Buffer[]): Buffer[] {
 }
 
 function respondPieces(context: RequestContext, mediaType: string, pieces: readonly Buffer[]): void {
-  let total = 0;
-  for (const piece of pieces) total += piece.length;
+  const total = lengthOf(pieces);
   if (total <= joinBelowBytes) return respondBytes(context, 200, mediaType, Buffer.concat(pieces, total));
-  if (acceptsGzip(context)) return respondCompressible(context, 200, mediaType, Buffer.concat(pieces, total));
-  context.exchange.sendPieces(200, startHeaders(context, 200, mediaType), pieces, total);
+  if (!acceptsGzip(context)) return context.exchange.sendPieces(200, startHeaders(context, 200, mediaType), pieces, total);
+  gzipPieces(pieces).then(
+    (compressed) => {
+      context.headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding');
+      context.exchange.sendPieces(200, startHeaders(context, 200, mediaType), compressed, lengthOf(compressed));
+    },
+    (error: Error) => respondError(context, newInternalError(error)),
+  );
+}
+
+function lengthOf(pieces: readonly Buffer[]): number {
+  let total = 0;
+  for (const { length } of pieces) total += length;
+  return total;
 }

@@ -13,11 +13,11 @@ import { BodyTooLargeError } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { warningHeaders } from '#apiserver/endpoints/request/warnings';
 import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
+import { gzipLevel } from './gzip-pieces.ts';
 import { isPretty, type MediaType, type Negotiated, negotiate, plainRestrictions } from './negotiation.ts';
 
-/** Bodies above this are compressed for those who accept it, at this level. Upstream: handlers/responsewriters/writers.go. */
+/** Bodies above this are compressed for those who accept it. Upstream: handlers/responsewriters/writers.go. */
 const gzipThreshold = 128 * 1024;
-const gzipLevel = 1;
 /** What a body may have. Upstream: server/config.go. */
 export const maxRequestBodyBytes = 3 * 1024 * 1024;
 

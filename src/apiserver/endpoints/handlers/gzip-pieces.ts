@@ -1,0 +1,91 @@
+import { Buffer } from 'node:buffer';
+import { promisify } from 'node:util';
+import { constants, crc32, deflateRaw } from 'node:zlib';
+
+/** Upstream: handlers/responsewriters/writers.go (defaultGzipContentEncodingLevel). */
+export const gzipLevel = 1;
+/** Smaller pieces are not worth a call: they go as they are. */
+const deflatedAboveBytes = 4_096;
+/** ID, deflate, no flags, no time, fastest, unknown system. RFC 1952, 2.3. */
+const head = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
+/** An empty stored block, the last. RFC 1951, 3.2.4. */
+const lastBlock = Buffer.from([1, 0, 0, 0xff, 0xff]);
+
+/** Deflate blocks that end at a byte and refer to nothing before them: they may stand anywhere in a stream. */
+interface Deflated {
+  readonly blocks: Buffer;
+  /** Of what was deflated. */
+  readonly crc: number;
+}
+
+/** What was deflated once, for as long as somebody has the piece: runs of list items are kept by the watch cache. */
+const deflatedPieces = new WeakMap<Buffer, Deflated | Promise<Deflated>>();
+const deflate = promisify(deflateRaw);
+
+/**
+ * One gzip member with all pieces, made of what each piece is by itself, so that pieces that have been sent before cost nothing
+ * but their copying: the blocks of the pieces one after the other, and the checksum of the whole from those of the pieces.
+ */
+export async function gzipPieces(pieces: readonly Buffer[]): Promise<Buffer[]> {
+  const deflated = await Promise.all(pieces.map(deflatedPiece));
+  let crc = 0;
+  let size = 0;
+  for (const [i, piece] of pieces.entries()) {
+    crc = combineCrc32(crc, (deflated[i] as Deflated).crc, piece.length);
+    size += piece.length;
+  }
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(crc, 0);
+  trailer.writeUInt32LE(size % 2 ** 32, 4);
+  return [head, ...deflated.map(({ blocks }) => blocks), lastBlock, trailer];
+}
+
+function deflatedPiece(piece: Buffer): Deflated | Promise<Deflated> {
+  if (piece.length <= deflatedAboveBytes) return { blocks: storedBlock(piece), crc: crc32(piece) };
+  let deflated = deflatedPieces.get(piece);
+  if (!deflated) {
+    deflated = deflate(piece, { level: gzipLevel, finishFlush: constants.Z_FULL_FLUSH }).then((blocks) => {
+      const done = { blocks, crc: crc32(piece) };
+      deflatedPieces.set(piece, done);
+      return done;
+    });
+    deflatedPieces.set(piece, deflated);
+  }
+  return deflated;
+}
+
+function storedBlock(piece: Buffer): Buffer {
+  const block = Buffer.allocUnsafe(5 + piece.length);
+  block[0] = 0;
+  block.writeUInt16LE(piece.length, 1);
+  block.writeUInt16LE(piece.length ^ 0xffff, 3);
+  piece.copy(block, 5);
+  return block;
+}
+
+/** The polynomial of CRC-32, bits reversed. */
+const polynomial = 0xedb88320;
+
+/** The product of two polynomials modulo that of the CRC; the highest bit is the coefficient of x^0. Upstream: zlib's crc32.c. */
+function multiply(a: number, b: number): number {
+  let product = 0;
+  for (let bit = 1 << 31, factor = b; bit !== 0; bit >>>= 1) {
+    if (a & bit) product ^= factor;
+    factor = factor & 1 ? (factor >>> 1) ^ polynomial : factor >>> 1;
+  }
+  return product >>> 0;
+}
+
+/** x^(2^n) for n from 0. */
+const squares = [1 << 30];
+for (let n = 1; n < 32; n++) squares.push(multiply(squares[n - 1] as number, squares[n - 1] as number));
+
+/** The CRC-32 of two texts, one after the other, from theirs and the length of the second in bytes. */
+export function combineCrc32(first: number, second: number, length: number): number {
+  // Each byte of the second shifts the first by 8 bits: x^(8 * length).
+  let shift = 1 << 31;
+  for (let n = 3, left = length; left > 0; left = Math.floor(left / 2), n++) {
+    if (left % 2 === 1) shift = multiply(squares[n % 32] as number, shift);
+  }
+  return (multiply(shift, first) ^ second) >>> 0;
+}
