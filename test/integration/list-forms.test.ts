@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
@@ -78,5 +80,21 @@ describe('forms of a list', () => {
     const annotationsOf = async (version: string) => (await list<List>(path(version), partial)).items[0]?.metadata.annotations;
     expect(await annotationsOf('v2')).toBeUndefined();
     expect(Object.keys((await annotationsOf('v1')) ?? {})).toContain('autoscaling.alpha.kubernetes.io/metrics');
+  });
+
+  it.each([
+    { size: 'small', bytes: 100, encoding: null },
+    { size: 'middling', bytes: 30_000, encoding: null },
+    { size: 'large', bytes: 300_000, encoding: 'gzip' },
+  ])('that are $size are compressed: $encoding', async ({ size, bytes, encoding }) => {
+    const path = `/api/v1/namespaces/kube-public/configmaps?labelSelector=size=${size}`;
+    const body = { metadata: { name: size, labels: { size } }, data: { text: 'lorem '.repeat(bytes / 6) } };
+    expect((await cluster.fetch('/api/v1/namespaces/kube-public/configmaps', { body })).status).toBe(201);
+    const plain = await (await cluster.fetch(path)).text();
+    const answer = await cluster.fetch(path, { headers: { 'accept-encoding': 'gzip' } });
+    expect(answer.headers.get('content-encoding')).toBe(encoding);
+    const received = Buffer.from(await answer.arrayBuffer());
+    expect((encoding ? gunzipSync(received) : received).toString()).toBe(plain);
+    expect(plain).toContain('lorem');
   });
 });

@@ -15,7 +15,16 @@ import { negotiate, type Negotiated } from './negotiation.ts';
 import { partialBytes } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { acceptsGzip, inMediaType, respondBytes, respondCompressible, respondError, startHeaders, wantsPretty } from './responses.ts';
+import {
+  acceptsGzip,
+  gzipThreshold,
+  inMediaType,
+  respondBytes,
+  respondCompressible,
+  respondError,
+  startHeaders,
+  wantsPretty,
+} from './responses.ts';
 import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
 
@@ -23,8 +32,8 @@ const comma = Buffer.from(',');
 const nothing = Buffer.alloc(0);
 const listEnd = Buffer.from(']}\n');
 const brace = Buffer.from('{');
-/** Smaller lists are sent as one buffer: fewer records and system calls. */
-const joinBelowBytes = 128 * 1024;
+/** Smaller lists are sent as one buffer: fewer records and system calls. Of larger ones a copy costs more than these. */
+const joinBelowBytes = 16 * 1024;
 
 /** GET of a collection. Upstream: endpoints/handlers/get.go (ListResource). */
 @Injectable()
@@ -168,7 +177,8 @@ function separated(runs: readonly Buffer[]): Buffer[] {
 function respondPieces(context: RequestContext, mediaType: string, pieces: readonly Buffer[]): void {
   const total = lengthOf(pieces);
   if (total <= joinBelowBytes) return respondBytes(context, 200, mediaType, Buffer.concat(pieces, total));
-  if (!acceptsGzip(context)) return context.exchange.sendPieces(200, startHeaders(context, 200, mediaType), pieces, total);
+  if (total <= gzipThreshold || !acceptsGzip(context))
+    return context.exchange.sendPieces(200, startHeaders(context, 200, mediaType), pieces, total);
   gzipPieces(pieces).then(
     (compressed) => {
       context.headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding');

@@ -17,7 +17,7 @@ import { gzipLevel } from './gzip-pieces.ts';
 import { isPretty, type MediaType, type Negotiated, negotiate, plainRestrictions } from './negotiation.ts';
 
 /** Bodies above this are compressed for those who accept it. Upstream: handlers/responsewriters/writers.go. */
-const gzipThreshold = 128 * 1024;
+export const gzipThreshold = 128 * 1024;
 /** What a body may have. Upstream: server/config.go. */
 export const maxRequestBodyBytes = 3 * 1024 * 1024;
 
