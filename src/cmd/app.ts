@@ -6,6 +6,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { Registry } from 'prom-client';
 import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
 import { schema as apiextensionsSchema } from '#apiextensions-apiserver/schema/schema';
+import { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
@@ -128,7 +129,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
       },
       config.routesToEndpoints ?? false,
     ),
-    AdmissionModule.register(config.admission, config.admissionConfigurations, contributions),
+    AdmissionModule.register(config.admission, config.admissionConfigurations, contributions, new AdmissionMetrics(registry)),
     PagesModule,
     ...builders.flatMap(({ target, builder }) => builder.groups.map((group) => ApiGroupModule.register(group, target))),
   ];

@@ -1,4 +1,5 @@
 import type { AdmissionHandler, AdmissionMatch, Attributes, Operation } from './attributes.ts';
+import type { AdmissionMetrics } from './admission-metrics.ts';
 import { admissionPluginOptions } from './admission-plugin.ts';
 
 interface Step {
@@ -20,7 +21,7 @@ export class AdmissionChain {
 
   constructor(
     readonly plugins: readonly AdmissionHandler[],
-    readonly observe: ObserveStep | undefined = undefined,
+    readonly metrics: AdmissionMetrics | undefined = undefined,
   ) {
     for (const plugin of plugins) {
       if (!plugin.admit && !plugin.validate)
@@ -47,7 +48,7 @@ export class AdmissionChain {
 
   #step(plugin: AdmissionHandler, phase: 'admit' | 'validate'): Step {
     const { name } = admissionPluginOptions(plugin);
-    const { observe } = this;
+    const observe = this.metrics?.plugin;
     const run = (request: Attributes): void | Promise<void> => plugin[phase]?.(request);
     if (!observe) return { name, run };
     return {

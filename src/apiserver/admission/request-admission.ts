@@ -38,16 +38,38 @@ export class RequestAdmission {
   /** Lets the mutating plugins change the object. Returns nothing, without a promise, where none of them waits. */
   admit(call: AdmissionCall): void | Promise<void> {
     const steps = this.#steps(call).mutating;
-    if (steps.length === 0) return;
-    const request = new AdmissionRequest(this.context, this.target, call);
-    const result = run(steps, request);
-    if (result) return result.then(() => this.#reinvoke(steps, request));
-    if (request.wantsReinvocation) return this.#reinvoke(steps, request);
+    if (steps.length > 0) return this.#measured('admit', call, () => this.#admit(steps, call));
   }
 
   validate(call: AdmissionCall): void | Promise<void> {
     const steps = this.#steps(call).validating;
-    if (steps.length > 0) return run(steps, new AdmissionRequest(this.context, this.target, call));
+    if (steps.length === 0) return;
+    return this.#measured('validate', call, () => run(steps, new AdmissionRequest(this.context, this.target, call)));
+  }
+
+  #admit(steps: CompiledAdmission['mutating'], call: AdmissionCall): void | Promise<void> {
+    const request = new AdmissionRequest(this.context, this.target, call);
+    const result = run(steps, request);
+    if (result) return result.then(() => this.#reinvoke(steps, request));
+    return this.#reinvoke(steps, request);
+  }
+
+  #measured(type: 'admit' | 'validate', { operation }: AdmissionCall, work: () => void | Promise<void>): void | Promise<void> {
+    const { metrics } = this.chain;
+    if (!metrics) return work();
+    const began = performance.now();
+    const done = (rejected: boolean): void => metrics.step(type, operation, performance.now() - began, rejected);
+    const failed = (error: unknown): never => {
+      done(true);
+      throw error;
+    };
+    try {
+      const result = work();
+      if (result) return result.then(() => done(false), failed);
+    } catch (error) {
+      return failed(error);
+    }
+    done(false);
   }
 
   #steps(call: AdmissionCall): CompiledAdmission {

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Container } from 'inversify';
 import { AdmissionChain } from '#apiserver/admission/admission-chain';
+import type { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, AdmissionPluginClass } from '#apiserver/admission/attributes';
@@ -29,6 +30,7 @@ export class AdmissionModule {
     enabled: readonly string[],
     configurations: ReadonlyMap<string, object> = new Map(),
     contributions: readonly LoadedContribution[] = [],
+    metrics?: AdmissionMetrics,
   ): DynamicModule {
     const unknown = enabled.filter((name) => !admissionPlugins.has(name));
     if (unknown.length > 0) throw new Error(`no admission plugin is named ${unknown.map((name) => JSON.stringify(name)).join(', ')}`);
@@ -38,7 +40,8 @@ export class AdmissionModule {
       providers: [
         {
           provide: AdmissionChain,
-          useFactory: (services: Container) => new AdmissionChain(pluginsInOrder(services, enabled, configurations, contributions)),
+          useFactory: (services: Container) =>
+            new AdmissionChain(pluginsInOrder(services, enabled, configurations, contributions), metrics),
           inject: [Container],
         },
         AdmissionInterceptor,

@@ -1,16 +1,9 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { newSeries, observe, type Series, SeriesHistogram } from './series-histogram.ts';
 
 /** Upstream: apiserver/pkg/endpoints/metrics/metrics.go. */
 const durationBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
-
-interface Series {
-  count: number;
-  sum: number;
-  /** How many fell into each bucket; the last is beyond all. */
-  readonly buckets: number[];
-  readonly labels: Record<string, string>;
-}
 
 const knownVerbs = new Set([
   'get',
@@ -54,7 +47,15 @@ export class RequestMetrics {
         },
       }),
     );
-    registry.registerMetric(new DurationHistogram(series, [...base]));
+    registry.registerMetric(
+      new SeriesHistogram(
+        'apiserver_request_duration_seconds',
+        'Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.',
+        base,
+        durationBuckets,
+        () => withoutCodes(series.values()),
+      ),
+    );
     const longRunning = this.#longRunning;
     registry.registerMetric(
       new Gauge({
@@ -93,20 +94,10 @@ export class RequestMetrics {
     let series = this.#series.get(key);
     if (!series) {
       if (this.#series.size >= maxSeries) return;
-      series = {
-        count: 0,
-        sum: 0,
-        buckets: new Array<number>(durationBuckets.length + 1).fill(0),
-        labels: { ...labelsOf(context), code: String(status) },
-      };
+      series = newSeries(durationBuckets, { ...labelsOf(context), code: String(status) });
       this.#series.set(key, series);
     }
-    const seconds = (performance.now() - context.receivedAt) / 1000;
-    series.count += 1;
-    series.sum += seconds;
-    let at = 0;
-    while (at < durationBuckets.length && seconds > (durationBuckets[at] as number)) at += 1;
-    series.buckets[at] = (series.buckets[at] as number) + 1;
+    observe(series, durationBuckets, (performance.now() - context.receivedAt) / 1000);
   }
 
   longRunningBegan(context: RequestContext): void {
@@ -142,52 +133,19 @@ function labelsOf({ info, status, query }: RequestContext): Record<string, strin
   };
 }
 
-/** prom-client has no histogram that takes finished buckets: this one renders those of the series. */
-class DurationHistogram extends Histogram {
-  constructor(
-    readonly series: ReadonlyMap<string, Series>,
-    labelNames: string[],
-  ) {
-    super({
-      name: 'apiserver_request_duration_seconds',
-      help: 'Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.',
-      labelNames,
-      buckets: durationBuckets,
-      registers: [],
-    });
-  }
-
-  override async get(): ReturnType<Histogram['get']> {
-    const base = await super.get();
-    const byLabels = new Map<string, Series>();
-    for (const one of this.series.values()) {
-      const { code: _, ...labels } = one.labels;
-      const key = JSON.stringify(labels);
-      const sum = byLabels.get(key);
-      if (!sum) byLabels.set(key, { ...one, buckets: [...one.buckets], labels });
-      else {
-        sum.count += one.count;
-        sum.sum += one.sum;
-        for (const [at, count] of one.buckets.entries()) sum.buckets[at] = (sum.buckets[at] ?? 0) + count;
-      }
+/** The series without the answers' codes, which the histogram does not tell apart. */
+function withoutCodes(series: Iterable<Series>): Iterable<Series> {
+  const byLabels = new Map<string, Series>();
+  for (const one of series) {
+    const { code: _, ...labels } = one.labels;
+    const key = JSON.stringify(labels);
+    const sum = byLabels.get(key);
+    if (!sum) byLabels.set(key, { ...one, buckets: [...one.buckets], labels });
+    else {
+      sum.count += one.count;
+      sum.sum += one.sum;
+      for (const [at, count] of one.buckets.entries()) sum.buckets[at] = (sum.buckets[at] ?? 0) + count;
     }
-    const values: { value: number; labels: Record<string, string | number>; metricName: string }[] = [];
-    for (const { labels, count, sum, buckets } of byLabels.values()) {
-      let cumulative = 0;
-      for (const [at, le] of durationBuckets.entries()) {
-        cumulative += buckets[at] ?? 0;
-        values.push({ metricName: `${this.metricName}_bucket`, labels: { ...labels, le }, value: cumulative });
-      }
-      values.push({ metricName: `${this.metricName}_bucket`, labels: { ...labels, le: '+Inf' }, value: count });
-      values.push(
-        { metricName: `${this.metricName}_sum`, labels, value: sum },
-        { metricName: `${this.metricName}_count`, labels, value: count },
-      );
-    }
-    return { ...base, values } as unknown as Awaited<ReturnType<Histogram['get']>>;
   }
-
-  get metricName(): string {
-    return 'apiserver_request_duration_seconds';
-  }
+  return byLabels.values();
 }
