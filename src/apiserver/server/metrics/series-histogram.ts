@@ -25,7 +25,7 @@ export function observe(series: Series, bounds: readonly number[], value: number
 export class SeriesHistogram extends Histogram {
   constructor(
     readonly metricName: string,
-    help: string,
+    readonly help: string,
     labelNames: readonly string[],
     readonly bounds: readonly number[],
     readonly series: () => Iterable<Series>,
@@ -33,8 +33,12 @@ export class SeriesHistogram extends Histogram {
     super({ name: metricName, help, labelNames: [...labelNames], buckets: [...bounds], registers: [] });
   }
 
-  override async get(): ReturnType<Histogram['get']> {
-    const base = await super.get();
+  /** What the registry writes as text; prom-client's types do not know it. */
+  getForPromString(): ReturnType<Histogram['get']> {
+    return this.get();
+  }
+
+  override get(): ReturnType<Histogram['get']> {
     const values: { value: number; labels: Record<string, string | number>; metricName: string }[] = [];
     for (const { labels, count, sum, buckets } of this.series()) {
       let cumulative = 0;
@@ -48,6 +52,8 @@ export class SeriesHistogram extends Histogram {
         { metricName: `${this.metricName}_count`, labels, value: count },
       );
     }
-    return { ...base, values } as unknown as Awaited<ReturnType<Histogram['get']>>;
+    const { metricName: name, help } = this;
+    const metric = { name, help, type: 'histogram', values, aggregator: 'sum' };
+    return Promise.resolve(metric as unknown as Awaited<ReturnType<Histogram['get']>>);
   }
 }

@@ -1,0 +1,59 @@
+import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getMetadataStorage } from 'class-validator';
+import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
+import type { AdmissionMatch } from '#apiserver/admission/attributes';
+import { absentAdmissionPlugins, admissionPlugins } from '#cmd/builtin-plugins';
+
+/** One line of the page that lists the built-in admission plugins. */
+export interface AdmissionPluginEntry {
+  readonly name: string;
+  readonly onByDefault: boolean;
+  /** Upstream has it, this server not yet. */
+  readonly isAbsent: boolean;
+  readonly phases: readonly ('mutating' | 'validating')[];
+  /** `CREATE, UPDATE of pods, pods/resize` */
+  readonly matches: readonly string[];
+  /** The members of its configuration. */
+  readonly configuration: readonly string[];
+}
+
+/** All built-in plugins in their order, then those that are not there yet. `tables`: the folder of the generated tables of options. */
+export function admissionPluginList(tables: string): AdmissionPluginEntry[] {
+  const { onByDefault } = JSON.parse(readFileSync(join(tables, 'admission.gen.json'), 'utf8')) as { onByDefault: string[] };
+  const present = [...admissionPlugins].map(([name, Plugin]): AdmissionPluginEntry => {
+    const { match, configuration } = admissionPluginOptions(Plugin);
+    const { admit, validate } = Plugin.prototype as { admit?: unknown; validate?: unknown };
+    return {
+      name,
+      onByDefault: onByDefault.includes(name),
+      isAbsent: false,
+      phases: [...(admit ? (['mutating'] as const) : []), ...(validate ? (['validating'] as const) : [])],
+      matches: match.map(matchText),
+      configuration: configuration ? membersOf(configuration) : [],
+    };
+  });
+  const absent = absentAdmissionPlugins.map((name) => ({
+    name,
+    onByDefault: onByDefault.includes(name),
+    isAbsent: true,
+    phases: [],
+    matches: [],
+    configuration: [],
+  }));
+  return [...present, ...absent];
+}
+
+function matchText({ groups = ['*'], resources, subresources = [''], operations }: AdmissionMatch): string {
+  const names = resources.flatMap((resource) =>
+    subresources.map((subresource) => (subresource === '' ? resource : `${resource}/${subresource}`)),
+  );
+  const group = groups.filter((one) => one !== '' && one !== '*').join(', ');
+  return `${operations.join(', ')} of ${names.join(', ')}${group === '' ? '' : ` (${group})`}`;
+}
+
+function membersOf(type: new () => object): string[] {
+  const metadata = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  return [...new Set(metadata.map(({ propertyName }) => propertyName))];
+}
