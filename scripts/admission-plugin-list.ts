@@ -13,7 +13,7 @@ export interface AdmissionPluginEntry {
   /** Upstream has it, this server not yet. */
   readonly isAbsent: boolean;
   readonly phases: readonly ('mutating' | 'validating')[];
-  /** `CREATE, UPDATE of pods, pods/resize` */
+  /** What is looked at, as Markdown: which operations of which resources. */
   readonly matches: readonly string[];
   /** The members of its configuration. */
   readonly configuration: readonly string[];
@@ -50,7 +50,7 @@ function matchText({ groups = ['*'], resources, subresources = [''], operations 
     subresources.map((subresource) => (subresource === '' ? resource : `${resource}/${subresource}`)),
   );
   const group = groups.filter((one) => one !== '' && one !== '*').join(', ');
-  return `${operations.join(', ')} of ${names.join(', ')}${group === '' ? '' : ` (${group})`}`;
+  return `${operations.join(', ')} of ${names.map((name) => `\`${name}\``).join(', ')}${group === '' ? '' : ` (${group})`}`;
 }
 
 function membersOf(type: new () => object): string[] {
