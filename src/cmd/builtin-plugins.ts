@@ -27,6 +27,7 @@ import { LimitRanger } from '#plugins/admission/limit-ranger';
 import { NamespaceLifecycle } from '#plugins/admission/namespace-lifecycle';
 import { NodeDeclaredFeatureValidator } from '#plugins/admission/node-declared-feature-validator';
 import { NodeRestriction } from '#plugins/admission/node-restriction/node-restriction';
+import { PersistentVolumeLabel } from '#plugins/admission/persistent-volume-label';
 import { PersistentVolumeClaimResize } from '#plugins/admission/persistent-volume-claim-resize';
 import { PodGroupProtection } from '#plugins/admission/pod-group-protection';
 import { PodGroupWorkloadExists } from '#plugins/admission/pod-group-workload-exists';
@@ -68,6 +69,7 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
   ['DenyExecOnPrivileged', DenyExecOnPrivileged],
   ['EventRateLimit', EventRateLimit],
   ['ExtendedResourceToleration', ExtendedResourceToleration],
+  ['PersistentVolumeLabel', PersistentVolumeLabel],
   ['DefaultStorageClass', DefaultStorageClass],
   ['StorageObjectInUseProtection', StorageObjectInUseProtection],
   ['PodGroupProtection', PodGroupProtection],
@@ -93,7 +95,6 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
 
 /** What upstream has and this server has not yet: it is refused by name, and told at start where it would be on by default. */
 export const absentAdmissionPlugins: readonly string[] = [
-  'PersistentVolumeLabel',
   'PodPreset',
   'PodSecurityPolicy',
   'MutatingAdmissionPolicy',

@@ -57,7 +57,7 @@ export class MutatingAdmissionWebhook {
     if (reinvocation.isReinvoke && state.hasChangedSince(request.object)) state.requirePrevious();
     try {
       for (const invocation of candidates) {
-        if (!this.#webhooks.isCalled(invocation, request, request.object)) continue;
+        if (!(await this.#webhooks.isCalled(invocation, request, request.object))) continue;
         const { uid, spec } = invocation.hook;
         if (reinvocation.isReinvoke && !state.isRequired(uid)) continue;
         const changed = await this.#call(request, invocation);

@@ -40,13 +40,13 @@ export class ValidatingAdmissionWebhook {
 
   validate(request: Attributes): void | Promise<void> {
     const candidates = this.#webhooks.candidatesFor(request);
-    if (candidates.length === 0) return;
-    const called = candidates.filter((invocation) => this.#webhooks.isCalled(invocation, request, request.object));
-    if (called.length > 0) return this.#callAll(request, called);
+    if (candidates.length > 0) return this.#callAll(request, candidates);
   }
 
-  /** Waits for all of them; the first that failed is told. */
-  async #callAll(request: Attributes, invocations: readonly Invocation[]): Promise<void> {
+  /** Waits for all that are to be called; the first that failed is told. */
+  async #callAll(request: Attributes, candidates: readonly Invocation[]): Promise<void> {
+    const invocations: Invocation[] = [];
+    for (const candidate of candidates) if (await this.#webhooks.isCalled(candidate, request, request.object)) invocations.push(candidate);
     const objectsFor = encodedOnce(request);
     const errors: unknown[] = [];
     await Promise.all(

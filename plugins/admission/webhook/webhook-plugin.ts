@@ -38,8 +38,8 @@ export class WebhookPlugin {
     return isExempt(request) ? [] : this.#source.invocationsFor(request);
   }
 
-  /** Whether one of them is to be called. `object` is how it is now. Throws where that cannot be told. */
-  isCalled(invocation: Invocation, request: Attributes, object: KubeObject | undefined): boolean {
-    return isSelected(invocation.hook, request, object, this.#namespaces) && areConditionsMet(invocation, request);
+  /** Whether one of them is to be called. `object` is how it is now. Rejects where that cannot be told. */
+  async isCalled(invocation: Invocation, request: Attributes, object: KubeObject | undefined): Promise<boolean> {
+    return isSelected(invocation.hook, request, object, this.#namespaces) && (await areConditionsMet(invocation, request));
   }
 }
