@@ -13,6 +13,7 @@ import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution'
 import { UnionAuthenticator } from '#apiserver/authentication/union';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { Informers } from '#apiserver/registry/informers';
+import { ClusterIPResolver } from '#kubernetes/controlplane/services/service-resolvers';
 import { EscalationCheck } from '#kubernetes/apis/rbac/escalation';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
 import { Installer } from '#apiserver/endpoints/installer';
@@ -177,6 +178,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     installer: nest.get(Installer, { strict: false }),
     storage,
     client: controlPlane.client,
+    services: new ClusterIPResolver(informers),
     log,
     ...published,
   });

@@ -3,6 +3,8 @@ import type { LoopbackClient } from '#apiserver/registry/loopback-client';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { ApiServerTarget } from '#apiserver/server/api-server-target';
 import type { GenericServer } from '#apiserver/server/generic-server';
+import type { ServiceResolver } from '#apiserver/server/service-resolver';
+import { webhookConverterOf } from '#apiextensions-apiserver/conversion/webhook-converter';
 import { CustomDocuments } from '#apiextensions-apiserver/openapi/custom-documents';
 import { rulesOf } from '#apiextensions-apiserver/cel/rules-of';
 import { CustomResourceServer } from '#apiextensions-apiserver/server/custom-resource-server';
@@ -15,12 +17,14 @@ export interface CustomResourcesParts extends Published {
   readonly installer: Installer;
   readonly storage: StorageFactory;
   readonly client: LoopbackClient;
+  /** Where webhooks that convert versions are. */
+  readonly services: ServiceResolver;
   readonly log: Pick<Log, 'error'>;
 }
 
 /** Serves custom resources from the first moment on: what is defined when the server starts is there before it listens. */
 export function installCustomResources(parts: CustomResourcesParts): AsyncDisposable {
-  const { server, target, installer, storage, client, log, discovery, openApi } = parts;
+  const { server, target, installer, storage, client, services, log, discovery, openApi } = parts;
   const documents = new CustomDocuments();
   const customResources = new CustomResourceServer({
     client,
@@ -28,7 +32,7 @@ export function installCustomResources(parts: CustomResourcesParts): AsyncDispos
     storage,
     endpoints: target.endpoints,
     rulesOf,
-    converterOf: () => undefined,
+    converterOf: (crd) => webhookConverterOf(crd, services),
     scale: installer.options.special.get('custom/scale') ?? {},
     onChange(groups, served) {
       discovery.set('custom-resources', groups);

@@ -1,93 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestCluster, type TestCluster, type TestRequest } from '#testing/index';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startTestCluster } from '#testing/index';
+import { customKinds, type Json, kind, type Kind, open, patch, sized, widget } from './custom-kinds.ts';
 
-interface Json {
-  // biome-ignore lint/suspicious/noExplicitAny: answers of any kind.
-  [field: string]: any;
-}
-interface Answer {
-  readonly code: number;
-  readonly body: Json;
-  readonly warnings: string;
-}
-
-const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-let cluster: TestCluster;
-beforeAll(async () => {
-  cluster = await startTestCluster();
-});
+const cluster = await startTestCluster();
+const { call, eventually, define, definitions } = customKinds(cluster);
 afterAll(() => cluster[Symbol.asyncDispose]());
-
-async function call(path: string, request: TestRequest = {}): Promise<Answer> {
-  const response = await cluster.fetch(path, request);
-  const text = await response.text();
-  return {
-    code: response.status,
-    body: text.startsWith('{') ? (JSON.parse(text) as Json) : { text },
-    warnings: response.headers.get('warning') ?? '',
-  };
-}
-
-/** Asks again until the answer is right, for what the server does by itself. */
-async function eventually(path: string, isRight: (answer: Answer) => boolean): Promise<Answer> {
-  for (let left = 200; ; left -= 1) {
-    const answer = await call(path);
-    if (isRight(answer) || left === 0) return answer;
-    await sleep(10);
-  }
-}
-
-let serial = 0;
-interface Kind {
-  readonly group: string;
-  readonly name: string;
-  readonly spec: Json;
-  path(version?: string): string;
-}
-
-/** A kind of its own group; `version` is merged into its only version unless `spec` names versions. */
-function kind(spec: Json, version: Json = {}, more: Json = {}): Kind {
-  serial += 1;
-  const group = `g${serial}.test.dev`;
-  const openAPIV3Schema = { type: 'object', properties: { spec } };
-  return {
-    group,
-    name: `widgets.${group}`,
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { plural: 'widgets', kind: 'Widget' },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema }, ...version }],
-      ...more,
-    },
-    path: (name = 'v1') => `/apis/${group}/${name}/namespaces/default/widgets`,
-  };
-}
-
-async function define({ name, spec, path }: Kind): Promise<void> {
-  const body = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name }, spec };
-  const created = await call(definitions, { body });
-  if (created.code !== 201) throw new Error(JSON.stringify(created.body));
-  const version = (spec['versions'] as Json[]).find(({ served }) => served) as Json;
-  const list = await eventually(path(version['name'] as string), ({ code }) => code === 200);
-  expect(list.code).toBe(200);
-}
-
-const widget = ({ group }: Kind, name: string, more: Json = {}, version = 'v1'): Json => ({
-  apiVersion: `${group}/${version}`,
-  kind: 'Widget',
-  metadata: { name },
-  ...more,
-});
-const patch = (type: 'merge' | 'json' | 'apply', body: unknown): TestRequest => ({
-  method: 'PATCH',
-  headers: { 'content-type': type === 'apply' ? 'application/apply-patch+yaml' : `application/${type}-patch+json` },
-  body: JSON.stringify(body),
-});
-
-const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-const sized = { type: 'object', properties: { size: { type: 'integer', minimum: 1 } } };
 
 describe('a kind that is defined', () => {
   it('is served, shown by discovery, and gone with its definition', async () => {

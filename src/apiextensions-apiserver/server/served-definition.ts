@@ -23,7 +23,7 @@ export interface ServedDefinitionOptions {
   readonly storage: StorageFactory;
   readonly rulesOf: RulesOf;
   /** Of definitions whose versions a webhook converts; undefined: versions differ by name. */
-  converterOf(crd: CustomResourceDefinition): Converter | undefined;
+  converterOf(crd: CustomResourceDefinition): (Converter & Disposable) | undefined;
   /** The verbs of the scale subresource. */
   readonly scale: Readonly<Record<string, EndpointHandler>>;
 }
@@ -39,7 +39,7 @@ interface OpenVersion extends Disposable {
 export class ServedDefinition implements Disposable {
   readonly versions: readonly CustomDefinition[];
   readonly #open = new Map<string, OpenVersion>();
-  readonly #converter: Converter | undefined;
+  readonly #converter: (Converter & Disposable) | undefined;
   #crd: CustomResourceDefinition;
   #isDisposed = false;
 
@@ -106,6 +106,7 @@ export class ServedDefinition implements Disposable {
     this.#isDisposed = true;
     for (const open of this.#open.values()) open[Symbol.dispose]();
     this.#open.clear();
+    this.#converter?.[Symbol.dispose]();
   }
 
   get #storedVersion(): CustomVersion {
@@ -208,7 +209,7 @@ export class ServedDefinition implements Disposable {
     const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, readyTimeoutMs);
     });
-    await Promise.race([store.cacher.whenReady().catch(() => {}), timeout]);
+    await Promise.race([store.cacher.whenTried(), timeout]);
     clearTimeout(timer);
   }
 }

@@ -2,9 +2,10 @@ import { Buffer } from 'node:buffer';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
+import type { Endpoint } from '#apiserver/server/service-resolver';
 import type { ServiceConnection } from './kubeconfig.ts';
 
-const maxAnswerBytes = 3 * 1024 * 1024;
+const defaultAnswerBytes = 3 * 1024 * 1024;
 /** Upstream: apiserver/pkg/util/webhook/webhook.go (DefaultRetryBackoffWithInitialDelay). */
 const retries = { attempts: 5, factor: 1.5, jitter: 0.2 };
 
@@ -16,8 +17,9 @@ export class WebhookError extends Error {
     readonly transient: boolean,
     /** The status of the answer; 0 if there was none. */
     readonly status = 0,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }
 
@@ -26,6 +28,10 @@ export interface JsonClientOptions {
   readonly timeoutMs: number;
   /** Before the second attempt; it grows by half each time. 0: there is one attempt. */
   readonly retryMs: number;
+  /** What an answer may have. Default: 3 MiB. */
+  readonly maxAnswerBytes?: number | undefined;
+  /** Where to connect to instead of the URL's host, asked for each attempt. Throws for a place that cannot be reached. */
+  readonly endpoint?: (() => Endpoint) | undefined;
 }
 
 /**
@@ -81,18 +87,22 @@ export class JsonClient implements Disposable {
   /** One attempt; the body of a 2xx answer. */
   send(method: 'GET' | 'POST', body: Buffer | undefined): Promise<Buffer> {
     const { url, authorization } = this.connection;
+    const { timeoutMs, endpoint, maxAnswerBytes = defaultAnswerBytes } = this.options;
     return new Promise((resolve, reject) => {
+      const place = endpoint?.();
       const request = this.#request(
         url,
         {
+          ...(place && { hostname: place.host, port: place.port }),
           method,
           agent: this.#agent,
           headers: {
             accept: 'application/json',
+            host: url.host,
             ...(body && { 'content-type': 'application/json', 'content-length': body.length }),
             ...(authorization !== undefined && { authorization }),
           },
-          signal: AbortSignal.timeout(this.options.timeoutMs),
+          signal: AbortSignal.timeout(timeoutMs),
         },
         (response) => {
           const status = response.statusCode ?? 0;
@@ -124,7 +134,8 @@ const transientCodes = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 function failure(error: NodeJS.ErrnoException): WebhookError {
   const isTimeout = error.name === 'TimeoutError' || error.name === 'AbortError';
-  return new WebhookError(isTimeout ? 'context deadline exceeded' : error.message, isTimeout || transientCodes.has(error.code ?? ''));
+  const isTransient = isTimeout || transientCodes.has(error.code ?? '');
+  return new WebhookError(isTimeout ? 'context deadline exceeded' : error.message, isTransient, 0, { cause: error });
 }
 
 function objectOf(bytes: Buffer): Readonly<Record<string, unknown>> {

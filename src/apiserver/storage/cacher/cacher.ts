@@ -113,6 +113,7 @@ export class Cacher {
   #stateSince: number;
   #lastError: Error | undefined;
   #ready = Promise.withResolvers<void>();
+  #tried = Promise.withResolvers<void>();
   /** Events that came while the list was under way. */
   #early: StorageEvent[] = [];
   /** Counts the lists: the result of one that a reset has overtaken is void. */
@@ -163,6 +164,11 @@ export class Cacher {
   /** Resolves when it is ready for the first time, or again; rejects when it is closed. */
   whenReady(): Promise<void> {
     return this.#ready.promise;
+  }
+
+  /** Resolves when it is ready, or is closed, or what is stored could not be read: reads go to the storage then, and say why. */
+  whenTried(): Promise<void> {
+    return this.#tried.promise;
   }
 
   /** Everything up to it has been seen. */
@@ -292,6 +298,7 @@ export class Cacher {
     for (const watcher of [...this.#groups]) watcher.end('closed');
     this.#ready.reject(new Error('apiserver cacher is stopped'));
     this.#ready.promise.catch(() => {});
+    this.#tried.resolve();
   }
 
   /** Lists anew; those who watch must do so, too. */
@@ -300,6 +307,7 @@ export class Cacher {
     if (this.#state === 'ready') {
       this.#ready = Promise.withResolvers();
       this.#ready.promise.catch(() => {});
+      this.#tried = Promise.withResolvers();
       this.#setState('initializing');
     }
     for (const watcher of [...this.#groups]) watcher.fail(this.#tooOld(this.#history.completeAfter).status);
@@ -312,6 +320,7 @@ export class Cacher {
       (error: unknown) => {
         if (generation !== this.#generation) return;
         this.#lastError = error instanceof Error ? error : new Error(String(error));
+        this.#tried.resolve();
         this.#cancelRetry = this.#clock.after(retryMs, () => this.#initialize());
       },
     );
@@ -333,6 +342,7 @@ export class Cacher {
     this.#setState('ready');
     for (const event of early) this.#onEvent(event);
     this.#ready.resolve();
+    this.#tried.resolve();
   }
 
   #objectOf(record: StorageRecord): CachedObject {

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { newStatus, StatusError } from '#apimachinery/api/errors';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { goTypeName } from '#apimachinery/patch/format-value';
+import { isJsonObject } from '#apimachinery/patch/own-property';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepEqual } from '#apimachinery/runtime/equality';
+import { encodeJson, parseJson } from '#apimachinery/runtime/json';
+import { aggregate, Path } from '#apimachinery/validation/field';
+import { validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
+import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
+import type { ServiceResolver } from '#apiserver/server/service-resolver';
+import { JsonClient, WebhookError } from '#apiserver/webhook/json-client';
+import type {
+  CustomResourceDefinition,
+  WebhookClientConfig,
+  WebhookConversion,
+} from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
+import type { Converter } from './converter.ts';
+
+/** Upstream: apiserver/pkg/util/webhook/authentication.go. */
+const timeoutMs = 30_000;
+/** A list is one batch. */
+const maxAnswerBytes = 256 * 1024 * 1024;
+const reviewGroup = 'apiextensions.k8s.io';
+const reviewVersions = ['v1', 'v1beta1'];
+
+/**
+ * Has a webhook convert objects, all that are not of the wished version in one request. It may change everything but metadata,
+ * of which only labels and annotations are taken from it. Upstream: apiserver/conversion/webhook_converter.go.
+ */
+export class WebhookConverter implements Converter, Disposable {
+  readonly #client: JsonClient;
+  readonly #reviewVersion: string | undefined;
+
+  constructor({ clientConfig = {}, conversionReviewVersions = [] }: WebhookConversion, services: ServiceResolver) {
+    this.#client = clientOf(clientConfig, services);
+    this.#reviewVersion = conversionReviewVersions.find((version) => reviewVersions.includes(version));
+  }
+
+  async convert(objects: readonly KubeObject[], groupVersion: string): Promise<KubeObject[]> {
+    const others = objects.filter(({ apiVersion }) => apiVersion !== groupVersion);
+    const [first] = others;
+    if (!first) return [...objects];
+    const call = new ConversionCall(first, objects.length > 1);
+    const converted = await call.results(others, groupVersion, () => this.#ask(others, groupVersion));
+    let next = 0;
+    return objects.map((object) => (object.apiVersion === groupVersion ? object : converted[next++]!));
+  }
+
+  [Symbol.dispose](): void {
+    this.#client[Symbol.dispose]();
+  }
+
+  /** What the webhook made of the objects. */
+  async #ask(objects: readonly KubeObject[], desiredAPIVersion: string): Promise<unknown> {
+    const version = this.#reviewVersion;
+    if (version === undefined) throw new Error('no supported conversion review versions');
+    const uid = randomUUID();
+    const apiVersion = `${reviewGroup}/${version}`;
+    const review = { kind: 'ConversionReview', apiVersion, request: { uid, desiredAPIVersion, objects }, response: emptyResponse };
+    const answer = parseJson(await this.#post(encodeJson(review))).value;
+    if (!isJsonObject(answer)) throw new Error("couldn't get version/kind; json parse error");
+    // v1beta1 never looked at them.
+    return version === 'v1' ? convertedObjects(answer, apiVersion, uid) : convertedObjects(answer);
+  }
+
+  async #post(json: string): Promise<Buffer> {
+    try {
+      return await this.#client.deliver(json);
+    } catch (error) {
+      if (error instanceof WebhookError && error.status !== 0) throw error;
+      const cause = error instanceof WebhookError && error.cause !== undefined && !isTimeout(error.cause) ? error.cause : error;
+      throw new Error(`Post ${JSON.stringify(shown(this.#client))}: ${dialErrorText(cause)}`, { cause: error });
+    }
+  }
+}
+
+/** Of definitions with the strategy Webhook. */
+export function webhookConverterOf({ spec }: CustomResourceDefinition, services: ServiceResolver): WebhookConverter | undefined {
+  const { strategy, webhook } = spec?.conversion ?? {};
+  return strategy === 'Webhook' && webhook ? new WebhookConverter(webhook, services) : undefined;
+}
+
+const emptyResponse = { uid: '', convertedObjects: null, result: { metadata: {} } };
+
+/** Its URL, with the port of a service in any case. */
+function shown({ connection: { url }, options }: JsonClient): string {
+  const port = options.endpoint && url.port === '' ? ':443' : '';
+  return `${url.protocol}//${url.host}${port}${url.pathname}${url.search}`;
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
+}
+
+function clientOf({ url, service, caBundle = '' }: WebhookClientConfig, services: ServiceResolver): JsonClient {
+  const { namespace = '', name = '', port = 443, path = '' } = service ?? {};
+  const target = new URL(
+    service ? `https://${name}.${namespace}.svc:${port}${path && !path.startsWith('/') ? '/' : ''}${path}` : (url ?? ''),
+  );
+  target.searchParams.set('timeout', `${timeoutMs / 1_000}s`);
+  const authority = Buffer.from(caBundle, 'base64').toString();
+  const connection = {
+    url: target,
+    certificateAuthority: authority.trim() === '' ? undefined : authority,
+    serverName: undefined,
+    insecure: false,
+    clientCertificate: undefined,
+    authorization: undefined,
+  };
+  const endpoint = service && (() => services.resolve(namespace, name, port));
+  return new JsonClient(connection, { timeoutMs, retryMs: 0, maxAnswerBytes, endpoint });
+}
+
+/** Upstream: getConvertedObjectsFromResponse. */
+function convertedObjects(review: Record<string, unknown>, apiVersion?: string, uid?: string): unknown {
+  const { response } = review;
+  if (apiVersion !== undefined && (review['apiVersion'] !== apiVersion || review['kind'] !== 'ConversionReview')) {
+    const got = kindText(String(review['apiVersion'] ?? ''), String(review['kind'] ?? ''));
+    throw new Error(`expected webhook response of ${kindText(apiVersion, 'ConversionReview')}, got ${got}`);
+  }
+  if (!isJsonObject(response)) throw new Error('no response provided');
+  if (uid !== undefined && response['uid'] !== uid) {
+    throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response['uid'] ?? '')}`);
+  }
+  const { status = '', message = '' } = isJsonObject(response['result']) ? response['result'] : {};
+  if (status !== 'Success') throw new Error(String(message) || `response.result.status was '${String(status)}', not 'Success'`);
+  return response['convertedObjects'] ?? [];
+}
+
+/** `apps/v1, Kind=Deployment` */
+function kindText(apiVersion: string, kind: string): string {
+  return `${apiVersion}, Kind=${kind}`;
+}
+
+/** Checks what came back for a request, and says in upstream's words what is wrong. */
+class ConversionCall {
+  /** The subject of all messages. */
+  readonly #subject: string;
+
+  constructor(
+    first: KubeObject,
+    readonly isList: boolean,
+  ) {
+    this.#subject = `conversion webhook for ${kindText(first.apiVersion ?? '', `${first.kind}${isList ? 'List' : ''}`)}`;
+  }
+
+  async results(originals: readonly KubeObject[], groupVersion: string, ask: () => Promise<unknown>): Promise<KubeObject[]> {
+    let answer: unknown;
+    try {
+      answer = await ask();
+    } catch (error) {
+      throw this.#failure(`failed: ${(error as Error).message}`, error);
+    }
+    const objects = Array.isArray(answer) ? (answer as unknown[]) : [];
+    if (objects.length !== originals.length) {
+      throw this.#failure(`returned ${objects.length} objects, expected ${originals.length}`);
+    }
+    return originals.map((original, index) => this.#result(original, objects[index], groupVersion, index));
+  }
+
+  #result(original: KubeObject, converted: unknown, groupVersion: string, index: number): KubeObject {
+    const [at, within] = this.isList
+      ? [`returned invalid converted object at index ${index}`, ` in object at index ${index}`]
+      : ['returned invalid object at index 0', ''];
+    if (!isJsonObject(converted)) throw this.#failure(`${at}: Object 'Kind' is missing in '${encodeJson(converted)}'`);
+    const got = converted as unknown as KubeObject;
+    if (got.apiVersion !== groupVersion) {
+      const versions = `expected ${groupVersion}, received ${String(got.apiVersion ?? '')}`;
+      throw this.#failure(`${at}: invalid groupVersion (${versions})`);
+    }
+    if (got.kind !== original.kind)
+      throw this.#failure(`${at}: invalid kind (expected ${original.kind}, received ${String(got.kind ?? '')})`);
+    const changed = identityChange(original, got);
+    if (changed) throw this.#failure(`${this.isList ? at : 'returned invalid object'}: ${changed}`);
+    try {
+      return { ...got, metadata: restoredMetadata(original.metadata, got.metadata) };
+    } catch (error) {
+      throw this.#failure(`returned invalid metadata${within}: ${(error as Error).message}`, error);
+    }
+  }
+
+  #failure(message: string, cause?: unknown): StatusError {
+    return new StatusError(newStatus(500, '', `${this.#subject} ${message}`), { cause });
+  }
+}
+
+/** Upstream: validateConvertedObject. */
+function identityChange(original: KubeObject, converted: KubeObject): string | undefined {
+  const metadata: unknown = converted.metadata;
+  const got = isJsonObject(metadata) ? metadata : {};
+  for (const [field, word] of [
+    ['name', 'name'],
+    ['namespace', 'namespace'],
+    ['uid', 'UID'],
+  ] as const) {
+    const before = original.metadata[field] ?? '';
+    const after = got[field] ?? '';
+    if (before !== after) return `must have the same ${word}: ${before} != ${String(after)}`;
+  }
+  return undefined;
+}
+
+/** The metadata as it was, with the labels and annotations of the answer. Upstream: restoreObjectMeta. */
+function restoredMetadata(original: KubeObject['metadata'], answered: unknown): KubeObject['metadata'] {
+  if (answered === undefined) throw new Error('missing metadata in converted object');
+  if (!isJsonObject(answered)) throw new Error(`invalid metadata of type ${goTypeName(answered)} in converted object`);
+  const restored = deepCopy(original);
+  for (const field of ['labels', 'annotations'] as const) {
+    const texts = stringsOf(answered[field], field);
+    if (!texts) delete restored[field];
+    else if (!deepEqual(texts, restored[field] ?? {})) {
+      const errors =
+        field === 'labels'
+          ? validateLabels(texts, new Path('metadata').child('labels'))
+          : validateAnnotations(texts, new Path('metadata').child('annotation'));
+      if (errors.length > 0) throw new Error(aggregate(errors));
+      restored[field] = texts;
+    }
+  }
+  return restored;
+}
+
+function stringsOf(value: unknown, field: string): Record<string, string> | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isJsonObject(value)) throw new Error(`invalid metadata.${field} of type ${goTypeName(value)} in converted object`);
+  for (const [key, text] of Object.entries(value)) {
+    if (typeof text !== 'string')
+      throw new Error(`metadata.${field}[${key}] must be a string, but is ${goTypeName(text)} in converted object`);
+  }
+  return value as Record<string, string>;
+}

@@ -1,0 +1,228 @@
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestCluster } from '#testing/index';
+import { issueServingCertificate } from '#testing/serving-certificate';
+import { customKinds, type Json, kind, type Kind, open, patch, widget } from './custom-kinds.ts';
+
+/** A webhook that keeps `spec.host` and `spec.port` of v1 as `spec.address` of v2. */
+interface Review {
+  readonly request: { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: Json[] };
+}
+type Answerer = (review: Review) => Json;
+
+const cluster = await startTestCluster();
+const { call, define, definitions } = customKinds(cluster);
+const { cert, key, certificateAuthority } = await issueServingCertificate();
+const requests: Review[] = [];
+let answer: Answerer;
+const server = await listen();
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  requests.length = 0;
+  answer = converting;
+});
+
+function listen(): Promise<Server> {
+  const made = createServer({ cert, key }, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const review = JSON.parse(Buffer.concat(chunks).toString()) as Review;
+      requests.push(review);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(answer(review)));
+    });
+  });
+  return new Promise((resolve) => {
+    made.listen(0, '127.0.0.1', () => resolve(made));
+  });
+}
+
+const reviewed = (uid: string, response: Json): Json => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'ConversionReview',
+  response: { uid, ...response },
+});
+const success = ({ request }: Review, convertedObjects: unknown[]): Json =>
+  reviewed(request.uid, { convertedObjects, result: { status: 'Success' } });
+const converting: Answerer = (review) =>
+  success(
+    review,
+    review.request.objects.map((object) => converted(object, review)),
+  );
+
+function converted(object: Json, { request: { desiredAPIVersion } }: Review): Json {
+  const spec = object['spec'] as Json;
+  const [host, port] = String(spec['address'] ?? '').split(':');
+  return {
+    ...object,
+    apiVersion: desiredAPIVersion,
+    spec: desiredAPIVersion.endsWith('/v2') ? { address: `${spec['host']}:${spec['port']}` } : { host, port },
+  };
+}
+
+function convertedKind(more: Json = {}): Kind {
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: open } } };
+  const { port } = server.address() as AddressInfo;
+  const clientConfig = {
+    url: `https://127.0.0.1:${port}/convert`,
+    caBundle: Buffer.from(certificateAuthority).toString('base64'),
+    ...more,
+  };
+  return kind(
+    {},
+    {},
+    {
+      conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema },
+        { name: 'v2', served: true, storage: false, schema },
+      ],
+    },
+  );
+}
+
+const spec = { host: 'a.dev', port: '80' };
+
+describe('a webhook for conversion', () => {
+  it('shows what is stored in other versions, and stores what is written in them', async () => {
+    const widgets = convertedKind();
+    await define(widgets);
+    await call(widgets.path(), { body: widget(widgets, 'a', { spec }) });
+    expect(requests).toEqual([]);
+    expect((await call(`${widgets.path('v2')}/a`)).body).toMatchObject({
+      apiVersion: `${widgets.group}/v2`,
+      spec: { address: 'a.dev:80' },
+    });
+    const changed = await call(`${widgets.path('v2')}/a`, patch('merge', { spec: { address: 'b.dev:81' } }));
+    expect(changed.body).toMatchObject({ metadata: { generation: 2 }, spec: { address: 'b.dev:81' } });
+    expect((await call(`${widgets.path('v1')}/a`)).body['spec']).toEqual({ host: 'b.dev', port: '81' });
+    const created = await call(widgets.path('v2'), { body: widget(widgets, 'c', { spec: { address: 'c.dev:82' } }, 'v2') });
+    expect(created.body).toMatchObject({ apiVersion: `${widgets.group}/v2`, spec: { address: 'c.dev:82' } });
+    expect((await call(`${widgets.path('v1')}/c`)).body['spec']).toEqual({ host: 'c.dev', port: '82' });
+  });
+
+  it('gets a list as one batch', async () => {
+    const widgets = convertedKind();
+    await define(widgets);
+    for (const name of ['a', 'b', 'c']) await call(widgets.path(), { body: widget(widgets, name, { spec }) });
+    const { body } = await call(widgets.path('v2'));
+    expect((body['items'] as Json[]).map((item) => (item['spec'] as Json)['address'] as string)).toEqual([
+      'a.dev:80',
+      'a.dev:80',
+      'a.dev:80',
+    ]);
+    expect(requests.map(({ request }) => request.objects.length)).toContain(3);
+  });
+
+  it('tells watches of the other version about writes in this one', async () => {
+    const widgets = convertedKind();
+    await define(widgets);
+    await call(widgets.path('v2'));
+    const watch = await cluster.fetch(`${widgets.path('v2')}?watch=1&timeoutSeconds=1`);
+    await call(widgets.path(), { body: widget(widgets, 'a', { spec }) });
+    const [event = '{}'] = (await watch.text()).split('\n');
+    expect(JSON.parse(event)).toMatchObject({
+      type: 'ADDED',
+      object: { apiVersion: `${widgets.group}/v2`, spec: { address: 'a.dev:80' } },
+    });
+  });
+
+  it('may change labels and annotations, and no other metadata', async () => {
+    answer = (review) =>
+      success(
+        review,
+        review.request.objects.map((object) => ({
+          ...converted(object, review),
+          metadata: { ...(object['metadata'] as Json), labels: { by: 'webhook' }, finalizers: ['test.dev/x'], generation: 7 },
+        })),
+      );
+    const widgets = convertedKind();
+    await define(widgets);
+    await call(widgets.path(), { body: widget(widgets, 'a', { spec }) });
+    const { metadata } = (await call(`${widgets.path('v2')}/a`)).body as { metadata: Json };
+    expect(metadata).toMatchObject({ labels: { by: 'webhook' }, generation: 1 });
+    expect(metadata['finalizers']).toBeUndefined();
+  });
+
+  const wrong: [string, Answerer, string][] = [
+    ['refuses', ({ request: { uid } }) => reviewed(uid, { result: { status: 'Failure', message: 'not today' } }), 'failed: not today'],
+    ['says nothing of success', ({ request: { uid } }) => reviewed(uid, {}), "failed: response.result.status was '', not 'Success'"],
+    ['says nothing', () => ({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' }), 'failed: no response provided'],
+    [
+      'answers something else',
+      () => ({ apiVersion: 'v1', kind: 'Pod' }),
+      'failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got v1, Kind=Pod',
+    ],
+    ['loses objects', (review) => success(review, []), 'returned 0 objects, expected 1'],
+    [
+      'converts nothing',
+      (review) => success(review, review.request.objects),
+      'returned invalid object at index 0: invalid groupVersion (expected GROUP/v2, received GROUP/v1)',
+    ],
+    [
+      'renames objects',
+      (review) =>
+        success(
+          review,
+          review.request.objects.map((object) => ({ ...converted(object, review), metadata: { name: 'x' } })),
+        ),
+      'returned invalid object: must have the same name: a != x',
+    ],
+    [
+      'makes bad labels',
+      (review) =>
+        success(
+          review,
+          review.request.objects.map((object) => ({
+            ...converted(object, review),
+            metadata: { ...(object['metadata'] as Json), labels: { x: 1 } },
+          })),
+        ),
+      'returned invalid metadata: metadata.labels[x] must be a string, but is int64 in converted object',
+    ],
+  ];
+  it.each(wrong)('that %s fails the request', async (_, answerer, message) => {
+    const widgets = convertedKind();
+    await define(widgets);
+    await call(widgets.path(), { body: widget(widgets, 'a', { spec }) });
+    answer = answerer;
+    const { code, body } = await call(`${widgets.path('v2')}/a`);
+    const text = `conversion webhook for ${widgets.group}/v1, Kind=Widget ${message.replaceAll('GROUP', widgets.group)}`;
+    expect([code, body['message']]).toEqual([500, text]);
+    answer = converting;
+    expect((await call(`${widgets.path('v1')}/a`)).code).toBe(200);
+  });
+
+  it('that cannot be reached fails requests of other versions, until it can', async () => {
+    const widgets = convertedKind({ url: 'https://127.0.0.1:1/convert', caBundle: undefined });
+    await define(widgets);
+    await call(widgets.path(), { body: widget(widgets, 'a', { spec }) });
+    const { code, body } = await call(`${widgets.path('v2')}/a`);
+    expect([code, body['message']]).toEqual([
+      500,
+      `conversion webhook for ${widgets.group}/v1, Kind=Widget failed: Post "https://127.0.0.1:1/convert?timeout=30s": dial tcp 127.0.0.1:1: connect: connection refused`,
+    ]);
+    const { port } = server.address() as AddressInfo;
+    const clientConfig = { url: `https://127.0.0.1:${port}/convert` };
+    await call(`${definitions}/${widgets.name}`, patch('merge', { spec: { conversion: { webhook: { clientConfig } } } }));
+    expect((await call(`${widgets.path('v2')}/a`)).body['message']).toContain('self-signed certificate');
+    const trusted = { caBundle: Buffer.from(certificateAuthority).toString('base64') };
+    await call(`${definitions}/${widgets.name}`, patch('merge', { spec: { conversion: { webhook: { clientConfig: trusted } } } }));
+    expect((await call(`${widgets.path('v2')}/a`)).body['spec']).toEqual({ address: 'a.dev:80' });
+  });
+
+  it('of a service that is not there says so', async () => {
+    const widgets = convertedKind({ url: undefined, service: { namespace: 'default', name: 'nowhere' } });
+    await define(widgets);
+    await call(widgets.path(), { body: widget(widgets, 'a', { spec }) });
+    expect((await call(`${widgets.path('v2')}/a`)).body['message']).toBe(
+      `conversion webhook for ${widgets.group}/v1, Kind=Widget failed: Post "https://nowhere.default.svc:443/?timeout=30s": service "nowhere" not found`,
+    );
+  });
+});
