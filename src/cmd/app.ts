@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import { type DynamicModule, type INestApplication, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { Container } from 'inversify';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Registry } from 'prom-client';
 import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
@@ -13,7 +14,6 @@ import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution'
 import { UnionAuthenticator } from '#apiserver/authentication/union';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { Informers } from '#apiserver/registry/informers';
-import { ClusterIPResolver } from '#kubernetes/controlplane/services/service-resolvers';
 import { EscalationCheck } from '#kubernetes/apis/rbac/escalation';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
 import { Installer } from '#apiserver/endpoints/installer';
@@ -25,6 +25,7 @@ import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
 import { RegistryMetrics } from '#apiserver/server/metrics/metrics';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import { EndpointMapper } from '#apiserver/server/rest-mapper';
+import { ServiceResolver } from '#apiserver/server/service-resolver';
 import { systemClock } from '#apiserver/storage/cacher/clock';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
@@ -178,7 +179,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     installer: nest.get(Installer, { strict: false }),
     storage,
     client: controlPlane.client,
-    services: new ClusterIPResolver(informers),
+    services: nest.get(Container, { strict: false }).get<ServiceResolver>(ServiceResolver),
     log,
     ...published,
   });

@@ -1,0 +1,228 @@
+// What custom resources cost: bin/kubenest serve gets definitions one after the other, each used as soon as it is
+// Established, and then many at once. Prints the times, the memory of each, and what discovery and OpenAPI take then; with
+// --check, exits with 1 if something is beyond its limit.
+//   node test/bench/custom-resources.mjs [--count 500] [--at-once 1000] [--check]
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { freePort } from '../../scripts/free-port.ts';
+
+const limits = { medianMs: 50, servedAfterEstablishedMs: 100, kilobytesEach: 300 };
+const root = resolve(fileURLToPath(import.meta.url), '../../..');
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '500' },
+    'at-once': { type: 'string', default: '1000' },
+    check: { type: 'boolean', default: false },
+  },
+});
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const token = 'bench-token';
+const agent = new https.Agent({ keepAlive: true, maxSockets: 64 });
+/** Of those who ask while others create: their requests do not wait for a free connection. */
+const readers = new https.Agent({ keepAlive: true });
+const folder = mkdtempSync(join(tmpdir(), 'kubenest-bench-'));
+const port = await freePort();
+
+async function call(path, method, body, accept, over) {
+  const { response, code } = await open(path, method, body, accept, over);
+  const chunks = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return { code, text: Buffer.concat(chunks).toString() };
+}
+
+async function open(path, method = 'GET', body = undefined, accept = 'application/json', over = agent) {
+  const text = body && JSON.stringify(body);
+  const request = https.request({
+    host: '127.0.0.1',
+    port,
+    path,
+    method,
+    agent: over,
+    rejectUnauthorized: false,
+    headers: {
+      accept,
+      authorization: `Bearer ${token}`,
+      ...(text && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+    },
+  });
+  request.end(text);
+  const [response] = await once(request, 'response');
+  return { response, code: response.statusCode };
+}
+
+/** A definition like those of operators: some dozens of fields, a default, a rule, columns, both subresources. */
+function definition(i, group) {
+  const text = { type: 'string', maxLength: 64 };
+  const fields = Object.fromEntries(
+    Array.from({ length: 30 }, (_, n) => [`field${n}`, { type: 'object', properties: { a: text, b: { type: 'integer' } } }]),
+  );
+  const spec = { type: 'object', properties: { replicas: { type: 'integer', default: 1 }, ...fields } };
+  const status = { type: 'object', properties: { replicas: { type: 'integer' } } };
+  const rule = { 'x-kubernetes-validations': [{ rule: 'self.replicas >= 0' }] };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `things${i}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: `things${i}`, kind: `Thing${i}` },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          subresources: { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } },
+          additionalPrinterColumns: [{ name: 'Replicas', type: 'integer', jsonPath: '.spec.replicas' }],
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec: { ...spec, ...rule }, status } } },
+        },
+      ],
+    },
+  };
+}
+
+async function until(isDone) {
+  for (let left = 60_000; left > 0; left -= 1) {
+    if (await isDone()) return;
+    await sleep(1);
+  }
+  throw new Error('it takes too long');
+}
+
+async function isEstablished(name) {
+  const { conditions } = JSON.parse((await call(`${definitions}/${name}`)).text).status;
+  return (conditions ?? []).some(({ type, status }) => type === 'Established' && status === 'True');
+}
+
+/** Creates a definition and an object of it. Milliseconds until it is Established, and from then on until its objects are served. */
+async function define(i, group) {
+  const crd = definition(i, group);
+  const began = performance.now();
+  const created = await call(definitions, 'POST', crd);
+  if (created.code !== 201) throw new Error(created.text);
+  await until(() => isEstablished(crd.metadata.name));
+  const established = performance.now();
+  const path = `/apis/${group}/v1/namespaces/default/things${i}`;
+  await until(async () => (await call(path)).code === 200);
+  const served = performance.now();
+  const made = await call(path, 'POST', {
+    apiVersion: `${group}/v1`,
+    kind: `Thing${i}`,
+    metadata: { name: 'a' },
+    spec: { field0: { a: 'x' } },
+  });
+  if (made.code !== 201) throw new Error(made.text);
+  return { total: served - began, served: served - established };
+}
+
+/**
+ * Creates definitions all at once, and asks for the objects of each as soon as a watch says that it is Established.
+ * Milliseconds of these requests, and how many of them came too early.
+ */
+async function defineAtOnce(count) {
+  const crds = Array.from({ length: count }, (_, i) => definition(i, `at-once${i % 20}.bench.dev`));
+  const pending = new Map(crds.map((crd) => [crd.metadata.name, Promise.withResolvers()]));
+  const { response } = await open(`${definitions}?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`);
+  createInterface({ input: response }).on('line', (line) => {
+    const { metadata, spec, status } = JSON.parse(line).object;
+    const waiting = pending.get(metadata.name);
+    if (!waiting || !status.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+    pending.delete(metadata.name);
+    const began = performance.now();
+    call(`/apis/${spec.group}/v1/${spec.names.plural}`, 'GET', undefined, undefined, readers).then(
+      ({ code }) => waiting.resolve({ code, milliseconds: performance.now() - began }),
+      waiting.reject,
+    );
+  });
+  const served = [...pending.values()].map(({ promise }) => promise);
+  const created = await Promise.all(crds.map((crd) => call(definitions, 'POST', crd)));
+  for (const { code, text } of created) if (code !== 201) throw new Error(text);
+  const answers = await Promise.all(served);
+  response.destroy();
+  return { lags: answers.map(({ milliseconds }) => milliseconds), early: answers.filter(({ code }) => code !== 200).length };
+}
+
+const sorted = (numbers) => numbers.toSorted((a, b) => a - b);
+const at = (numbers, share) => sorted(numbers)[Math.min(numbers.length - 1, Math.floor(numbers.length * share))];
+const summary = (numbers) =>
+  `median ${at(numbers, 0.5).toFixed(1)} ms, 99 % ${at(numbers, 0.99).toFixed(1)} ms, longest ${at(numbers, 1).toFixed(1)} ms`;
+
+async function timed(run) {
+  const began = performance.now();
+  const result = await run();
+  return { milliseconds: performance.now() - began, result };
+}
+
+const kilobytes = (server) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))[1]);
+
+/** After the server has collected what the work before has left. */
+async function settled(server) {
+  await sleep(8_000);
+  return kilobytes(server);
+}
+
+async function measure(server) {
+  await until(() =>
+    call('/readyz').then(
+      ({ code }) => code === 200,
+      () => false,
+    ),
+  );
+  const count = Number(values.count);
+  const atOnce = Number(values['at-once']);
+  await define(0, 'warm.bench.dev');
+  const before = await settled(server);
+
+  const times = [];
+  for (let i = 0; i < count; i += 1) times.push(await define(i, `g${i % 20}.bench.dev`));
+  const totals = times.map(({ total }) => total);
+  const served = times.map(({ served }) => served);
+  const each = ((await settled(server)) - before) / count;
+  console.log(`${count} definitions in a row, created to served: ${summary(totals)} (limit of the median ${limits.medianMs})`);
+  console.log(`  from Established to served: ${summary(served)} (limit ${limits.servedAfterEstablishedMs})`);
+  console.log(`  memory of each, with an object: ${each.toFixed(0)} kB (limit ${limits.kilobytesEach})`);
+
+  const many = await timed(() => defineAtOnce(atOnce));
+  const { lags, early } = many.result;
+  console.log(
+    `${atOnce} more at once: ${(many.milliseconds / 1_000).toFixed(1)} s; ${early} not served at the first request after Established`,
+  );
+  console.log(`  these requests, among those that create: ${summary(lags)}`);
+  const all = await settled(server);
+  console.log(
+    `  memory of each of ${count + atOnce}: ${((all - before) / (count + atOnce)).toFixed(0)} kB, of the server ${(all / 1024).toFixed(0)} MB`,
+  );
+
+  for (const path of ['/apis', '/openapi/v2', '/openapi/v3', '/openapi/v3/apis/g1.bench.dev/v1']) {
+    const accept = path === '/apis' ? 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' : 'application/json';
+    const { milliseconds, result } = await timed(() => call(path, 'GET', undefined, accept));
+    if (result.code !== 200) throw new Error(`${path}: ${result.text.slice(0, 200)}`);
+    console.log(`  ${path}: ${milliseconds.toFixed(0)} ms, ${(result.text.length / 1e6).toFixed(1)} MB`);
+  }
+  const isFast = at(totals, 0.5) <= limits.medianMs && at(served, 0.99) <= limits.servedAfterEstablishedMs;
+  return isFast && early === 0 && each <= limits.kilobytesEach;
+}
+
+writeFileSync(join(folder, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`);
+const server = spawn(
+  join(root, 'bin/kubenest'),
+  ['serve', `--data-dir=${folder}/data`, `--secure-port=${port}`, `--token-auth-file=${folder}/tokens.csv`],
+  { stdio: ['ignore', 'ignore', 'ignore'] },
+);
+try {
+  if (!(await measure(server)) && values.check) process.exitCode = 1;
+} finally {
+  agent.destroy();
+  readers.destroy();
+  server.kill('SIGTERM');
+  if (server.exitCode === null) await once(server, 'exit');
+  rmSync(folder, { recursive: true, force: true });
+}
