@@ -27,7 +27,7 @@ const flags = [
   `--token-auth-file=${tokens}`,
   '--service-cluster-ip-range=10.0.0.0/24',
   '--authorization-mode=Node,RBAC',
-  '--enable-admission-plugins=ServiceAccount',
+  '--enable-admission-plugins=ServiceAccount,NodeRestriction',
 ];
 const server = spawn(join(root, 'bin/kubenest'), ['serve', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
 

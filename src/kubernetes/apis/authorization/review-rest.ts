@@ -4,7 +4,8 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { aggregateMessages, type FieldError } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
-import type { AuthorizationAttributes } from '#apiserver/authorization/authorizer';
+import type { AuthorizationAttributes, SelectorRequirement } from '#apiserver/authorization/authorizer';
+import { selectorsOf } from '#apiserver/authorization/request-selectors';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { readCreate, respondValue } from '#apiserver/endpoints/handlers/create-request';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
@@ -59,7 +60,20 @@ function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttribute
     name = '',
   } = resourceAttributes ?? {};
   if (resourceAttributes) {
-    return { user, verb, isResourceRequest: true, apiGroup, apiVersion: version || '*', resource, subresource, namespace, name, path: '' };
+    const { fieldSelector, labelSelector } = resourceAttributes;
+    return {
+      user,
+      verb,
+      isResourceRequest: true,
+      apiGroup,
+      apiVersion: version || '*',
+      resource,
+      subresource,
+      namespace,
+      name,
+      path: '',
+      ...selectorsOfReview(fieldSelector, labelSelector),
+    };
   }
   const { path = '', verb: method = '' } = nonResourceAttributes ?? {};
   return {
@@ -74,6 +88,29 @@ function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttribute
     name: '',
     path,
   };
+}
+
+/** Raw selectors, or requirements; of requirements only those that limit what is asked for as a list of values does. Upstream: registry/authorization/util/helpers.go. */
+function selectorsOfReview(
+  fields: ResourceAttributes['fieldSelector'],
+  labels: ResourceAttributes['labelSelector'],
+): Pick<AuthorizationAttributes, 'fieldSelector' | 'labelSelector'> {
+  const raw = new URLSearchParams({ fieldSelector: fields?.rawSelector ?? '', labelSelector: labels?.rawSelector ?? '' });
+  const parsed = selectorsOf('list', raw);
+  return {
+    fieldSelector: parsed.fieldSelector ?? requirementsOf(fields?.requirements),
+    labelSelector: parsed.labelSelector ?? requirementsOf(labels?.requirements),
+  };
+}
+
+function requirementsOf(
+  requirements: readonly { readonly key?: string; readonly operator?: string; readonly values?: readonly string[] }[] | undefined,
+): SelectorRequirement[] | undefined {
+  return requirements?.flatMap(({ key = '', operator = '', values = [] }) => (isOperator(operator) ? { key, operator, values } : []));
+}
+
+function isOperator(text: string): text is SelectorRequirement['operator'] {
+  return ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(text);
 }
 
 function userOfSpec({ spec = {} }: { spec?: SubjectAccessReviewSpec }): UserInfo {

@@ -2,7 +2,7 @@ import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { defaultColumns } from '#apiserver/registry/table-columns';
 import { validateClusterRole, validateClusterRoleUpdate } from '#kubernetes/apis/rbac/validation/role';
-import { defaultRole } from './defaults.ts';
+import { canonicalizeRole } from './defaults.ts';
 
 export default defineResource({
   group: 'rbac.authorization.k8s.io',
@@ -13,9 +13,9 @@ export default defineResource({
   storageVersionHash: 'bYE5ZWDrJ44=',
   schema: 'rbac_v1.ClusterRole',
   storagePath: 'clusterroles',
-  defaults: defaultRole,
   strategy: {
     allowCreateOnUpdate: true,
+    canonicalize: canonicalizeRole,
     validateName: isValidPathSegmentName,
     validate: validateClusterRole,
     validateUpdate: validateClusterRoleUpdate,

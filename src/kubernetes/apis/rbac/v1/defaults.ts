@@ -13,6 +13,6 @@ export function defaultRoleBinding(binding: RoleBinding | ClusterRoleBinding): v
 }
 
 /** Of both kinds of roles: an empty list of rules is none, as it is after upstream has stored it. */
-export function defaultRole(role: Role | ClusterRole): void {
+export function canonicalizeRole(role: Role | ClusterRole): void {
   if (role.rules?.length === 0) delete role.rules;
 }

@@ -2,7 +2,7 @@ import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { defaultColumns } from '#apiserver/registry/table-columns';
 import { validateRole, validateRoleUpdate } from '#kubernetes/apis/rbac/validation/role';
-import { defaultRole } from './defaults.ts';
+import { canonicalizeRole } from './defaults.ts';
 
 export default defineResource({
   group: 'rbac.authorization.k8s.io',
@@ -12,7 +12,12 @@ export default defineResource({
   storageVersionHash: '7FuwZcIIItM=',
   schema: 'rbac_v1.Role',
   storagePath: 'roles',
-  defaults: defaultRole,
-  strategy: { allowCreateOnUpdate: true, validateName: isValidPathSegmentName, validate: validateRole, validateUpdate: validateRoleUpdate },
+  strategy: {
+    allowCreateOnUpdate: true,
+    canonicalize: canonicalizeRole,
+    validateName: isValidPathSegmentName,
+    validate: validateRole,
+    validateUpdate: validateRoleUpdate,
+  },
   columns: defaultColumns,
 });
