@@ -116,7 +116,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   const shutdown = new AbortController();
   const modules = [
     ServerModule.register(scheme, storage, specialHandlers),
-    AuthenticationModule.register(config.authentication, authorities),
+    AuthenticationModule.register(config.authentication, authorities, controlPlane.noteLegacyTokenUse),
     AuthorizationModule.register(config.authorization.authorizers),
     ServiceAccountsModule.register(config.serviceAccounts),
     PluginServicesModule.register(

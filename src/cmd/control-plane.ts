@@ -1,3 +1,4 @@
+import type { KubeObject } from '#apimachinery/meta/types';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { StoreHooks } from '#apiserver/registry/store';
 import { formatCIDR, parseCIDRSloppy } from '#apimachinery/validation/ip';
@@ -12,7 +13,7 @@ import { type ControlPlaneOptions, defaultControlPlaneOptions } from '#kubernete
 import { ensureFlowControl, updateFlowSchemaStatus, watchFlowSchemas } from '#kubernetes/controlplane/flow-control';
 import { collectExpiredLeases, IdentityLease } from '#kubernetes/controlplane/identity-lease';
 import { KubernetesService } from '#kubernetes/controlplane/kubernetes-service';
-import { ensureLegacyTokenTracking } from '#kubernetes/controlplane/legacy-token-tracking';
+import { ensureLegacyTokenTracking, noteLegacyTokenUse } from '#kubernetes/controlplane/legacy-token-tracking';
 import { LoopbackClient } from '#apiserver/registry/loopback-client';
 import { periodically } from '#kubernetes/controlplane/periodic';
 import { reconcileRbac } from '#kubernetes/controlplane/rbac-bootstrap';
@@ -83,6 +84,11 @@ export class ControlPlane {
   get storeHooks(): ReadonlyMap<string, StoreHooks> {
     return new Map<string, StoreHooks>([['/services', this.#services]]);
   }
+
+  /** Labels a secret whose token somebody has shown; that it cannot be does not concern them. */
+  readonly noteLegacyTokenUse = (secret: KubeObject): void => {
+    noteLegacyTokenUse(this.client, secret, new Date()).catch(this.#tell('a service account token secret could not be labelled'));
+  };
 
   /** Adds the duties as hooks under upstream's names, in its order. They begin at the same time and write at the same time. */
   install(server: GenericServer): void {

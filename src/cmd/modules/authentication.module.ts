@@ -3,6 +3,7 @@ import { AuthenticationGuard } from '#apiserver/authentication/authentication.gu
 import { IdentityHeaders } from '#apiserver/authentication/identity-headers';
 import { keyIdOf } from '#apiserver/authentication/public-keys';
 import { type AuthenticationStrategy, headless } from '#apiserver/authentication/strategy';
+import type { KubeObject } from '#apimachinery/meta/types';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
 import type { Authenticator, TokenAuthenticator } from '#apiserver/authentication/authenticator';
 import { JsonClient } from '#apiserver/webhook/json-client';
@@ -41,6 +42,7 @@ export class StrategyFactory {
   constructor(
     private readonly authorities: Authorities,
     private readonly informers: Informers,
+    private readonly onLegacyTokenUse: ((secret: KubeObject) => void) | undefined,
   ) {}
 
   /** What the outer union asks: all that know somebody, and behind them who takes in strangers, for whom wrong credentials are none of theirs. */
@@ -66,7 +68,12 @@ export class StrategyFactory {
     if (tokens) all.push(new TokenAuth(tokens));
     if (serviceAccounts) {
       const keys = serviceAccounts.keys.map((key) => ({ id: keyIdOf(key), key }));
-      all.push(new TokenCache(new ServiceAccountTokens(this.informers, { ...serviceAccounts, keys }), tokenCache));
+      all.push(
+        new TokenCache(
+          new ServiceAccountTokens(this.informers, { ...serviceAccounts, keys, onLegacyTokenUse: this.onLegacyTokenUse }),
+          tokenCache,
+        ),
+      );
     }
     if (bootstrapTokens) all.push(new BootstrapToken(this.informers));
     for (const issuer of oidc) all.push(new TokenCache(new Oidc({ ...issuer, apiAudiences }), tokenCache));
@@ -82,7 +89,8 @@ export class StrategyFactory {
 /** The union of the strategies that are on, and its guard. Upstream: kubernetes/pkg/kubeapiserver/authenticator/config.go. */
 @Module({})
 export class AuthenticationModule {
-  static register(config: AuthenticationConfig, authorities: Authorities): DynamicModule {
+  /** `onLegacyTokenUse`: told of each secret whose token somebody has shown. */
+  static register(config: AuthenticationConfig, authorities: Authorities, onLegacyTokenUse?: (secret: KubeObject) => void): DynamicModule {
     const names = headerNames(config);
     return {
       module: AuthenticationModule,
@@ -90,7 +98,7 @@ export class AuthenticationModule {
       providers: [
         {
           provide: StrategyFactory,
-          useFactory: (informers: Informers) => new StrategyFactory(authorities, informers),
+          useFactory: (informers: Informers) => new StrategyFactory(authorities, informers, onLegacyTokenUse),
           inject: [Informers],
         },
         {

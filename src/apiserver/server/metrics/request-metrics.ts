@@ -30,6 +30,8 @@ const maxSeries = 20_000;
 export class RequestMetrics {
   readonly #series = new Map<string, Series>();
   readonly #longRunning = new Map<string, number>();
+  /** Under which labels those that are under way were counted. */
+  readonly #longRunningOf = new WeakMap<RequestContext, string>();
   #inFlight = { readOnly: 0, mutating: 0 };
 
   constructor(registry: Registry) {
@@ -90,36 +92,48 @@ export class RequestMetrics {
 
   done(context: RequestContext): void {
     const { info, status } = context;
-    const key = `${info.verb}|${info.apiGroup}|${info.apiVersion}|${info.resource}|${info.subresource}|${status}|${info.namespace === ''}|${info.name === ''}`;
+    const scope = `${status}|${info.namespace === ''}|${info.name === ''}`;
+    const key = isKnown(context)
+      ? `${info.verb}|${info.apiGroup}|${info.apiVersion}|${info.resource}|${info.subresource}|${scope}`
+      : `${verbOf(context)}|${info.isResourceRequest}|${scope}`;
     let series = this.#series.get(key);
     if (!series) {
       if (this.#series.size >= maxSeries) return;
-      series = newSeries(durationBuckets, { ...labelsOf(context), code: String(status) });
+      series = newSeries(durationBuckets, { ...labelsOf(context, isKnown(context)), code: String(status) });
       this.#series.set(key, series);
     }
     observe(series, durationBuckets, (performance.now() - context.receivedAt) / 1000);
   }
 
   longRunningBegan(context: RequestContext): void {
-    this.#countLongRunning(context, 1);
+    const { dry_run: _, ...labels } = labelsOf(context, context.info.isResourceRequest);
+    const key = JSON.stringify(labels);
+    this.#longRunningOf.set(context, key);
+    this.#longRunning.set(key, (this.#longRunning.get(key) ?? 0) + 1);
   }
 
   longRunningEnded(context: RequestContext): void {
-    this.#countLongRunning(context, -1);
+    const key = this.#longRunningOf.get(context);
+    const left = (key === undefined ? 1 : (this.#longRunning.get(key) ?? 1)) - 1;
+    if (key !== undefined && left > 0) this.#longRunning.set(key, left);
+    else if (key !== undefined) this.#longRunning.delete(key);
     this.done(context);
-  }
-
-  #countLongRunning(context: RequestContext, by: number): void {
-    const { dry_run: _, ...labels } = labelsOf(context);
-    const key = JSON.stringify(labels);
-    this.#longRunning.set(key, (this.#longRunning.get(key) ?? 0) + by);
   }
 }
 
+/** Whether the request came to an endpoint: what was refused before may be made up. */
+function isKnown({ info, status, marks }: RequestContext): boolean {
+  return info.isResourceRequest && status !== 404 && marks.at(-1) !== 0;
+}
+
+function verbOf({ info }: RequestContext): string {
+  return knownVerbs.has(info.verb) ? info.verb.toUpperCase() : 'other';
+}
+
 /** Labels in upstream's form; what no API serves (404) is not told apart. */
-function labelsOf({ info, status, query }: RequestContext): Record<string, string> {
-  const known = info.isResourceRequest && status !== 404;
-  const verb = knownVerbs.has(info.verb) ? info.verb.toUpperCase() : 'other';
+function labelsOf(context: RequestContext, known: boolean): Record<string, string> {
+  const { info, query } = context;
+  const verb = verbOf(context);
   const scope = !info.isResourceRequest ? '' : info.name ? 'resource' : info.namespace ? 'namespace' : 'cluster';
   return {
     verb,
