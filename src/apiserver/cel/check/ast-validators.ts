@@ -18,10 +18,19 @@ export function validateAst(ast: CheckedAst, issues: Issues, convert: (name: str
     const { node } = expr;
     if (node.kind === 'call') checkCall(node);
     if (!exempt && node.kind === 'list') {
-      checkEqualTypes(node.elements.map((element, index) => ({ id: element.id, type: contentType(element, node.optionals.has(index)) })));
+      checkEqualTypes(
+        node.elements.map((element, index) => ({ id: element.id, type: contentType(element, node.optionals.has(index)) })),
+        true,
+      );
     } else if (!exempt && node.kind === 'map') {
-      checkEqualTypes(node.entries.map(({ key }) => ({ id: key.id, type: contentType(key, false) })));
-      checkEqualTypes(node.entries.map(({ value, optional }) => ({ id: value.id, type: contentType(value, optional) })));
+      checkEqualTypes(
+        node.entries.map(({ key }) => ({ id: key.id, type: contentType(key, false) })),
+        false,
+      );
+      checkEqualTypes(
+        node.entries.map(({ value, optional }) => ({ id: value.id, type: contentType(value, optional) })),
+        false,
+      );
     }
     const inFormat = exempt || (node.kind === 'call' && node.function === 'format');
     for (const child of children(expr)) visit(child, inFormat);
@@ -43,8 +52,8 @@ export function validateAst(ast: CheckedAst, issues: Issues, convert: (name: str
     return optional ? (type.parameters[0] ?? dynType) : type;
   }
 
-  function checkEqualTypes(items: readonly { id: number; type: CelType }[]): void {
-    const wrong = items.find(({ type }) => !isExactType(items[0]!.type, type));
-    if (wrong) report(wrong.id, `expected type '${items[0]!.type}' but found '${wrong.type}'`);
+  function checkEqualTypes(items: readonly { id: number; type: CelType }[], firstOnly: boolean): void {
+    const wrong = items.filter(({ type }) => !isExactType(items[0]!.type, type));
+    for (const { id, type } of firstOnly ? wrong.slice(0, 1) : wrong) report(id, `expected type '${items[0]!.type}' but found '${type}'`);
   }
 }

@@ -306,18 +306,17 @@ class Checker {
     return inner ?? type;
   }
 
-  #join(expr: Expr, previous: CelType | undefined, current: CelType): CelType {
+  /** The type of elements of both types; mixed ones are told of later, since a format may have them. */
+  #join(previous: CelType | undefined, current: CelType): CelType {
     if (!previous) return current;
-    if (this.#isAssignable(previous, current)) return mostGeneral(previous, current);
-    this.#mismatch(expr, previous, current);
-    return errorType;
+    return this.#isAssignable(previous, current) ? mostGeneral(previous, current) : dynType;
   }
 
   #checkList(expr: Expr, node: List): void {
     let type: CelType | undefined;
     for (const [index, element] of node.elements.entries()) {
       this.check(element);
-      type = this.#join(element, type, this.#elementType(element, node.optionals.has(index)));
+      type = this.#join(type, this.#elementType(element, node.optionals.has(index)));
     }
     this.#setType(expr, listType(type ?? this.#newTypeParam()));
   }
@@ -327,9 +326,9 @@ class Checker {
     let valueType: CelType | undefined;
     for (const { key, value, optional } of node.entries) {
       this.check(key);
-      keyType = this.#join(key, keyType, this.#typeOf(key));
+      keyType = this.#join(keyType, this.#typeOf(key));
       this.check(value);
-      valueType = this.#join(value, valueType, this.#elementType(value, optional));
+      valueType = this.#join(valueType, this.#elementType(value, optional));
     }
     this.#setType(expr, mapType(keyType ?? this.#newTypeParam(), valueType ?? this.#newTypeParam()));
   }

@@ -38,6 +38,12 @@ export class CelType {
   }
 }
 
+/** A type as error messages of callers name it. Upstream: Type.String. */
+export function describeType(type: CelType): string {
+  if (type.kind === 'typeParam') return `<${type.name}>`;
+  return type.parameters.length === 0 ? type.name : `${type.name}(${type.parameters.map(describeType).join(', ')})`;
+}
+
 const shortNames: Readonly<Partial<Record<Kind, string>>> = {
   any: 'any',
   duration: 'duration',

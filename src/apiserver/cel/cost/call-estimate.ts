@@ -209,6 +209,11 @@ function literalInt(node: SizedNode | undefined, otherwise: number): number {
 const flattening: Estimator = ({ target, args }) =>
   target && allocating(args.length === 1 ? literalInt(args[0], unbounded) : 1, sizeOf(target));
 
+/** A difference below zero is a very large number upstream. */
+function difference(end: number, start: number): number {
+  return end < start ? unbounded : end - start;
+}
+
 function sorting(elements: SizedNode | undefined, isText: boolean): CallEstimate | undefined {
   if (!elements) return undefined;
   const size = sizeOf(elements);
@@ -223,7 +228,7 @@ function crossing(factor: number): Estimator {
 const byOverload: ReadonlyMap<string, Estimator> = new Map([
   [
     'list_slice',
-    ({ target, args }) => target && allocating(1, fixed(Math.max(literalInt(args[1], sizeOf(target).max) - literalInt(args[0], 0), 0))),
+    ({ target, args }) => target && allocating(1, fixed(difference(literalInt(args[1], sizeOf(target).max), literalInt(args[0], 0)))),
   ],
   ['list_flatten', flattening],
   ['list_flatten_int', flattening],

@@ -17,7 +17,7 @@ import { perCallLimit } from '../cost/limits.ts';
 import type { Library } from '../environment.ts';
 import { compare, equal } from '../runtime/equality.ts';
 import { CostLimitExceeded } from '../runtime/frame.ts';
-import { CelError, CelList, type Int, matchesType, typeOf, type Value, ValueList } from '../runtime/values.ts';
+import { CelError, CelList, type Int, isInt, matchesType, typeOf, type Value, ValueList } from '../runtime/values.ts';
 import { listMacros } from '../syntax/macros.ts';
 
 const t = typeParam('T');
@@ -40,6 +40,12 @@ function flatten(list: CelList, depth: Int): Value {
     items = items.flatMap((item) => (item instanceof CelList ? [...item] : [item]));
   }
   return new ValueList(items);
+}
+
+/** What is flattened need not be a list of lists. */
+function flattenAny(list: Value, depth?: Value): Value {
+  if (list instanceof CelList && (depth === undefined || isInt(depth))) return flatten(list, depth ?? 1);
+  return new CelError(`no such overload: ${typeOf(list)}.flatten(${depth === undefined ? '' : typeOf(depth)})`);
 }
 
 function sortBy(list: CelList, keys: CelList): Value {
@@ -72,11 +78,14 @@ function distinct(list: CelList): Value {
 
 const functions: readonly FunctionDeclaration[] = [
   func('slice', member('list_slice', [listT, intType, intType], listT, slice)),
-  func(
-    'flatten',
-    member('list_flatten', [listType(listT)], listT, (list: CelList) => flatten(list, 1)),
-    member('list_flatten_int', [listType(dynType), intType], listType(dynType), flatten),
-  ),
+  {
+    name: 'flatten',
+    overloads: [
+      member('list_flatten', [listType(listT)], listT),
+      member('list_flatten_int', [listType(dynType), intType], listType(dynType)),
+    ],
+    run: flattenAny,
+  },
   func(
     'sort',
     ...comparable.map((type) => member(`list_${type.name}_sort`, [listType(type)], listType(type), (list: CelList) => sortBy(list, list))),

@@ -17,6 +17,10 @@ export class QuantityValue implements CelObject {
 
   constructor(readonly quantity: Quantity) {}
 
+  get text(): string {
+    return this.quantity.toString();
+  }
+
   equals(other: Value): Value {
     return other instanceof QuantityValue ? this.quantity.equals(other.quantity) : noSuchOverload();
   }

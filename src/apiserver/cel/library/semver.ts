@@ -13,6 +13,7 @@ export class Semver implements CelObject {
   readonly celType = semverType;
 
   constructor(
+    readonly text: string,
     readonly major: bigint,
     readonly minor: bigint,
     readonly patch: bigint,
@@ -87,7 +88,7 @@ function parse(text: string): Semver | CelError {
   const wrong = [...numbers, ...prereleases, ...builds.map(checkBuild)].find((part) => part instanceof CelError);
   if (wrong) return wrong;
   const [major, minor, patch] = numbers as readonly [bigint, bigint, bigint];
-  return new Semver(major, minor, patch, prereleases as (string | bigint)[]);
+  return new Semver(text, major, minor, patch, prereleases as (string | bigint)[]);
 }
 
 function checkBuild(text: string): CelError | undefined {

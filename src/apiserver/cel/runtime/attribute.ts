@@ -44,7 +44,8 @@ function resolvePlain(frame: Frame, base: Value, qualifiers: readonly Qualifier[
 }
 
 function resolveOptional(frame: Frame, base: Value, qualifiers: readonly Qualifier[], from: number): Value {
-  let value = base;
+  let value: Value = base;
+  if (value instanceof CelError) return value;
   let optional = value instanceof Optional;
   if (value instanceof Optional) {
     if (value.value === undefined) return value;
@@ -67,11 +68,13 @@ function resolveOptional(frame: Frame, base: Value, qualifiers: readonly Qualifi
 export function presenceTest(attribute: Attribute): Evaluate {
   const qualifiers = attribute.qualifiers.slice(0, -1);
   const last = attribute.qualifiers.at(-1)!.constant!;
-  const resolve = resolver({ ...attribute, qualifiers });
+  const hasOptional = qualifiers.some(({ optional }) => optional);
   return (frame) => {
-    const operand = resolve(frame);
+    const base = attribute.base(frame);
+    const optional = hasOptional || base instanceof Optional;
+    const operand = optional ? resolveOptional(frame, base, qualifiers, 0) : resolvePlain(frame, base, qualifiers, 0);
     if (operand instanceof CelError) return operand;
-    const value = operand instanceof Optional ? operand.value : operand;
+    const value = optional && operand instanceof Optional ? operand.value : operand;
     if (value === undefined) return false;
     frame.charge(1);
     const found = qualifyIfPresent(value, last);

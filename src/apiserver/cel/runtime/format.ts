@@ -2,7 +2,7 @@
 import { CelType } from '../check/types.ts';
 import { formatFloat } from '#apimachinery/runtime/quote';
 import { formatDuration, formatTimestamp } from './time.ts';
-import { CelError, CelList, CelMap, Double, Duration, isInt, Optional, Timestamp, Uint, type Value } from './values.ts';
+import { CelError, CelList, CelMap, Double, Duration, isCelObject, isInt, Optional, Timestamp, Uint, type Value } from './values.ts';
 
 /** A value as error messages show it (Go's %v). */
 export function display(value: Value): string {
@@ -12,7 +12,7 @@ export function display(value: Value): string {
   if (value instanceof CelMap) return `{${[...value.keys()].map((key) => `${display(key)}: ${display(value.find(key)!)}`).join(', ')}}`;
   if (value instanceof Optional) return value.value === undefined ? 'optional.none()' : `optional(${display(value.value)})`;
   if (value instanceof CelError) return value.message;
-  return '';
+  return isCelObject(value) && value.text !== undefined ? value.text : '';
 }
 
 /** `string(value)`; an error for types that have no text. */

@@ -159,10 +159,11 @@ class Planner {
       if (membership) return membership;
     }
     const declaration = this.scope.findFunction(node.function)!;
-    checkConstantPattern(node.function, args);
+    if (isConstantPattern(node.function, args)) checkPattern(args[1]!.constant as string);
     const run = overload ? (guarded(declaration, overload) ?? declaration.run) : (declaration.run ?? dispatching(declaration));
     if (!run) throw new PlanError(`no such overload: ${node.function}`);
-    const evaluate = call(args, run, callCost(node.function, overload?.id ?? ''));
+    const cost = callCost(node.function, overload?.id ?? '');
+    const evaluate = isConstantPattern(node.function, args) ? callInOrder(args, run, cost) : call(args, run, cost);
     if (args.length === 1 && isConstant(args[0]!) && isConversion(node.function)) return foldConversion(run(args[0].constant));
     return { evaluate };
   }
@@ -392,10 +393,14 @@ function unary(arg: Evaluate, run: (a: Value) => Value, cost: CallCost): Evaluat
   };
 }
 
-/** A call of a function with its arguments; those with more than two stop at the first that is an error, unpaid. */
+/** A call of a function with its arguments. Those with more than two stop at the first that is an error, unpaid. */
 function call(args: readonly Plan[], run: (...args: Value[]) => Value, cost: CallCost): Evaluate {
   if (args.length === 1) return unary(args[0]!.evaluate, run, cost);
   if (args.length === 2) return binary(args[0]!.evaluate, args[1]!.evaluate, run, cost);
+  return callInOrder(args, run, cost);
+}
+
+function callInOrder(args: readonly Plan[], run: (...args: Value[]) => Value, cost: CallCost): Evaluate {
   const evaluates = args.map(({ evaluate }) => evaluate);
   return (frame) => {
     const values: Value[] = [];
@@ -480,10 +485,12 @@ function constantMembership(element: Evaluate, list: CelList): Plan | undefined 
 
 const patternFunctions: ReadonlySet<string> = new Set(['matches', 'find', 'findAll']);
 
+function isConstantPattern(name: string, args: readonly Plan[]): boolean {
+  return patternFunctions.has(name) && typeof args[1]?.constant === 'string';
+}
+
 /** A pattern that never changes is compiled now, and refused now. */
-function checkConstantPattern(name: string, args: readonly Plan[]): void {
-  const pattern = args[1]?.constant;
-  if (!patternFunctions.has(name) || typeof pattern !== 'string') return;
+function checkPattern(pattern: string): void {
   const compiled = compilePattern(pattern);
   if (compiled instanceof CelError) throw new PlanError(compiled.message);
 }

@@ -184,8 +184,8 @@ export function mapKey(key: Value): unknown {
   if (key instanceof Uint) return intValue(key.value) ?? key.value;
   if (key instanceof Double) {
     const { value } = key;
-    if (Number.isSafeInteger(value)) return value + 0;
-    return Number.isInteger(value) ? BigInt(value) : key;
+    const unsafe = Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 2 ** 64;
+    return unsafe ? BigInt(value) : value + 0;
   }
   return key;
 }
@@ -193,6 +193,8 @@ export function mapKey(key: Value): unknown {
 /** A value that only functions of a library look into. */
 export interface CelObject {
   readonly celType: CelType;
+  /** As error messages show it. */
+  readonly text?: string;
   /** Whether two objects are equal. */
   equals(other: Value): Value;
 }

@@ -125,7 +125,7 @@ function expandFilter(make: MacroFactory, target: Expr, [variable, filter]: read
   return comprehension(make, target, name, undefined, collecting(make, init, step, filter));
 }
 
-/** has, all, exists, exists_one, existsOne, map, filter. */
+/** has, all, exists, exists_one, map, filter. */
 export const standardMacros: readonly Macro[] = [
   {
     name: 'has',
@@ -139,7 +139,6 @@ export const standardMacros: readonly Macro[] = [
   quantifierMacro('all', all),
   quantifierMacro('exists', exists),
   quantifierMacro('exists_one', existsOne),
-  quantifierMacro('existsOne', existsOne),
   receiverMacro('map', 2, expandMap),
   receiverMacro('map', 3, expandMap),
   receiverMacro('filter', 2, expandFilter),

@@ -12,6 +12,8 @@ import { unescapeBytes, UnescapeError, unescapeString } from './unescape.ts';
 const maxRecursionDepth = 250;
 /** Longer expressions are refused. In code points. */
 const expressionSizeCodePointLimit = 100_000;
+/** So many syntax errors are got over. */
+const maxRecoveries = 30;
 /** After so many syntax errors the parser gives up. */
 const errorReportingLimit = 100;
 
@@ -140,6 +142,9 @@ class Parser {
   readonly #optionalSyntax: boolean;
   #at = 0;
   #syntaxErrors = 0;
+  /** Whether nothing was taken since the last error; further ones would be its consequences. */
+  #recovering = false;
+  #recoveries = 0;
 
   constructor(
     source: Source,
@@ -173,7 +178,25 @@ class Parser {
   #next(): Token {
     const token = this.#token;
     if (this.#at < this.#tokens.length - 1) this.#at++;
+    this.#recovering = false;
     return token;
+  }
+
+  /** Skips to where an operand could end, after an error; an operand that is none stands for what was skipped. */
+  #recover(): Expr {
+    this.#recoveries++;
+    if (this.#recoveries > maxRecoveries) {
+      this.#recovering = false;
+      this.#syntaxError(`error recovery attempt limit exceeded: ${maxRecoveries}`);
+      throw new Abort();
+    }
+    const { start } = this.#token;
+    while (!this.#endsOperand(this.#token.kind)) this.#at++;
+    return this.#nodes.make(start, { kind: 'unspecified' });
+  }
+
+  #endsOperand(kind: TokenKind): boolean {
+    return kind === '<EOF>' || operandFollow.has(kind) || this.#closers.includes(kind) || (kind === ',' && this.#closers.length > 1);
   }
 
   #accept(kind: TokenKind): Token | undefined {
@@ -188,19 +211,30 @@ class Parser {
       return;
     }
     if (kinds.includes(this.#peek(1).kind) && kind !== '<EOF>') {
+      this.#recoveries++;
       this.#syntaxError(`extraneous input ${shown(this.#token)} expecting ${expectation(kinds)}`);
-      this.#next();
+      this.#at++;
       this.#next();
       return;
     }
-    const missing = kinds.length === 1 && kinds[0] !== '<EOF>' && (operandFollow.has(kind) || this.#closers.at(-1) === kind);
-    this.#syntaxError(
-      missing ? `missing '${kinds[0]}' at ${shown(this.#token)}` : `mismatched input ${shown(this.#token)} expecting ${expectation(kinds)}`,
-    );
-    throw new Abort();
+    if (kinds.length === 1 && this.#canFollow(kinds[0], kind)) {
+      this.#recoveries++;
+      this.#syntaxError(`missing '${kinds[0]}' at ${shown(this.#token)}`);
+      return;
+    }
+    this.#syntaxError(`mismatched input ${shown(this.#token)} expecting ${expectation(kinds)}`);
+    this.#recover();
+  }
+
+  /** Whether a token makes sense behind one that is missing. */
+  #canFollow(missing: TokenKind, kind: TokenKind): boolean {
+    if (missing === ':') return operandStart.includes(kind);
+    return missing !== '<EOF>' && (operandFollow.has(kind) || this.#closers.at(-1) === kind || (kind === ',' && this.#closers.length > 1));
   }
 
   #syntaxError(message: string, offset = this.#token.start): void {
+    if (this.#recovering) return;
+    this.#recovering = true;
     this.#syntaxErrorUnlessTooMany(message, offset);
     if (this.#syntaxErrors > errorReportingLimit) throw new Abort();
   }
@@ -309,21 +343,23 @@ class Parser {
     return left;
   }
 
-  /** Drops one token that cannot begin an operand if the one behind it can; else gives up. */
-  #checkStart(start: readonly TokenKind[]): void {
+  /** Drops one token that cannot begin an operand if the one behind it can; else what follows is no operand, which is returned. */
+  #checkStart(start: readonly TokenKind[]): Expr | undefined {
     const { kind } = this.#token;
-    if (start.includes(kind)) return;
+    if (start.includes(kind)) return undefined;
     if (kind !== '<EOF>' && start.includes(this.#peek(1).kind)) {
+      this.#recoveries++;
       this.#syntaxError(`extraneous input ${shown(this.#token)} expecting ${expectation(start)}`);
-      this.#next();
-      return;
+      this.#at++;
+      return undefined;
     }
     this.#syntaxError(`mismatched input ${shown(this.#token)} expecting ${expectation(start)}`);
-    throw new Abort();
+    return this.#recover();
   }
 
   #unary(start: readonly TokenKind[]): Expr {
-    this.#checkStart(start);
+    const none = this.#checkStart(start);
+    if (none) return none;
     const { kind } = this.#token;
     if (kind === '!') return this.#prefixed('!', operators.logicalNot, operandStart);
     if (kind === '-' && !isNumber(this.#peek(1).kind)) return this.#prefixed('-', operators.negate, afterMinus);
@@ -334,9 +370,9 @@ class Parser {
     const first = this.#next();
     let count = 1;
     while (this.#accept(sign)) count++;
-    this.#checkStart(start);
+    const none = this.#checkStart(start) ?? this.#checkStart(memberStart);
+    if (none) return none;
     const id = count % 2 === 1 ? this.#nodes.id(first.start) : 0;
-    if (!memberStart.includes(this.#token.kind)) this.#checkStart(memberStart);
     const operand = this.#member();
     return id === 0 ? operand : this.#call(id, name, undefined, [operand]);
   }
@@ -358,7 +394,7 @@ class Parser {
     const dot = this.#next();
     const optional = this.#accept('?');
     const name = this.#token;
-    if (name.kind !== 'IDENTIFIER' && name.kind !== 'ESC_IDENTIFIER') this.#noSelection(name, optional !== undefined);
+    if (name.kind !== 'IDENTIFIER' && name.kind !== 'ESC_IDENTIFIER') return this.#noSelection(name, optional !== undefined);
     this.#next();
     if (!optional && name.kind === 'IDENTIFIER' && this.#token.kind === '(') {
       const open = this.#next();
@@ -372,12 +408,12 @@ class Parser {
     return this.#nodes.make(dot.start, { kind: 'call', function: operators.optSelect, target: undefined, args: [operand, field] });
   }
 
-  #noSelection(name: Token, optional: boolean): never {
+  #noSelection(name: Token, optional: boolean): Expr {
     const keyword = name.kind === 'true' || name.kind === 'false' || name.kind === 'null';
     if (keyword) this.#syntaxError(`mismatched input '${name.text}' expecting IDENTIFIER`);
     else if (optional) this.#syntaxError(`mismatched input ${shown(name)} expecting {IDENTIFIER, ESC_IDENTIFIER}`);
     else this.#syntaxError(`no viable alternative at input '.${name.kind === '<EOF>' ? '' : name.text}'`);
-    throw new Abort();
+    return this.#recover();
   }
 
   #indexing(operand: Expr): Expr {
@@ -434,7 +470,7 @@ class Parser {
     const name = this.#token;
     if (name.kind !== 'IDENTIFIER') {
       this.#syntaxError(`no viable alternative at input '.${name.kind === '<EOF>' ? '' : name.text}'`);
-      throw new Abort();
+      return this.#recover();
     }
     const parts = this.#structName();
     if (parts > 0) return this.#struct(leadingDot, parts);
@@ -492,10 +528,9 @@ class Parser {
     if (this.#token.kind === ',' && this.#peek(1).kind === closer) this.#next();
     while (this.#token.kind !== closer) {
       entries.push(entry());
-      if (!this.#accept(',')) {
-        if (this.#token.kind !== closer) this.#expect(closer!, ',');
-        if (this.#token.kind !== closer) break;
-      }
+      if (this.#accept(',')) continue;
+      if (this.#token.kind !== closer) this.#expect(closer!, ',');
+      break;
     }
     return entries;
   }
@@ -541,7 +576,10 @@ class Parser {
   #literal(): Expr {
     const start = this.#token.start;
     const sign = this.#accept('-') ? '-' : '';
-    if (sign && !isNumber(this.#token.kind)) this.#checkStart(['NUM_FLOAT', 'NUM_INT']);
+    if (sign && !isNumber(this.#token.kind)) {
+      this.#syntaxError(`no viable alternative at input '-${this.#token.kind === '<EOF>' ? '' : this.#token.text}'`);
+      return this.#recover();
+    }
     const token = this.#next();
     const value = literalValue(sign, token);
     if (value instanceof LiteralError) return this.#error(value.message, start);
