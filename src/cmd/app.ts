@@ -18,6 +18,7 @@ import { EscalationCheck } from '#kubernetes/apis/rbac/escalation';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
 import { Installer } from '#apiserver/endpoints/installer';
 import { Scheme } from '#apiserver/registry/scheme';
+import { ChainKinds } from '#apiserver/registry/served-kinds';
 import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
 import { GenericServer } from '#apiserver/server/generic-server';
@@ -122,6 +123,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     PluginServicesModule.register(
       {
         client: controlPlane.client,
+        servedKinds: new ChainKinds(chain),
         logger: log,
         metrics: new RegistryMetrics(registry),
         restMapper: new EndpointMapper(chain),

@@ -24,6 +24,7 @@ import { DefaultTolerationSeconds } from '#plugins/admission/default-toleration-
 import { DenyServiceExternalIPs } from '#plugins/admission/deny-service-external-ips';
 import { JobValidation } from '#plugins/admission/job-validation';
 import { LimitRanger } from '#plugins/admission/limit-ranger';
+import { MutatingAdmissionPolicy } from '#plugins/admission/mutating-admission-policy';
 import { NamespaceLifecycle } from '#plugins/admission/namespace-lifecycle';
 import { NodeDeclaredFeatureValidator } from '#plugins/admission/node-declared-feature-validator';
 import { NodeRestriction } from '#plugins/admission/node-restriction/node-restriction';
@@ -40,6 +41,7 @@ import { RuntimeClass } from '#plugins/admission/runtime-class';
 import { ServiceAccountAdmission } from '#plugins/admission/service-account';
 import { StorageObjectInUseProtection } from '#plugins/admission/storage-object-in-use-protection';
 import { TaintNodesByCondition } from '#plugins/admission/taint-nodes-by-condition';
+import { ValidatingAdmissionPolicy } from '#plugins/admission/validating-admission-policy';
 import { MutatingAdmissionWebhook } from '#plugins/admission/webhook/mutating-admission-webhook';
 import { ValidatingAdmissionWebhook } from '#plugins/admission/webhook/validating-admission-webhook';
 import { AlwaysAllow, AlwaysDeny } from '#plugins/authorization/always';
@@ -87,7 +89,9 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
   ['NodeDeclaredFeatureValidator', NodeDeclaredFeatureValidator],
   ['JobValidation', JobValidation],
   ['PodResizeValidator', PodResizeValidator],
+  ['MutatingAdmissionPolicy', MutatingAdmissionPolicy],
   ['MutatingAdmissionWebhook', MutatingAdmissionWebhook],
+  ['ValidatingAdmissionPolicy', ValidatingAdmissionPolicy],
   ['ValidatingAdmissionWebhook', ValidatingAdmissionWebhook],
   ['ResourceQuota', ResourceQuota],
   ['AlwaysDeny', AlwaysDenyAdmission],
@@ -97,8 +101,6 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
 export const absentAdmissionPlugins: readonly string[] = [
   'PodPreset',
   'PodSecurityPolicy',
-  'MutatingAdmissionPolicy',
-  'ValidatingAdmissionPolicy',
 ];
 
 /** Authorizers that need nothing but the server's own objects. */

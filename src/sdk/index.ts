@@ -40,6 +40,9 @@ export type {
   Status,
 } from '#apimachinery/meta/types';
 export type { EquivalentResource, ObjectForms } from '#apiserver/admission/object-forms';
+export { MutatingPolicies } from '#apiserver/admission/policy/mutating-policies';
+export { type PolicyServices, ValidatingPolicies } from '#apiserver/admission/policy/validating-policies';
+export { PluginReinvocation } from '#apiserver/admission/plugin-reinvocation';
 export type { Reinvocation } from '#apiserver/admission/reinvocation';
 export { replaceObject } from '#apiserver/admission/replace-object';
 export { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
@@ -87,6 +90,7 @@ export { Configuration } from '#apiserver/plugins/configuration';
 export { contribute, Contribution, type ContributionOptions } from '#apiserver/plugins/contribution';
 export { Client, type ClientTarget } from '#apiserver/registry/client';
 export { type Informer, Informers } from '#apiserver/registry/informers';
+export { type KindObjects, ServedKinds } from '#apiserver/registry/served-kinds';
 export { FeatureGates } from '#apiserver/server/feature-gates';
 export { type Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
 export { RestMapper, type RestMapping } from '#apiserver/server/rest-mapper';

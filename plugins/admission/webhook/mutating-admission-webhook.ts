@@ -10,6 +10,7 @@ import {
   Logger,
   Metrics,
   newInternalError,
+  PluginReinvocation,
   replaceObject,
   semanticDeepEqual,
   ServiceResolver,
@@ -20,7 +21,6 @@ import type { Answer, ReviewObjects } from './review.ts';
 import { WebhookAdmissionConfiguration } from './webhook-configuration.ts';
 import { CallError } from './webhook-errors.ts';
 import { WebhookPlugin } from './webhook-plugin.ts';
-import { WebhookReinvocation } from './webhook-reinvocation.ts';
 
 const mutationPrefix = 'mutation.webhook.admission.k8s.io/';
 const patchPrefix = 'patch.webhook.admission.k8s.io/';
@@ -53,7 +53,7 @@ export class MutatingAdmissionWebhook {
 
   async #callEach(request: Attributes, candidates: readonly Invocation[]): Promise<void> {
     const { reinvocation } = request;
-    const state = reinvocation.stateOf(this, () => new WebhookReinvocation());
+    const state = reinvocation.stateOf(this, () => new PluginReinvocation());
     if (reinvocation.isReinvoke && state.hasChangedSince(request.object)) state.requirePrevious();
     try {
       for (const invocation of candidates) {

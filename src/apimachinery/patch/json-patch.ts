@@ -11,7 +11,12 @@ export const maxAccumulatedCopySize = 3 * 1024 * 1024;
 
 /** A JSON patch that is well formed but does not apply; the server answers 422 (see `interpretPatchError`). */
 export class JsonPatchError extends Error {
-  override readonly name = 'JsonPatchError';
+  override readonly name: string = 'JsonPatchError';
+}
+
+/** A `test` operation found another value. */
+export class TestFailedError extends JsonPatchError {
+  override readonly name = 'TestFailedError';
 }
 
 /** The operations of a patch, ready to be applied any number of times. */
@@ -170,7 +175,7 @@ class Application {
       const [container, key] = this.#find(path, false) ?? missing(`test operation does not apply: is missing path: ${path}`);
       actual = within(`error in test for path: '${path}'`, () => read(container, key));
     }
-    if (!deepEqual(actual ?? null, expected)) throw new JsonPatchError(`testing value ${path} failed: test failed`);
+    if (!deepEqual(actual ?? null, expected)) throw new TestFailedError(`testing value ${path} failed: test failed`);
   }
 
   #copy(operation: JsonObject): void {

@@ -1,3 +1,4 @@
+import { type Shape, shapeOf } from '#apimachinery/managedfields/shape';
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString } from '#apimachinery/meta/types';
 import { decode, encode } from '#apimachinery/runtime/codec';
@@ -26,10 +27,13 @@ export interface ObjectForms {
   decode(document: unknown, kind: GroupVersionKind): KubeObject;
   /** Fills in what such an object leaves out, and turns it into the form that admission sees. Uses it up. */
   complete(object: KubeObject, kind: GroupVersionKind): KubeObject;
+  /** How the fields of a kind are merged; undefined where no table describes them (options of connections). */
+  shape(kind: GroupVersionKind): Shape | undefined;
 }
 
 interface Form {
   readonly type: StructType | undefined;
+  readonly shape: Shape | undefined;
   readonly definition: ResourceDefinition | undefined;
 }
 
@@ -93,6 +97,10 @@ export class VersionedForms implements ObjectForms {
     return definition?.storageVersion?.conversion.toStorage(object) ?? object;
   }
 
+  shape(kind: GroupVersionKind): Shape | undefined {
+    return this.#form(kind).shape;
+  }
+
   /** Whether the endpoint's objects are those of the resource itself, and not of a subresource's own kind. */
   get #isParentKind(): boolean {
     return this.#options.kind.kind === this.#options.definition.kind;
@@ -115,11 +123,17 @@ export class VersionedForms implements ObjectForms {
   }
 
   #find(kind: GroupVersionKind): Form {
-    const { definition, kind: own, type, source } = this.#options;
-    if (!this.#isParentKind) return { type, definition: undefined };
-    if (groupVersionString(kind) === groupVersionString(own)) return { type, definition };
+    const { definition, kind: own, type } = this.#options;
+    if (!this.#isParentKind) return { type, shape: type && shapeOf(type), definition: undefined };
+    if (groupVersionString(kind) === groupVersionString(own)) return this.#formOf(definition, type);
     const other = this.#others().find(({ group, version }) => group === kind.group && version === kind.version);
     if (!other) throw new Error(`unable to convert to ${groupVersionString(kind)}: ${definition.resource} are not served in it`);
-    return { type: source.types(other).struct(other.schema), definition: other };
+    return this.#formOf(other, this.#options.source.types(other).struct(other.schema));
+  }
+
+  #formOf(definition: ResourceDefinition, type: StructType | undefined): Form {
+    const { applySchema } = definition;
+    const fields = applySchema === undefined ? type : this.#options.source.types(definition).struct(applySchema);
+    return { type, shape: fields && shapeOf(fields), definition };
   }
 }

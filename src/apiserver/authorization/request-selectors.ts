@@ -16,7 +16,11 @@ const operators: Readonly<Partial<Record<LabelOperator, SelectorRequirement['ope
 
 /** The selectors of a request, as authorizers see them; a wrong one limits nothing here and is refused later. Upstream: endpoints/filters/authorization.go. */
 export function selectorsOf(verb: string, query: URLSearchParams): Pick<AuthorizationAttributes, 'fieldSelector' | 'labelSelector'> {
-  if (!verbs.has(verb)) return {};
+  return verbs.has(verb) ? selectorsIn(query) : {};
+}
+
+/** The selectors in the parameters `fieldSelector` and `labelSelector`. */
+export function selectorsIn(query: URLSearchParams): Pick<AuthorizationAttributes, 'fieldSelector' | 'labelSelector'> {
   return { fieldSelector: attempt(() => fieldRequirements(query)), labelSelector: attempt(() => labelRequirements(query)) };
 }
 

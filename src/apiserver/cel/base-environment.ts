@@ -1,6 +1,6 @@
 /** The environment that all expressions of Kubernetes share, by version. Upstream: apiserver/pkg/cel/environment/base.go. */
 import { Environment, type Library } from './environment.ts';
-import { authzLibrary } from './library/authz.ts';
+import { authzLibrary, authzSelectorsLibrary } from './library/authz.ts';
 import { twoVariableLibrary } from './library/comprehensions.ts';
 import { formatLibrary } from './library/formats.ts';
 import { ipCidrLibrary } from './library/ip-cidr.ts';
@@ -26,6 +26,7 @@ const libraries: readonly (readonly [minor: number, library: Library])[] = [
   [29, setsLibrary],
   [30, ipCidrLibrary],
   [31, formatLibrary],
+  [31, authzSelectorsLibrary],
   [32, twoVariableLibrary],
   [33, semverLibrary],
   [34, listsLibrary],

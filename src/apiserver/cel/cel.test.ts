@@ -31,6 +31,8 @@ describe('evaluation', () => {
     ['{"a": 1}.transformMap(k, v, v + 1)', '{a: 2} (6)'],
     ['object.?spec.?foo.orValue(4)', '4 (2)'],
     ['has(object.spec.none)', 'true (2)'],
+    ['object.spec.none', 'null (3)'],
+    ['object.spec.none == null && [null][0] == null && optional.of(null).value() == null', 'true (10)'],
     ['object.spec.a.b', 'error: no such key: a (3)'],
     ['[1, 2].exists(x, x / 0 > 1 || true)', 'true (11)'],
     ['9223372036854775807 + 1', 'error: integer overflow (1)'],

@@ -22,7 +22,7 @@ import { perCallLimit } from './cost/limits.ts';
 import { collectObjects, type DeclType } from './decl-type.ts';
 import { isReserved } from './escaping.ts';
 import { standardFunctions } from './library/standard.ts';
-import { type Activation, CostLimitExceeded, type Evaluate, Frame, Suspended } from './runtime/frame.ts';
+import { type Activation, CostLimitExceeded, type Evaluate, Frame, settled } from './runtime/frame.ts';
 import { plan, PlanError, type PlannerScope } from './runtime/planner.ts';
 import { CelError, type Value } from './runtime/values.ts';
 import { type Macro, standardMacros } from './syntax/macros.ts';
@@ -196,15 +196,10 @@ export class Program {
    * expression or its data can do.
    */
   run(activation: Activation, limit = perCallLimit): Outcome | Promise<Outcome> {
-    try {
-      return this.evaluate(activation, limit);
-    } catch (error) {
-      if (!(error instanceof Suspended)) throw error;
-      return error.until.then(() => this.run(activation, limit));
-    }
+    return settled(() => this.evaluate(activation, limit));
   }
 
-  /** Evaluates an expression without an authorizer. Costs beyond `limit` end the evaluation with an error. */
+  /** Evaluates an expression at once; throws Suspended if an authorizer has to think. Costs beyond `limit` end the evaluation with an error. */
   evaluate(activation: Activation, limit = perCallLimit): Outcome {
     const frame = new Frame(activation, limit);
     try {

@@ -2,6 +2,7 @@ import { Container } from 'inversify';
 import { Authorizer } from '#apiserver/authorization/authorizer';
 import { Client } from '#apiserver/registry/client';
 import { Informers } from '#apiserver/registry/informers';
+import { ServedKinds } from '#apiserver/registry/served-kinds';
 import { FeatureGates } from '#apiserver/server/feature-gates';
 import { ShutdownSignal } from '#apiserver/server/lifecycle/shutdown-signal';
 import { Logger } from '#apiserver/server/logger';
@@ -14,6 +15,7 @@ import { Clock } from '#apiserver/storage/cacher/clock';
 export interface PluginServices {
   readonly informers: Informers;
   readonly client: Client;
+  readonly servedKinds: ServedKinds;
   readonly authorizer: Authorizer;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -27,6 +29,7 @@ export interface PluginServices {
 const tokens: Readonly<Record<keyof PluginServices, symbol>> = {
   informers: Informers,
   client: Client,
+  servedKinds: ServedKinds,
   authorizer: Authorizer,
   logger: Logger,
   metrics: Metrics,

@@ -109,6 +109,7 @@ const plainForms: ObjectForms = {
   encode: (object) => JSON.stringify(object),
   decode: (document) => document as KubeObject,
   complete: (object) => object,
+  shape: () => undefined,
 };
 
 function attributesOf(row: AdmissionRow, object: KubeObject, warnings: string[], annotations: Record<string, string>): Attributes {

@@ -27,6 +27,7 @@ export function fakeServices(services: Partial<PluginServices> = {}): PluginServ
   return {
     informers: fakeInformers(),
     client,
+    servedKinds: { find: () => undefined },
     authorizer: fakeAuthorizer(() => false),
     logger: silentLogger,
     metrics,

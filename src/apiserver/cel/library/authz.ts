@@ -2,6 +2,7 @@
 import { nameIsDNSLabel, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { AuthorizationAttributes, AuthorizationResult, Authorizer } from '#apiserver/authorization/authorizer';
+import { selectorsIn } from '#apiserver/authorization/request-selectors';
 import { func, type FunctionDeclaration, member } from '../check/declarations.ts';
 import { boolType, type CelType, stringType, structType } from '../check/types.ts';
 import type { Library } from '../environment.ts';
@@ -110,6 +111,8 @@ interface CheckedResource {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
 }
 
 /** The variable `authorizer.requestResource`, and what `authorizer.group(…).resource(…)` makes. */
@@ -128,9 +131,9 @@ export class ResourceCheck extends ReceiverOnly {
   }
 
   check(verb: string): Decision {
-    const { group, resource, subresource, namespace, name } = this.target;
+    const { group, resource, subresource, namespace, name, fieldSelector = '', labelSelector = '' } = this.target;
     const { user } = this.authorizer;
-    return this.authorizer.ask({
+    const asked = {
       user,
       verb,
       isResourceRequest: true,
@@ -141,7 +144,9 @@ export class ResourceCheck extends ReceiverOnly {
       namespace,
       name,
       path: '',
-    });
+    };
+    const selectors = new URLSearchParams({ fieldSelector, labelSelector });
+    return this.authorizer.ask({ ...asked, ...selectorsIn(selectors) });
   }
 }
 
@@ -176,9 +181,17 @@ function serviceAccount(authorizer: AuthorizerValue, namespace: string, name: st
   );
 }
 
-function refining(name: 'subresource' | 'namespace' | 'name'): FunctionDeclaration {
+function refining(name: Exclude<keyof CheckedResource, 'group' | 'resource'>, id = name.toLowerCase()): FunctionDeclaration {
   const refine = (check: ResourceCheck, value: string): Value => check.with({ [name]: value });
-  return func(name, member(`resourcecheck_${name}`, [resourceCheckType, stringType], resourceCheckType, refine));
+  return func(
+    name,
+    member(
+      `${name.endsWith('Selector') ? 'authorizer' : 'resourcecheck'}_${id}`,
+      [resourceCheckType, stringType],
+      resourceCheckType,
+      refine,
+    ),
+  );
 }
 
 const functions: readonly FunctionDeclaration[] = [
@@ -231,5 +244,8 @@ const functions: readonly FunctionDeclaration[] = [
     member('decision_reason', [decisionType], stringType, ({ reason }: Decision) => reason),
   ),
 ];
+
+/** Upstream: AuthzSelectors. */
+export const authzSelectorsLibrary: Library = { functions: [refining('fieldSelector'), refining('labelSelector')] };
 
 export const authzLibrary: Library = { functions, types: [authorizerType, pathCheckType, groupCheckType, resourceCheckType, decisionType] };

@@ -54,7 +54,9 @@ const functions: readonly FunctionDeclaration[] = [
   ),
   func(
     'value',
-    member('optional_value', [optionalV], v, ({ value }: Optional) => value ?? new CelError('optional.none() dereference')),
+    member('optional_value', [optionalV], v, ({ value }: Optional) =>
+      value === undefined ? new CelError('optional.none() dereference') : value,
+    ),
   ),
   func(
     'hasValue',

@@ -96,9 +96,11 @@ function invalidQualifier(key: Value): CelError {
 }
 
 function qualify(value: Value, key: Value): Value {
-  if (value instanceof CelMap) return value.find(key) ?? noSuchKey(key);
-  if (!(value instanceof CelList)) return noSuchKey(key);
-  return element(value, key) ?? new CelError(`index out of bounds: ${display(key)}`);
+  const isList = value instanceof CelList;
+  // What is found may be null.
+  const found = isList ? element(value, key) : value instanceof CelMap ? value.find(key) : undefined;
+  if (found !== undefined) return found;
+  return isList ? new CelError(`index out of bounds: ${display(key)}`) : noSuchKey(key);
 }
 
 function qualifyIfPresent(value: Value, key: Value): Value | undefined {

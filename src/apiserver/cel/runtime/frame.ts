@@ -19,6 +19,16 @@ export class Suspended extends Error {
   }
 }
 
+/** What a computation comes to, begun anew whenever it was suspended: a promise only then. It must change nothing before its end. */
+export function settled<T>(compute: () => T): T | Promise<T> {
+  try {
+    return compute();
+  } catch (error) {
+    if (!(error instanceof Suspended)) throw error;
+    return error.until.then(() => settled(compute));
+  }
+}
+
 /** The state of one evaluation. */
 export class Frame {
   cost = 0;

@@ -116,7 +116,10 @@ class Planner {
       if (local) return local;
     }
     const missing = new CelError(`no such attribute(s): ${name}`);
-    return (frame) => frame.activation.resolve(name) ?? missing;
+    return (frame) => {
+      const value = frame.activation.resolve(name);
+      return value === undefined ? missing : value;
+    };
   }
 
   #planSelect(node: Select): Plan {

@@ -1,13 +1,18 @@
-import { deepCopy, type KubeObject, semanticDeepEqual } from 'kubenest/sdk';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 
-/** Which webhooks want to be asked again after others changed the object. Upstream: plugin/webhook/mutating/reinvocationcontext.go. */
-export class WebhookReinvocation {
+/**
+ * Which webhooks or policies of a plugin want to be asked again after others changed the object.
+ * Upstream: plugin/webhook/mutating/reinvocationcontext.go, plugin/policy/mutating/reinvocationcontext.go.
+ */
+export class PluginReinvocation {
   #last: KubeObject | undefined;
   /** Those with reinvocationPolicy IfNeeded that were asked, and have not seen a later change. */
   #invoked = new Set<string>();
   readonly #required = new Set<string>();
 
-  /** Whether another plugin changed the object since the webhooks had it. */
+  /** Whether another plugin changed the object since this one had it. */
   hasChangedSince(object: KubeObject | undefined): boolean {
     return !semanticDeepEqual(this.#last, object);
   }

@@ -1,0 +1,192 @@
+/** Evaluates the expressions of a policy for one request. Upstream: apiserver/pkg/admission/plugin/cel/{activation,composition,condition}.go. */
+import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
+import { quote } from '#apimachinery/runtime/quote';
+import type { Attributes } from '#apiserver/admission/attributes';
+import { fromJson } from '#apiserver/cel/json-values';
+import { type AuthorizerValue, ResourceCheck } from '#apiserver/cel/library/authz';
+import type { Activation } from '#apiserver/cel/runtime/frame';
+import { CelError, CelMap, type Value } from '#apiserver/cel/runtime/values';
+import type { CompiledExpression } from './expression.ts';
+
+/** What expressions see. */
+export interface EvaluationInput {
+  readonly request: Attributes;
+  /** The objects in the version that the policy matched; undefined where there is none. */
+  readonly object: KubeObject | undefined;
+  readonly oldObject: KubeObject | undefined;
+  /** The kind and resource that the policy matched. */
+  readonly kind: GroupVersionKind;
+  readonly resource: GroupVersionResource;
+  readonly params: KubeObject | undefined;
+  readonly namespaceObject: KubeObject | undefined;
+  /** undefined where expressions may not ask. */
+  readonly authorizer: AuthorizerValue | undefined;
+}
+
+/** Everything that was to be evaluated may have cost more than there was. */
+export class OutOfBudget extends Error {
+  constructor() {
+    super('validation failed due to running out of cost budget, no further validation rules will be run');
+  }
+}
+
+/** What an expression came to; `error` instead where it failed. */
+export interface Evaluation {
+  readonly value: Value | undefined;
+  readonly error: string | undefined;
+}
+
+/** The values of variables for one request; the variables of a policy are evaluated when they are first used. */
+export class AdmissionActivation implements Activation {
+  readonly #values = new Map<string, Value>();
+  /** What variables have cost since it was last asked. */
+  variableCost = 0;
+
+  constructor(
+    readonly input: EvaluationInput,
+    readonly variables: ReadonlyMap<string, CompiledExpression>,
+  ) {}
+
+  resolve(name: string): Value | undefined {
+    let value = this.#values.get(name);
+    if (value === undefined) {
+      value = this.#make(name);
+      if (value !== undefined) this.#values.set(name, value);
+    }
+    return value;
+  }
+
+  #make(name: string): Value | undefined {
+    const { request, object, oldObject, params, namespaceObject, authorizer } = this.input;
+    switch (name) {
+      case 'object':
+        return fromJson(object);
+      case 'oldObject':
+        return fromJson(oldObject);
+      case 'params':
+        return fromJson(params);
+      case 'request':
+        return fromJson(requestObject(this.input));
+      case 'namespaceObject':
+        return fromJson(namespaceObject && visibleNamespace(namespaceObject));
+      case 'variables':
+        return new PolicyVariables(this);
+      case 'authorizer':
+        return authorizer;
+      case 'authorizer.requestResource': {
+        const { resource, subresource, namespace, name: objectName } = request;
+        const target = { group: resource.group, resource: resource.resource, subresource, namespace, name: objectName };
+        return authorizer && new ResourceCheck(authorizer, target);
+      }
+      default:
+        return undefined;
+    }
+  }
+}
+
+/** `variables.x`: evaluated when it is first asked for. */
+class PolicyVariables extends CelMap {
+  readonly #values = new Map<string, Value>();
+
+  constructor(readonly activation: AdmissionActivation) {
+    super();
+  }
+
+  get size(): number {
+    return this.activation.variables.size;
+  }
+
+  find(key: Value): Value | undefined {
+    if (typeof key !== 'string') return undefined;
+    const known = this.#values.get(key);
+    if (known !== undefined) return known;
+    const variable = this.activation.variables.get(key);
+    if (!variable) return undefined;
+    const value = this.#evaluate(key, variable);
+    this.#values.set(key, value);
+    return value;
+  }
+
+  *keys(): Generator<Value> {
+    yield* this.activation.variables.keys();
+  }
+
+  #evaluate(name: string, { program, error }: CompiledExpression): Value {
+    if (!program) return new CelError(`composited variable ${quote(name)} fails to compile: ${error}`);
+    const { value, cost } = program.evaluate(this.activation);
+    this.activation.variableCost += cost;
+    return value instanceof CelError ? new CelError(`composited variable ${quote(name)} fails to evaluate: ${value.message}`) : value;
+  }
+}
+
+/** Evaluates expressions one after the other within a budget. Throws OutOfBudget, and Suspended where an authorizer has to think. */
+export class BudgetedEvaluation {
+  constructor(
+    readonly activation: AdmissionActivation,
+    /** What is left. */
+    public budget: number,
+  ) {}
+
+  evaluate({ expression, program, error }: CompiledExpression): Evaluation {
+    if (!program) return { value: undefined, error: `compilation error: ${error}` };
+    const { value, cost } = program.evaluate(this.activation);
+    this.#spend(this.activation.variableCost);
+    this.activation.variableCost = 0;
+    this.#spend(cost);
+    return value instanceof CelError
+      ? { value: undefined, error: `expression '${expression}' resulted in error: ${value.message}` }
+      : { value, error: undefined };
+  }
+
+  #spend(cost: number): void {
+    if (cost > this.budget) throw new OutOfBudget();
+    this.budget -= cost;
+  }
+}
+
+/** The variable `request`: an AdmissionRequest without its objects. */
+function requestObject({ request, kind, resource }: EvaluationInput): Record<string, unknown> {
+  const { subresource, name, namespace, operation, user, dryRun, options } = request;
+  return {
+    kind: { group: kind.group, version: kind.version, kind: kind.kind },
+    resource: { group: resource.group, version: resource.version, resource: resource.resource },
+    subResource: subresource || undefined,
+    requestKind: { group: request.kind.group, version: request.kind.version, kind: request.kind.kind },
+    requestResource: { group: request.resource.group, version: request.resource.version, resource: request.resource.resource },
+    requestSubResource: subresource || undefined,
+    name: name || undefined,
+    namespace: namespace || undefined,
+    operation,
+    userInfo: {
+      username: user.name || undefined,
+      uid: user.uid || undefined,
+      groups: user.groups.length > 0 ? user.groups : undefined,
+      extra: user.extra && Object.keys(user.extra).length > 0 ? user.extra : undefined,
+    },
+    dryRun,
+    options,
+  };
+}
+
+const namespaceMetadata = [
+  'name',
+  'generateName',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'finalizers',
+] as const;
+
+/** What expressions may know of a namespace. */
+function visibleNamespace(namespace: KubeObject): Record<string, unknown> {
+  const known = namespace.metadata as unknown as Record<string, unknown>;
+  const metadata = Object.fromEntries(namespaceMetadata.map((name) => [name, known[name]]));
+  const { spec = {}, status = {} } = namespace as KubeObject & { spec?: unknown; status?: unknown };
+  return { metadata, spec, status };
+}

@@ -1,0 +1,93 @@
+/** Expressions of policies and webhooks, compiled. Upstream: apiserver/pkg/admission/plugin/cel/{compile,composition}.go. */
+import {
+  anyType,
+  boolType,
+  type CelType,
+  describeType,
+  dynType,
+  isExactType,
+  nullType,
+  stringType,
+  structType,
+} from '#apiserver/cel/check/types';
+import { type DeclField, type DeclType, dynDecl, listDecl, mapDecl, objectDecl, simpleDecl } from '#apiserver/cel/decl-type';
+import { type Environment, PlanError, type Program } from '#apiserver/cel/environment';
+import { Issues } from '#apiserver/cel/syntax/source';
+import { admissionEnvironment, type ExpressionAge, type VariableOptions } from './environment.ts';
+
+/** What an expression became. */
+export interface CompiledExpression {
+  readonly expression: string;
+  /** undefined if it could not be compiled. */
+  readonly program: Program | undefined;
+  /** Why not, in upstream's words. */
+  readonly error: string | undefined;
+  /** undefined if it could not be checked. */
+  readonly outputType: CelType | undefined;
+}
+
+/** What expressions may come to. */
+export const conditionTypes: readonly CelType[] = [boolType];
+export const messageTypes: readonly CelType[] = [stringType];
+export const auditAnnotationTypes: readonly CelType[] = [stringType, nullType];
+export const variableTypes: readonly CelType[] = [anyType, dynType];
+
+/** Compiles an expression that has to come to one of some types. */
+export function compileExpression(environment: Environment, expression: string, returnTypes: readonly CelType[]): CompiledExpression {
+  const failed = (error: string, outputType?: CelType): CompiledExpression => ({ expression, program: undefined, error, outputType });
+  const compiled = environment.compile(expression);
+  if (compiled instanceof Issues) return failed(`compilation failed: ${compiled}`);
+  const { outputType } = compiled;
+  if (!returnTypes.some((type) => type === anyType || isExactType(type, outputType))) {
+    const names = returnTypes.map(describeType);
+    const wanted = names.length === 1 ? names[0] : `one of [${names.join(' ')}]`;
+    return failed(`must evaluate to ${wanted} but got ${describeType(outputType)}`);
+  }
+  try {
+    return { expression, program: compiled.program(), error: undefined, outputType };
+  } catch (error) {
+    if (!(error instanceof PlanError)) throw error;
+    return failed(`program instantiation failed: ${error.message}`);
+  }
+}
+
+const variablesType = structType('kubernetes.variables');
+
+/** Compiles the expressions of one policy, which may use its variables; each variable may use those before it. */
+export class PolicyCompiler {
+  readonly variables = new Map<string, CompiledExpression>();
+  readonly #fields = new Map<string, DeclField>();
+
+  constructor(readonly age: ExpressionAge) {}
+
+  addVariable(name: string, expression: string, options: VariableOptions): CompiledExpression {
+    const compiled = this.compile(expression, variableTypes, options);
+    this.variables.set(name, compiled);
+    this.#fields.set(name, { name, type: compiled.outputType ? declOf(compiled.outputType) : dynDecl, required: true });
+    return compiled;
+  }
+
+  compile(expression: string, returnTypes: readonly CelType[], options: VariableOptions): CompiledExpression {
+    const environment = admissionEnvironment(options, this.age).extend({
+      variables: { variables: variablesType },
+      declTypes: [objectDecl(variablesType.name, new Map(this.#fields))],
+    });
+    return compileExpression(environment, expression, returnTypes);
+  }
+}
+
+/** The declared type of a variable: structs are not declared anywhere, so anything may be in them. */
+function declOf(type: CelType): DeclType {
+  switch (type.kind) {
+    case 'list':
+      return listDecl(declOf(type.parameters[0]!));
+    case 'map':
+      return mapDecl(declOf(type.parameters[0]!), declOf(type.parameters[1]!));
+    case 'struct':
+    case 'opaque':
+    case 'type':
+      return dynDecl;
+    default:
+      return simpleDecl(type.name, type, 1);
+  }
+}

@@ -1,0 +1,54 @@
+/** `matchConditions` of policies and webhooks. Upstream: apiserver/pkg/admission/plugin/webhook/matchconditions/matcher.go. */
+import { runtimeCELCostBudgetMatchConditions } from '#apiserver/cel/cost/limits';
+import type { VariableOptions } from './environment.ts';
+import { AdmissionActivation, BudgetedEvaluation, type EvaluationInput, OutOfBudget } from './evaluation.ts';
+import { type CompiledExpression, conditionTypes, PolicyCompiler } from './expression.ts';
+
+export interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** Whether a request is to be looked at: no, yes, or an error that stands for a failure. */
+export type ConditionMatch = boolean | Error;
+
+/** Conditions that all have to hold. */
+export class MatchConditions {
+  constructor(
+    readonly conditions: readonly CompiledExpression[],
+    readonly variables: ReadonlyMap<string, CompiledExpression> = new Map(),
+  ) {}
+
+  /** Conditions of a webhook, which knows neither parameters nor variables. */
+  static ofWebhook(conditions: readonly MatchCondition[]): MatchConditions {
+    return MatchConditions.ofPolicy(conditions, new PolicyCompiler('stored'), { params: false, authorizer: true });
+  }
+
+  /** Conditions of a policy, whose variables they may use. */
+  static ofPolicy(conditions: readonly MatchCondition[], compiler: PolicyCompiler, options: VariableOptions): MatchConditions {
+    return new MatchConditions(
+      conditions.map(({ expression }) => compiler.compile(expression, conditionTypes, options)),
+      compiler.variables,
+    );
+  }
+
+  /** One that is false decides, whatever else fails. Throws Suspended. */
+  match(input: EvaluationInput, ignoreFailures: boolean): ConditionMatch {
+    const activation = new AdmissionActivation({ ...input, namespaceObject: undefined }, this.variables);
+    const evaluation = new BudgetedEvaluation(activation, runtimeCELCostBudgetMatchConditions);
+    const errors: string[] = [];
+    try {
+      for (const condition of this.conditions) {
+        const { value, error } = evaluation.evaluate(condition);
+        if (error !== undefined) errors.push(error);
+        if (value === false) return false;
+      }
+    } catch (error) {
+      if (!(error instanceof OutOfBudget)) throw error;
+      return ignoreFailures ? false : error;
+    }
+    if (errors.length === 0) return true;
+    if (ignoreFailures) return false;
+    return new Error(errors.length === 1 ? errors[0] : `[${[...new Set(errors)].join(', ')}]`);
+  }
+}

@@ -1,0 +1,69 @@
+/** Rules about resources, of policies and webhooks. Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go, plugin/policy/matching. */
+import type { GroupVersionResource } from '#apimachinery/meta/types';
+import type { Attributes } from '#apiserver/admission/attributes';
+import type { EquivalentResource } from '#apiserver/admission/object-forms';
+
+/** Upstream: admissionregistration.k8s.io NamedRuleWithOperations. */
+export interface ResourceRule {
+  readonly apiGroups?: readonly string[];
+  readonly apiVersions?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly operations?: readonly string[];
+  readonly scope?: string;
+}
+
+/** What of a request rules ask for; its names are left to `RuleMatch`. */
+export type RuleRequest = Pick<Attributes, 'resource' | 'subresource' | 'operation' | 'namespace' | 'kind'> & {
+  readonly forms: { readonly equivalents: readonly EquivalentResource[] };
+};
+
+/** A rule that fits, if the name of the object does. */
+export interface RuleMatch extends EquivalentResource {
+  /** Empty: any. */
+  readonly names: ReadonlySet<string>;
+}
+
+function has(list: readonly string[] | undefined, value: string): boolean {
+  return list !== undefined && (list.includes('*') || list.includes(value));
+}
+
+function matchesResource(rule: ResourceRule, resource: string, subresource: string): boolean {
+  return (rule.resources ?? []).some((wanted) => {
+    const slash = wanted.indexOf('/');
+    const [wantedResource, wantedSubresource] = slash < 0 ? [wanted, ''] : [wanted.slice(0, slash), wanted.slice(slash + 1)];
+    return (wantedResource === '*' || wantedResource === resource) && (wantedSubresource === '*' || wantedSubresource === subresource);
+  });
+}
+
+/** A namespace belongs to no namespace here, though requests about it name one. */
+function matchesScope({ scope = '*' }: ResourceRule, resource: GroupVersionResource, namespace: string): boolean {
+  if (scope === '*') return true;
+  const isNamespace = resource.group === '' && resource.resource === 'namespaces';
+  return scope === 'Namespaced' ? !isNamespace && namespace !== '' : isNamespace || namespace === '';
+}
+
+/** Whether a rule fits a request that was made by a resource. */
+function matches(rule: ResourceRule, request: RuleRequest, resource: GroupVersionResource): boolean {
+  return (
+    matchesScope(rule, resource, request.namespace) &&
+    has(rule.operations, request.operation) &&
+    has(rule.apiGroups, resource.group) &&
+    has(rule.apiVersions, resource.version) &&
+    matchesResource(rule, resource.resource, request.subresource)
+  );
+}
+
+/** All rules that fit a request, in order: those that name its resource first, then, unless `exact`, those that name another version or group of it. */
+export function matchingRules(rules: readonly ResourceRule[], exact: boolean, request: RuleRequest): RuleMatch[] {
+  const match = (rule: ResourceRule, { resource, kind }: EquivalentResource): RuleMatch[] =>
+    matches(rule, request, resource) ? [{ resource, kind, names: new Set(rule.resourceNames) }] : [];
+  const own = rules.flatMap((rule) => match(rule, request));
+  if (exact) return own;
+  return [...own, ...rules.flatMap((rule) => request.forms.equivalents.flatMap((equivalent) => match(rule, equivalent)))];
+}
+
+/** The first match that takes the name of an object. */
+export function matchOfName(found: readonly RuleMatch[], name: string): RuleMatch | undefined {
+  return found.find(({ names }) => names.size === 0 || names.has(name));
+}

@@ -1,0 +1,143 @@
+/** Asks the ValidatingAdmissionPolicies. Upstream: apiserver/pkg/admission/plugin/policy/validating/dispatcher.go. */
+import { StatusError } from '#apimachinery/api/errors';
+import { encodeRawJson } from '#apimachinery/runtime/json';
+import type { Attributes } from '#apiserver/admission/attributes';
+import { forbidden } from '#apiserver/admission/forbidden';
+import type { Authorizer } from '#apiserver/authorization/authorizer';
+import { AuthorizerValue } from '#apiserver/cel/library/authz';
+import { settled } from '#apiserver/cel/runtime/frame';
+import type { Informer, Informers } from '#apiserver/registry/informers';
+import type { ServedKinds } from '#apiserver/registry/served-kinds';
+import { ConfigurationFailure, type Invocation, invocationsOf, namespaceObjectOf, VisibleObjects } from './invocations.ts';
+import { type PolicyCandidate, PolicySource } from './policy-source.ts';
+import type { Policy, PolicyBinding, ValidatingPolicySpec } from './policy-types.ts';
+import { type PublishedAnnotation, type ValidateResult, ValidatingPolicy } from './validating-policy.ts';
+
+export interface PolicyServices {
+  readonly informers: Informers;
+  readonly kinds: ServedKinds;
+  readonly authorizer: Authorizer;
+  readonly shutdown: AbortSignal;
+}
+
+type Evaluated = Invocation<ValidatingPolicySpec, ValidatingPolicy> & { readonly result: ValidateResult };
+
+interface Denial {
+  readonly policy: Policy;
+  readonly binding: PolicyBinding | undefined;
+  readonly message: string;
+  readonly reason?: string;
+}
+
+const failureAnnotation = 'validation.policy.admission.k8s.io/validation_failure';
+const maxAnnotationBytes = 10 * 1024;
+const codes: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 401, RequestEntityTooLarge: 413, Invalid: 422 };
+
+export class ValidatingPolicies {
+  readonly #source: PolicySource<ValidatingPolicySpec, ValidatingPolicy>;
+  readonly #namespaces: Informer;
+
+  constructor(readonly services: PolicyServices) {
+    const { informers, shutdown } = services;
+    this.#source = new PolicySource(informers, shutdown, 'validatingadmissionpolicies', (spec) => new ValidatingPolicy(spec));
+    this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
+  }
+
+  /** Throws, or rejects with, the StatusError of a denial. */
+  validate(request: Attributes): void | Promise<void> {
+    const candidates = this.#source.candidatesFor(request);
+    if (candidates.length === 0) return;
+    const authorizer = new AuthorizerValue(request.user, this.services.authorizer);
+    const results = settled(() => this.#evaluate(request, candidates, authorizer));
+    return results instanceof Promise ? results.then((found) => enforce(request, found)) : enforce(request, results);
+  }
+
+  /** Changes nothing. Throws Suspended. */
+  #evaluate(
+    request: Attributes,
+    candidates: readonly PolicyCandidate<ValidatingPolicySpec, ValidatingPolicy>[],
+    authorizer: AuthorizerValue,
+  ): (Evaluated | ConfigurationFailure)[] {
+    const results: (Evaluated | ConfigurationFailure)[] = [];
+    const objects = new VisibleObjects(request);
+    const namespaces = this.#namespaces;
+    for (const found of invocationsOf(candidates, request, { namespaces, kinds: this.services.kinds })) {
+      if (found instanceof ConfigurationFailure) {
+        results.push(found);
+        continue;
+      }
+      const { compiled, params, matched } = found;
+      const namespaceObject = namespaceObjectOf(request, namespaces);
+      const { kind, resource } = matched;
+      const input = { request, ...objects.in(kind), kind, resource, params, namespaceObject, authorizer };
+      results.push({ ...found, result: compiled.validate(input) });
+    }
+    return results;
+  }
+}
+
+/** Warns, publishes and denies as the bindings say. */
+function enforce(request: Attributes, results: readonly (Evaluated | ConfigurationFailure)[]): void {
+  const denials: Denial[] = [];
+  for (const found of results) {
+    if (found instanceof ConfigurationFailure) denials.push(found);
+    else denials.push(...act(request, found));
+  }
+  publish(request, results);
+  const first = denials[0];
+  if (first) throw denial(request, first);
+}
+
+function act(request: Attributes, { policy, binding, result }: Evaluated): Denial[] {
+  const denials: Denial[] = [];
+  const actions = binding.spec?.validationActions ?? [];
+  result.decisions.forEach(({ admitted, message, reason }, expressionIndex) => {
+    if (admitted) return;
+    for (const action of actions) {
+      if (action === 'Deny') denials.push({ policy, binding, message, reason });
+      if (action === 'Audit') {
+        const failure = {
+          message,
+          policy: policy.metadata.name,
+          binding: binding.metadata.name,
+          expressionIndex,
+          validationActions: actions,
+        };
+        request.addAnnotation(failureAnnotation, encodeRawJson([failure]));
+      }
+      if (action === 'Warn')
+        request.addWarning(
+          `Validation failed for ValidatingAdmissionPolicy '${policy.metadata.name}' with binding '${binding.metadata.name}': ${message}`,
+        );
+    }
+  });
+  for (const annotation of result.annotations) if ('error' in annotation) denials.push({ policy, binding, message: annotation.error });
+  return denials;
+}
+
+/** The audit annotations of each policy, of all its bindings together. */
+function publish(request: Attributes, results: readonly (Evaluated | ConfigurationFailure)[]): void {
+  const values = new Map<string, Set<string>>();
+  for (const found of results) {
+    if (found instanceof ConfigurationFailure) continue;
+    for (const annotation of found.result.annotations) add(values, found.policy, annotation);
+  }
+  for (const [key, texts] of values) request.addAnnotation(key, [...texts].join(', '));
+}
+
+function add(values: Map<string, Set<string>>, { metadata }: Policy, annotation: PublishedAnnotation): void {
+  if ('error' in annotation) return;
+  const key = `${metadata.name}/${annotation.key}`;
+  const texts = values.get(key) ?? new Set();
+  const bytes = Buffer.from(annotation.value);
+  texts.add(bytes.length > maxAnnotationBytes ? bytes.subarray(0, maxAnnotationBytes).toString() : annotation.value);
+  values.set(key, texts);
+}
+
+function denial(request: Attributes, { policy, binding, message: why, reason }: Denial): StatusError {
+  const by = binding ? ` with binding '${binding.metadata.name}'` : '';
+  const message = `ValidatingAdmissionPolicy '${policy.metadata.name}'${by} denied request: ${why}`;
+  const { status } = forbidden(request, message);
+  const as = reason || 'Invalid';
+  return new StatusError({ ...status, reason: as, code: codes[as] ?? 422, details: { ...status.details, causes: [{ message }] } });
+}

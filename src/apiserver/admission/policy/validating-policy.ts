@@ -1,0 +1,127 @@
+/** One ValidatingAdmissionPolicy, compiled. Upstream: apiserver/pkg/admission/plugin/policy/validating/{plugin,validator}.go. */
+import { AdmissionActivation, BudgetedEvaluation, type EvaluationInput, OutOfBudget } from '#apiserver/admission/cel/evaluation';
+import {
+  auditAnnotationTypes,
+  type CompiledExpression,
+  conditionTypes,
+  messageTypes,
+  PolicyCompiler,
+} from '#apiserver/admission/cel/expression';
+import { MatchConditions } from '#apiserver/admission/cel/match-conditions';
+import { maxEvaluatedMessageExpressionSizeBytes, runtimeCELCostBudget } from '#apiserver/cel/cost/limits';
+import type { ValidatingPolicySpec } from './policy-types.ts';
+
+/** What became of one validation. */
+export interface PolicyDecision {
+  readonly admitted: boolean;
+  /** Why not. */
+  readonly message: string;
+  /** Of the Status; empty: Invalid. */
+  readonly reason: string;
+}
+
+/** What became of an audit annotation that has something to tell. */
+export type PublishedAnnotation = { readonly key: string; readonly value: string } | { readonly error: string };
+
+export interface ValidateResult {
+  /** One for each validation, in order; or a single one if it did not come to them. */
+  readonly decisions: readonly PolicyDecision[];
+  readonly annotations: readonly PublishedAnnotation[];
+}
+
+interface CompiledValidation {
+  readonly condition: CompiledExpression;
+  readonly messageExpression: CompiledExpression | undefined;
+  readonly message: string;
+  readonly reason: string;
+}
+
+const nothing: ValidateResult = { decisions: [], annotations: [] };
+const admitted: PolicyDecision = { admitted: true, message: '', reason: '' };
+
+export class ValidatingPolicy {
+  readonly #variables: ReadonlyMap<string, CompiledExpression>;
+  readonly #matchConditions: MatchConditions;
+  readonly #validations: readonly CompiledValidation[];
+  readonly #annotations: readonly { readonly key: string; readonly expression: CompiledExpression }[];
+  readonly #ignoresFailures: boolean;
+
+  constructor(spec: ValidatingPolicySpec) {
+    const compiler = new PolicyCompiler('stored');
+    const params = spec.paramKind !== undefined;
+    const options = { params, authorizer: true };
+    const withoutAuthorizer = { params, authorizer: false };
+    for (const { name, expression } of spec.variables ?? []) compiler.addVariable(name, expression, options);
+    const compile = (expression: string): CompiledExpression => compiler.compile(expression, conditionTypes, options);
+    this.#variables = compiler.variables;
+    this.#ignoresFailures = spec.failurePolicy === 'Ignore';
+    this.#matchConditions = MatchConditions.ofPolicy(spec.matchConditions ?? [], compiler, options);
+    this.#validations = (spec.validations ?? []).map(({ expression, messageExpression, message = '', reason = '' }) => ({
+      condition: compile(expression),
+      messageExpression: messageExpression ? compiler.compile(messageExpression, messageTypes, withoutAuthorizer) : undefined,
+      message,
+      reason,
+    }));
+    this.#annotations = (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
+      key,
+      expression: compiler.compile(valueExpression, auditAnnotationTypes, options),
+    }));
+  }
+
+  /** Throws Suspended. */
+  validate(input: EvaluationInput): ValidateResult {
+    const matches = this.#matchConditions.match(input, this.#ignoresFailures);
+    if (matches instanceof Error) return { decisions: [this.#failed(matches.message)], annotations: [] };
+    if (!matches) return nothing;
+    try {
+      return { decisions: this.#decide(input), annotations: this.#annotate(input) };
+    } catch (error) {
+      if (!(error instanceof OutOfBudget)) throw error;
+      return { decisions: [this.#failed(error.message)], annotations: [] };
+    }
+  }
+
+  #failed(message: string): PolicyDecision {
+    return { admitted: this.#ignoresFailures, message, reason: '' };
+  }
+
+  #decide(input: EvaluationInput): PolicyDecision[] {
+    const evaluation = new BudgetedEvaluation(new AdmissionActivation(input, this.#variables), runtimeCELCostBudget);
+    const results = this.#validations.map(({ condition }) => evaluation.evaluate(condition));
+    const messages = this.#messages({ ...input, authorizer: undefined }, evaluation.budget);
+    return results.map(({ value, error }, at) => {
+      if (error !== undefined) return this.#failed(error);
+      if (messages instanceof OutOfBudget) return this.#failed(`failed messageExpression: ${messages.message}`);
+      if (value === true) return admitted;
+      const validation = this.#validations[at]!;
+      const message = messages[at] || validation.message.trim() || `failed expression: ${validation.condition.expression.trim()}`;
+      return { admitted: false, message, reason: validation.reason || 'Invalid' };
+    });
+  }
+
+  /** The message of each validation; empty where its expression says nothing that can be used. */
+  #messages(input: EvaluationInput, budget: number): readonly string[] | OutOfBudget {
+    const evaluation = new BudgetedEvaluation(new AdmissionActivation(input, this.#variables), budget);
+    try {
+      return this.#validations.map(({ messageExpression }) => {
+        const { value } = messageExpression ? evaluation.evaluate(messageExpression) : { value: undefined };
+        const text = typeof value === 'string' ? value.trim() : '';
+        return text.includes('\n') || Buffer.byteLength(text) > maxEvaluatedMessageExpressionSizeBytes ? '' : text;
+      });
+    } catch (error) {
+      if (error instanceof OutOfBudget) return error;
+      throw error;
+    }
+  }
+
+  #annotate(input: EvaluationInput): PublishedAnnotation[] {
+    const activation = new AdmissionActivation({ ...input, authorizer: undefined }, this.#variables);
+    const evaluation = new BudgetedEvaluation(activation, runtimeCELCostBudget);
+    return this.#annotations.flatMap(({ key, expression }): PublishedAnnotation[] => {
+      const { value, error } = evaluation.evaluate(expression);
+      if (error !== undefined) return this.#ignoresFailures ? [] : [{ error }];
+      const text = typeof value === 'string' ? value.trim() : '';
+      return text === '' ? [] : [{ key, value: text }];
+    });
+  }
+}

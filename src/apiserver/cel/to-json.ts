@@ -1,0 +1,46 @@
+/** Values as JSON data: what an expression made, to be stored or sent. Upstream: the ConvertToNative methods of cel-go common/types. */
+import { type JsonObject, setOwn } from '#apimachinery/patch/own-property';
+import { CelType } from './check/types.ts';
+import { toText } from './runtime/format.ts';
+import { CelError, CelList, CelMap, Double, Duration, isCelObject, Optional, Timestamp, Uint, type Value } from './runtime/values.ts';
+
+/** A value that JSON has no form for. */
+export class NotJsonError extends Error {
+  override readonly name = 'NotJsonError';
+}
+
+/** An object that knows its own JSON form. */
+interface JsonSource {
+  toJson(): unknown;
+}
+
+/** Plain data for a value. Bytes are base64, times and durations text. Throws NotJsonError. */
+export function toJson(value: Value): unknown {
+  if (value === null || typeof value !== 'object') return value;
+  if (value instanceof CelList) return [...value].map(toJson);
+  if (value instanceof CelMap) return mapToJson(value);
+  if (value instanceof Double) return value.value;
+  if (value instanceof Uint) return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.value) : value.value;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (value instanceof Timestamp || value instanceof Duration) return toText(value);
+  if (value instanceof Optional && value.value !== undefined) return toJson(value.value);
+  if (
+    !(value instanceof Optional) &&
+    !(value instanceof CelType) &&
+    !(value instanceof CelError) &&
+    isCelObject(value) &&
+    'toJson' in value
+  ) {
+    return (value as JsonSource).toJson();
+  }
+  throw new NotJsonError('value has no JSON form');
+}
+
+function mapToJson(map: CelMap): JsonObject {
+  const object: JsonObject = {};
+  for (const key of map.keys()) {
+    if (typeof key !== 'string') throw new NotJsonError('map keys must be strings');
+    setOwn(object, key, toJson(map.find(key)!));
+  }
+  return object;
+}
