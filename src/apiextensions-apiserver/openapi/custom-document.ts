@@ -124,8 +124,20 @@ function sortKeys<T>(record: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => compareUtf8(a, b)));
 }
 
+/** By schema, which never changes. */
+const publishable = new WeakMap<JsonSchemaProps, boolean>();
+
 /** Of other schemas, clients learn nothing: they could be misled. */
 function isPublishable(props: JsonSchemaProps): boolean {
+  let known = publishable.get(props);
+  if (known === undefined) {
+    known = isValidStructural(props);
+    publishable.set(props, known);
+  }
+  return known;
+}
+
+function isValidStructural(props: JsonSchemaProps): boolean {
   if (schemaHas(props, ({ type = '' }) => type !== '' && !openApiTypes.includes(type))) return false;
   try {
     return validateStructural(fieldPath(''), newStructural(props)).length === 0;

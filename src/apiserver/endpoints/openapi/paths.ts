@@ -169,15 +169,12 @@ class PathBuilder {
   finish(): Record<string, PathItem> {
     for (const item of Object.values(this.paths)) {
       const operations = Object.entries(item).map(([, value]) => value as Operation);
-      const counts = new Map<string, number>();
-      for (const { parameters = [] } of operations) {
-        for (const parameter of parameters) counts.set(key(parameter), (counts.get(key(parameter)) ?? 0) + 1);
-      }
+      const isCommon = commonOf(operations);
       const common = new Map<string, Parameter>();
       for (const operation of operations) {
         const own: Parameter[] = [];
         for (const parameter of operation.parameters ?? []) {
-          if (counts.get(key(parameter)) === operations.length) common.set(key(parameter), parameter);
+          if (isCommon(parameter)) common.set(key(parameter), parameter);
           else own.push(parameter);
         }
         if (own.length > 0) operation.parameters = own.sort(byName);
@@ -461,8 +458,19 @@ class PathBuilder {
   }
 }
 
-function key({ in: place, name, description }: Parameter): string {
-  return `${place} ${name} ${description}`;
+function key({ in: place, name }: Parameter): string {
+  return `${place} ${name}`;
+}
+
+/** Whether a parameter is the same in all methods of a path. */
+function commonOf(operations: readonly Operation[]): (parameter: Parameter) => boolean {
+  const seen = new Map<string, { readonly description: string; count: number }>();
+  for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
+    const known = seen.get(key(parameter));
+    if (!known) seen.set(key(parameter), { description: parameter.description, count: 1 });
+    else if (known.description === parameter.description) known.count += 1;
+  }
+  return (parameter) => seen.get(key(parameter))?.count === operations.length;
 }
 
 function byName(a: Parameter, b: Parameter): number {
