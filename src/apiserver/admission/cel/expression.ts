@@ -60,15 +60,16 @@ export class PolicyCompiler {
 
   constructor(readonly age: ExpressionAge) {}
 
-  addVariable(name: string, expression: string, options: VariableOptions): CompiledExpression {
-    const compiled = this.compile(expression, variableTypes, options);
+  addVariable(name: string, expression: string, options: VariableOptions, age = this.age): CompiledExpression {
+    const compiled = this.compile(expression, variableTypes, options, age);
     this.variables.set(name, compiled);
     this.#fields.set(name, { name, type: compiled.outputType ? declOf(compiled.outputType) : dynDecl, required: true });
     return compiled;
   }
 
-  compile(expression: string, returnTypes: readonly CelType[], options: VariableOptions): CompiledExpression {
-    const environment = admissionEnvironment(options, this.age).extend({
+  /** `age`: of this expression, where it is another than that of the policy. */
+  compile(expression: string, returnTypes: readonly CelType[], options: VariableOptions, age = this.age): CompiledExpression {
+    const environment = admissionEnvironment(options, age).extend({
       variables: { variables: variablesType },
       declTypes: [objectDecl(variablesType.name, new Map(this.#fields))],
     });

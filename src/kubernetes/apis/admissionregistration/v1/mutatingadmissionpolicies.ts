@@ -4,6 +4,7 @@ import { v1beta1Storage } from '#kubernetes/apis/admissionregistration/conversio
 import { paramKindText } from '#kubernetes/apis/admissionregistration/params';
 import { integerColumn, stringColumn } from '#kubernetes/apis/columns';
 import type { MutatingAdmissionPolicy } from '#kubernetes/schema/admissionregistration_v1.gen';
+import { validateMutatingPolicy, validateMutatingPolicyUpdate } from '#kubernetes/apis/admissionregistration/validation/policies';
 import { defaultAdmissionPolicy } from './defaults.ts';
 
 export default defineResource<MutatingAdmissionPolicy>({
@@ -22,7 +23,12 @@ export default defineResource<MutatingAdmissionPolicy>({
     conversion: v1beta1Storage,
   },
   defaults: defaultAdmissionPolicy,
-  strategy: { allowUnconditionalUpdate: false, generation: 'spec' },
+  strategy: {
+    allowUnconditionalUpdate: false,
+    generation: 'spec',
+    validate: validateMutatingPolicy,
+    validateUpdate: validateMutatingPolicyUpdate,
+  },
   columns: [
     nameColumn,
     integerColumn(

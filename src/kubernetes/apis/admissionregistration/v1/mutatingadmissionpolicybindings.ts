@@ -4,6 +4,7 @@ import { v1beta1Storage } from '#kubernetes/apis/admissionregistration/conversio
 import { paramRefText } from '#kubernetes/apis/admissionregistration/params';
 import { stringColumn } from '#kubernetes/apis/columns';
 import type { MutatingAdmissionPolicyBinding } from '#kubernetes/schema/admissionregistration_v1.gen';
+import { validateMutatingBinding } from '#kubernetes/apis/admissionregistration/validation/bindings';
 import { defaultAdmissionPolicyBinding } from './defaults.ts';
 
 export default defineResource<MutatingAdmissionPolicyBinding>({
@@ -22,7 +23,12 @@ export default defineResource<MutatingAdmissionPolicyBinding>({
     conversion: v1beta1Storage,
   },
   defaults: defaultAdmissionPolicyBinding,
-  strategy: { allowUnconditionalUpdate: false, generation: 'spec' },
+  strategy: {
+    allowUnconditionalUpdate: false,
+    generation: 'spec',
+    validate: validateMutatingBinding,
+    validateUpdate: validateMutatingBinding,
+  },
   columns: [
     nameColumn,
     stringColumn(

@@ -3,6 +3,10 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { integerColumn } from '#kubernetes/apis/columns';
 import { bumpGeneration } from '#kubernetes/apis/strategy';
 import type { MutatingWebhookConfiguration } from '#kubernetes/schema/admissionregistration_v1.gen';
+import {
+  validateWebhookConfiguration,
+  validateWebhookConfigurationUpdate,
+} from '#kubernetes/apis/admissionregistration/validation/webhooks';
 import { defaultMutatingWebhookConfiguration } from './defaults.ts';
 
 export default defineResource<MutatingWebhookConfiguration>({
@@ -18,6 +22,8 @@ export default defineResource<MutatingWebhookConfiguration>({
   defaults: defaultMutatingWebhookConfiguration,
   strategy: {
     allowUnconditionalUpdate: false,
+    validate: validateWebhookConfiguration,
+    validateUpdate: validateWebhookConfigurationUpdate,
     prepareForCreate(configuration) {
       configuration.metadata.generation = 1;
     },

@@ -4,6 +4,11 @@ import { paramKindText } from '#kubernetes/apis/admissionregistration/params';
 import { integerColumn, stringColumn } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { ValidatingAdmissionPolicy } from '#kubernetes/schema/admissionregistration_v1.gen';
+import {
+  validateValidatingPolicy,
+  validateValidatingPolicyStatus,
+  validateValidatingPolicyUpdate,
+} from '#kubernetes/apis/admissionregistration/validation/policies';
 import { defaultAdmissionPolicy } from './defaults.ts';
 
 export default defineResource<ValidatingAdmissionPolicy>({
@@ -17,7 +22,11 @@ export default defineResource<ValidatingAdmissionPolicy>({
   schema: 'admissionregistration_v1.ValidatingAdmissionPolicy',
   storagePath: 'validatingadmissionpolicies',
   defaults: defaultAdmissionPolicy,
-  strategy: specAndStatus({ allowUnconditionalUpdate: false }),
+  strategy: specAndStatus({
+    allowUnconditionalUpdate: false,
+    validate: validateValidatingPolicy,
+    validateUpdate: validateValidatingPolicyUpdate,
+  }),
   columns: [
     nameColumn,
     integerColumn(
@@ -31,6 +40,9 @@ export default defineResource<ValidatingAdmissionPolicy>({
     ageColumn,
   ],
   subresources: {
-    status: statusSubresource({ metadata: 'keep', strategy: { allowUnconditionalUpdate: false } }),
+    status: statusSubresource({
+      metadata: 'keep',
+      strategy: { allowUnconditionalUpdate: false, validateUpdate: validateValidatingPolicyStatus },
+    }),
   },
 });

@@ -3,6 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { paramRefText } from '#kubernetes/apis/admissionregistration/params';
 import { stringColumn } from '#kubernetes/apis/columns';
 import type { ValidatingAdmissionPolicyBinding } from '#kubernetes/schema/admissionregistration_v1.gen';
+import { validateValidatingBinding } from '#kubernetes/apis/admissionregistration/validation/bindings';
 import { defaultAdmissionPolicyBinding } from './defaults.ts';
 
 export default defineResource<ValidatingAdmissionPolicyBinding>({
@@ -16,7 +17,12 @@ export default defineResource<ValidatingAdmissionPolicyBinding>({
   schema: 'admissionregistration_v1.ValidatingAdmissionPolicyBinding',
   storagePath: 'validatingadmissionpolicybindings',
   defaults: defaultAdmissionPolicyBinding,
-  strategy: { allowUnconditionalUpdate: false, generation: 'spec' },
+  strategy: {
+    allowUnconditionalUpdate: false,
+    generation: 'spec',
+    validate: validateValidatingBinding,
+    validateUpdate: validateValidatingBinding,
+  },
   columns: [
     nameColumn,
     stringColumn(

@@ -3,6 +3,10 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { integerColumn } from '#kubernetes/apis/columns';
 import { bumpGeneration } from '#kubernetes/apis/strategy';
 import type { ValidatingWebhookConfiguration } from '#kubernetes/schema/admissionregistration_v1.gen';
+import {
+  validateWebhookConfiguration,
+  validateWebhookConfigurationUpdate,
+} from '#kubernetes/apis/admissionregistration/validation/webhooks';
 import { defaultValidatingWebhookConfiguration } from './defaults.ts';
 
 export default defineResource<ValidatingWebhookConfiguration>({
@@ -18,6 +22,8 @@ export default defineResource<ValidatingWebhookConfiguration>({
   defaults: defaultValidatingWebhookConfiguration,
   strategy: {
     allowUnconditionalUpdate: false,
+    validate: validateWebhookConfiguration,
+    validateUpdate: validateWebhookConfigurationUpdate,
     prepareForCreate(configuration) {
       configuration.metadata.generation = 1;
     },
