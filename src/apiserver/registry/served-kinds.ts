@@ -1,6 +1,6 @@
 import { withAlwaysFields } from '#apimachinery/managedfields/typed';
 import { shapeOf } from '#apimachinery/managedfields/shape';
-import { type GroupVersionKind, groupVersionString, type KubeObject } from '#apimachinery/meta/types';
+import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { fromStorage, type ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { ApiServerTarget } from '#apiserver/server/api-server-target';
 
@@ -29,7 +29,7 @@ export class ChainKinds implements ServedKinds {
 
   find(kind: GroupVersionKind): KindObjects | undefined {
     for (const { endpoints } of this.chain) {
-      for (const { endpoint } of endpoints.get(groupVersionString(kind))?.values() ?? []) {
+      for (const { endpoint } of endpoints.get(`${kind.group}/${kind.version}`)?.values() ?? []) {
         if (endpoint.kind.kind === kind.kind && endpoint.subresource === '') return new EndpointObjects(endpoint);
       }
     }

@@ -83,11 +83,18 @@ export class JsonPatchValue implements CelObject {
   }
 }
 
-const patchFields: Readonly<Record<string, CelType>> = { op: stringType, path: stringType, from: stringType, value: dynType };
+const patchFields: ReadonlyMap<string, CelType> = new Map([
+  ['op', stringType],
+  ['path', stringType],
+  ['from', stringType],
+  ['value', dynType],
+]);
+/** Of fields that there are not: nothing can be assigned to it. */
+const noType = structType('');
 
 function createPatch(fields: ReadonlyMap<string, Value>): Value {
   for (const [name, value] of fields) {
-    if (!Object.hasOwn(patchFields, name)) return new CelError(`unexpected JSONPatchType field: ${name}`);
+    if (!patchFields.has(name)) return new CelError(`unexpected JSONPatchType field: ${name}`);
     if (name !== 'value' && typeof value !== 'string')
       return new CelError(`unexpected type ${typeof value} for JSONPatchType '${name}' field`);
   }
@@ -96,6 +103,6 @@ function createPatch(fields: ReadonlyMap<string, Value>): Value {
 
 export const patchTypes: StructProvider = {
   has: (name) => name === 'JSONPatch' || name === 'Object' || name.startsWith('Object.'),
-  findField: (name, field) => (name === 'JSONPatch' ? patchFields[field] : dynType),
+  findField: (name, field) => (name === 'JSONPatch' ? (patchFields.get(field) ?? noType) : dynType),
   create: (name, fields) => (name === 'JSONPatch' ? createPatch(fields) : new ObjectValue(name, fields)),
 };
