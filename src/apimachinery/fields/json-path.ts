@@ -122,7 +122,7 @@ class Parser {
     while (this.#at < this.text.length) {
       if (steps.length > maxSteps) throw new JsonPathError(`path has more than ${maxSteps} steps`);
       const char = this.text[this.#at];
-      if (char === '[') steps.push(this.#bracket());
+      if (char === '[') steps.push(...this.#bracket());
       else if (this.text.startsWith('..', this.#at)) {
         this.#at += 2;
         steps.push({ kind: 'descent' });
@@ -148,12 +148,12 @@ class Parser {
     return name === '*' ? { kind: 'wildcard' } : { kind: 'field', name };
   }
 
-  #bracket(): Step {
+  #bracket(): readonly Step[] {
     const inside = this.#untilClosing();
     const filter = /^\?\((.*)\)$/s.exec(inside);
-    if (filter) return filterOf(filter[1] as string);
+    if (filter) return [filterOf(filter[1] as string)];
     const parts = splitOutsideQuotes(inside, ',');
-    if (parts.length > 1) return { kind: 'union', members: parts.map((part) => [selectorOf(part.trim())]) };
+    if (parts.length > 1) return [{ kind: 'union', members: parts.map((part) => selectorOf(part.trim())) }];
     return selectorOf(inside.trim());
   }
 
@@ -175,19 +175,19 @@ class Parser {
   }
 }
 
-function selectorOf(text: string): Step {
-  if (text === '*') return { kind: 'wildcard' };
-  const quoted = /^(['"])(.*)\1$/s.exec(text);
-  if (quoted) return { kind: 'field', name: (quoted[2] as string).replace(/\\(.)/gs, '$1') };
+/** What is quoted is a path of its own: dots in names need a backslash there, too. */
+function selectorOf(text: string): readonly Step[] {
+  if (text === '*') return [{ kind: 'wildcard' }];
+  const quoted = /^'([^']*)'$/.exec(text);
+  if (quoted) return new Parser(`.${quoted[1]}`).parse();
   const indexes = /^(-?\d+)?(?:(:)(-?\d+)?(?::(\d+))?)?$/.exec(text);
   if (indexes && text !== '') {
     const [, from, colon, to, step] = indexes;
     const first = from === undefined ? undefined : Number(from);
     const last = colon ? (to === undefined ? undefined : Number(to)) : (first as number) + 1;
     if (step === '0') throw new JsonPathError('step must be > 0');
-    return { kind: 'index', from: first, to: last, step: step === undefined ? 1 : Number(step) };
+    return [{ kind: 'index', from: first, to: last, step: step === undefined ? 1 : Number(step) }];
   }
-  if (/^[\w.-]+$/.test(text)) return { kind: 'field', name: text };
   throw new JsonPathError(`invalid array index ${text}`);
 }
 
