@@ -39,6 +39,8 @@ export type {
   OwnerReference,
   Status,
 } from '#apimachinery/meta/types';
+export type { EvaluationInput } from '#apiserver/admission/cel/evaluation';
+export { MatchConditions } from '#apiserver/admission/cel/match-conditions';
 export type { EquivalentResource, ObjectForms } from '#apiserver/admission/object-forms';
 export { MutatingPolicies } from '#apiserver/admission/policy/mutating-policies';
 export { type PolicyServices, ValidatingPolicies } from '#apiserver/admission/policy/validating-policies';
@@ -85,6 +87,8 @@ export {
   type UserRules,
 } from '#apiserver/authorization/authorizer';
 export { AuthorizerPlugin } from '#apiserver/authorization/authorizer-plugin';
+export { AuthorizerValue } from '#apiserver/cel/library/authz';
+export { Suspended } from '#apiserver/cel/runtime/frame';
 export type { Peer } from '#apiserver/endpoints/request/exchange';
 export { Configuration } from '#apiserver/plugins/configuration';
 export { contribute, Contribution, type ContributionOptions } from '#apiserver/plugins/contribution';

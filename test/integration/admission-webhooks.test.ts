@@ -284,6 +284,35 @@ describe('ValidatingAdmissionWebhook', () => {
     expect(seen.map(({ path }) => path).sort()).toEqual(['/namespace', '/object']);
   });
 
+  it('asks only where its conditions hold', async () => {
+    answers.set('/strict', () => ({ allowed: false }));
+    const conditions = [
+      { name: 'data', expression: "object.data.?key.orValue('') == 'asked'" },
+      { name: 'by-admin', expression: "'system:masters' in request.userInfo.groups && !request.dryRun" },
+      { name: 'may', expression: "authorizer.group('').resource('pods').namespace('default').check('create').allowed()" },
+    ];
+    await hooks('validating', { name: 'strict.example.com', path: '/strict', matchConditions: conditions });
+    expect((await createConfigMap({ data: { key: 'other' } })).status).toBe(201);
+    expect((await createConfigMap({ data: { key: 'asked' } })).status).toBe(400);
+    expect(seen.map(({ path }) => path)).toEqual(['/strict']);
+    const metrics = await (await cluster.fetch('/metrics')).text();
+    expect(metrics).toMatch(/apiserver_admission_match_condition_exclusions_total\{[^}]*kind="webhook"[^}]*\} 1\n/);
+  });
+
+  it.each([
+    ['Fail', 403],
+    ['Ignore', 201],
+  ])('does as failurePolicy %s has it where a condition cannot be evaluated', async (failurePolicy, status) => {
+    answers.set('/unsure', () => ({ allowed: false }));
+    const matchConditions = [{ name: 'broken', expression: "object.nothing.here == 'x'" }];
+    await hooks('validating', { name: 'unsure.example.com', path: '/unsure', failurePolicy, matchConditions });
+    const answer = await createConfigMap();
+    expect(answer.status).toBe(status);
+    if (status === 403)
+      expect(answer.body.message).toContain("expression 'object.nothing.here == 'x'' resulted in error: no such key: nothing");
+    expect(seen).toEqual([]);
+  });
+
   it('speaks v1beta1 with those that know no other', async () => {
     await hooks('validating', { name: 'old.example.com', path: '/old', admissionReviewVersions: ['v1beta1'] });
     expect((await createConfigMap()).status).toBe(201);

@@ -1,10 +1,102 @@
-import { type Attributes, newForbidden } from 'kubenest/sdk';
-import type { Invocation } from './hook.ts';
+import {
+  type Attributes,
+  type Authorizer,
+  AuthorizerValue,
+  type CounterMetric,
+  type EvaluationInput,
+  type HistogramMetric,
+  type KubeObject,
+  type Logger,
+  MatchConditions,
+  type Metrics,
+  newForbidden,
+  Suspended,
+} from 'kubenest/sdk';
+import type { Hook, Invocation } from './hook.ts';
 
-/** Whether the conditions of a webhook hold for a request. Throws Forbidden where that cannot be told and the webhook fails closed. */
-export function areConditionsMet({ hook }: Invocation, request: Attributes): boolean | Promise<boolean> {
-  const { matchConditions = [], failurePolicy, name } = hook.spec;
-  if (matchConditions.length === 0) return true;
-  if (failurePolicy === 'Ignore') return false;
-  throw newForbidden(request.resource, request.name, `matchConditions of webhook ${JSON.stringify(name)} are not implemented yet`);
+const labels = ['name', 'kind', 'type', 'operation'];
+
+/** Asks the conditions of webhooks. Upstream: plugin/webhook/matchconditions/matcher.go, metrics of apiserver/pkg/admission/metrics. */
+export class ConditionMatcher {
+  readonly #type: string;
+  readonly #authorizer: Authorizer;
+  readonly #logger: Logger;
+  /** Compiled when they are first asked; a changed configuration brings other hooks. */
+  readonly #compiled = new WeakMap<Hook, MatchConditions>();
+  readonly #errors: CounterMetric;
+  readonly #exclusions: CounterMetric;
+  readonly #seconds: HistogramMetric;
+
+  constructor(type: string, authorizer: Authorizer, metrics: Metrics, logger: Logger) {
+    this.#type = type;
+    this.#authorizer = authorizer;
+    this.#logger = logger;
+    this.#errors = metrics.counter({
+      name: 'apiserver_admission_match_condition_evaluation_errors_total',
+      help: 'Admission match condition evaluation errors count, identified by name of resource containing the match condition and broken out for each kind containing matchConditions (webhook or policy), operation and admission type (validate or admit).',
+      labels,
+    });
+    this.#exclusions = metrics.counter({
+      name: 'apiserver_admission_match_condition_exclusions_total',
+      help: 'Admission match condition evaluation exclusions count, identified by name of resource containing the match condition and broken out for each kind containing matchConditions (webhook or policy), operation and admission type (validate or admit).',
+      labels,
+    });
+    this.#seconds = metrics.histogram({
+      name: 'apiserver_admission_match_condition_evaluation_seconds',
+      help: 'Admission match condition evaluation time in seconds, identified by name and broken out for each kind containing matchConditions (webhook or policy), operation and type (validate or admit).',
+      labels,
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
+    });
+  }
+
+  /** Whether the conditions of a webhook hold. Rejects with Forbidden where that cannot be told and the webhook fails closed. */
+  async areMet({ hook, kind, resource }: Invocation, request: Attributes, object: KubeObject | undefined): Promise<boolean> {
+    const { spec } = hook;
+    if (!spec.matchConditions?.length) return true;
+    const { forms, oldObject } = request;
+    const series = { name: spec.name, kind: 'webhook', type: this.#type, operation: request.operation };
+    const started = performance.now();
+    const outcome = await evaluate(this.#conditionsOf(hook), {
+      request,
+      kind,
+      resource,
+      object: object && forms.convert(object, kind),
+      oldObject: oldObject && forms.convert(oldObject, kind),
+      params: undefined,
+      namespaceObject: undefined,
+      authorizer: new AuthorizerValue(request.user, this.#authorizer),
+    });
+    this.#seconds.observe(series, (performance.now() - started) / 1_000);
+    if (outcome === true) return true;
+    if (outcome instanceof Error) {
+      this.#errors.inc(series);
+      if (spec.failurePolicy !== 'Ignore') {
+        this.#logger.warn({ webhook: spec.name, error: outcome.message }, 'match conditions could not be evaluated: failing closed');
+        throw newForbidden(request.resource, request.name, outcome.message);
+      }
+    }
+    this.#exclusions.inc(series);
+    return false;
+  }
+
+  #conditionsOf(hook: Hook): MatchConditions {
+    let conditions = this.#compiled.get(hook);
+    if (!conditions) {
+      conditions = MatchConditions.ofWebhook(hook.spec.matchConditions ?? []);
+      this.#compiled.set(hook, conditions);
+    }
+    return conditions;
+  }
+}
+
+/** Begins anew whenever an authorizer has to think. */
+async function evaluate(conditions: MatchConditions, input: EvaluationInput): Promise<boolean | Error> {
+  for (;;) {
+    try {
+      return conditions.match(input, false);
+    } catch (error) {
+      if (!(error instanceof Suspended)) throw error;
+      await error.until;
+    }
+  }
 }

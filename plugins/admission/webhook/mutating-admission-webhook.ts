@@ -2,6 +2,7 @@ import {
   AdmissionPlugin,
   applyJsonPatch,
   type Attributes,
+  Authorizer,
   Configuration,
   type GroupVersionKind,
   Informers,
@@ -36,13 +37,14 @@ export class MutatingAdmissionWebhook {
 
   constructor(
     @inject(Informers) informers: Informers,
+    @inject(Authorizer) authorizer: Authorizer,
     @inject(ServiceResolver) resolver: ServiceResolver,
     @inject(Metrics) metrics: Metrics,
     @inject(Logger) logger: Logger,
     @inject(ShutdownSignal) shutdown: ShutdownSignal,
     @inject(Configuration) configuration: WebhookAdmissionConfiguration,
   ) {
-    const services = { informers, resolver, metrics, logger, shutdown, configuration };
+    const services = { informers, authorizer, resolver, metrics, logger, shutdown, configuration };
     this.#webhooks = new WebhookPlugin('admit', 'mutatingwebhookconfigurations', services);
   }
 

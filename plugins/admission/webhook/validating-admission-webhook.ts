@@ -1,6 +1,7 @@
 import {
   AdmissionPlugin,
   type Attributes,
+  Authorizer,
   Configuration,
   type GroupVersionKind,
   Informers,
@@ -28,13 +29,14 @@ export class ValidatingAdmissionWebhook {
 
   constructor(
     @inject(Informers) informers: Informers,
+    @inject(Authorizer) authorizer: Authorizer,
     @inject(ServiceResolver) resolver: ServiceResolver,
     @inject(Metrics) metrics: Metrics,
     @inject(Logger) logger: Logger,
     @inject(ShutdownSignal) shutdown: ShutdownSignal,
     @inject(Configuration) configuration: WebhookAdmissionConfiguration,
   ) {
-    const services = { informers, resolver, metrics, logger, shutdown, configuration };
+    const services = { informers, authorizer, resolver, metrics, logger, shutdown, configuration };
     this.#webhooks = new WebhookPlugin('validating', 'validatingwebhookconfigurations', services);
   }
 

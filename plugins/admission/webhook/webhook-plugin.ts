@@ -1,8 +1,18 @@
-import type { Attributes, Informer, Informers, KubeObject, Logger, Metrics, ServiceResolver, ShutdownSignal } from 'kubenest/sdk';
+import type {
+  Attributes,
+  Authorizer,
+  Informer,
+  Informers,
+  KubeObject,
+  Logger,
+  Metrics,
+  ServiceResolver,
+  ShutdownSignal,
+} from 'kubenest/sdk';
 import type { Invocation } from './hook.ts';
 import { isExempt, isSelected } from './hook-matcher.ts';
 import { HookSource } from './hook-source.ts';
-import { areConditionsMet } from './match-conditions.ts';
+import { ConditionMatcher } from './match-conditions.ts';
 import type { WebhookAdmissionConfiguration } from './webhook-configuration.ts';
 import { WebhookCaller } from './webhook-caller.ts';
 import { WebhookClient } from './webhook-client.ts';
@@ -11,6 +21,7 @@ import { WebhookMetrics } from './webhook-metrics.ts';
 
 export interface WebhookServices {
   readonly informers: Informers;
+  readonly authorizer: Authorizer;
   readonly resolver: ServiceResolver;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -23,6 +34,7 @@ export class WebhookPlugin {
   readonly caller: WebhookCaller;
   readonly #source: HookSource;
   readonly #namespaces: Informer;
+  readonly #conditions: ConditionMatcher;
 
   constructor(type: Call['type'], resource: string, services: WebhookServices) {
     const { informers, configuration, shutdown } = services;
@@ -30,6 +42,7 @@ export class WebhookPlugin {
     shutdown.addEventListener('abort', () => client[Symbol.dispose](), { once: true });
     this.caller = new WebhookCaller(type, client, new WebhookMetrics(services.metrics), services.logger);
     this.#source = new HookSource(informers.for({ group: 'admissionregistration.k8s.io', resource }), shutdown);
+    this.#conditions = new ConditionMatcher(type, services.authorizer, services.metrics, services.logger);
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
   }
 
@@ -40,6 +53,6 @@ export class WebhookPlugin {
 
   /** Whether one of them is to be called. `object` is how it is now. Rejects where that cannot be told. */
   async isCalled(invocation: Invocation, request: Attributes, object: KubeObject | undefined): Promise<boolean> {
-    return isSelected(invocation.hook, request, object, this.#namespaces) && (await areConditionsMet(invocation, request));
+    return isSelected(invocation.hook, request, object, this.#namespaces) && (await this.#conditions.areMet(invocation, request, object));
   }
 }
