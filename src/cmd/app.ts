@@ -38,6 +38,9 @@ import { ClientAuthorities } from '#plugins/authentication/client-authorities';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 import { addContributions } from './add-contributions.ts';
 import { newAuditing } from './auditing.ts';
+import type { EncryptionRule } from './config/encryption-configuration.ts';
+import { transformersFor } from './encryption.ts';
+import { EncryptedStorage } from '#apiserver/storage/value/encrypted-storage';
 import { newFlowControl } from './flow-control.ts';
 import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
@@ -68,6 +71,8 @@ export interface App {
   start(): Promise<AddressInfo | undefined>;
   /** Serves with other certificates from the next handshake on, and trusts other authorities of clients at once. */
   reloadCertificates(tls: TlsOptions): void;
+  /** Encrypts by other keys from the next write on; only where something is encrypted. */
+  reloadEncryption(rules: readonly EncryptionRule[]): void;
   /** Asks other authorizers from the next request on. */
   reloadAuthorization(config: ServerConfig['authorization']): void;
   /** Takes tokens of other issuers, and lets strangers in elsewhere, from the next request on. */
@@ -109,7 +114,13 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   const backend = await EmbeddedStorage.open({ file: config.storage.file });
   const controlPlane = new ControlPlane({ config, chain, storage: backend, log, groups: () => scheme.groups });
   const escalation = new EscalationCheck();
-  const storage = new StorageFactory(backend, new Map([...controlPlane.storeHooks, ...escalation.hooks]), config.eventTtlSeconds);
+  const { encryption } = config.storage;
+  const encrypted = encryption && new EncryptedStorage(backend, transformersFor(encryption, scheme));
+  const storage = new StorageFactory(
+    encrypted ?? backend,
+    new Map([...controlPlane.storeHooks, ...escalation.hooks]),
+    config.eventTtlSeconds,
+  );
   const authorities = {
     client: config.authentication.clientCa === undefined ? undefined : new ClientAuthorities(config.authentication.clientCa),
     requestHeader: config.authentication.requestHeader && new ClientAuthorities(config.authentication.requestHeader.clientCa),
@@ -204,6 +215,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
       if (tls.clientCa !== undefined) authorities.client?.reload(tls.clientCa);
       server.reloadCertificates({ ...tls, ...askingClients(config, tls) });
     },
+    reloadEncryption: (rules) => encrypted?.replace(transformersFor(rules, scheme)),
     reloadAuthorization: ({ authorizers }) => nest.get(UnionAuthorizer).replace(nest.get(AuthorizerFactory).make(authorizers)),
     reloadAuthentication: (next) => nest.get(UnionAuthenticator).replace(nest.get(StrategyFactory).make(next)),
     stop: () => server.shutDown(),

@@ -1,4 +1,5 @@
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import type { EncryptionRule } from './config/encryption-configuration.ts';
 import type { KeyObject } from 'node:crypto';
 import type { BatchOptions } from '#apiserver/audit/batching-backend';
 import type { AuditPolicy } from '#apiserver/audit/policy';
@@ -85,6 +86,8 @@ export interface ServerConfig {
   readonly storage: {
     /** The file of the embedded store; undefined: in memory. */
     readonly file: string | undefined;
+    /** What is encrypted at rest; undefined: nothing. */
+    readonly encryption?: readonly EncryptionRule[] | undefined;
   };
   readonly serving: (SecureServerOptions & { readonly bindAddress: string; readonly port: number }) | undefined;
   readonly authentication: AuthenticationConfig;

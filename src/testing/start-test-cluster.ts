@@ -150,7 +150,7 @@ async function withFlags(own: ServerConfig, flags: readonly string[]): Promise<S
   const clientCa = flags.some((flag) => flag.startsWith('--client-ca-file')) ? flagged.clientCa : undefined;
   return {
     ...completed.config,
-    storage,
+    storage: { ...storage, encryption: completed.config.storage.encryption },
     serving: own.serving && { ...own.serving, clientCa },
     authentication: { ...flagged, clientCa, tokens: new Map([...(flagged.tokens ?? []), ...(authentication.tokens ?? [])]) },
   };

@@ -255,7 +255,11 @@ export class Store {
         if (validated) await validated;
         object.metadata.resourceVersion = String(revision);
         const unchanged = this.encode(object);
-        if ((unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing)) && !(await this.hooks.isStale?.(key, existing)))
+        if (
+          (unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing)) &&
+          !this.storage.needsRewrite?.(key) &&
+          !(await this.hooks.isStale?.(key, existing))
+        )
           return { object: existing, bytes, created: false };
         if (request.dryRun) return { object, bytes: unchanged, created: false };
         if (

@@ -87,6 +87,8 @@ export interface Storage {
   watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent>;
   /** Makes watches yield PROGRESS soon. Only backends have it whose revision moves by writes of others. */
   requestProgress?(): Promise<void>;
+  /** Whether a value is to be written again, though nothing of it changes: it is stored in an older form. */
+  needsRewrite?(key: string): boolean;
   /** Forgets what was overwritten or deleted before this revision. */
   compact(revision: Revision): Promise<void>;
   /** The revision of the last compaction; 0 if there was none. Reads at or after it are possible. */

@@ -13,6 +13,8 @@ import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
 import { goCipherSuites } from './cipher-suites.ts';
+import type { StorageOptions } from './storage-options.ts';
+import { type EncryptionRule, parseEncryptionConfiguration } from '#cmd/config/encryption-configuration';
 import { auditOf } from './complete-audit.ts';
 import { authenticationOf, readBundle } from './complete-authentication.ts';
 import { authorizersOf } from './complete-authorization.ts';
@@ -38,6 +40,9 @@ export interface CompletedOptions {
   /** The same of who is let in, */
   readonly authenticationFiles: readonly string[];
   readAuthentication(): Promise<AuthenticationConfig>;
+  /** of what is encrypted, */
+  readonly encryptionFiles: readonly string[];
+  readEncryption(): Promise<EncryptionRule[]>;
   /** and of who may do what. */
   readonly authorizationFiles: readonly string[];
   readAuthorization(): Promise<ServerConfig['authorization']>;
@@ -80,6 +85,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       ? undefined
       : await collect('--admission-control-config-file', readAdmissionConfiguration(resolve(admissionControlConfigFile), admissionPlugins));
   const audit = await collect(undefined, auditOf(options.audit));
+  const readEncryption = (): Promise<EncryptionRule[] | undefined> => encryptionOf(options.storage);
+  const encryption = await collect('--encryption-provider-config', readEncryption());
   if (!tls || !authenticated || !authorizers || problems.length > 0) {
     await folder.dispose();
     throw new OptionsError(problems);
@@ -87,7 +94,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
 
   return {
     config: {
-      storage: { file: inMemory ? undefined : join(folder.path, 'kubenest.db') },
+      storage: { file: inMemory ? undefined : join(folder.path, 'kubenest.db'), encryption },
       serving: {
         ...tls,
         bindAddress: serving.bindAddress,
@@ -139,6 +146,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     readTls: () => readTls(serving, files),
     authenticationFiles: [authentication.authenticationConfig].filter(Boolean),
     readAuthentication: () => readAuthentication(tls.clientCa),
+    encryptionFiles: options.storage.encryptionProviderConfigAutomaticReload ? [options.storage.encryptionProviderConfig] : [],
+    readEncryption: async () => (await readEncryption()) ?? [],
     authorizationFiles: [options.authorization.authorizationConfig].filter(Boolean),
     readAuthorization: async () => ({ authorizers: await authorizersOf(options.authorization) }),
     dispose: folder.dispose,
@@ -190,6 +199,10 @@ async function serviceAccountsOf(
     maxExpirationSeconds: expiration === 0 ? undefined : Math.floor(expiration / 1_000),
     extendsExpiration: serviceAccounts.serviceAccountExtendTokenExpiration,
   };
+}
+
+async function encryptionOf({ encryptionProviderConfig: file }: StorageOptions): Promise<EncryptionRule[] | undefined> {
+  return file === '' ? undefined : parseEncryptionConfiguration(await readFile(file, 'utf8'));
 }
 
 interface TlsFiles {

@@ -21,4 +21,17 @@ export class StorageOptions {
     return `--storage-media-type ${JSON.stringify(type)} invalid, allowed values: ${mediaTypes.join(', ')}`;
   })
   storageMediaType = 'application/vnd.kubernetes.protobuf';
+
+  /** A file of kind EncryptionConfiguration: what is encrypted at rest, and by which keys. */
+  @Flag('encryption-provider-config')
+  encryptionProviderConfig = '';
+
+  /** The file is read again when it changes. */
+  @Flag('encryption-provider-config-automatic-reload')
+  @Check<StorageOptions>((on: boolean, { encryptionProviderConfig }) =>
+    on && encryptionProviderConfig === ''
+      ? '--encryption-provider-config-automatic-reload must be set with --encryption-provider-config'
+      : undefined,
+  )
+  encryptionProviderConfigAutomaticReload = false;
 }

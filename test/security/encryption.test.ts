@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+
+const canary = 'canary-7f3a1c';
+const key = (name: string) => ({ name, secret: randomBytes(32).toString('base64') });
+const secrets = '/api/v1/namespaces/default/secrets';
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-encryption-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function start(providers: readonly object[], resources: readonly string[] = ['secrets']): Promise<TestCluster> {
+  const config = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources: [{ resources, providers }] };
+  await writeFile(join(folder, 'encryption.yaml'), JSON.stringify(config));
+  return startTestCluster({ storage: { file: join(folder, 'db') }, flags: [`--encryption-provider-config=${folder}/encryption.yaml`] });
+}
+
+/** All that the store has in its files. */
+async function stored(): Promise<string> {
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name !== 'encryption.yaml');
+  const files = await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1').catch(() => '')));
+  return files.join('\n');
+}
+
+const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { token: canary } };
+const encoded = Buffer.from(canary).toString('base64');
+async function tokenOf(cluster: TestCluster): Promise<string> {
+  return ((await (await cluster.fetch(`${secrets}/s`)).json()) as { data: { token: string } }).data.token;
+}
+
+it.each(['aesgcm', 'aescbc', 'secretbox'])('%s: the file never holds the text, and a server that starts anew reads it', async (kind) => {
+  const provider = { [kind]: { keys: [key('a')] } };
+  {
+    await using cluster = await start([provider]);
+    await cluster.fetch(secrets, { body: secret });
+    await cluster.fetch(`${secrets}/s`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { data: { more: encoded } },
+    });
+    expect(await tokenOf(cluster)).toBe(encoded);
+  }
+  const text = await stored();
+  expect(text).toContain(`k8s:enc:${kind}:v1:a:`);
+  expect([text.includes(canary), text.includes(encoded)]).toEqual([false, false]);
+  await using again = await start([provider]);
+  expect(await tokenOf(again)).toBe(encoded);
+});
+
+it('keys are rotated: the old one still reads, and a write that changes nothing writes with the new one', async () => {
+  const [old, next] = [key('old'), key('next')];
+  {
+    await using cluster = await start([{ aesgcm: { keys: [old] } }]);
+    await cluster.fetch(secrets, { body: secret });
+  }
+  {
+    await using cluster = await start([{ aesgcm: { keys: [next, old] } }]);
+    const present = (await (await cluster.fetch(`${secrets}/s`)).json()) as object;
+    expect((await cluster.fetch(`${secrets}/s`, { method: 'PUT', body: present })).status).toBe(200);
+  }
+  expect(await stored()).toContain('k8s:enc:aesgcm:v1:next:');
+  await using cluster = await start([{ aesgcm: { keys: [next] } }]);
+  expect(await tokenOf(cluster)).toBe(encoded);
+});
+
+it('only what is named is encrypted', async () => {
+  await using cluster = await start([{ aesgcm: { keys: [key('a')] } }], ['configmaps', '*.apps']);
+  await cluster.fetch(secrets, { body: secret });
+  expect(await stored()).toContain(encoded);
+});
+
+it('says what is wrong with a configuration, and never a key', async () => {
+  const wrong = [{ aesgcm: { keys: [{ name: 'a', secret: 'c2hvcnQ=' }] } }, { kms: { name: 'k', endpoint: 'unix:///k' } }];
+  const refused = start(wrong, ['*', 'Secrets']);
+  await expect(refused).rejects.toThrow(/REDACTED.*got 5, expected one of \[16 24 32\]/);
+  await expect(start(wrong)).rejects.toThrow('KMS providers are not implemented yet');
+  await expect(start(wrong)).rejects.not.toThrow('c2hvcnQ=');
+});
