@@ -1,0 +1,308 @@
+import type { Buffer } from 'node:buffer';
+import {
+  ClosedError,
+  CompactedError,
+  ConflictError,
+  FutureRevisionError,
+  KeyExistsError,
+  UnavailableError,
+  UnknownOutcomeError,
+  validateKey,
+  validatePrefix,
+} from 'kubenest/sdk';
+import type {
+  Encode,
+  GetOptions,
+  ListOptions,
+  ListResult,
+  Revision,
+  Storage,
+  StorageEvent,
+  StorageRecord,
+  WriteOptions,
+} from 'kubenest/sdk';
+import { checkServer, Connection, durabilityProblems, type Reply } from './connection.ts';
+import { compactSome, events, expire, page, raise, read, startCompaction } from './scripts.ts';
+import { Tail } from './tail.ts';
+import { parseVersion } from './version.ts';
+import { type Write, WriteQueue, type Written } from './write-queue.ts';
+
+export interface RedisStorageOptions {
+  /** `redis://user:password@host:port/database`, or `rediss:` for TLS. */
+  readonly url: string;
+  /** Of all keys in redis; several stores may share a server. Default: `kubenest`. */
+  readonly prefix?: string | undefined;
+  /** Open a server that may lose acknowledged writes. Default: false. */
+  readonly acceptDataLoss?: boolean | undefined;
+  /** Every so often what was overwritten before the last time is forgotten. Default: 5 minutes; 0: never. */
+  readonly compactionIntervalMs?: number | undefined;
+}
+
+const defaultCompactionMs = 300_000;
+const expiryMs = 500;
+const expiryBatch = 100;
+const compactionBatch = 200;
+const eventBatch = 200;
+/** Keys that one call looks at: a call holds up all clients of the server. */
+const pageKeys = 500;
+const healthMs = 2_000;
+
+/**
+ * The store in one redis server (7.0 or newer), which several API servers may share. Each write is one step of a Lua script that
+ * compares, counts the revision up, keeps the version and adds the event to a stream; acknowledged writes last because the
+ * server is asked at the start whether it syncs its log with each write (`appendfsync always`). See docs/redis.md.
+ */
+export class RedisStorage implements Storage {
+  readonly #connection: Connection;
+  readonly #tailConnection: Connection;
+  readonly #tail: Tail;
+  readonly #queue: WriteQueue;
+  readonly #prefix: string;
+  readonly #closing = new AbortController();
+  readonly #timers: NodeJS.Timeout[] = [];
+  /** The highest revision that was seen: the store must never be behind it. */
+  #seen: Revision = 1;
+  #isExpiring = false;
+
+  private constructor(options: RedisStorageOptions) {
+    this.#prefix = options.prefix ?? 'kubenest';
+    this.#connection = new Connection(options.url);
+    this.#tailConnection = new Connection(options.url);
+    this.#tail = new Tail(this.#tailConnection, `${this.#prefix}:events`);
+    this.#queue = new WriteQueue(
+      this.#connection,
+      this.#prefix,
+      (write) => this.#conflictOf(write),
+      (revision) => this.#note(revision),
+    );
+  }
+
+  /**
+   * Rejects with UnavailableError for a server that cannot be reached, is too old, or is a cluster, and, unless
+   * `acceptDataLoss`, for one whose settings let acknowledged writes be lost.
+   */
+  static async open(options: RedisStorageOptions): Promise<RedisStorage> {
+    const storage = new RedisStorage(options);
+    try {
+      await storage.#open(options);
+      return storage;
+    } catch (error) {
+      await storage.close();
+      throw error;
+    }
+  }
+
+  async #open({ acceptDataLoss = false, compactionIntervalMs = defaultCompactionMs }: RedisStorageOptions): Promise<void> {
+    await this.#connection.open();
+    await this.#tailConnection.open();
+    await checkServer(this.#connection);
+    const problems = acceptDataLoss ? [] : await durabilityProblems(this.#connection);
+    if (problems.length > 0) throw new UnavailableError(`storage: ${problems.join('; ')} (--redis-accept-data-loss opens it nevertheless)`);
+    this.#seen = await this.currentRevision();
+    this.#tail.start(this.#seen);
+    this.#connection.onReady(() => void this.#checkRevision().catch(() => {}));
+    this.#every(expiryMs, () => this.#expire());
+    if (compactionIntervalMs > 0) {
+      let last = 0;
+      this.#every(compactionIntervalMs, async () => {
+        const due = last;
+        last = await this.currentRevision();
+        if (due > 0) await this.compact(due);
+      });
+    }
+  }
+
+  async currentRevision(): Promise<Revision> {
+    this.#refuseClosed();
+    const revision = Number((await this.#readCommand('GET', `${this.#prefix}:rev`)) ?? 1);
+    this.#note(revision);
+    return revision;
+  }
+
+  async get(key: string, { revision }: GetOptions = {}): Promise<StorageRecord | undefined> {
+    validateKey(key);
+    this.#refuseClosed();
+    const answer = (await this.#readScript(read, this.#prefix, key, revision ?? '')) as readonly [Buffer, Buffer, Buffer];
+    if (revision !== undefined) checkRevision(revision, Number(answer[0]), Number(answer[1]));
+    return parseVersion(key, answer[2])?.record;
+  }
+
+  async list(prefix: string, { revision, limit = 0, from = prefix }: ListOptions = {}): Promise<ListResult> {
+    validatePrefix(prefix);
+    const current = await this.currentRevision();
+    const at = revision ?? current;
+    checkRevision(at, current, await this.compactRevision());
+    const records: StorageRecord[] = [];
+    let count = 0;
+    const end = `(${prefix.slice(0, -1)}0`;
+    for (let start = `[${from > prefix ? from : prefix}`; start !== ''; ) {
+      const most = limit > 0 ? limit - records.length : pageKeys;
+      const answer = (await this.#readScript(page, this.#prefix, start, end, at, most, pageKeys)) as readonly Buffer[];
+      if (at < Number(answer[0])) throw new CompactedError(at, Number(answer[0]));
+      start = answer[1]?.length ? `(${answer[1].toString()}` : '';
+      count += Number(answer[2]);
+      for (let i = 3; i < answer.length; i += 2) {
+        const version = parseVersion((answer[i] as Buffer).toString(), answer[i + 1] as Buffer);
+        if (version?.record) records.push(version.record);
+      }
+    }
+    return { records, revision: at, more: count > records.length, count };
+  }
+
+  async create(key: string, encode: Encode, { ttlSeconds = 0 }: WriteOptions = {}): Promise<StorageRecord> {
+    return recordOf(key, await this.#write('P', key, 0, encode, ttlSeconds));
+  }
+
+  async update(key: string, expected: Revision, encode: Encode, { ttlSeconds = 0 }: WriteOptions = {}): Promise<StorageRecord> {
+    return recordOf(key, await this.#write('P', key, expected, encode, ttlSeconds));
+  }
+
+  async delete(key: string, expected: Revision): Promise<{ readonly record: StorageRecord; readonly revision: Revision }> {
+    const record = await this.get(key);
+    if (record?.revision !== expected) throw new ConflictError(key, record);
+    const { revision } = await this.#write('D', key, expected, undefined, 0);
+    return { record, revision };
+  }
+
+  async *watch(prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<StorageEvent, void> {
+    validatePrefix(prefix);
+    this.#refuseClosed();
+    const ended = AbortSignal.any([signal, this.#closing.signal]);
+    for (let cursor = from; !ended.aborted; ) {
+      let batch: readonly Buffer[];
+      try {
+        batch = (await this.#readScript(events, this.#prefix, cursor, eventBatch)) as readonly Buffer[];
+      } catch (error) {
+        if (ended.aborted) return;
+        throw error;
+      }
+      if (cursor < Number(batch[0])) throw new CompactedError(cursor, Number(batch[0]));
+      for (let i = 1; i < batch.length && !ended.aborted; i += 5) {
+        const event = eventOf(batch, i);
+        cursor = event.revision;
+        if (event.key.startsWith(prefix)) yield event;
+      }
+      if (batch.length === 1) await this.#tail.after(cursor, ended);
+    }
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    this.#refuseClosed();
+    const [current, before] = ((await this.#readScript(startCompaction, this.#prefix, revision)) as readonly Buffer[]).map(Number);
+    if (revision > (current as Revision)) throw new FutureRevisionError(revision, current as Revision);
+    if (revision <= (before as Revision)) return;
+    this.#tail.wake();
+    while (Number(await this.#readScript(compactSome, this.#prefix, revision, compactionBatch)) === compactionBatch) {
+      // Others have their turn between the batches.
+    }
+  }
+
+  async compactRevision(): Promise<Revision> {
+    this.#refuseClosed();
+    return Number((await this.#readCommand('GET', `${this.#prefix}:compact`)) ?? 0);
+  }
+
+  async healthy(): Promise<void> {
+    this.#refuseClosed();
+    const { promise, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new UnavailableError(`storage: redis gives no answer within ${healthMs} ms`)), healthMs);
+    const written = this.#readCommand('SET', `${this.#prefix}:health`, Date.now());
+    await Promise.race([written, promise]).finally(() => clearTimeout(timer));
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    await this.#queue.idle();
+    this.#tail.close();
+    this.#tailConnection.close();
+    this.#connection.close();
+  }
+
+  async #write(
+    operation: Write['operation'],
+    key: string,
+    expected: Revision,
+    encode: Encode | undefined,
+    ttlSeconds: number,
+  ): Promise<Written> {
+    validateKey(key);
+    this.#refuseClosed();
+    const { promise, resolve, reject } = Promise.withResolvers<Written>();
+    this.#queue.add({ operation, key, expected, encode, ttlSeconds, resolve, reject });
+    return promise;
+  }
+
+  /** What a write whose key is at another revision is told. */
+  async #conflictOf({ key, expected, operation }: Write): Promise<Error> {
+    const answer = (await this.#readScript(read, this.#prefix, key, '')) as readonly [Buffer, Buffer, Buffer];
+    const current = parseVersion(key, answer[2])?.record;
+    return operation === 'P' && expected === 0 ? new KeyExistsError(key) : new ConflictError(key, current);
+  }
+
+  /** Whether the store has gone back while nobody was connected to it; then it is raised, and watches begin anew. */
+  async #checkRevision(): Promise<void> {
+    this.#note(Number(await this.#connection.run(raise, this.#prefix, this.#seen)));
+    this.#tail.wake();
+  }
+
+  async #expire(): Promise<void> {
+    if (this.#isExpiring) return;
+    this.#isExpiring = true;
+    try {
+      while (Number(await this.#connection.run(expire, this.#prefix, expiryBatch)) === expiryBatch);
+    } finally {
+      this.#isExpiring = false;
+    }
+  }
+
+  /** What fails is tried again the next time: the connection may be down. */
+  #every(milliseconds: number, work: () => Promise<void>): void {
+    this.#timers.push(setInterval(() => void work().catch(() => {}), milliseconds).unref());
+  }
+
+  #note(revision: Revision): void {
+    this.#seen = Math.max(this.#seen, revision);
+    this.#tail.wake(revision);
+  }
+
+  async #readScript(script: string, ...args: (string | number)[]): Promise<Reply> {
+    return this.#connection.run(script, ...args).catch(asRead);
+  }
+
+  async #readCommand(command: string, ...args: (string | number)[]): Promise<Reply> {
+    return this.#connection.call(command, ...args).catch(asRead);
+  }
+
+  #refuseClosed(): void {
+    if (this.#closing.signal.aborted) throw new ClosedError();
+  }
+}
+
+/** Of a read nothing is unknown: it can be asked again. */
+function asRead(error: unknown): never {
+  throw error instanceof UnknownOutcomeError ? new UnavailableError(error.message, { cause: error }) : error;
+}
+
+function checkRevision(revision: Revision, current: Revision, compacted: Revision): void {
+  if (revision < compacted) throw new CompactedError(revision, compacted);
+  if (revision > current) throw new FutureRevisionError(revision, current);
+}
+
+function recordOf(key: string, { revision, createRevision, value }: Written): StorageRecord {
+  return { key, revision, createRevision, value };
+}
+
+/** The event whose five texts begin at `i`. */
+function eventOf(batch: readonly Buffer[], i: number): StorageEvent {
+  const [revision, key, operation, version, before] = batch.slice(i, i + 5).map((bytes) => bytes as Buffer);
+  const name = String(key);
+  const at = Number(revision);
+  const previous = parseVersion(name, before as Buffer)?.record;
+  if (String(operation) === 'D') return { type: 'DELETE', key: name, revision: at, record: undefined, previous };
+  const record = parseVersion(name, version as Buffer)?.record;
+  // Compaction has taken what the event is about since the stream was read.
+  if (!record) throw new CompactedError(at - 1, at);
+  return { type: 'PUT', key: name, revision: at, record, previous };
+}

@@ -1,0 +1,176 @@
+/**
+ * The Lua scripts: each is one atomic step of the store. Under a prefix `p` there are
+ *
+ *     p:rev      the revision of the last write (1 in an empty store)
+ *     p:compact  the revision of the last compaction
+ *     p:cur      hash: key -> `revision:createRevision` of what is there now
+ *     p:keys     sorted set, all scores 0: the keys that have versions, in the order of their bytes
+ *     p:h:KEY    sorted set, score = revision: the versions of a key, `revision:createRevision:P` + value, or `…:D` for a deletion
+ *     p:events   stream, id = `revision-0`: k = key, o = P or D, r = the revision before (0: none)
+ *     p:ttl      sorted set, score = milliseconds since the epoch: keys that expire
+ *
+ * Values stand in the versions alone; who reads the stream gets them from there.
+ */
+
+/** ARGV: prefix, keys…. Answers [revision, state…], a state being `revision:createRevision` or nothing. */
+export const prepare = `
+local p = ARGV[1]
+local out = { redis.call('GET', p .. ':rev') or '1' }
+for i = 2, #ARGV do out[i] = redis.call('HGET', p .. ':cur', ARGV[i]) or '' end
+return out`;
+
+const apply = `
+local function text(number) return string.format('%.0f', number) end
+local function put(p, at, key, operation, previous, created, value)
+  local mark = text(at) .. ':' .. text(created) .. ':' .. operation
+  redis.call('ZADD', p .. ':h:' .. key, text(at), mark .. value)
+  redis.call('ZADD', p .. ':keys', 0, key)
+  if operation == 'P' then redis.call('HSET', p .. ':cur', key, text(at) .. ':' .. text(created))
+  else redis.call('HDEL', p .. ':cur', key) end
+  redis.call('XADD', p .. ':events', text(at) .. '-0', 'k', key, 'o', operation, 'r', text(previous))
+end
+local function present(p, key)
+  local state = redis.call('HGET', p .. ':cur', key)
+  if not state then return 0, 0 end
+  local at = string.find(state, ':', 1, true)
+  return tonumber(string.sub(state, 1, at - 1)), tonumber(string.sub(state, at + 1))
+end
+local function milliseconds()
+  local now = redis.call('TIME')
+  return now[1] * 1000 + math.floor(now[2] / 1000)
+end
+`;
+
+/**
+ * ARGV: prefix, the revision that the values were made for to follow, then for each write: P or D, key, expected revision (0:
+ * none), revision, milliseconds to live (0: for ever), value. Answers ['base', revision] if another writer was faster: nothing
+ * has happened. Else ['done', result…], a result being the createRevision, or 0 if the key is at another revision than expected.
+ */
+export const commit = `${apply}
+local p = ARGV[1]
+local base = tonumber(redis.call('GET', p .. ':rev') or '1')
+if base ~= tonumber(ARGV[2]) then return { 'base', text(base) } end
+local out, last = { 'done' }, base
+for i = 3, #ARGV, 6 do
+  local operation, key, expected, at, ttl = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4])
+  local current, created = present(p, key)
+  if current ~= expected then
+    out[#out + 1] = '0'
+  else
+    if current == 0 then created = at end
+    put(p, at, key, operation, current, created, ARGV[i + 5])
+    if ttl > 0 then redis.call('ZADD', p .. ':ttl', text(milliseconds() + ttl), key) else redis.call('ZREM', p .. ':ttl', key) end
+    last = at
+    out[#out + 1] = text(created)
+  end
+end
+redis.call('SET', p .. ':rev', text(last))
+return out`;
+
+/** ARGV: prefix, most. Deletes what has expired; answers how many. Several servers may call it: each key goes once. */
+export const expire = `${apply}
+local p = ARGV[1]
+local due = redis.call('ZRANGEBYSCORE', p .. ':ttl', '-inf', text(milliseconds()), 'LIMIT', 0, ARGV[2])
+local last = tonumber(redis.call('GET', p .. ':rev') or '1')
+for _, key in ipairs(due) do
+  local current, created = present(p, key)
+  if current > 0 then
+    last = last + 1
+    put(p, last, key, 'D', current, created, '')
+  end
+  redis.call('ZREM', p .. ':ttl', key)
+end
+if #due > 0 then redis.call('SET', p .. ':rev', text(last)) end
+return #due`;
+
+/** ARGV: prefix, key, revision or ''. Answers [current revision, compacted revision, version or '']. */
+export const read = `
+local p = ARGV[1]
+local at = ARGV[3] == '' and '+inf' or ARGV[3]
+local found = redis.call('ZREVRANGEBYSCORE', p .. ':h:' .. ARGV[2], at, '-inf', 'LIMIT', 0, 1)
+return { redis.call('GET', p .. ':rev') or '1', redis.call('GET', p .. ':compact') or '0', found[1] or '' }`;
+
+/**
+ * ARGV: prefix, first and last bound of keys (as ZRANGEBYLEX has them), revision, how many versions to send, how many keys to
+ * look at. Answers [compacted revision, last key looked at or '', how many are there, key, version, key, version…].
+ */
+export const page = `
+local p = ARGV[1]
+local keys = redis.call('ZRANGEBYLEX', p .. ':keys', ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[6])
+local out, count, left = { '', '', '' }, 0, tonumber(ARGV[5])
+for _, key in ipairs(keys) do
+  local version = redis.call('ZREVRANGEBYSCORE', p .. ':h:' .. key, ARGV[4], '-inf', 'LIMIT', 0, 1)[1]
+  if version and not string.find(version, '^%d+:%d+:D') then
+    count = count + 1
+    if left > 0 then
+      left = left - 1
+      out[#out + 1] = key
+      out[#out + 1] = version
+    end
+  end
+end
+out[1], out[2], out[3] = redis.call('GET', p .. ':compact') or '0', keys[#keys] or '', tostring(count)
+return out`;
+
+/**
+ * ARGV: prefix, revision, most. Answers [compacted revision, then for each event after the revision: revision, key, P or D, its
+ * version, the version before or '']. A version that compaction has taken meanwhile is ''.
+ */
+export const events = `
+local p = ARGV[1]
+local function version(key, revision)
+  if revision == '0' then return '' end
+  return redis.call('ZRANGEBYSCORE', p .. ':h:' .. key, revision, revision)[1] or ''
+end
+local out = { redis.call('GET', p .. ':compact') or '0' }
+for _, entry in ipairs(redis.call('XRANGE', p .. ':events', '(' .. ARGV[2] .. '-0', '+', 'COUNT', ARGV[3])) do
+  local revision = string.sub(entry[1], 1, string.find(entry[1], '-', 1, true) - 1)
+  local key, operation, previous = entry[2][2], entry[2][4], entry[2][6]
+  out[#out + 1] = revision
+  out[#out + 1] = key
+  out[#out + 1] = operation
+  out[#out + 1] = version(key, revision)
+  out[#out + 1] = version(key, previous)
+end
+return out`;
+
+/** ARGV: prefix, revision. Answers [current revision, compacted revision before]; compacts only what is between them. */
+export const startCompaction = `
+local p = ARGV[1]
+local current, before = redis.call('GET', p .. ':rev') or '1', redis.call('GET', p .. ':compact') or '0'
+local wanted = tonumber(ARGV[2])
+if wanted > tonumber(before) and wanted <= tonumber(current) then redis.call('SET', p .. ':compact', ARGV[2]) end
+return { current, before }`;
+
+/** ARGV: prefix, revision, most. Forgets what is older than the keys' versions at the revision; answers how many events it went through. */
+export const compactSome = `
+local p = ARGV[1]
+local entries = redis.call('XRANGE', p .. ':events', '-', ARGV[2] .. '-0', 'COUNT', ARGV[3])
+for _, entry in ipairs(entries) do
+  local key = entry[2][2]
+  local history = p .. ':h:' .. key
+  local found = redis.call('ZREVRANGEBYSCORE', history, ARGV[2], '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  if found[1] then
+    redis.call('ZREMRANGEBYSCORE', history, '-inf', '(' .. found[2])
+    if string.find(found[1], '^%d+:%d+:D') then redis.call('ZREM', history, found[1]) end
+    if redis.call('EXISTS', history) == 0 then redis.call('ZREM', p .. ':keys', key) end
+  end
+  redis.call('XDEL', p .. ':events', entry[1])
+end
+return #entries`;
+
+/**
+ * ARGV: prefix, the highest revision that was seen. Where the store has gone back behind it (a failover lost writes), raises the
+ * revision above all that were given, and forgets the past, so that every watch ends and begins anew. Answers the revision.
+ */
+export const raise = `
+local p = ARGV[1]
+local current = tonumber(redis.call('GET', p .. ':rev') or '1')
+local seen = tonumber(ARGV[2])
+if current >= seen then return string.format('%.0f', current) end
+local raised = string.format('%.0f', seen + 1000)
+redis.call('SET', p .. ':rev', raised)
+redis.call('SET', p .. ':compact', raised)
+redis.call('DEL', p .. ':events')
+redis.call('INCR', p .. ':epoch')
+return raised`;

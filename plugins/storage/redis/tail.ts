@@ -1,0 +1,67 @@
+import type { Buffer } from 'node:buffer';
+import type { Revision } from 'kubenest/sdk';
+import type { Connection, Reply } from './connection.ts';
+
+/** How long a read of the stream waits: a connection that is dead without a word is noticed after it. */
+const blockMs = 5_000;
+const retryMs = 200;
+
+/** Tells how far the stream of events is, over a connection of its own, which waits for the next. */
+export class Tail {
+  #revision: Revision = 0;
+  #waiting = new Set<() => void>();
+  #isClosed = false;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly stream: string,
+  ) {}
+
+  /** Everything up to it is in the stream. */
+  get revision(): Revision {
+    return this.#revision;
+  }
+
+  /** Follows the stream from a revision on. */
+  start(from: Revision): void {
+    this.#revision = from;
+    void this.#follow();
+  }
+
+  /** Resolves when there is something after the revision, when the signal aborts, when it is closed, or when watches are to look again. */
+  async after(revision: Revision, signal: AbortSignal): Promise<void> {
+    if (this.#revision > revision || signal.aborted || this.#isClosed) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add(resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    await promise;
+    this.#waiting.delete(resolve);
+  }
+
+  /** Something was written, or lost: those who wait look. */
+  wake(revision: Revision = this.#revision): void {
+    this.#revision = Math.max(this.#revision, revision);
+    for (const resolve of [...this.#waiting]) resolve();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.wake();
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        const last = `${this.#revision}-0`;
+        const answer = (await this.connection.call('XREAD', 'COUNT', 1000, 'BLOCK', blockMs, 'STREAMS', this.stream, last)) as
+          | readonly [readonly [Buffer, readonly (readonly [Buffer, Reply])[]]]
+          | null;
+        const newest = answer?.[0][1].at(-1)?.[0];
+        if (newest) this.wake(Number(newest.toString('latin1').split('-')[0]));
+      } catch {
+        // The connection comes back by itself; what came meanwhile is in the stream.
+        if (!this.#isClosed) await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
+  }
+}

@@ -1,0 +1,1 @@
+export function findRedisServer(): string | undefined;

@@ -1,0 +1,63 @@
+/** A redis-server of the test's own: on a free port, with its own folder, ended by the test. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../scripts/free-port.ts';
+import { findRedisServer } from '../../scripts/find-redis-server.mjs';
+
+/** Where the binary is; undefined, with the reason to skip, where there is none. */
+export const redisServer: string | undefined = findRedisServer();
+export const noRedis = 'there is no redis-server: npm run setup could not get one';
+
+export interface RedisServer extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly folder: string;
+  readonly child: ChildProcess;
+  /** Kills it at once (SIGKILL), waits for its end, and starts it again on the same port and folder. */
+  restart(): Promise<RedisServer>;
+  command(...args: string[]): string;
+}
+
+const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--save', ''];
+
+/** `settings`: as on its command line, instead of the durable ones. */
+export async function startRedis(
+  settings: readonly string[] = durable,
+  at?: { readonly port: number; readonly folder: string },
+): Promise<RedisServer> {
+  if (redisServer === undefined) throw new Error(noRedis);
+  const port = at?.port ?? (await freePort());
+  const folder = at?.folder ?? mkdtempSync(join(tmpdir(), 'redis-'));
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...settings];
+  const child = spawn(redisServer, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const command = (...words: string[]): string =>
+    String(spawnSync(redisServer.replace(/-server$/, '-cli'), ['-p', String(port), ...words]).stdout).trim();
+  while (command('PING') !== 'PONG') {
+    if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
+    await sleep(20);
+  }
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    folder,
+    child,
+    command,
+    async restart() {
+      await kill();
+      return startRedis(settings, { port, folder });
+    },
+    async [Symbol.asyncDispose]() {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
