@@ -39,9 +39,9 @@ export type {
   OwnerReference,
   Status,
 } from '#apimachinery/meta/types';
-export type { EvaluationInput } from '#apiserver/admission/cel/evaluation';
 export { MatchConditions } from '#apiserver/admission/cel/match-conditions';
 export type { EquivalentResource, ObjectForms } from '#apiserver/admission/object-forms';
+export { VisibleObjects } from '#apiserver/admission/policy/invocations';
 export { MutatingPolicies } from '#apiserver/admission/policy/mutating-policies';
 export { type PolicyServices, ValidatingPolicies } from '#apiserver/admission/policy/validating-policies';
 export { PluginReinvocation } from '#apiserver/admission/plugin-reinvocation';
@@ -88,7 +88,7 @@ export {
 } from '#apiserver/authorization/authorizer';
 export { AuthorizerPlugin } from '#apiserver/authorization/authorizer-plugin';
 export { AuthorizerValue } from '#apiserver/cel/library/authz';
-export { Suspended } from '#apiserver/cel/runtime/frame';
+export { settled } from '#apiserver/cel/runtime/frame';
 export type { Peer } from '#apiserver/endpoints/request/exchange';
 export { Configuration } from '#apiserver/plugins/configuration';
 export { contribute, Contribution, type ContributionOptions } from '#apiserver/plugins/contribution';

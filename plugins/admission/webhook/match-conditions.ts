@@ -3,14 +3,13 @@ import {
   type Authorizer,
   AuthorizerValue,
   type CounterMetric,
-  type EvaluationInput,
   type HistogramMetric,
-  type KubeObject,
   type Logger,
   MatchConditions,
   type Metrics,
   newForbidden,
-  Suspended,
+  settled,
+  VisibleObjects,
 } from 'kubenest/sdk';
 import type { Hook, Invocation } from './hook.ts';
 
@@ -50,22 +49,16 @@ export class ConditionMatcher {
   }
 
   /** Whether the conditions of a webhook hold. Rejects with Forbidden where that cannot be told and the webhook fails closed. */
-  async areMet({ hook, kind, resource }: Invocation, request: Attributes, object: KubeObject | undefined): Promise<boolean> {
+  async areMet({ hook, kind, resource }: Invocation, request: Attributes): Promise<boolean> {
     const { spec } = hook;
     if (!spec.matchConditions?.length) return true;
-    const { forms, oldObject } = request;
     const series = { name: spec.name, kind: 'webhook', type: this.#type, operation: request.operation };
     const started = performance.now();
-    const outcome = await evaluate(this.#conditionsOf(hook), {
-      request,
-      kind,
-      resource,
-      object: object && forms.convert(object, kind),
-      oldObject: oldObject && forms.convert(oldObject, kind),
-      params: undefined,
-      namespaceObject: undefined,
-      authorizer: new AuthorizerValue(request.user, this.#authorizer),
-    });
+    const conditions = this.#conditionsOf(hook);
+    const authorizer = new AuthorizerValue(request.user, this.#authorizer);
+    const objects = new VisibleObjects(request).in(kind);
+    const input = { request, ...objects, kind, resource, params: undefined, namespaceObject: undefined, authorizer };
+    const outcome = await settled(() => conditions.match(input, false));
     this.#seconds.observe(series, (performance.now() - started) / 1_000);
     if (outcome === true) return true;
     if (outcome instanceof Error) {
@@ -86,17 +79,5 @@ export class ConditionMatcher {
       this.#compiled.set(hook, conditions);
     }
     return conditions;
-  }
-}
-
-/** Begins anew whenever an authorizer has to think. */
-async function evaluate(conditions: MatchConditions, input: EvaluationInput): Promise<boolean | Error> {
-  for (;;) {
-    try {
-      return conditions.match(input, false);
-    } catch (error) {
-      if (!(error instanceof Suspended)) throw error;
-      await error.until;
-    }
   }
 }

@@ -53,6 +53,6 @@ export class WebhookPlugin {
 
   /** Whether one of them is to be called. `object` is how it is now. Rejects where that cannot be told. */
   async isCalled(invocation: Invocation, request: Attributes, object: KubeObject | undefined): Promise<boolean> {
-    return isSelected(invocation.hook, request, object, this.#namespaces) && (await this.#conditions.areMet(invocation, request, object));
+    return isSelected(invocation.hook, request, object, this.#namespaces) && (await this.#conditions.areMet(invocation, request));
   }
 }
