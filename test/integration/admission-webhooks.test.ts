@@ -177,6 +177,22 @@ describe('MutatingAdmissionWebhook', () => {
     expect(seen[2]?.review.request.object?.data).toEqual({ a: '1', b: '2' });
   });
 
+  it('puts right what a patch makes of owner references and managed fields', async () => {
+    await hooks('mutating', { name: 'meta.example.com', path: '/meta' });
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u-1' };
+    const broken = [{ manager: 'm', operation: 'Nonsense', fieldsType: 'FieldsV1', apiVersion: 'v1' }];
+    answers.set('/meta', () =>
+      jsonPatch(
+        { op: 'add', path: '/metadata/ownerReferences', value: [owner, owner] },
+        { op: 'add', path: '/metadata/managedFields', value: broken },
+      ),
+    );
+    const { body, warning } = await createConfigMap({ data: { a: '1' } });
+    expect(body.metadata).toMatchObject({ ownerReferences: [owner], managedFields: [{ operation: 'Update' }] });
+    expect(warning).toContain('.metadata.managedFields was in an invalid state after admission');
+    expect(warning).toContain('contains duplicate entries after mutating admission happens');
+  });
+
   it('asks again where a later one changed the object and the policy wants it', async () => {
     await hooks(
       'mutating',

@@ -1,11 +1,13 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { managerOrUserAgent } from '#apimachinery/managedfields/manager-name';
-import type { DeleteOptions, KubeObject } from '#apimachinery/meta/types';
+import { validateManagedFields } from '#apimachinery/managedfields/managers';
+import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
 import { now } from '#apimachinery/runtime/time';
 import type { AdmissionCall } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { WriteRequest } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
+import { dedupOwnerReferences } from './owner-references.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 
 /** What the store gets to know of a create, an update or a patch. An apply keeps its own account of the fields. */
@@ -54,7 +56,10 @@ function newRequest(
     warn: (text) => context.warn(text),
     admit(operation, object, old) {
       if (manager !== undefined) trackFields(endpoint, object, old, manager);
-      return admission?.admit(call(operation, object, old));
+      const { managedFields } = object.metadata;
+      const admitted = admission?.admit(call(operation, object, old));
+      const check = (): void => checkMutated(context, object, managedFields);
+      return admitted ? admitted.then(check) : check();
     },
     validate(operation, object, old) {
       const asked = call(operation, object, old);
@@ -64,6 +69,23 @@ function newRequest(
       return admitted ? admitted.then(() => admission?.validate(asked)) : admission?.validate(asked);
     },
   };
+}
+
+/** What mutating admission may have left in the metadata that is not right is put right, with a warning. Upstream: handlers/fieldmanager/admission.go, create.go. */
+function checkMutated(context: RequestContext, object: KubeObject, managedFields: ObjectMeta['managedFields']): void {
+  const { metadata } = object;
+  if (metadata.managedFields !== managedFields) {
+    try {
+      validateManagedFields(metadata.managedFields);
+    } catch (error) {
+      if (managedFields) metadata.managedFields = managedFields;
+      else delete metadata.managedFields;
+      context.warn(
+        `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${(error as Error).message}`,
+      );
+    }
+  }
+  dedupOwnerReferences(context, object, true);
 }
 
 /** Notes who set which fields, in the version that was written. Changes `object`, which is in the storage version. */
