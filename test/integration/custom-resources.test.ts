@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startTestCluster } from '#testing/index';
 import { customKinds, type Json, kind, type Kind, open, patch, sized, widget } from './custom-kinds.ts';

@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn, TableColumn } from '#apiserver/registry/table-columns';
 import type { APIService } from '#kube-aggregator/schema/apiregistration_v1.gen';
 import { validatePathSegmentName } from '#apimachinery/validation/names';
+import { validateApiService, validateApiServiceStatus } from '../validation.ts';
 import { defaultApiService } from './defaults.ts';
 
 function availableText({ status }: APIService): string {
@@ -38,6 +39,8 @@ export default defineResource<APIService>({
       if (old.status) service.status = old.status;
       else delete service.status;
     },
+    validate: validateApiService,
+    validateUpdate: validateApiService,
   },
   columns: [
     nameColumn,
@@ -61,6 +64,7 @@ export default defineResource<APIService>({
             else Object.assign(service.metadata, { [field]: old.metadata[field] });
           }
         },
+        validateUpdate: validateApiServiceStatus,
       },
     },
   },
