@@ -110,13 +110,25 @@ function notFinite(value: number): string | undefined {
   return Number.isFinite(value) ? undefined : value > 0 ? '\u221e' : '-\u221e';
 }
 
+function fixedDigits(number: number, precision: number): string {
+  return toEven(number.toFixed(precision), number.toFixed(maxPrecision), precision);
+}
+
+/** JavaScript rounds what is just between two numbers up, Go to the even one. `exact` has all digits. */
+function toEven(rounded: string, exact: string, precision: number): string {
+  const end = exact.indexOf('.') + 1 + precision;
+  const isTie = /^50*$/.test(exact.slice(end));
+  if (!isTie || Number(rounded.at(-1)) % 2 === 0) return rounded;
+  return exact.slice(0, precision === 0 ? end - 1 : end);
+}
+
 function fixed(value: Value, precision: number): string | undefined {
   const number = double(value);
   if (number === undefined) return undefined;
   const special = notFinite(number);
   if (special !== undefined) return special;
   const plain =
-    Math.abs(number) < 1e21 ? number.toFixed(precision) : `${BigInt(number)}${precision > 0 ? `.${'0'.repeat(precision)}` : ''}`;
+    Math.abs(number) < 1e21 ? fixedDigits(number, precision) : `${BigInt(number)}${precision > 0 ? `.${'0'.repeat(precision)}` : ''}`;
   const [whole, fraction] = plain.split('.') as [string, string | undefined];
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
@@ -142,9 +154,11 @@ function scientific(value: Value, precision: number): string | undefined {
   const special = notFinite(number);
   if (special !== undefined) return special;
   const [mantissa, exponent] = number.toExponential(precision).split('e') as [string, string];
+  const exact = number.toExponential(maxPrecision).split('e')[0]!;
+  const even = toEven(mantissa, exact, precision);
   const sign = exponent[0] === '-' ? '-' : '';
   const digits = exponent.slice(1).padStart(2, '0');
-  return `${mantissa}\u202f\u00d7\u202f10${[...(sign + digits)].map((char) => superscripts[char]).join('')}`;
+  return `${even}\u202f\u00d7\u202f10${[...(sign + digits)].map((char) => superscripts[char]).join('')}`;
 }
 
 /** The clause %s. */
@@ -166,7 +180,7 @@ function formatNested(value: Value): string {
     const { value: number } = value;
     if (Number.isNaN(number)) return '"NaN"';
     if (!Number.isFinite(number)) return number > 0 ? '"+Inf"' : '"-Inf"';
-    return Math.abs(number) < 1e21 ? number.toFixed(defaultPrecision) : `${BigInt(number)}.000000`;
+    return Math.abs(number) < 1e21 ? fixedDigits(number, defaultPrecision) : `${BigInt(number)}.000000`;
   }
   if (typeof value === 'string') return quote(value);
   if (value instanceof Uint8Array) return `b${quote(formatString(value))}`;

@@ -99,7 +99,7 @@ export function compareNumbers(a: Value, b: Value): number | CelError | undefine
 }
 
 function rounded(double: number, integer: number | bigint): number | bigint {
-  return Number.isFinite(double) && Math.abs(double) < 2 ** 63 ? Number(integer) : integer;
+  return Number.isFinite(double) && Math.abs(double) <= 2 ** 64 ? Number(integer) : integer;
 }
 
 function numeric(value: Value): number | bigint | undefined {

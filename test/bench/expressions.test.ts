@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import { admissionEnvironment } from '#apiserver/admission/cel/environment';
+import { compileExpression, conditionTypes } from '#apiserver/admission/cel/expression';
+import { activationOf } from '#apiserver/cel/environment';
+import { fromJson } from '#apiserver/cel/json-values';
+import { startTestCluster, type TestCluster } from '#testing/index';
+
+const rounds = 8;
+const evaluations = 10_000;
+const creations = 300;
+/** Microseconds that an expression of a policy may take. */
+const mostOfExpression = 5;
+const policies = 200;
+/** What policies for other resources may add to a creation. */
+const mostOfPolicies = 0.05;
+
+const object = {
+  metadata: { name: 'web', labels: { app: 'web', tier: 'front' } },
+  spec: { replicas: 3, containers: [{ image: 'registry.example.com/a:1' }, { image: 'registry.example.com/b:2' }] },
+};
+const expressions = [
+  'object.spec.replicas <= 5',
+  'has(object.metadata.labels) && object.metadata.labels.app == "web"',
+  'object.metadata.?labels["tier"].orValue("") in ["front", "back"]',
+  'object.spec.containers.all(c, c.image.startsWith("registry.example.com/"))',
+];
+
+it.each(expressions)(`%s takes less than ${mostOfExpression} µs`, (text) => {
+  const environment = admissionEnvironment({ params: false, authorizer: true }, 'new');
+  const { program } = compileExpression(environment, text, conditionTypes);
+  const once = () => program?.evaluate(activationOf({ object: fromJson(object) })).value;
+  expect(once()).toBe(true);
+  expect(fastest(evaluations, once)).toBeLessThan(mostOfExpression);
+});
+
+it(`${policies} policies for another resource add less than ${mostOfPolicies * 100} % to the creation of an object`, async () => {
+  await using cluster = await startTestCluster();
+  for (let i = 0; i < 3; i += 1) await fastestCreation(cluster);
+  const without = await fastestCreation(cluster);
+  for (let i = 0; i < policies; i += 1) await addPolicy(cluster, `p-${i}`);
+  expect(await fastestCreation(cluster)).toBeLessThan(without * (1 + mostOfPolicies));
+});
+
+/** Microseconds that something takes in the fastest of the rounds. */
+function fastest(times: number, work: () => unknown): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round += 1) {
+    const began = performance.now();
+    for (let i = 0; i < times; i += 1) work();
+    best = Math.min(best, ((performance.now() - began) * 1_000) / times);
+  }
+  return best;
+}
+
+async function fastestCreation(cluster: TestCluster): Promise<number> {
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'a-' }, data: { k: 'v' } };
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round += 1) {
+    const began = performance.now();
+    for (let i = 0; i < creations; i += 1) {
+      const response = await cluster.fetch('/api/v1/namespaces/default/configmaps?dryRun=All', { body });
+      await response.arrayBuffer();
+    }
+    best = Math.min(best, ((performance.now() - began) * 1_000) / creations);
+  }
+  return best;
+}
+
+async function addPolicy(cluster: TestCluster, name: string): Promise<void> {
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  const metadata = { name };
+  const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['deployments'] };
+  const spec = { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'object.spec.replicas <= 5' }] };
+  const binding = { policyName: name, validationActions: ['Deny'] };
+  const path = `/apis/${apiVersion}/validatingadmissionpolic`;
+  const made = await cluster.fetch(`${path}ies`, { body: { apiVersion, kind: 'ValidatingAdmissionPolicy', metadata, spec } });
+  expect(made.status).toBe(201);
+  const bound = await cluster.fetch(`${path}ybindings`, {
+    body: { apiVersion, kind: 'ValidatingAdmissionPolicyBinding', metadata, spec: binding },
+  });
+  expect(bound.status).toBe(201);
+}
