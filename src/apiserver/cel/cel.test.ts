@@ -33,6 +33,7 @@ describe('evaluation', () => {
     ['has(object.spec.none)', 'true (2)'],
     ['object.spec.none', 'null (3)'],
     ['object.spec.none == null && [null][0] == null && optional.of(null).value() == null', 'true (10)'],
+    ['[lists.range(50) + lists.range(50)].map(s, s + s)[0].filter(i, i == 49).size()', '4 (605)'],
     ['object.spec.a.b', 'error: no such key: a (3)'],
     ['[1, 2].exists(x, x / 0 > 1 || true)', 'true (11)'],
     ['9223372036854775807 + 1', 'error: integer overflow (1)'],

@@ -205,8 +205,9 @@ export class Program {
     try {
       return { value: this.#evaluate(frame), cost: frame.cost };
     } catch (error) {
-      if (!(error instanceof CostLimitExceeded)) throw error;
-      return { value: new CelError(error.message), cost: frame.cost };
+      // A RangeError is of JavaScript: a text that grew too long or data that is too deep, which no cost was told of before.
+      if (!(error instanceof CostLimitExceeded || error instanceof RangeError)) throw error;
+      return { value: new CelError(new CostLimitExceeded().message), cost: frame.cost };
     }
   }
 }

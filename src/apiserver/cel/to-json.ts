@@ -4,6 +4,9 @@ import { CelType } from './check/types.ts';
 import { toText } from './runtime/format.ts';
 import { CelError, CelList, CelMap, Double, Duration, isCelObject, Optional, Timestamp, Uint, type Value } from './runtime/values.ts';
 
+/** More than a request can hold: a short expression makes values of any size, whose parts are the same. */
+const maxItems = 1_500_000;
+
 /** A value that JSON has no form for. */
 export class NotJsonError extends Error {
   override readonly name = 'NotJsonError';
@@ -15,15 +18,16 @@ interface JsonSource {
 }
 
 /** Plain data for a value. Bytes are base64, times and durations text. Throws NotJsonError. */
-export function toJson(value: Value): unknown {
+export function toJson(value: Value, budget = { items: maxItems }): unknown {
   if (value === null || typeof value !== 'object') return value;
-  if (value instanceof CelList) return [...value].map(toJson);
-  if (value instanceof CelMap) return mapToJson(value);
+  if (value instanceof CelList || value instanceof CelMap) spend(budget, value.size);
+  if (value instanceof CelList) return [...value].map((item) => toJson(item, budget));
+  if (value instanceof CelMap) return mapToJson(value, budget);
   if (value instanceof Double) return value.value;
   if (value instanceof Uint) return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.value) : value.value;
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   if (value instanceof Timestamp || value instanceof Duration) return toText(value);
-  if (value instanceof Optional && value.value !== undefined) return toJson(value.value);
+  if (value instanceof Optional && value.value !== undefined) return toJson(value.value, budget);
   if (
     !(value instanceof Optional) &&
     !(value instanceof CelType) &&
@@ -36,11 +40,16 @@ export function toJson(value: Value): unknown {
   throw new NotJsonError('value has no JSON form');
 }
 
-function mapToJson(map: CelMap): JsonObject {
+function spend(budget: { items: number }, size: number): void {
+  budget.items -= size;
+  if (budget.items < 0) throw new NotJsonError(`a value has at most ${maxItems} items`);
+}
+
+function mapToJson(map: CelMap, budget: { items: number }): JsonObject {
   const object: JsonObject = {};
   for (const key of map.keys()) {
     if (typeof key !== 'string') throw new NotJsonError('map keys must be strings');
-    setOwn(object, key, toJson(map.find(key)!));
+    setOwn(object, key, toJson(map.find(key)!, budget));
   }
   return object;
 }

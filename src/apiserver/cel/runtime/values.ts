@@ -94,6 +94,11 @@ export class Optional {
   constructor(readonly value: Value | undefined) {}
 }
 
+/** Up to here lists are copied when they are joined. */
+const maxCopiedItems = 64;
+/** More than an expression can look at within its limit. */
+const maxItems = 10_000_000;
+
 /** A list. `get` is asked for valid indices only. */
 export abstract class CelList {
   abstract readonly size: number;
@@ -109,7 +114,10 @@ export abstract class CelList {
   /** `this + other`. */
   concat(other: CelList): Value {
     if (this.size === 0) return other;
-    return other.size === 0 ? this : new ValueList([...this, ...other]);
+    if (other.size === 0) return this;
+    const size = this.size + other.size;
+    if (size <= maxCopiedItems) return new ValueList([...this, ...other]);
+    return size <= maxItems ? new JoinedList(this, other) : new CelError(`a list has at most ${maxItems} items`);
   }
 
   *[Symbol.iterator](): Generator<Value> {
@@ -128,6 +136,31 @@ export class ValueList extends CelList {
 
   get(index: number): Value {
     return this.items[index]!;
+  }
+}
+
+/** Two lists, one after the other; a step costs the same however long they are. */
+class JoinedList extends CelList {
+  readonly size: number;
+
+  constructor(
+    readonly first: CelList,
+    readonly second: CelList,
+  ) {
+    super();
+    this.size = first.size + second.size;
+  }
+
+  get(index: number): Value {
+    let list: CelList = this;
+    let at = index;
+    while (list instanceof JoinedList) {
+      const { first, second }: JoinedList = list;
+      const isFirst = at < first.size;
+      list = isFirst ? first : second;
+      if (!isFirst) at -= first.size;
+    }
+    return list.get(at);
   }
 }
 
