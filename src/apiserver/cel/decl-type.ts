@@ -1,20 +1,15 @@
 /** Types that are declared by a schema, with what bounds their size. Upstream: apiserver/pkg/cel/types.go. */
 import {
-  anyType,
   boolType,
-  bytesType,
   type CelType,
   doubleType,
-  durationType,
   dynType,
   intType,
   listType,
   mapType,
-  nullType,
   stringType,
   structType,
   timestampType,
-  uintType,
 } from './check/types.ts';
 
 /** A bound that is none. */
@@ -52,17 +47,12 @@ export const minDurationSize = 3;
 export const jsonDateSize = 12;
 export const minDatetimeSize = 21;
 
-export const anyDecl = simpleDecl('any', anyType, 1);
 export const boolDecl = simpleDecl('bool', boolType, 4);
-export const bytesDecl = simpleDecl('bytes', bytesType, minStringSize);
 export const doubleDecl = simpleDecl('double', doubleType, 1);
-export const durationDecl = simpleDecl('duration', durationType, minDurationSize);
 export const dynDecl = simpleDecl('dyn', dynType, 1);
 export const intDecl = simpleDecl('int', intType, 1);
-export const nullDecl = simpleDecl('null_type', nullType, 4);
 export const stringDecl = simpleDecl('string', stringType, minStringSize);
 export const timestampDecl = simpleDecl('timestamp', timestampType, jsonDateSize);
-export const uintDecl = simpleDecl('uint', uintType, 1);
 
 export function listDecl(elemType: DeclType, maxElements = noMaxLength): DeclType {
   return { name: 'list', celType: listType(elemType.celType), elemType, maxElements, minSerializedSize: 2 };

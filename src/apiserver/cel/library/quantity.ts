@@ -2,14 +2,10 @@
 import { Quantity, QuantityParseError } from '#apimachinery/api/quantity';
 import { func, type FunctionDeclaration, global, member } from '../check/declarations.ts';
 import { boolType, doubleType, intType, stringType, structType } from '../check/types.ts';
-import { simpleDecl } from '../decl-type.ts';
 import type { Library } from '../environment.ts';
 import { CelError, type CelObject, Double, type Int, intValue, noSuchOverload, type Value } from '../runtime/values.ts';
 
 const quantityType = structType('kubernetes.Quantity');
-
-/** The type of quantities for schemas; upstream: QuantityDeclType. */
-export const quantityDecl = simpleDecl('quantity', quantityType, 8);
 
 /** A quantity as a value. */
 export class QuantityValue implements CelObject {
