@@ -8,6 +8,7 @@ import { Registry } from 'prom-client';
 import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
 import { schema as apiextensionsSchema } from '#apiextensions-apiserver/schema/schema';
 import { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
+import { AuditMetrics } from '#apiserver/audit/audit-metrics';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
@@ -153,7 +154,8 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   const informers = nest.get<Informers>(Informers);
   escalation.connect({ informers, authorizer: nest.get(UnionAuthorizer), rules: new RBAC(informers) });
 
-  const auditing = config.audit && newAuditing(config.audit, log);
+  const auditMetrics = new AuditMetrics(registry);
+  const auditing = config.audit && newAuditing(config.audit, log, auditMetrics);
   const flowControl = config.requests.priorityAndFairness
     ? newFlowControl({ config: config.requests, informers, storage, registry, shutdown: shutdown.signal })
     : undefined;

@@ -1,3 +1,4 @@
+import { type AuditMetrics, CountedBackend } from '#apiserver/audit/audit-metrics';
 import type { AuditBackend } from '#apiserver/audit/event';
 import { BatchingBackend } from '#apiserver/audit/batching-backend';
 import { PolicyEvaluator } from '#apiserver/audit/policy';
@@ -13,23 +14,25 @@ import type { AuditConfig, AuditDelivery } from './server-config.ts';
 const webhookTimeoutMs = 30_000;
 
 /** The policy and the backends behind it. Throws where the log cannot be opened. */
-export function newAuditing({ policy, log, webhook }: AuditConfig, logger: Logger): Auditing {
+export function newAuditing({ policy, log, webhook }: AuditConfig, logger: Logger, metrics: AuditMetrics): Auditing {
   const backends: AuditBackend[] = [];
-  if (log) backends.push(delivering(new AuditLog(log, logger), log.delivery));
+  if (log) backends.push(delivering(new AuditLog(log, logger), log.delivery, metrics));
   if (webhook) {
     const client = new JsonClient(webhook.connection, { timeoutMs: webhookTimeoutMs, retryMs: webhook.initialBackoffMs });
-    backends.push(delivering(new AuditWebhook(client, logger), webhook.delivery));
+    backends.push(delivering(new AuditWebhook(client, logger), webhook.delivery, metrics));
   }
   return {
+    metrics,
     policy: new PolicyEvaluator(policy),
     backend: backends.length === 1 ? (backends[0] as AuditBackend) : new UnionBackend(backends),
   };
 }
 
 /** Truncation is nearest to the backend, batches are made before it. Only `blocking-strict` refuses requests whose events are lost. */
-function delivering(backend: AuditBackend, { mode, batch, truncate }: AuditDelivery): AuditBackend {
-  const truncated = truncate ? new TruncatingBackend(backend, truncate) : backend;
-  if (mode === 'batch') return new BatchingBackend(truncated, batch);
+function delivering(backend: AuditBackend, { mode, batch, truncate }: AuditDelivery, metrics: AuditMetrics): AuditBackend {
+  const counted = new CountedBackend(backend, backend.name, metrics);
+  const truncated = truncate ? new TruncatingBackend(counted, truncate) : counted;
+  if (mode === 'batch') return new CountedBackend(new BatchingBackend(truncated, batch), 'buffered', metrics);
   return mode === 'blocking-strict' ? truncated : new ForgivingBackend(truncated);
 }
 

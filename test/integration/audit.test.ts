@@ -48,6 +48,10 @@ it('notes what the policy asks for, and nothing that is secret', async () => {
     await cluster.fetch('/api/v1/namespaces/default/secrets', { as: 'jane' });
     await cluster.fetch('/api/v1/namespaces/default/configmaps', { headers: { 'impersonate-user': 'bob', 'impersonate-group': 'g' } });
     await cluster.fetch('/version');
+    const metrics = await (await cluster.fetch('/metrics')).text();
+    expect(metrics).toContain('apiserver_audit_event_total 4');
+    expect(metrics).toContain('apiserver_audit_level_total{level="Metadata"} 2');
+    expect(metrics).toContain('apiserver_audit_requests_rejected_total 0');
   }
   const text = await readFile(log, 'utf8');
   expect(text).not.toContain('canary');

@@ -46,6 +46,9 @@ it('a greedy client gets 429 and the quiet one its lease', async () => {
   expect(await metrics()).toMatch(
     new RegExp(`apiserver_flowcontrol_rejected_requests_total\\{${labels},flow_schema="global-default",reason="queue-full"\\} \\d+`),
   );
+  expect(await metrics()).toMatch(
+    new RegExp(`apiserver_flowcontrol_request_execution_seconds_count\\{${labels},flow_schema="global-default",type="regular"\\} \\d+`),
+  );
   await expect.poll(metrics).toContain(`apiserver_flowcontrol_current_executing_seats{${labels}} 0`);
 }, 60_000);
 

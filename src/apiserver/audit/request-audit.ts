@@ -9,6 +9,7 @@ import type { StructType } from '#apimachinery/runtime/schema';
 import { formatMicroTime } from '#apimachinery/runtime/time';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { AuditMetrics } from './audit-metrics.ts';
 import { type AuditBackend, type AuditedObject, type AuditedUser, type AuditEvent, auditLevels, type AuditStage } from './event.ts';
 import type { AuditDecision } from './policy.ts';
 
@@ -29,7 +30,7 @@ export class RequestAudit {
   constructor(
     private readonly context: RequestContext,
     private readonly decision: AuditDecision,
-    private readonly backend: AuditBackend,
+    private readonly to: { readonly backend: AuditBackend; readonly metrics: AuditMetrics },
   ) {
     this.#receivedAt = wallTime(context.receivedAt);
     this.#objectRef = context.info.isResourceRequest ? objectRefOf(context) : undefined;
@@ -114,7 +115,8 @@ export class RequestAudit {
 
   #emit(stage: AuditStage): boolean | Promise<boolean> {
     if (this.decision.omitStages.has(stage)) return true;
-    return this.backend.process([this.#event(stage)]);
+    this.to.metrics.made(1);
+    return this.to.backend.process([this.#event(stage)]);
   }
 
   #event(stage: AuditStage): AuditEvent {

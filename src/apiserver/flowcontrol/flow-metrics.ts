@@ -1,13 +1,42 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/server/metrics/series-histogram';
 import type { Classification, FlowController } from './flow-controller.ts';
 import type { Rejection } from './queue-set.ts';
 
 /** Upstream: apiserver/pkg/util/flowcontrol/metrics/metrics.go. */
 const durationBuckets = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
+const seatBuckets = [1, 2, 4, 8, 16, 32, 64, 100];
 
-interface Counts {
-  readonly labels: { readonly priority_level: string; readonly flow_schema: string };
-  dispatched: number;
+interface FlowLabels {
+  readonly priority_level: string;
+  readonly flow_schema: string;
+}
+
+/** What is counted of the requests of one flow schema. */
+export class FlowSeries {
+  readonly seats: Series;
+  readonly regular: Series;
+  readonly watch: Series;
+  dispatches = 0;
+
+  constructor(readonly labels: FlowLabels) {
+    this.seats = newSeries(seatBuckets, { ...labels });
+    this.regular = newSeries(durationBuckets, { ...labels, type: 'regular' });
+    this.watch = newSeries(durationBuckets, { ...labels, type: 'watch' });
+  }
+
+  estimated(seats: number): void {
+    observe(this.seats, seatBuckets, seats);
+  }
+
+  dispatched(): void {
+    this.dispatches += 1;
+  }
+
+  /** How long the seats were held; of watches that is until they have begun. */
+  executed(type: 'regular' | 'watch', milliseconds: number): void {
+    observe(this[type], durationBuckets, milliseconds / 1000);
+  }
 }
 
 /**
@@ -15,8 +44,8 @@ interface Counts {
  * /metrics. Flow schemas and priority levels are the administrator's, so the series are bounded.
  */
 export class FlowMetrics {
-  readonly #counts = new WeakMap<Classification, Counts>();
-  readonly #all = new Map<string, Counts>();
+  readonly #series = new WeakMap<Classification, FlowSeries>();
+  readonly #all = new Map<string, FlowSeries>();
   readonly #rejected: Counter;
   readonly #wait: Histogram;
 
@@ -44,9 +73,27 @@ export class FlowMetrics {
       registers,
       collect() {
         this.reset();
-        for (const { labels, dispatched } of all.values()) this.inc({ ...labels }, dispatched);
+        for (const { labels, dispatches } of all.values()) this.inc({ ...labels }, dispatches);
       },
     });
+    registry.registerMetric(
+      new SeriesHistogram(
+        'apiserver_flowcontrol_request_execution_seconds',
+        'Duration of initial stage (for a WATCH) or any (for a non-WATCH) stage of request execution in the API Priority and Fairness subsystem',
+        [...labelNames, 'type'],
+        durationBuckets,
+        () => [...all.values()].flatMap(({ regular, watch }) => [regular, watch].filter(({ count }) => count > 0)),
+      ),
+    );
+    registry.registerMetric(
+      new SeriesHistogram(
+        'apiserver_flowcontrol_work_estimated_seats',
+        'Number of estimated seats (maximum of initial and final seats) associated with requests in API Priority and Fairness',
+        labelNames,
+        seatBuckets,
+        () => [...all.values()].map(({ seats }) => seats),
+      ),
+    );
     const gauge = (name: string, help: string, value: (level: Classification['level']) => number): void => {
       new Gauge({
         name: `apiserver_flowcontrol_${name}`,
@@ -79,8 +126,16 @@ export class FlowMetrics {
     gauge('request_concurrency_limit', 'Nominal number of execution seats configured for each priority level', ({ nominal }) => nominal);
   }
 
-  dispatched(classification: Classification): void {
-    this.#of(classification).dispatched += 1;
+  of(classification: Classification): FlowSeries {
+    let series = this.#series.get(classification);
+    if (!series) {
+      const { level, flowSchema } = classification;
+      const key = `${level.name} ${flowSchema}`;
+      series = this.#all.get(key) ?? new FlowSeries({ priority_level: level.name, flow_schema: flowSchema });
+      this.#all.set(key, series);
+      this.#series.set(classification, series);
+    }
+    return series;
   }
 
   rejected({ level, flowSchema }: Classification, reason: Rejection): void {
@@ -89,17 +144,5 @@ export class FlowMetrics {
 
   waited({ level, flowSchema }: Classification, milliseconds: number, executes: boolean): void {
     this.#wait.observe({ priority_level: level.name, flow_schema: flowSchema, execute: String(executes) }, milliseconds / 1000);
-  }
-
-  #of(classification: Classification): Counts {
-    let counts = this.#counts.get(classification);
-    if (!counts) {
-      const { level, flowSchema } = classification;
-      const key = `${level.name} ${flowSchema}`;
-      counts = this.#all.get(key) ?? { labels: { priority_level: level.name, flow_schema: flowSchema }, dispatched: 0 };
-      this.#all.set(key, counts);
-      this.#counts.set(classification, counts);
-    }
-    return counts;
   }
 }

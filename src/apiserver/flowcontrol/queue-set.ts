@@ -161,8 +161,8 @@ export class QueueSet {
     decide(rejection);
   }
 
-  /** The request is done. Its seats are free at once, or after the time that its watchers take. */
-  finish(request: SeatedRequest): void {
+  /** The request is done. Its seats are free at once, or after the time that its watchers take. Returns how many milliseconds it executed. */
+  finish(request: SeatedRequest): number {
     const now = this.#syncTime();
     const { queue, work } = request;
     this.#executing -= 1;
@@ -179,6 +179,7 @@ export class QueueSet {
       }, work.additionalMs).unref();
     }
     if (this.#waiting > 0) this.#dispatch();
+    return now - request.startedAt;
   }
 
   #release({ seats, queue }: SeatedRequest, now: number): void {

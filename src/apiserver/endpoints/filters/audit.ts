@@ -1,4 +1,5 @@
 import { newInternalError } from '#apimachinery/api/errors';
+import type { AuditMetrics } from '#apiserver/audit/audit-metrics';
 import type { AuditBackend } from '#apiserver/audit/event';
 import type { PolicyEvaluator } from '#apiserver/audit/policy';
 import { RequestAudit } from '#apiserver/audit/request-audit';
@@ -10,6 +11,7 @@ import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/reque
 export interface Auditing {
   readonly policy: PolicyEvaluator;
   readonly backend: AuditBackend;
+  readonly metrics: AuditMetrics;
 }
 
 /** From here on filters can note annotations. Upstream: endpoints/filters/audit_init.go. */
@@ -24,13 +26,17 @@ export function withAuditAnnotations(auditing: Auditing | undefined): Filter {
 /** Makes the events of a request as the policy asks for them. A request whose first event cannot be stored is refused. Upstream: endpoints/filters/audit.go. */
 export function withAudit(auditing: Auditing | undefined): Filter {
   if (!auditing) return (next) => next;
-  const { policy, backend } = auditing;
+  const { policy, metrics } = auditing;
   return (next) => (context) => {
     const decision = policy.evaluate(authorizationAttributes(context));
+    metrics.decided(decision);
     if (decision.level === 'None') return next(context);
-    const audit = new RequestAudit(context, decision, backend);
+    const audit = new RequestAudit(context, decision, auditing);
     const proceed = (stored: boolean): void | Promise<void> => {
-      if (!stored) return respondError(context, newInternalError(new Error('failed to store audit event')));
+      if (!stored) {
+        metrics.refused();
+        return respondError(context, newInternalError(new Error('failed to store audit event')));
+      }
       context.audit = audit;
       context.exchange.onClose(() => audit.completed());
       return observed(next, context, audit);
@@ -58,5 +64,6 @@ export function auditFailedAuthentication(auditing: Auditing | undefined, contex
   if (!auditing) return;
   const attributes = { ...context.info, user: undefined };
   const decision = auditing.policy.evaluate(attributes);
-  if (decision.level !== 'None') new RequestAudit(context, decision, auditing.backend).refused();
+  auditing.metrics.decided(decision);
+  if (decision.level !== 'None') new RequestAudit(context, decision, auditing).refused();
 }

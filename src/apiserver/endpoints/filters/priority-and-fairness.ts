@@ -38,6 +38,7 @@ export function withPriorityAndFairness(
     const { level, hand, flowSchema, flowSchemaUid } = classification;
     context.headers.push('X-Kubernetes-PF-FlowSchema-UID', flowSchemaUid, 'X-Kubernetes-PF-PriorityLevel-UID', level.uid);
     const work = estimator.estimate(context, level.maxSeats);
+    metrics.of(classification).estimated(Math.max(work.initialSeats, work.finalSeats));
     let decided: ((executes: boolean) => void) | undefined;
     const started = level.queues.start(hand, work, flowSchema, (rejection) => {
       if (rejection) metrics.rejected(classification, rejection);
@@ -67,12 +68,14 @@ export function withPriorityAndFairness(
     const kind = reads.has(context.info.verb) ? 'readOnly' : 'mutating';
     inFlight[kind] += 1;
     observe(inFlight);
-    metrics.dispatched(classification);
-    if (context.info.verb === 'watch' && context.info.isResourceRequest) context.exchange.onClose(watches.register(context.info));
+    const series = metrics.of(classification);
+    series.dispatched();
+    const isWatch = context.info.verb === 'watch' && context.info.isResourceRequest;
+    if (isWatch) context.exchange.onClose(watches.register(context.info));
     const finish = (): void => {
       inFlight[kind] -= 1;
       observe(inFlight);
-      classification.level.queues.finish(request);
+      series.executed(isWatch ? 'watch' : 'regular', classification.level.queues.finish(request));
     };
     let result: void | Promise<void>;
     try {
