@@ -6,7 +6,8 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { root, setUp } from './toolchain.mjs';
+import { getRedis } from './get-redis.mjs';
+import { root, setUp, tell } from './toolchain.mjs';
 
 const [verb, ...args] = process.argv.slice(2);
 const commands = {
@@ -20,6 +21,7 @@ try {
   if (verb !== undefined && !Object.hasOwn(commands, verb))
     throw new Error(`${verb} is unknown, it must be one of ${Object.keys(commands).join(', ')}`);
   const node = setUp({ build: verb !== 'node' });
+  if (verb === 'test') getRedis(tell);
   if (verb !== undefined) run(...commands[verb](node));
 } catch (error) {
   console.error(`set-up: ${error.message}`);

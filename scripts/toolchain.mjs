@@ -131,6 +131,6 @@ function run(command, args, options = {}) {
   return result;
 }
 
-function tell(message) {
+export function tell(message) {
   console.error(`set-up: ${message}`);
 }

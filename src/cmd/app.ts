@@ -36,7 +36,6 @@ import { setCapabilities } from '#kubernetes/apis/core/capabilities';
 import { groups } from '#kubernetes/apis/groups';
 import { schema } from '#kubernetes/schema/schema';
 import { ClientAuthorities } from '#plugins/authentication/client-authorities';
-import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 import { addContributions } from './add-contributions.ts';
 import { newAuditing } from './auditing.ts';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
@@ -46,6 +45,7 @@ import { newFlowControl } from './flow-control.ts';
 import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
 import { type Log, newLog } from './log.ts';
+import { openStorage } from './open-storage.ts';
 import { AdmissionModule } from './modules/admission.module.ts';
 import { ApiGroupModule } from './modules/api-group.module.ts';
 import { AuthenticationModule, StrategyFactory } from './modules/authentication.module.ts';
@@ -112,7 +112,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   for (const { builder } of builders) builder.addToScheme(scheme);
 
   const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions, targets.customResources];
-  const backend = await EmbeddedStorage.open({ file: config.storage.file });
+  const backend = await openStorage(config.storage);
   const controlPlane = new ControlPlane({ config, chain, storage: backend, log, groups: () => scheme.groups });
   const escalation = new EscalationCheck();
   const { encryption } = config.storage;

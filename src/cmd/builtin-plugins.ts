@@ -98,10 +98,7 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
 ]);
 
 /** What upstream has and this server has not yet: it is refused by name, and told at start where it would be on by default. */
-export const absentAdmissionPlugins: readonly string[] = [
-  'PodPreset',
-  'PodSecurityPolicy',
-];
+export const absentAdmissionPlugins: readonly string[] = ['PodPreset', 'PodSecurityPolicy'];
 
 /** Authorizers that need nothing but the server's own objects. */
 export const authorizers: Readonly<Record<'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC', new (informers: Informers) => Authorizer>> = {

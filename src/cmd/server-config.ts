@@ -81,11 +81,18 @@ export interface AuditDelivery {
   readonly truncate: TruncateOptions | undefined;
 }
 
+/** Where the objects are. */
+export type StorageConfig =
+  | {
+      readonly backend: 'embedded';
+      /** undefined: in memory. */
+      readonly file: string | undefined;
+    }
+  | { readonly backend: 'redis'; readonly url: string; readonly prefix: string; readonly acceptDataLoss: boolean };
+
 /** All that a server is made of, complete and checked: what options become. Files are read already. */
 export interface ServerConfig {
-  readonly storage: {
-    /** The file of the embedded store; undefined: in memory. */
-    readonly file: string | undefined;
+  readonly storage: StorageConfig & {
     /** What is encrypted at rest; undefined: nothing. */
     readonly encryption?: readonly EncryptionRule[] | undefined;
   };

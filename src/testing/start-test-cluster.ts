@@ -9,7 +9,7 @@ import { type App, createApp } from '#cmd/app';
 import { AdmissionOptions } from '#cmd/options/admission-options';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/server-options';
-import type { ServerConfig } from '#cmd/server-config';
+import type { ServerConfig, StorageConfig } from '#cmd/server-config';
 import { issueServingCertificate } from './serving-certificate.ts';
 import { hashToken } from '#plugins/authentication/token-auth';
 
@@ -25,8 +25,8 @@ export interface ConfiguredPlugin {
 }
 
 export interface TestClusterOptions {
-  /** Where objects are kept: in memory (the default), or in a file of the embedded store. */
-  readonly storage?: { readonly file: string } | undefined;
+  /** Where objects are kept: in memory (the default), in a file of the embedded store, or in a redis server, which others may share. */
+  readonly storage?: { readonly file: string } | { readonly redisUrl: string } | undefined;
   /** Listen on a free port of 127.0.0.1 with a certificate of its own. Without it requests go through `fetch` only, which costs no socket. */
   readonly listen?: boolean | undefined;
   /** Created as `admin`, in their order, before the cluster is handed out. */
@@ -95,6 +95,10 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   return cluster;
 }
 
+function redisStorage(url: string): StorageConfig {
+  return { backend: 'redis', url, prefix: 'kubenest', acceptDataLoss: false };
+}
+
 function contributed(plugin: Contribution | ConfiguredPlugin): LoadedContribution {
   return typeof plugin === 'function' ? contributionOf(plugin) : contributionOf(plugin.plugin, plugin.configuration);
 }
@@ -105,7 +109,10 @@ function testConfig(
   serving: Awaited<ReturnType<typeof issueServingCertificate>> | undefined,
 ): ServerConfig {
   return {
-    storage: { file: options.storage?.file },
+    storage:
+      options.storage && 'redisUrl' in options.storage
+        ? redisStorage(options.storage.redisUrl)
+        : { backend: 'embedded', file: options.storage?.file },
     serving: serving && {
       bindAddress: '127.0.0.1',
       port: 0,

@@ -49,7 +49,7 @@ test('without flags everything is made once, in the data folder', async () => {
   ]);
   expect((await stat(join(folder, 'data'))).mode & 0o777).toBe(0o700);
   expect((await stat(join(folder, 'data/pki/ca.key'))).mode & 0o777).toBe(0o600);
-  expect(first.config.storage.file).toBe(join(folder, 'data/kubenest.db'));
+  expect(first.config.storage).toMatchObject({ backend: 'embedded', file: join(folder, 'data/kubenest.db') });
   expect(first.url).toBe('https://127.0.0.1:6443');
   const second = await complete();
   expect(leafOf(second).fingerprint256).toBe(leafOf(first).fingerprint256);
@@ -183,7 +183,7 @@ test('--ephemeral keeps nothing', async () => {
   const command = await readServerOptions(['--ephemeral']);
   if (!('options' in command)) throw new Error('no options');
   const completed = await completeOptions(command.options);
-  expect(completed.config.storage.file).toBeUndefined();
+  expect(completed.config.storage).toMatchObject({ backend: 'embedded', file: undefined });
   const [cert = ''] = completed.tlsFiles;
   expect(await readFile(cert, 'utf8')).toContain('BEGIN CERTIFICATE');
   await completed.dispose();

@@ -7,7 +7,7 @@ import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
 import { certificateNames, lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
 import { ownCertificates, servingCertificateOf } from '#cmd/certificates/own-certificates';
-import type { AuthenticationConfig, ServerConfig } from '#cmd/server-config';
+import type { AuthenticationConfig, ServerConfig, StorageConfig } from '#cmd/server-config';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { admissionPlugins } from '#cmd/builtin-plugins';
@@ -94,7 +94,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
 
   return {
     config: {
-      storage: { file: inMemory ? undefined : join(folder.path, 'kubenest.db'), encryption },
+      storage: { ...storageOf(options.storage, inMemory ? undefined : join(folder.path, 'kubenest.db')), encryption },
       serving: {
         ...tls,
         bindAddress: serving.bindAddress,
@@ -152,6 +152,14 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     readAuthorization: async () => ({ authorizers: await authorizersOf(options.authorization) }),
     dispose: folder.dispose,
   };
+}
+
+function storageOf(
+  { storageBackend, redisUrl, redisKeyPrefix, redisAcceptDataLoss }: StorageOptions,
+  file: string | undefined,
+): StorageConfig {
+  if (storageBackend !== 'redis') return { backend: 'embedded', file };
+  return { backend: 'redis', url: redisUrl, prefix: redisKeyPrefix, acceptDataLoss: redisAcceptDataLoss };
 }
 
 /** The loader is needed by those only who have packages. */

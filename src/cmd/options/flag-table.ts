@@ -20,6 +20,9 @@ const own: Readonly<Record<string, FlagSpec>> = {
   config: { section: 'Kubenest', type: 'string', default: '' },
   'data-dir': { section: 'Kubenest', type: 'string', default: './.kubenest' },
   ephemeral: { section: 'Kubenest', type: 'bool', default: 'false' },
+  'redis-accept-data-loss': { section: 'Kubenest', type: 'bool', default: 'false' },
+  'redis-key-prefix': { section: 'Kubenest', type: 'string', default: 'kubenest' },
+  'redis-url': { section: 'Kubenest', type: 'string', default: '' },
 };
 
 /** Where the default is ours, which --help shows; upstream's is accepted too, and means what it says. */

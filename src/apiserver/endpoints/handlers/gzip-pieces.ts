@@ -27,7 +27,7 @@ const deflate = promisify(deflateRaw);
  * but their copying: the blocks of the pieces one after the other, and the checksum of the whole from those of the pieces.
  */
 export async function gzipPieces(pieces: readonly Buffer[]): Promise<Buffer[]> {
-  const deflated = await Promise.all(pieces.map(deflatedPiece));
+  const deflated = await Promise.all(pieces.map(async (piece) => deflatedPiece(piece)));
   let crc = 0;
   let size = 0;
   for (const [i, piece] of pieces.entries()) {

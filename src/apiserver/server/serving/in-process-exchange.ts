@@ -132,7 +132,10 @@ export class InProcessExchange implements Exchange {
 
   #leave(): void {
     if (this.#closed) return;
-    this.#reject(this.#request.signal?.reason ?? new Error('the caller left'));
+    const reason: unknown = this.#request.signal?.reason ?? new Error('the caller left');
+    this.#reject(reason);
+    // Who still reads the body learns it there, as with any fetch.
+    if (this.#request.signal?.aborted) this.#controller?.error(reason);
     this.#finish();
   }
 

@@ -1,0 +1,16 @@
+import type { CommitFeed, Storage } from '#apiserver/storage/storage';
+import type { StorageConfig } from './server-config.ts';
+
+/** Opens the backend that holds the objects; the others are not even loaded. Rejects with a StorageError where that fails. */
+export async function openStorage(config: StorageConfig): Promise<Storage & Partial<CommitFeed>> {
+  switch (config.backend) {
+    case 'embedded': {
+      const { EmbeddedStorage } = await import('#plugins/storage/embedded/embedded-storage');
+      return EmbeddedStorage.open({ file: config.file });
+    }
+    case 'redis': {
+      const { RedisStorage } = await import('#plugins/storage/redis/redis-storage');
+      return RedisStorage.open(config);
+    }
+  }
+}
