@@ -36,6 +36,7 @@ import { setCapabilities } from '#kubernetes/apis/core/capabilities';
 import { groups } from '#kubernetes/apis/groups';
 import { schema } from '#kubernetes/schema/schema';
 import { ClientAuthorities } from '#plugins/authentication/client-authorities';
+import { installAggregation } from './aggregation.ts';
 import { addContributions } from './add-contributions.ts';
 import { newAuditing } from './auditing.ts';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
@@ -58,7 +59,7 @@ import { defaultFeatureGates } from './options/feature-options.ts';
 import { installCustomResources } from './custom-resources.ts';
 import { installNonResourceRoutes } from './non-resource-routes.ts';
 import { installOpenIdRoutes } from './open-id-routes.ts';
-import type { AuthenticationConfig, ServerConfig } from './server-config.ts';
+import type { AggregationConfig, AuthenticationConfig, ServerConfig } from './server-config.ts';
 import { specialHandlers } from './special-handlers.ts';
 
 /** A server that is put together and not yet started. */
@@ -78,6 +79,8 @@ export interface App {
   reloadAuthorization(config: ServerConfig['authorization']): void;
   /** Takes tokens of other issuers, and lets strangers in elsewhere, from the next request on. */
   reloadAuthentication(config: AuthenticationConfig): void;
+  /** Shows the servers behind APIServices another certificate from the next connection on. */
+  reloadAggregation(config: AggregationConfig): void;
   stop(): Promise<void>;
 }
 
@@ -176,6 +179,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     maxMutatingRequestsInFlight: config.requests.maxMutatingInFlight,
     closeBackends: async () => {
       shutdown.abort();
+      aggregation[Symbol.dispose]();
       await customResources[Symbol.asyncDispose]();
       await auditing?.backend.shutDown();
       await nest.close();
@@ -188,13 +192,22 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   server.addReadyCheck({ name: 'informer-sync', check: () => storage.whenReady() });
   if (config.authentication.serviceAccounts) installOpenIdRoutes(server, config.authentication.serviceAccounts, log);
   const published = installNonResourceRoutes(server, scheme, registry, storage);
+  const services = nest.get(Container, { strict: false }).get<ServiceResolver>(ServiceResolver);
   const customResources = installCustomResources({
     server,
     target: targets.customResources,
     installer: nest.get(Installer, { strict: false }),
     storage,
     client: controlPlane.client,
-    services: nest.get(Container, { strict: false }).get<ServiceResolver>(ServiceResolver),
+    services,
+    log,
+    ...published,
+  });
+  const aggregation = installAggregation({
+    server,
+    client: controlPlane.client,
+    services,
+    config: config.aggregation ?? { rejectsRedirects: true },
     log,
     ...published,
   });
@@ -220,6 +233,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     reloadEncryption: (rules) => encrypted?.replace(transformersFor(rules, scheme)),
     reloadAuthorization: ({ authorizers }) => nest.get(UnionAuthorizer).replace(nest.get(AuthorizerFactory).make(authorizers)),
     reloadAuthentication: (next) => nest.get(UnionAuthenticator).replace(nest.get(StrategyFactory).make(next)),
+    reloadAggregation: ({ clientCertificate }) => aggregation.reloadClientCertificate(clientCertificate),
     stop: () => server.shutDown(),
   };
 }

@@ -42,12 +42,15 @@ export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, 
     respondCompressible(context, 200, 'text/plain; version=0.0.4; charset=utf-8', Buffer.from(await registry.metrics()));
   });
   const openApi = new OpenApiRegistry();
+  openApi.set('extension-servers', new Map());
   openApi.set('root', rootDocuments(tables));
   openApi.set('kubernetes', groupDocuments(groups, tables));
   openApi.set('apiextensions', groupDocuments([apiExtensionsGroup], apiextensionsTables));
   openApi.set('aggregator', groupDocuments([apiRegistrationGroup], aggregatorTables));
   installOpenApi(mux, openApi);
   const discovery = new DiscoveryRegistry();
+  // What other servers answer for comes before all.
+  discovery.set('aggregator', []);
   discovery.set('kubernetes', scheme.groups);
   installDiscovery(server.mux, discovery, server.director.notFound);
   return { discovery, openApi };

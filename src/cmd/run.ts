@@ -28,6 +28,7 @@ export async function runServer(options: ServerOptions): Promise<void> {
     const { authenticationFiles, authorizationFiles, readAuthentication, readAuthorization } = completed;
     using _authentication = reloading(app, authenticationFiles, readAuthentication, app.reloadAuthentication);
     using _encryption = reloading(app, completed.encryptionFiles, completed.readEncryption, app.reloadEncryption);
+    using _aggregation = reloading(app, completed.aggregationFiles, completed.readAggregation, app.reloadAggregation);
     using _authorization = reloading(app, authorizationFiles, readAuthorization, app.reloadAuthorization);
     console.log(started(completed));
     await ended;

@@ -8,6 +8,7 @@ import type { AuditLogOptions } from '#plugins/audit/log';
 import type { ControlPlaneOptions, RequestHeaderInfo } from '#kubernetes/controlplane/control-plane-options';
 import type { GracefulShutdownOptions } from '#apiserver/server/lifecycle/graceful-shutdown';
 import type { SecureServerOptions } from '#apiserver/server/serving/secure-server';
+import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/extension-server';
 import type { ServiceConnection } from '#apiserver/webhook/kubeconfig';
 import type { OidcOptions } from '#plugins/authentication/oidc';
 import type { AbacPolicy } from '#plugins/authorization/abac';
@@ -33,6 +34,13 @@ export interface TokenWebhookConfig {
   readonly connection: ServiceConnection;
   readonly version: 'v1' | 'v1beta1';
   readonly cacheTtlMs: number;
+}
+
+/** How the server meets the servers behind APIServices. */
+export interface AggregationConfig {
+  /** By which they know it, in PEM; undefined: it shows them none. */
+  readonly clientCertificate?: ProxyClientCertificate | undefined;
+  readonly rejectsRedirects: boolean;
 }
 
 /** Who is let in. What is absent is off. */
@@ -130,6 +138,8 @@ export interface ServerConfig {
   readonly serviceClusterIpRange: string;
   /** `--enable-aggregator-routing`: what the server calls by a service's name it reaches at the pods, not by the cluster's addresses. */
   readonly routesToEndpoints?: boolean | undefined;
+  /** Default: no certificate, and redirects are refused. */
+  readonly aggregation?: AggregationConfig | undefined;
   /** What differs from `defaultControlPlaneOptions`. */
   readonly controlPlane?: Partial<ControlPlaneOptions> | undefined;
 }

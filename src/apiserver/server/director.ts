@@ -1,11 +1,9 @@
-import { Buffer } from 'node:buffer';
 import { newGenericServerResponse, newNotFound, newServiceUnavailable } from '#apimachinery/api/errors';
-import { respondBytes, respondError } from '#apiserver/endpoints/handlers/responses';
+import { respondError, respondText } from '#apiserver/endpoints/handlers/responses';
 import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { DelegationTarget, GroupVersionEndpoints, InstalledEndpoint } from './delegation.ts';
 import type { PathMux } from './path-mux.ts';
 
-const notFoundText = Buffer.from('404 page not found\n');
 const noResource = { group: '', resource: '' };
 
 /**
@@ -18,6 +16,9 @@ export class Director {
   #ownGroups: ReadonlySet<string> = new Set();
   /** Of servers whose kinds come and go: looked at after the table, with each request. */
   #dynamic: readonly DelegationTarget[] = [];
+
+  /** Group versions that other servers answer for, by `group/version`: before all but the aggregator's own group. Looked at with each request. */
+  proxied: ReadonlyMap<string, Handler> = new Map();
 
   constructor(
     readonly mux: PathMux,
@@ -46,6 +47,8 @@ export class Director {
 
   #route(context: RequestContext): void | Promise<void> {
     const { info } = context;
+    const proxy = this.proxied.size === 0 ? undefined : this.proxied.get(groupVersionOf(context.path));
+    if (proxy) return proxy(context);
     if (!info.isResourceRequest) return this.mux.serve(context, this.notFound);
     const groupVersion = `${info.apiGroup}/${info.apiVersion}`;
     const endpoints = this.#table.get(groupVersion) ?? this.#find(groupVersion);
@@ -84,14 +87,20 @@ export class Director {
   }
 
   #nothingHere(context: RequestContext): void | Promise<void> {
-    context.headers.push('X-Content-Type-Options', 'nosniff');
-    return respondBytes(context, 404, 'text/plain; charset=utf-8', notFoundText);
+    return respondText(context, 404, '404 page not found');
   }
 
   readonly notFound: Handler = (context) => {
     if (this.incomplete.has(context)) return this.#unknownResource(context);
     return this.#nothingHere(context);
   };
+}
+
+/** Of a path at or below `/apis/<group>/<version>`; all of `/api` is the core group's. Empty for other paths. */
+function groupVersionOf(path: string): string {
+  const [, root, group = '', version] = path.split('/', 4);
+  if (root === 'api') return '/v1';
+  return root === 'apis' && version ? `${group}/${version}` : '';
 }
 
 /**

@@ -7,7 +7,7 @@ import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
 import { certificateNames, lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
 import { ownCertificates, servingCertificateOf } from '#cmd/certificates/own-certificates';
-import type { AuthenticationConfig, ServerConfig, StorageConfig } from '#cmd/server-config';
+import type { AggregationConfig, AuthenticationConfig, ServerConfig, StorageConfig } from '#cmd/server-config';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { admissionPlugins } from '#cmd/builtin-plugins';
@@ -43,6 +43,9 @@ export interface CompletedOptions {
   /** of what is encrypted, */
   readonly encryptionFiles: readonly string[];
   readEncryption(): Promise<EncryptionRule[]>;
+  /** of how the servers behind APIServices are met, */
+  readonly aggregationFiles: readonly string[];
+  readAggregation(): Promise<AggregationConfig>;
   /** and of who may do what. */
   readonly authorizationFiles: readonly string[];
   readAuthorization(): Promise<ServerConfig['authorization']>;
@@ -86,6 +89,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       : await collect('--admission-control-config-file', readAdmissionConfiguration(resolve(admissionControlConfigFile), admissionPlugins));
   const audit = await collect(undefined, auditOf(options.audit));
   const readEncryption = (): Promise<EncryptionRule[] | undefined> => encryptionOf(options.storage);
+  const readAggregation = (): Promise<AggregationConfig> => aggregationOf(options.aggregator);
+  const aggregation = await collect('--proxy-client-cert-file', readAggregation());
   const encryption = await collect('--encryption-provider-config', readEncryption());
   if (!tls || !authenticated || !authorizers || problems.length > 0) {
     await folder.dispose();
@@ -129,6 +134,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       eventTtlSeconds: Math.round(options.events.eventTtl / 1_000),
       serviceClusterIpRange: services.serviceClusterIpRange,
       routesToEndpoints: services.enableAggregatorRouting,
+      aggregation,
       controlPlane: {
         serviceNodePortRange: parsePortRange(services.serviceNodePortRange) ?? defaultControlPlaneOptions.serviceNodePortRange,
         advertiseAddress: services.advertiseAddress === '' ? undefined : services.advertiseAddress,
@@ -150,6 +156,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     readEncryption: async () => (await readEncryption()) ?? [],
     authorizationFiles: [options.authorization.authorizationConfig].filter(Boolean),
     readAuthorization: async () => ({ authorizers: await authorizersOf(options.authorization) }),
+    aggregationFiles: [options.aggregator.proxyClientCertFile, options.aggregator.proxyClientKeyFile].filter(Boolean),
+    readAggregation,
     dispose: folder.dispose,
   };
 }
@@ -160,6 +168,17 @@ function storageOf(
 ): StorageConfig {
   if (storageBackend !== 'redis') return { backend: 'embedded', file };
   return { backend: 'redis', url: redisUrl, prefix: redisKeyPrefix, acceptDataLoss: redisAcceptDataLoss };
+}
+
+async function aggregationOf({
+  proxyClientCertFile,
+  proxyClientKeyFile,
+  aggregatorRejectForwardingRedirect,
+}: ServerOptions['aggregator']): Promise<AggregationConfig> {
+  return {
+    clientCertificate: proxyClientCertFile === '' ? undefined : await readKeyPair(proxyClientCertFile, proxyClientKeyFile),
+    rejectsRedirects: aggregatorRejectForwardingRedirect,
+  };
 }
 
 /** The loader is needed by those only who have packages. */

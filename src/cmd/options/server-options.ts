@@ -1,5 +1,6 @@
 import { validateSync } from 'class-validator';
 import { AdmissionOptions } from './admission-options.ts';
+import { AggregatorOptions } from './aggregator-options.ts';
 import { AuditOptions } from './audit-options.ts';
 import { AuthenticationOptions } from './authentication-options.ts';
 import { AuthorizationOptions } from './authorization-options.ts';
@@ -46,6 +47,7 @@ export class ServerOptions {
   readonly logging = new LoggingOptions();
   readonly events = new EventOptions();
   readonly services = new ServiceOptions();
+  readonly aggregator = new AggregatorOptions();
   readonly pods = new PodOptions();
   readonly features = new FeatureOptions();
 

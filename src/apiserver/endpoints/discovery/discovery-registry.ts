@@ -22,12 +22,14 @@ export interface ApiResource {
   categories?: readonly string[];
   storageVersionHash?: string;
 }
-interface ApiSubresourceDiscovery {
+/** A subresource in the aggregated form. */
+export interface ApiSubresourceDiscovery {
   subresource: string;
   responseKind: GroupVersionKindJson;
   verbs: readonly string[];
 }
-interface ApiResourceDiscovery {
+/** A resource in the aggregated form. */
+export interface ApiResourceDiscovery {
   resource: string;
   responseKind: GroupVersionKindJson;
   scope: 'Cluster' | 'Namespaced';

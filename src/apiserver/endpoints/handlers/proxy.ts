@@ -1,10 +1,10 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { newBadRequest, newServiceUnavailable, newStatus, StatusError } from '#apimachinery/api/errors';
-import type { Exchange, FlatHeaders } from '#apiserver/endpoints/request/exchange';
+import { BodyTooLargeError, ClientGoneError, type Exchange, type FlatHeaders } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { Http1Exchange } from '#apiserver/server/serving/http1-exchange';
 import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
@@ -24,8 +24,14 @@ export interface ProxyLocation {
   readonly query: string;
   /** What is dialled, where the name was resolved and checked already. */
   readonly address?: string | undefined;
-  /** Certificates of this connection. */
-  readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'> | undefined;
+  /** Certificates of this connection; without `servername` the certificate must be that of `host`. */
+  readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'> | undefined;
+  /** Whose connections are used; undefined: those of the process. */
+  readonly agent?: https.Agent | undefined;
+  /** Sent instead of what the client says under these names (in lower case). */
+  readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
+  /** Whether a redirect is answered with 502. */
+  readonly rejectsRedirects?: boolean | undefined;
 }
 
 /** Never forwarded: they are about one connection, or about who is trusted on it. */
@@ -41,11 +47,14 @@ const hopByHop = new Set([
   'upgrade',
   'http2-settings',
 ]);
+/** Of requests that may be sent again. */
+const repeatable = new Set(['GET', 'HEAD', 'OPTIONS']);
+const redirectText = Buffer.from('the backend attempted to redirect this request, which is not permitted');
 const identity = /^(authorization|x-remote-|impersonate-)/;
 
 type OutgoingHeaders = Record<string, string | string[]>;
 
-function forwardedHeaders({ exchange }: RequestContext): OutgoingHeaders {
+function forwardedHeaders({ exchange }: RequestContext, { headers: own }: ProxyLocation): OutgoingHeaders {
   const { headers } = exchange;
   const named = new Set(
     String(headers.connection ?? '')
@@ -61,7 +70,7 @@ function forwardedHeaders({ exchange }: RequestContext): OutgoingHeaders {
   if (typeof host === 'string') forwarded['host'] = host;
   const before = headers['x-forwarded-for'];
   forwarded['x-forwarded-for'] = before ? `${String(before)}, ${exchange.peer.remoteAddress}` : exchange.peer.remoteAddress;
-  return forwarded;
+  return { ...forwarded, ...own };
 }
 
 export function isUpgrade({ exchange }: RequestContext): boolean {
@@ -69,11 +78,11 @@ export function isUpgrade({ exchange }: RequestContext): boolean {
 }
 
 function outgoing(location: ProxyLocation, method: string, target: string, headers: OutgoingHeaders): http.ClientRequest {
-  const { secure, host, port, address, tls } = location;
+  const { secure, host, port, address, tls, agent } = location;
   const name = host.includes(':') ? `[${host}]` : host;
   const common = { host: address ?? host, port, method, path: target, headers: { host: `${name}:${port}`, ...headers }, setHost: false };
   if (!secure) return http.request(common);
-  return https.request({ ...common, ...tls, ...(isIP(host) === 0 && { servername: host }) });
+  return https.request({ ...common, ...(isIP(host) === 0 && { servername: host }), ...tls, ...(agent && { agent }) });
 }
 
 /**
@@ -99,15 +108,47 @@ async function exchangeWith(context: RequestContext, location: ProxyLocation, pa
   const { exchange } = context;
   const own = exchange.url.split('?', 1)[0] as string;
   const prefix = own.endsWith(path) ? own.slice(0, own.length - path.length) : own;
-  const headers = { ...forwardedHeaders(context), 'x-forwarded-uri': own };
-  const request = outgoing(location, context.method, `${path || '/'}${query}`, headers);
-  exchange.onClose(() => request.destroy());
-  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-    request.once('response', resolve);
-    request.once('error', (error) => reject(newServiceUnavailable(`error trying to reach service: ${dialErrorText(error)}`)));
-    sendBody(exchange, request).catch(reject);
-  });
+  const headers = { ...forwardedHeaders(context, location), 'x-forwarded-uri': own };
+  const response = await responseTo(context, location, `${path || '/'}${query}`, headers);
+  if (exchange.responded || exchange.closed) {
+    response.destroy();
+    return;
+  }
+  if (location.rejectsRedirects && isRedirect(response)) {
+    response.destroy();
+    return respondBytes(context, 502, 'text/plain; charset=utf-8', redirectText);
+  }
   relay(context, response, answerHeaders(context, response, prefix, location));
+}
+
+function isRedirect({ statusCode = 0, headers }: http.IncomingMessage): boolean {
+  return statusCode >= 300 && statusCode <= 399 && Boolean(headers.location);
+}
+
+/** A request without a body that came upon a connection which the other side had just closed is sent once more. */
+async function responseTo(
+  { exchange, method }: RequestContext,
+  location: ProxyLocation,
+  target: string,
+  headers: OutgoingHeaders,
+): Promise<http.IncomingMessage> {
+  const isRepeatable = repeatable.has(method) && exchange.headers['content-length'] === undefined;
+  for (;;) {
+    const request = outgoing(location, method, target, headers);
+    exchange.onClose(() => request.destroy());
+    try {
+      return await new Promise<http.IncomingMessage>((resolve, reject) => {
+        request.once('response', resolve);
+        request.once('error', reject);
+        if (isRepeatable) request.end();
+        else sendBody(exchange, request).catch(reject);
+      });
+    } catch (error) {
+      if (error instanceof BodyTooLargeError || error instanceof ClientGoneError) throw error;
+      if (isRepeatable && request.reusedSocket && !exchange.closed) continue;
+      throw newServiceUnavailable(`error trying to reach service: ${dialErrorText(error)}`);
+    }
+  }
 }
 
 /** Sends the request's body on as it comes in; that of the in-process transport is there already. */
@@ -171,7 +212,11 @@ function relay({ exchange, method }: RequestContext, response: http.IncomingMess
 
 /** Answers that are not 101 are sent on as they are, and the connection ends: nothing may follow on it (CVE-2018-1002105). */
 async function proxyUpgrade(context: RequestContext, exchange: UpgradeExchange, location: ProxyLocation): Promise<void> {
-  const headers: OutgoingHeaders = { ...forwardedHeaders(context), connection: 'Upgrade', upgrade: String(exchange.headers.upgrade) };
+  const headers: OutgoingHeaders = {
+    ...forwardedHeaders(context, location),
+    connection: 'Upgrade',
+    upgrade: String(exchange.headers.upgrade),
+  };
   const request = outgoing(location, context.method, `${location.path || '/'}${location.query && `?${location.query}`}`, headers);
   exchange.onClose(() => request.destroy());
   const answer = await new Promise<{ response: http.IncomingMessage; backend?: Upgraded }>((resolve, reject) => {

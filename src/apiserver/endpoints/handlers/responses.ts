@@ -27,6 +27,12 @@ export function respondBytes(context: RequestContext, status: number, contentTyp
   context.exchange.send(status, headers, body);
 }
 
+/** Sends a plain text and a newline, as Go's http.Error does. */
+export function respondText(context: RequestContext, status: number, text: string): void {
+  context.headers.push('X-Content-Type-Options', 'nosniff');
+  respondBytes(context, status, 'text/plain; charset=utf-8', Buffer.from(`${text}\n`));
+}
+
 /** The headers of an answer, those that filters left and the warnings among them. Notes the status. */
 export function startHeaders(context: RequestContext, status: number, contentType: string | undefined): string[] {
   context.status = status;

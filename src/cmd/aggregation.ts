@@ -1,0 +1,48 @@
+import type { Handler } from '#apiserver/endpoints/request/request-context';
+import type { LoopbackClient } from '#apiserver/registry/loopback-client';
+import type { GenericServer } from '#apiserver/server/generic-server';
+import type { ServiceResolver } from '#apiserver/server/service-resolver';
+import { ApiAggregator } from '#kube-aggregator/apiserver/api-aggregator';
+import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/extension-server';
+import type { Log } from './log.ts';
+import type { Published } from './non-resource-routes.ts';
+import type { AggregationConfig } from './server-config.ts';
+
+export interface AggregationParts extends Published {
+  readonly server: GenericServer;
+  readonly client: LoopbackClient;
+  readonly services: ServiceResolver;
+  readonly config: AggregationConfig;
+  readonly log: Pick<Log, 'error'>;
+}
+
+/** The aggregation layer of a server. */
+export interface Aggregation extends Disposable {
+  reloadClientCertificate(certificate: ProxyClientCertificate | undefined): void;
+}
+
+/** Sends requests on to the servers that APIServices name, from the first moment on. */
+export function installAggregation({ server, client, services, config, log, discovery, openApi }: AggregationParts): Aggregation {
+  const proxied = new Map<string, Handler>();
+  let certificate = config.clientCertificate;
+  const aggregator = new ApiAggregator({
+    client,
+    services,
+    proxied,
+    rejectsRedirects: config.rejectsRedirects,
+    clientCertificate: () => certificate,
+    onDiscovery: (groups) => discovery.set('aggregator', groups),
+    onOpenApi: (documents) => openApi.set('extension-servers', documents),
+    onError: (error) =>
+      log.error({ reason: error instanceof Error ? error.message : String(error) }, 'an APIService could not be brought up to date'),
+  });
+  server.director.proxied = proxied;
+  server.hooks.addPostStart({ name: 'apiservice-registration-controller', run: () => aggregator.start() });
+  return {
+    reloadClientCertificate(next) {
+      certificate = next;
+      aggregator.reloadClientCertificate();
+    },
+    [Symbol.dispose]: () => aggregator[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,20 @@
+import { Check, Flag } from './flag.ts';
+
+/** How the server meets the servers behind APIServices. Upstream: kubernetes/pkg/controlplane/apiserver/options. */
+export class AggregatorOptions {
+  @Flag('proxy-client-cert-file')
+  @Check<AggregatorOptions>((file: string, { proxyClientKeyFile }) => pairProblem(file, proxyClientKeyFile))
+  proxyClientCertFile = '';
+
+  @Flag('proxy-client-key-file')
+  proxyClientKeyFile = '';
+
+  @Flag('aggregator-reject-forwarding-redirect')
+  aggregatorRejectForwardingRedirect = true;
+}
+
+function pairProblem(certFile: string, keyFile: string): string | undefined {
+  return (certFile === '') === (keyFile === '')
+    ? undefined
+    : '--proxy-client-cert-file and --proxy-client-key-file are needed both, or neither';
+}

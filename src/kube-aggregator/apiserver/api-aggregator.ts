@@ -1,0 +1,135 @@
+import { deepEqual } from '#apimachinery/runtime/equality';
+import type { DiscoverableGroup } from '#apiserver/endpoints/discovery/discovery-registry';
+import type { DocumentBuilder } from '#apiserver/endpoints/openapi/openapi-registry';
+import type { Handler } from '#apiserver/endpoints/request/request-context';
+import type { LoopbackClient } from '#apiserver/registry/loopback-client';
+import type { APIService, APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.gen';
+import { apiRegistrationGroup } from '../apis/apiregistration/group.ts';
+import { isAvailable } from '../controllers/availability.ts';
+import { apiServicesTarget, AvailabilityController } from '../controllers/availability-controller.ts';
+import { DiscoveryManager } from '../controllers/discovery-manager.ts';
+import { OpenApiController } from '../controllers/openapi-controller.ts';
+import { ExtensionServer, type ExtensionServerOptions } from './extension-server.ts';
+import { ProxyHandler } from './proxy-handler.ts';
+
+export interface ApiAggregatorOptions extends ExtensionServerOptions {
+  readonly client: LoopbackClient;
+  /** Where the handlers of group versions that other servers answer for go, by `group/version`. */
+  readonly proxied: Map<string, Handler>;
+  readonly rejectsRedirects: boolean;
+  onDiscovery(groups: readonly DiscoverableGroup[]): void;
+  onOpenApi(documents: ReadonlyMap<string, DocumentBuilder>): void;
+  onError(error: unknown): void;
+}
+
+interface Registered {
+  spec: APIServiceSpec;
+  server: ExtensionServer;
+  readonly groupVersion: string;
+  readonly handler: ProxyHandler;
+}
+
+/**
+ * Follows the APIServices and sends requests of their group versions on to the servers that they name. Those without a
+ * service are this server's own: nothing is changed about them. Upstream: kube-aggregator/pkg/apiserver/apiserver.go.
+ */
+export class ApiAggregator implements Disposable {
+  readonly #registered = new Map<string, Registered>();
+  readonly #availability: AvailabilityController;
+  readonly #discovery: DiscoveryManager;
+  readonly #openApi: OpenApiController;
+  readonly #servers = new Set<ExtensionServer>();
+  #subscription: Disposable | undefined;
+
+  constructor(readonly options: ApiAggregatorOptions) {
+    const { client, onError, onDiscovery, onOpenApi } = options;
+    this.#availability = new AvailabilityController({ client, onError, server: (name) => this.#registered.get(name)?.server });
+    this.#discovery = new DiscoveryManager({ onError, onChange: onDiscovery });
+    this.#openApi = new OpenApiController({ onError, onChange: onOpenApi });
+  }
+
+  /** Resolves when what was there at the start is served. */
+  async start(): Promise<void> {
+    this.#availability.start();
+    this.#subscription = this.options.client.informer<APIService>(apiServicesTarget).subscribe((type, apiService) => {
+      this.#follow(apiService.metadata.name ?? '', type === 'DELETED' ? undefined : apiService);
+      this.#availability.observe(type, apiService);
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Connections that begin from now on show the present client certificate. */
+  reloadClientCertificate(): void {
+    for (const [name, registered] of this.#registered) {
+      this.#connect(registered);
+      this.#publish(name, registered);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#subscription?.[Symbol.dispose]();
+    this.#availability[Symbol.dispose]();
+    this.#discovery[Symbol.dispose]();
+    this.#openApi[Symbol.dispose]();
+    for (const server of this.#servers) server[Symbol.dispose]();
+  }
+
+  #follow(name: string, apiService: APIService | undefined): void {
+    const spec = apiService?.spec;
+    const present = this.#registered.get(name);
+    // The aggregator's own group is never another server's.
+    if (!spec?.service || spec.group === apiRegistrationGroup.group) {
+      if (present) this.#remove(name, present);
+      return;
+    }
+    const registered = present ?? this.#add(name, spec);
+    const isChanged = !deepEqual(registered.spec, spec);
+    const before = registered.handler.isAvailable;
+    registered.handler.isAvailable = isAvailable(apiService?.status);
+    if (isChanged) {
+      registered.spec = spec;
+      this.#connect(registered);
+    }
+    if (!present || isChanged || before !== registered.handler.isAvailable) this.#publish(name, registered);
+  }
+
+  #add(name: string, spec: APIServiceSpec): Registered {
+    const server = this.#newServer(spec);
+    const groupVersion = `${spec.group ?? ''}/${spec.version ?? ''}`;
+    const registered = { spec, server, groupVersion, handler: new ProxyHandler(server, this.options.rejectsRedirects) };
+    this.#registered.set(name, registered);
+    this.options.proxied.set(groupVersion, registered.handler.serve);
+    return registered;
+  }
+
+  #remove(name: string, { groupVersion, server }: Registered): void {
+    this.#registered.delete(name);
+    this.options.proxied.delete(groupVersion);
+    this.#retire(server);
+    this.#discovery.set(name, undefined);
+    this.#openApi.set(name, undefined);
+  }
+
+  #connect(registered: Registered): void {
+    this.#retire(registered.server);
+    registered.server = this.#newServer(registered.spec);
+    registered.handler.server = registered.server;
+  }
+
+  #newServer(spec: APIServiceSpec): ExtensionServer {
+    const server = new ExtensionServer(spec, this.options);
+    this.#servers.add(server);
+    return server;
+  }
+
+  #retire(server: ExtensionServer): void {
+    server.retire();
+    this.#servers.delete(server);
+  }
+
+  #publish(name: string, { spec, server }: Registered): void {
+    const { group = '', version = '', groupPriorityMinimum = 0, versionPriority = 0 } = spec;
+    this.#discovery.set(name, { group, version, groupPriorityMinimum, versionPriority, server });
+    this.#openApi.set(name, { path: group === '' ? `api/${version}` : `apis/${group}/${version}`, server });
+  }
+}

@@ -1,0 +1,139 @@
+import { Buffer } from 'node:buffer';
+import https from 'node:https';
+import type { UserInfo } from '#apiserver/authentication/authenticator';
+import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
+import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
+import type { Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
+import type { APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.gen';
+import { authProxyHeaders } from './auth-proxy-headers.ts';
+
+/** By whose certificate other servers know this one: PEM. */
+export interface ProxyClientCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface ExtensionServerOptions {
+  readonly services: ServiceResolver;
+  /** Read whenever connections to another server begin; undefined: they see none. */
+  clientCertificate(): ProxyClientCertificate | undefined;
+}
+
+export interface ExtensionAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly etag: string;
+  readonly body: Buffer;
+}
+
+export interface ExtensionRequest {
+  readonly user: UserInfo;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+/** What documents of discovery and OpenAPI may have. */
+const maxAnswerBytes = 16 * 1024 * 1024;
+const defaultPort = 443;
+
+/**
+ * A server behind a Service, as one APIService names it and trusts it: how requests get there, over connections that stay
+ * open. Upstream: kube-aggregator/pkg/controllers/status/remote (BuildTransportConfig).
+ */
+export class ExtensionServer implements Disposable {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+  readonly #agent: https.Agent;
+  readonly #tls: NonNullable<ProxyLocation['tls']>;
+
+  constructor(
+    { service = {}, caBundle, insecureSkipTLSVerify = false }: APIServiceSpec,
+    readonly options: ExtensionServerOptions,
+  ) {
+    this.namespace = service.namespace ?? '';
+    this.name = service.name ?? '';
+    this.port = service.port ?? defaultPort;
+    this.#tls = {
+      servername: `${this.name}.${this.namespace}.svc`,
+      rejectUnauthorized: !insecureSkipTLSVerify,
+      ...(caBundle && { ca: Buffer.from(caBundle, 'base64').toString('utf8') }),
+      ...options.clientCertificate(),
+    };
+    this.#agent = new https.Agent({ keepAlive: true, minVersion: 'TLSv1.2' });
+  }
+
+  /** Throws an Error that says why the service cannot be reached. */
+  resolve(): Endpoint {
+    return this.options.services.resolve(this.namespace, this.name, this.port);
+  }
+
+  /** Where a request goes. `path` is escaped; `query` has no question mark. Throws as `resolve` does. */
+  location(path: string, query: string, user: UserInfo): ProxyLocation {
+    return { secure: true, ...this.resolve(), path, query, tls: this.#tls, agent: this.#agent, headers: authProxyHeaders(user) };
+  }
+
+  /** A request of the server's own. Redirects are not followed. Rejects with an Error in Go's words. */
+  get(path: string, { user, headers, timeoutMs }: ExtensionRequest, endpoint: Endpoint = this.resolve()): Promise<ExtensionAnswer> {
+    const { host, port } = endpoint;
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error): void =>
+        reject(new Error(`Get "${urlOf(endpoint, path)}": ${requestErrorText(error)}`, { cause: error }));
+      const request = https.get(
+        {
+          host,
+          port,
+          path,
+          agent: this.#agent,
+          ...this.#tls,
+          headers: { host: hostOf(endpoint), ...headers, ...authProxyHeaders(user) },
+          signal: AbortSignal.timeout(timeoutMs),
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          let size = 0;
+          response.on('data', (chunk: Buffer) => {
+            size += chunk.length;
+            if (size > maxAnswerBytes) response.destroy(new Error(`the answer has more than ${maxAnswerBytes} bytes`));
+            else chunks.push(chunk);
+          });
+          response.once('error', fail);
+          response.once('end', () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              contentType: response.headers['content-type'] ?? '',
+              etag: response.headers.etag ?? '',
+              body: Buffer.concat(chunks),
+            }),
+          );
+        },
+      );
+      request.once('error', fail);
+    });
+  }
+
+  /** Nothing new is sent to it: connections that are in use stay until they are done. */
+  retire(): void {
+    Object.assign(this.#agent, { keepAlive: false });
+    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy();
+  }
+}
+
+function hostOf({ host, port }: Endpoint): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** As upstream writes it. */
+export function urlOf(endpoint: Endpoint, path: string): string {
+  return `https://${hostOf(endpoint)}${path}`;
+}
+
+function requestErrorText(error: Error): string {
+  if (error.name === 'TimeoutError' || error.name === 'AbortError')
+    return 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
+  return dialErrorText(error);
+}

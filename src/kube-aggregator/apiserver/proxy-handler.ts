@@ -1,0 +1,41 @@
+import { StatusError } from '#apimachinery/api/errors';
+import { isUpgrade, proxyRequest } from '#apiserver/endpoints/handlers/proxy';
+import { respondText } from '#apiserver/endpoints/handlers/responses';
+import type { Handler } from '#apiserver/endpoints/request/request-context';
+import type { ExtensionServer } from './extension-server.ts';
+
+/**
+ * Sends the requests of one APIService on to its server. Errors are plain text, as upstream's.
+ * Upstream: kube-aggregator/pkg/apiserver/handler_proxy.go.
+ */
+export class ProxyHandler {
+  isAvailable = false;
+
+  constructor(
+    public server: ExtensionServer,
+    readonly rejectsRedirects: boolean,
+  ) {}
+
+  readonly serve: Handler = async (context) => {
+    if (!this.isAvailable) return respondText(context, 503, 'service unavailable');
+    let location: ReturnType<ExtensionServer['location']>;
+    try {
+      location = this.server.location(escapePath(context.path), context.query, context.authenticatedUser);
+    } catch {
+      return respondText(context, 503, 'service unavailable');
+    }
+    const headers = { ...location.headers, ...(context.auditId && { 'audit-id': context.auditId }) };
+    try {
+      await proxyRequest(context, { ...location, headers, rejectsRedirects: this.rejectsRedirects }, isUpgrade(context));
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      const { exchange } = context;
+      if (!exchange.responded && !exchange.closed) respondText(context, 503, error.message);
+    }
+  };
+}
+
+/** The path that was authorized is the path that is asked for: it is escaped anew. */
+function escapePath(path: string): string {
+  return encodeURI(path.toWellFormed()).replace(/[?#]/g, encodeURIComponent);
+}

@@ -1,0 +1,88 @@
+import type { Buffer } from 'node:buffer';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
+import { decode, encode } from '#apimachinery/runtime/codec';
+import { parseJson } from '#apimachinery/runtime/json';
+import type {
+  ApiResource,
+  ApiResourceDiscovery,
+  ApiSubresourceDiscovery,
+  ApiVersionDiscovery,
+} from '#apiserver/endpoints/discovery/discovery-registry';
+
+/** What a server has, by `group/version`. */
+export type RemoteVersions = ReadonlyMap<string, ApiVersionDiscovery>;
+
+interface GroupDiscovery {
+  readonly metadata?: { readonly name?: string };
+  readonly versions?: ApiVersionDiscovery[];
+}
+
+const noKind = { group: '', version: '', kind: '' };
+
+/** Whether an answer is a list of groups in the aggregated form, of either version: both have the same members. */
+export function isAggregated(contentType: string): boolean {
+  return /;\s*g=apidiscovery\.k8s\.io/.test(contentType) && /;\s*v=v2(beta1)?\s*(;|$)/.test(contentType);
+}
+
+/** Reads an APIGroupDiscoveryList. Throws an Error for what is none. */
+export function aggregatedVersions(body: Buffer): RemoteVersions {
+  const { items = [] } = typed<{ items?: GroupDiscovery[] }>('apidiscovery_v2.APIGroupDiscoveryList', body);
+  const versions = new Map<string, ApiVersionDiscovery>();
+  for (const { metadata, versions: own = [] } of items)
+    for (const version of own)
+      versions.set(`${metadata?.name ?? ''}/${version.version}`, {
+        ...version,
+        resources: (version.resources ?? []).map((resource) => ({
+          ...resource,
+          responseKind: resource.responseKind ?? noKind,
+          ...(resource.subresources && {
+            subresources: resource.subresources.map((one) => ({ ...one, responseKind: one.responseKind ?? noKind })),
+          }),
+        })),
+      });
+  return versions;
+}
+
+/**
+ * Reads the APIResourceList of a server that knows no aggregated form. Throws an Error for what is none.
+ * Upstream: apiserver/pkg/endpoints/installer.go (ConvertGroupVersionIntoToDiscovery).
+ */
+export function classicResources(group: string, version: string, body: Buffer): ApiResourceDiscovery[] {
+  const { resources = [] } = typed<{ resources?: ApiResource[] }>('meta_v1.APIResourceList', body);
+  const kindOf = (resource: ApiResource) => ({
+    group: resource.group || group,
+    version: resource.version || version,
+    kind: resource.kind,
+  });
+  const subresources = new Map<string, ApiSubresourceDiscovery[]>();
+  for (const resource of resources) {
+    const [parent = '', name] = resource.name.split('/', 2);
+    if (name === undefined) continue;
+    const siblings = subresources.get(parent) ?? [];
+    subresources.set(parent, siblings);
+    siblings.push({ subresource: name, responseKind: kindOf(resource), verbs: resource.verbs });
+  }
+  return resources
+    .filter(({ name }) => !name.includes('/'))
+    .map((resource) => {
+      const { name, namespaced, singularName, verbs, shortNames, categories } = resource;
+      const own = subresources.get(name);
+      return {
+        resource: name,
+        responseKind: kindOf(resource),
+        scope: namespaced ? 'Namespaced' : 'Cluster',
+        singularResource: singularName,
+        verbs,
+        ...(shortNames && { shortNames }),
+        ...(categories && { categories }),
+        ...(own && { subresources: own }),
+      };
+    });
+}
+
+/** What Go would make of a document: members of other types are refused, unknown ones are dropped, all are in the order of their struct. */
+function typed<T>(type: string, body: Buffer): T {
+  const struct = metaSchema.struct(type);
+  const { object } = decode(struct, parseJson(body).value, { strict: false });
+  return JSON.parse(encode(struct, object)) as T;
+}
