@@ -1,0 +1,395 @@
+import type { Buffer } from 'node:buffer';
+import type { ServiceError } from '@grpc/grpc-js';
+import {
+  ClosedError,
+  CompactedError,
+  compareKeys,
+  ConflictError,
+  FutureRevisionError,
+  KeyExistsError,
+  UnavailableError,
+  validateKey,
+  validatePrefix,
+} from 'kubenest/sdk';
+import type {
+  Encode,
+  GetOptions,
+  ListOptions,
+  ListResult,
+  Revision,
+  Storage,
+  StorageEvent,
+  StorageRecord,
+  WriteOptions,
+} from 'kubenest/sdk';
+import { EtcdClient, type EtcdEndpoints, type WatchStream } from './client.ts';
+import { Compactor } from './compactor.ts';
+import { CreateRevisions } from './create-revisions.ts';
+import { compacted, futureRevision } from './errors.ts';
+import { LeaseManager } from './lease-manager.ts';
+import { deleteEvent, type EtcdEvent, type KeyValue, modTarget, type TxnResponse, type WatchResponse } from './messages.ts';
+
+export interface EtcdStorageOptions extends EtcdEndpoints {
+  /** Before all keys. Default: `/registry`. */
+  readonly prefix?: string | undefined;
+  /** Default: 5 minutes; 0: never. */
+  readonly compactionIntervalMs?: number | undefined;
+  /** How long `healthy` waits. Default: 2 seconds. */
+  readonly healthTimeoutMs?: number | undefined;
+}
+
+const defaultCompactionMs = 300_000;
+const defaultHealthMs = 2_000;
+/** Records that one call asks for: messages stay small, and the server is not held up. */
+const pageKeys = 500;
+
+/**
+ * The store in an etcd, in the keys and with the transactions of kube-apiserver, so that both can work on one etcd at the same time and
+ * what speaks etcd's protocol for Kubernetes alone (kine) serves as well. The value is what `encode` gives. etcd tells the revision
+ * of a write when it is done: `encode` is called with the one that is likely, and what is returned is made anew if another came.
+ * See docs/etcd.md.
+ */
+export class EtcdStorage implements Storage {
+  readonly #client: EtcdClient;
+  readonly #leases: LeaseManager;
+  readonly #created = new CreateRevisions();
+  readonly #root: string;
+  readonly #healthMs: number;
+  readonly #closing = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #streams = new Set<WatchStream>();
+  #compactionTimer: NodeJS.Timeout | undefined;
+  /** The highest revision that was seen. */
+  #seen: Revision = 1;
+  /** The store is compacted up to it at least. */
+  #compacted: Revision = 0;
+
+  private constructor(options: EtcdStorageOptions) {
+    this.#client = new EtcdClient(options);
+    this.#leases = new LeaseManager(this.#client);
+    this.#root = `/${(options.prefix ?? '/registry').replace(/^\/+|\/+$/g, '')}`;
+    this.#healthMs = options.healthTimeoutMs ?? defaultHealthMs;
+  }
+
+  /** Rejects with UnavailableError where no server answers. */
+  static async open(options: EtcdStorageOptions): Promise<EtcdStorage> {
+    const storage = new EtcdStorage(options);
+    try {
+      await storage.currentRevision();
+    } catch (error) {
+      await storage.close();
+      throw error;
+    }
+    const interval = options.compactionIntervalMs ?? defaultCompactionMs;
+    if (interval > 0) storage.#compactEvery(interval);
+    return storage;
+  }
+
+  async currentRevision(): Promise<Revision> {
+    this.#refuseClosed();
+    return this.#track(this.#currentRevision());
+  }
+
+  async get(key: string, { revision }: GetOptions = {}): Promise<StorageRecord | undefined> {
+    validateKey(key);
+    this.#refuseClosed();
+    return this.#track(this.#get(key, revision));
+  }
+
+  async list(prefix: string, options: ListOptions = {}): Promise<ListResult> {
+    validatePrefix(prefix);
+    this.#refuseClosed();
+    return this.#track(this.#list(prefix, options));
+  }
+
+  async create(key: string, encode: Encode, { ttlSeconds = 0 }: WriteOptions = {}): Promise<StorageRecord> {
+    validateKey(key);
+    this.#refuseClosed();
+    return this.#track(this.#create(key, encode, ttlSeconds));
+  }
+
+  async update(key: string, expected: Revision, encode: Encode, { ttlSeconds = 0 }: WriteOptions = {}): Promise<StorageRecord> {
+    validateKey(key);
+    this.#refuseClosed();
+    return this.#track(this.#update(key, expected, encode, ttlSeconds));
+  }
+
+  async delete(key: string, expected: Revision): Promise<{ readonly record: StorageRecord; readonly revision: Revision }> {
+    validateKey(key);
+    this.#refuseClosed();
+    return this.#track(this.#delete(key, expected));
+  }
+
+  async *watch(prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<StorageEvent, void> {
+    validatePrefix(prefix);
+    this.#refuseClosed();
+    const ended = AbortSignal.any([signal, this.#closing.signal]);
+    if (ended.aborted) return;
+    const stream = this.#client.watch();
+    const cancel = (): void => stream.cancel();
+    ended.addEventListener('abort', cancel, { once: true });
+    this.#streams.add(stream);
+    try {
+      const key = this.#root + prefix;
+      stream.write({ create: { key, rangeEnd: endOf(key), startRevision: from + 1, progressNotify: true, prevKv: true } });
+      for await (const response of stream as AsyncIterable<WatchResponse>) {
+        if (response.created && !response.canceled) await this.#refuseCompacted(from);
+        yield* this.#eventsOf(response, from);
+      }
+      if (!ended.aborted) throw new UnavailableError('storage: etcd ended a watch');
+    } catch (error) {
+      if (ended.aborted) return;
+      throw isServiceError(error) ? this.#client.watchFailed(error) : error;
+    } finally {
+      this.#streams.delete(stream);
+      ended.removeEventListener('abort', cancel);
+      // The error that cancelling gives is nobody's.
+      stream.on('error', () => {});
+      stream.cancel();
+    }
+  }
+
+  async requestProgress(): Promise<void> {
+    this.#refuseClosed();
+    for (const stream of this.#streams) stream.write({ progress: {} });
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    this.#refuseClosed();
+    try {
+      await this.#track(this.#client.compact(revision));
+      this.#compacted = Math.max(this.#compacted, revision);
+    } catch (error) {
+      if (isCompacted(error)) return;
+      throw await this.#revisionError(error, revision);
+    }
+  }
+
+  /** etcd does not tell it: the first revision that can be read is looked for. One call where nothing has changed since the last time. */
+  async compactRevision(): Promise<Revision> {
+    this.#refuseClosed();
+    // What is before `low` cannot be read, what is after `high` can.
+    let low = Math.max(1, this.#compacted);
+    let high = await this.currentRevision();
+    if (await this.#isReadable(low)) return this.#compacted;
+    while (low + 1 < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (await this.#isReadable(middle)) high = middle;
+      else low = middle;
+    }
+    this.#compacted = Math.max(this.#compacted, high);
+    return this.#compacted;
+  }
+
+  async healthy(): Promise<void> {
+    this.#refuseClosed();
+    await this.#track(this.#client.range({ key: `${this.#root}/health` }, this.#healthMs));
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#compactionTimer);
+    this.#closing.abort();
+    await Promise.allSettled(this.#underWay);
+    this.#client.close();
+  }
+
+  /** The revision is that of the answer's header, whatever is read. */
+  async #currentRevision(): Promise<Revision> {
+    const { header } = await this.#client.range({ key: `${this.#root}/`, limit: 1 });
+    return this.#note(header?.revision ?? 0);
+  }
+
+  async #get(key: string, revision: Revision | undefined): Promise<StorageRecord | undefined> {
+    try {
+      const { kvs, header } = await this.#client.range({ key: this.#root + key, limit: 1, revision: revision ?? 0 });
+      this.#note(header?.revision ?? 0);
+      return kvs[0] && this.#recordOf(kvs[0], revision === undefined);
+    } catch (error) {
+      throw await this.#revisionError(error, revision);
+    }
+  }
+
+  async #list(prefix: string, { revision, limit = 0, from = prefix }: ListOptions): Promise<ListResult> {
+    const rangeEnd = endOf(this.#root + prefix);
+    const records: StorageRecord[] = [];
+    let at = revision;
+    let count: number | undefined;
+    for (let key = this.#root + (compareKeys(from, prefix) > 0 ? from : prefix); ; ) {
+      if (compareKeys(key, rangeEnd) >= 0) return { records, revision: at ?? (await this.#currentRevision()), more: false, count: 0 };
+      const page = limit > 0 ? Math.min(limit - records.length, pageKeys) : pageKeys;
+      const answer = await this.#page({ key, rangeEnd, limit: page, revision: at ?? 0 });
+      at ??= answer.header?.revision ?? 0;
+      count ??= answer.count;
+      for (const kv of answer.kvs) records.push(this.#recordOf(kv, false));
+      const last = answer.kvs.at(-1);
+      const isEnough = limit > 0 && records.length >= limit;
+      if (!answer.more || !last || isEnough) return { records, revision: at, more: answer.more, count };
+      key = `${last.key}\0`;
+    }
+  }
+
+  async #page(request: { key: string; rangeEnd: string; limit: number; revision: Revision }): ReturnType<EtcdClient['range']> {
+    try {
+      const answer = await this.#client.range(request);
+      this.#note(answer.header?.revision ?? 0);
+      return answer;
+    } catch (error) {
+      throw await this.#revisionError(error, request.revision);
+    }
+  }
+
+  async #create(key: string, encode: Encode, ttlSeconds: number): Promise<StorageRecord> {
+    // Where it is known to be there, nothing is encoded and sent in vain.
+    if (this.#created.has(key) && (await this.#get(key, undefined))) throw new KeyExistsError(key);
+    const { answer, value } = await this.#put(key, 0, encode, ttlSeconds);
+    if (!answer.succeeded) throw new KeyExistsError(key);
+    return this.#written(key, revisionOf(answer), value);
+  }
+
+  async #update(key: string, expected: Revision, encode: Encode, ttlSeconds: number): Promise<StorageRecord> {
+    let createRevision = this.#created.of(key, expected);
+    if (createRevision === undefined) {
+      const present = await this.#get(key, undefined);
+      if (present?.revision !== expected) throw new ConflictError(key, present);
+      ({ createRevision } = present);
+    }
+    const { answer, value } = await this.#put(key, expected, encode, ttlSeconds);
+    if (!answer.succeeded) throw this.#conflict(key, answer);
+    return this.#written(key, revisionOf(answer), value, createRevision);
+  }
+
+  async #delete(key: string, expected: Revision): Promise<{ readonly record: StorageRecord; readonly revision: Revision }> {
+    const record = await this.#get(key, undefined);
+    if (record?.revision !== expected) throw new ConflictError(key, record);
+    const name = this.#root + key;
+    const answer = await this.#client.txn({
+      compare: [{ result: 0, target: modTarget, key: name, version: undefined, modRevision: expected }],
+      success: [{ deleteRange: { key: name }, range: undefined, put: undefined }],
+      failure: [{ range: { key: name }, put: undefined, deleteRange: undefined }],
+    });
+    if (!answer.succeeded) throw this.#conflict(key, answer);
+    this.#created.delete(key);
+    return { record, revision: this.#note(revisionOf(answer)) };
+  }
+
+  /** `value`: what encode gives for the revision that the write got. A creation does not ask what is there, as upstream. */
+  async #put(key: string, expected: Revision, encode: Encode, ttlSeconds: number): Promise<{ answer: TxnResponse; value: Buffer }> {
+    const likely = this.#seen + 1;
+    const value = encode(likely);
+    const lease = ttlSeconds > 0 ? await this.#leases.leaseFor(ttlSeconds) : 0;
+    const name = this.#root + key;
+    const answer = await this.#client.txn({
+      compare: [{ result: 0, target: modTarget, key: name, version: undefined, modRevision: expected }],
+      success: [{ put: { key: name, value, lease }, range: undefined, deleteRange: undefined }],
+      failure: expected === 0 ? [] : [{ range: { key: name }, put: undefined, deleteRange: undefined }],
+    });
+    const revision = this.#note(revisionOf(answer));
+    return { answer, value: answer.succeeded && revision !== likely ? encode(revision) : value };
+  }
+
+  #written(key: string, revision: Revision, value: Buffer, createRevision = revision): StorageRecord {
+    this.#created.set(key, revision, createRevision);
+    return { key, revision, createRevision, value };
+  }
+
+  #conflict(key: string, answer: TxnResponse): ConflictError {
+    this.#note(revisionOf(answer));
+    const [present] = answer.responses[0]?.range?.kvs ?? [];
+    return new ConflictError(key, present && this.#recordOf(present, true));
+  }
+
+  /** `isPresent`: the record is the newest of its key. */
+  #recordOf({ key: name, createRevision, modRevision, value }: KeyValue, isPresent: boolean): StorageRecord {
+    const key = name.slice(this.#root.length);
+    if (isPresent) this.#created.set(key, modRevision, createRevision);
+    return { key, revision: modRevision, createRevision, value };
+  }
+
+  *#eventsOf(response: WatchResponse, from: Revision): Generator<StorageEvent, void> {
+    if (response.canceled) {
+      if (response.compactRevision > 0) {
+        this.#compacted = Math.max(this.#compacted, response.compactRevision);
+        throw new CompactedError(from, response.compactRevision);
+      }
+      throw new UnavailableError(`storage: etcd ended a watch: ${response.cancelReason}`);
+    }
+    const revision = this.#note(response.header?.revision ?? 0);
+    for (const event of response.events) yield this.#eventOf(event);
+    if (response.events.length === 0 && !response.created)
+      yield { type: 'PROGRESS', key: '', revision, record: undefined, previous: undefined };
+  }
+
+  #eventOf({ type, kv, prevKv }: EtcdEvent): StorageEvent {
+    const { key: name, modRevision: revision } = kv as KeyValue;
+    const key = name.slice(this.#root.length);
+    const previous = prevKv && prevKv.modRevision !== 0 ? this.#recordOf(prevKv as KeyValue, false) : undefined;
+    if (type === deleteEvent) {
+      this.#created.delete(key);
+      return { type: 'DELETE', key, revision, record: undefined, previous };
+    }
+    return { type: 'PUT', key, revision, record: this.#recordOf(kv as KeyValue, true), previous };
+  }
+
+  /** A watch of etcd does not miss what is compacted at the very revision that it begins with: a deletion would be lost. */
+  async #refuseCompacted(revision: Revision): Promise<void> {
+    if (!(await this.#isReadable(revision))) throw new CompactedError(revision, await this.compactRevision());
+  }
+
+  async #isReadable(revision: Revision): Promise<boolean> {
+    try {
+      await this.#client.range({ key: `${this.#root}/`, limit: 1, revision });
+      return true;
+    } catch (error) {
+      if (isCompacted(error)) return false;
+      if ((error as Error).message === futureRevision) return true;
+      throw error;
+    }
+  }
+
+  async #revisionError(error: unknown, revision: Revision | undefined): Promise<unknown> {
+    if (revision === undefined) return error;
+    if (isCompacted(error)) return new CompactedError(revision, await this.compactRevision());
+    if ((error as Error).message === futureRevision) return new FutureRevisionError(revision, await this.#currentRevision());
+    return error;
+  }
+
+  /** What fails is tried again the next time. */
+  #compactEvery(milliseconds: number): void {
+    const compactor = new Compactor(this.#client);
+    this.#compactionTimer = setInterval(() => void this.#track(compactor.round()).catch(() => {}), milliseconds).unref();
+  }
+
+  #note(revision: Revision): Revision {
+    if (revision > this.#seen) this.#seen = revision;
+    return revision;
+  }
+
+  /** Closing waits for it. */
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#underWay.add(work);
+    const done = (): void => void this.#underWay.delete(work);
+    work.then(done, done);
+    return work;
+  }
+
+  #refuseClosed(): void {
+    if (this.#closing.signal.aborted) throw new ClosedError();
+  }
+}
+
+/** The first key behind all that begin with a prefix, which ends with `/`. */
+function endOf(prefix: string): string {
+  return `${prefix.slice(0, -1)}0`;
+}
+
+function revisionOf({ header }: TxnResponse): Revision {
+  return header?.revision ?? 0;
+}
+
+function isCompacted(error: unknown): boolean {
+  return (error as Error).message === compacted;
+}
+
+function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && typeof (error as Partial<ServiceError>).code === 'number';
+}

@@ -1,0 +1,38 @@
+import type { EtcdClient } from './client.ts';
+
+/** Upstream: apiserver/pkg/storage/etcd3/lease_manager.go. */
+const reuseSeconds = 60;
+const reusePart = 0.05;
+const maxObjects = 1_000;
+
+/**
+ * Leases for keys that expire: one is reused for keys whose time is nearly the same, since each costs a write. Keys live up to 60
+ * seconds or 5 % longer than was asked for, never shorter.
+ */
+export class LeaseManager {
+  #lease: { readonly id: number | bigint; readonly expires: number } | undefined;
+  #objects = 0;
+  /** Of the lease that is being granted. */
+  #granting: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly client: EtcdClient) {}
+
+  leaseFor(ttlSeconds: number): Promise<number | bigint> {
+    const lease = this.#granting.then(() => this.#leaseFor(ttlSeconds));
+    this.#granting = lease.catch(() => {});
+    return lease;
+  }
+
+  async #leaseFor(ttlSeconds: number): Promise<number | bigint> {
+    const now = performance.now();
+    const extra = Math.min(Math.floor(reusePart * ttlSeconds), reuseSeconds);
+    const expires = now + ttlSeconds * 1_000;
+    this.#objects += 1;
+    const lease = this.#lease;
+    if (lease && expires < lease.expires && expires + extra * 1_000 > lease.expires && this.#objects <= maxObjects) return lease.id;
+    const id = await this.client.grantLease(ttlSeconds + extra);
+    this.#lease = { id, expires: expires + extra * 1_000 };
+    this.#objects = 1;
+    return id;
+  }
+}

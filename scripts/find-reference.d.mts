@@ -1,0 +1,1 @@
+export function findReference(name: 'etcd' | 'kube-apiserver'): string | undefined;

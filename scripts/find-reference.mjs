@@ -1,0 +1,11 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+/** A program of the reference (`etcd`, `kube-apiserver`): where ../shared/reference puts it, or on the PATH; undefined if there is none. */
+export function findReference(name) {
+  const built = process.env.REFERENCE_BIN ?? join(homedir(), '.cache/reference/bin');
+  const folders = [built, ...(process.env.PATH ?? '').split(delimiter)];
+  const folder = folders.find((one) => one !== '' && existsSync(join(one, name)));
+  return folder === undefined ? undefined : join(folder, name);
+}

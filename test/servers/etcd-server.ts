@@ -1,0 +1,55 @@
+/** An etcd of the test's own: on free ports, with its own folder, ended by the test. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findReference } from '../../scripts/find-reference.mjs';
+import { freePort } from '../../scripts/free-port.ts';
+
+/** Where the binary is; undefined, with the reason to skip, where there is none. */
+export const etcd: string | undefined = findReference('etcd');
+export const noEtcd = 'there is no etcd: put one on the PATH, or run ../shared/reference/build.sh';
+
+export interface EtcdServer extends AsyncDisposable {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+/** `flags`: besides those of an etcd of one member. */
+export async function startEtcd(flags: readonly string[] = [], scheme: 'http' | 'https' = 'http'): Promise<EtcdServer> {
+  if (etcd === undefined) throw new Error(noEtcd);
+  const folder = mkdtempSync(join(tmpdir(), 'etcd-'));
+  const url = `${scheme}://127.0.0.1:${await freePort()}`;
+  const peer = `http://127.0.0.1:${await freePort()}`;
+  const metrics = `http://127.0.0.1:${await freePort()}`;
+  const args = [
+    ...['--name', 'one', '--data-dir', folder, '--listen-client-urls', url, '--advertise-client-urls', url],
+    ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `one=${peer}`],
+    ...['--listen-metrics-urls', metrics, '--unsafe-no-fsync', '--log-level', 'error', ...flags],
+  ];
+  const child = spawn(etcd, args, { stdio: 'ignore' });
+  const isHealthy = async (): Promise<boolean> => {
+    try {
+      return (await fetch(`${metrics}/health`)).ok;
+    } catch {
+      return false;
+    }
+  };
+  while (!(await isHealthy())) {
+    if (child.exitCode !== null) throw new Error(`etcd ended with ${child.exitCode}`);
+    await sleep(20);
+  }
+  return {
+    url,
+    child,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
