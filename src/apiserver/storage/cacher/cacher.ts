@@ -346,10 +346,9 @@ export class Cacher {
   }
 
   #objectOf(record: StorageRecord): CachedObject {
-    const { key, revision, createRevision, value } = record;
-    if (!this.#decode) return new CachedObject(key, revision, createRevision, value, this.#reader);
+    const { key, revision, createRevision } = record;
     try {
-      return new CachedObject(key, revision, createRevision, this.#decode(record), this.#reader);
+      return new CachedObject(key, revision, createRevision, this.#decode ? this.#decode(record) : record.value, this.#reader);
     } catch (error) {
       const failure = newInternalError(
         new Error(`unable to transform key ${JSON.stringify(key)}: ${(error as Error).message}`, { cause: error }),

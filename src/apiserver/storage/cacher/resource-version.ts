@@ -15,6 +15,7 @@ export function parseResourceVersion(text: string): Revision {
 
 const quoteByte = 0x22;
 const backslash = 0x5c;
+const comma = 0x2c;
 const colon = 0x3a;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
@@ -37,20 +38,50 @@ export function spliceResourceVersion(bytes: Buffer, revision: Revision): Buffer
   return out;
 }
 
+const member = Buffer.from('"resourceVersion":"');
+
+/** The JSON of an object with a metadata.resourceVersion, whether it has one or none. Throws for JSON without metadata, or with spaces. */
+export function withResourceVersion(bytes: Buffer, revision: Revision): Buffer {
+  if (resourceVersionAt(bytes) >= 0) return spliceResourceVersion(bytes, revision);
+  const start = metadataAt(bytes);
+  if (start < 0) throw new Error('object has no metadata');
+  const isEmpty = bytes[start] === closeBrace;
+  const text = Buffer.from(`"resourceVersion":"${revision}"${isEmpty ? '' : ','}`);
+  return Buffer.concat([bytes.subarray(0, start), text, bytes.subarray(start)]);
+}
+
+/** The JSON of an object without its metadata.resourceVersion. */
+export function withoutResourceVersion(bytes: Buffer): Buffer {
+  const value = resourceVersionAt(bytes);
+  if (value < 0) return bytes;
+  let start = value - member.length;
+  let end = bytes.indexOf(quoteByte, value) + 1;
+  if (bytes[end] === comma) end++;
+  else if (bytes[start - 1] === comma) start--;
+  return Buffer.concat([bytes.subarray(0, start), bytes.subarray(end)]);
+}
+
 /** Where the value's first digit stands: only keys are looked at, of the object itself and of its metadata. -1: nowhere. */
 function resourceVersionAt(bytes: Buffer): number {
-  let depth = 0;
-  let inMetadata = false;
-  for (let i = 0; i < bytes.length; i++) {
+  const start = metadataAt(bytes);
+  return start < 0 ? -1 : valueOf(bytes, start, 'resourceVersion');
+}
+
+/** Where the first member of metadata stands, or its end. -1: nowhere. */
+function metadataAt(bytes: Buffer): number {
+  return valueOf(bytes, 1, 'metadata');
+}
+
+/** Where the value of a member stands, behind the brace or quote that opens it; `start` is behind the brace of the object. -1: nowhere. */
+function valueOf(bytes: Buffer, start: number, name: string): number {
+  let depth = 1;
+  for (let i = start; i < bytes.length && depth > 0; i++) {
     const byte = bytes[i];
     if (byte === openBrace || byte === openBracket) depth++;
-    else if (byte === closeBrace || byte === closeBracket) {
-      if (--depth === 1) inMetadata = false;
-    } else if (byte === quoteByte) {
+    else if (byte === closeBrace || byte === closeBracket) depth--;
+    else if (byte === quoteByte) {
       const end = endOfString(bytes, i + 1);
-      if (depth === 1 && bytes[end + 1] === colon) inMetadata = bytes.toString('latin1', i + 1, end) === 'metadata';
-      else if (depth === 2 && inMetadata && bytes[end + 1] === colon && bytes.toString('latin1', i + 1, end) === 'resourceVersion')
-        return end + 3;
+      if (depth === 1 && bytes[end + 1] === colon && bytes.toString('latin1', i + 1, end) === name) return end + 3;
       i = end;
     }
   }

@@ -1,0 +1,84 @@
+import { Buffer } from 'node:buffer';
+import { describe, expect, it } from 'vitest';
+import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
+import { schema as apiextensionsSchema } from '#apiextensions-apiserver/schema/schema';
+import { isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
+import { Scheme } from '#apiserver/registry/scheme';
+import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
+import { groups } from '#kubernetes/apis/groups';
+import { schema } from '#kubernetes/schema/schema';
+import { objectFormsFor } from './object-forms.ts';
+
+const scheme = new Scheme();
+new SchemeBuilder(schema, ...groups).addToScheme(scheme);
+new SchemeBuilder(apiextensionsSchema, apiExtensionsGroup).addToScheme(scheme);
+
+const protobuf = objectFormsFor(scheme, 'application/vnd.kubernetes.protobuf');
+const json = objectFormsFor(scheme, 'application/json');
+
+function line(object: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify(object)}\n`);
+}
+
+describe('the form of what is stored', () => {
+  const configMap = {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name: 'a', namespace: 'default', resourceVersion: '7', creationTimestamp: null },
+    data: { a: 'b' },
+  };
+  it.each([
+    { name: 'protobuf', forms: protobuf, isBinary: true },
+    { name: 'JSON', forms: json, isBinary: false },
+  ])('of $name is read by both, at the revision of the record', ({ forms, isBinary }) => {
+    const stored = forms('/configmaps/default/a')!.toStorage(line(configMap));
+    expect(isProtobuf(stored)).toBe(isBinary);
+    expect(stored.includes('resourceVersion')).toBe(false);
+    for (const reader of [protobuf, json]) {
+      const read = JSON.parse(String(reader('/configmaps/default/a')!.fromStorage(stored, 12))) as unknown;
+      expect(read).toMatchObject({ ...configMap, metadata: { name: 'a', namespace: 'default', resourceVersion: '12' } });
+    }
+  });
+
+  it.each([
+    { key: '/horizontalpodautoscalers/default/a', kind: 'HorizontalPodAutoscaler', apiVersion: 'autoscaling/v2' },
+    { key: '/events/default/a', kind: 'Event', apiVersion: 'v1' },
+    { key: '/mutatingadmissionpolicies/a', kind: 'MutatingAdmissionPolicy', apiVersion: 'admissionregistration.k8s.io/v1beta1' },
+    { key: '/services/specs/default/a', kind: 'Service', apiVersion: 'v1' },
+    { key: '/masterleases/10.0.0.1', kind: 'Endpoints', apiVersion: 'v1' },
+  ])('$key is $apiVersion in protobuf', ({ key, kind, apiVersion }) => {
+    const stored = protobuf(key)!.toStorage(line({ kind, apiVersion, metadata: { name: 'a' } }));
+    expect(protobufKind(stored)).toEqual({ apiVersion, kind });
+  });
+
+  it('of an older version is converted', () => {
+    const stored = line({
+      kind: 'HorizontalPodAutoscaler',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name: 'a' },
+      spec: { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 3, targetCPUUtilizationPercentage: 50 },
+    });
+    const read = JSON.parse(String(protobuf('/horizontalpodautoscalers/default/a')!.fromStorage(stored, 3))) as Record<string, unknown>;
+    expect(read).toMatchObject({ apiVersion: 'autoscaling/v2', spec: { metrics: [{ type: 'Resource', resource: { name: 'cpu' } }] } });
+  });
+
+  it('of a version that nobody knows is told', () => {
+    const stored = line({ kind: 'ConfigMap', apiVersion: 'v9', metadata: { name: 'a' } });
+    expect(() => protobuf('/configmaps/default/a')!.fromStorage(stored, 3)).toThrow('no kind is registered for what is stored as "v9"');
+  });
+
+  it('of custom resources is their JSON, with each digit', () => {
+    const form = protobuf('/example.com/widgets/default/a')!;
+    const served =
+      '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","resourceVersion":"7"},"spec":{"n":9007199254740993}}\n';
+    const stored = '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"n":9007199254740993}}\n';
+    expect(String(form.toStorage(Buffer.from(served)))).toBe(stored);
+    expect(String(form.fromStorage(Buffer.from(stored), 12))).toBe(
+      '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"resourceVersion":"12","name":"a"},"spec":{"n":9007199254740993}}\n',
+    );
+  });
+
+  it('is left alone where a key is of no resource', () => {
+    expect(protobuf('/kubenest/something')).toBeUndefined();
+  });
+});

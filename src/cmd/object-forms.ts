@@ -1,0 +1,109 @@
+import { Buffer } from 'node:buffer';
+import { groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
+import { decode, encode } from '#apimachinery/runtime/codec';
+import { parseJson } from '#apimachinery/runtime/json';
+import { decodeProtobuf, encodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
+import type { StructType } from '#apimachinery/runtime/schema';
+import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
+import type { Scheme } from '#apiserver/registry/scheme';
+import { withoutResourceVersion, withResourceVersion } from '#apiserver/storage/cacher/resource-version';
+import type { ObjectForm } from '#apiserver/storage/value/object-storage';
+import { placeOf, resourcesByPlace } from './stored-resources.ts';
+
+export type StorageMediaType = 'application/json' | 'application/vnd.kubernetes.protobuf';
+
+/** What kube-apiserver keeps in its store though no API serves it. */
+const unserved: Readonly<Record<string, string>> = {
+  ranges: 'core_v1.RangeAllocation',
+  masterleases: 'core_v1.Endpoints',
+  peerserverleases: 'core_v1.Endpoints',
+};
+
+/**
+ * The forms in which kube-apiserver stores objects, by their keys: built-in resources in the media type, those of the apiextensions and
+ * aggregator servers (their places begin with the group) and custom resources in JSON. Both media types are read.
+ */
+export function objectFormsFor(scheme: Scheme, mediaType: StorageMediaType): (key: string) => ObjectForm | undefined {
+  const resourceOf = resourcesByPlace(scheme);
+  const known = new Map<string, ObjectForm | undefined>();
+  const make = (place: string): ObjectForm | undefined => {
+    const first = place.split('/', 1)[0] as string;
+    const schema = unserved[first];
+    if (schema !== undefined) return new TypedForm({ type: scheme.schemasOf('').struct(schema), apiVersion: 'v1', mediaType });
+    const resource = resourceOf(place);
+    if (resource === undefined) return undefined;
+    if (!('schema' in resource)) return customForm;
+    const isJson = first.includes('.');
+    return new TypedForm({ ...storedType(scheme, resource), mediaType: isJson ? 'application/json' : mediaType, scheme, resource });
+  };
+  return (key) => {
+    const place = placeOf(key);
+    if (!known.has(place)) known.set(place, make(place));
+    return known.get(place);
+  };
+}
+
+function storedType(
+  scheme: Scheme,
+  { group, version, schema, storageVersion }: ResourceDefinition,
+): { type: StructType; apiVersion: string } {
+  return {
+    type: scheme.schemasOf(group).struct(storageVersion?.schema ?? schema),
+    apiVersion: groupVersionString(storageVersion?.version ?? { group, version }),
+  };
+}
+
+/** Custom resources are JSON here and there; the numbers in it are left as they are. */
+const customForm: ObjectForm = { toStorage: withoutResourceVersion, fromStorage: withResourceVersion };
+
+interface TypedFormOptions {
+  readonly type: StructType;
+  readonly apiVersion: string;
+  readonly mediaType: StorageMediaType;
+  /** Where other versions are looked for in which objects may be stored. */
+  readonly scheme?: Scheme | undefined;
+  readonly resource?: ResourceDefinition | undefined;
+}
+
+class TypedForm implements ObjectForm {
+  constructor(private readonly options: TypedFormOptions) {}
+
+  toStorage(json: Buffer): Buffer {
+    const { type, mediaType } = this.options;
+    const object = parseJson(json).value as KubeObject;
+    delete object.metadata.resourceVersion;
+    delete object.metadata.selfLink;
+    return mediaType === 'application/json' ? Buffer.from(`${encode(type, object)}\n`) : encodeProtobuf(type, object);
+  }
+
+  fromStorage(stored: Buffer, revision: number): Buffer {
+    const object = this.#read(stored);
+    object.metadata.resourceVersion = String(revision);
+    return Buffer.from(`${encode(this.options.type, object)}\n`);
+  }
+
+  #read(stored: Buffer): KubeObject {
+    const { type, apiVersion } = this.options;
+    if (isProtobuf(stored)) {
+      const kind = protobufKind(stored);
+      if (kind.apiVersion === apiVersion) return decodeProtobuf(type, stored) as KubeObject;
+      const other = this.#otherVersion(kind.apiVersion);
+      return other.toStorage(decodeProtobuf(other.type, stored) as KubeObject);
+    }
+    const object = parseJson(stored).value as KubeObject;
+    if (object.apiVersion === apiVersion) return decode<KubeObject>(type, object).object;
+    const other = this.#otherVersion(object.apiVersion);
+    return other.toStorage(decode<KubeObject>(other.type, object).object);
+  }
+
+  /** Throws for a version that is not known. */
+  #otherVersion(apiVersion: string): { type: StructType; toStorage: (object: KubeObject) => KubeObject } {
+    const { scheme, resource } = this.options;
+    const found = resource && scheme?.definition({ ...parseGroupVersion(apiVersion), resource: resource.resource });
+    if (!scheme || !found) throw new Error(`no kind is registered for what is stored as ${JSON.stringify(apiVersion)}`);
+    return {
+      type: scheme.schemasOf(found.group).struct(found.schema),
+      toStorage: (object) => found.storageVersion?.conversion.toStorage(object) ?? object,
+    };
+  }
+}
