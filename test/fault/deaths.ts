@@ -49,11 +49,15 @@ export function chooseDeath(next: (below: number) => number): Death {
   return { failpoint, killAfterMs: failpoint === '' ? 5 + next(longestLifeMs) : longestLifeMs };
 }
 
+/** Resolves when a process has ended, also if it has already. */
+export async function exited(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
+
 /** Waits for the death of a process that is at work. Returns its cause: the name of the failpoint, or ''. */
 export async function diesOf(child: ChildProcess, { failpoint, killAfterMs }: Death, errors: () => string): Promise<string> {
-  const exited: Promise<unknown> = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : Promise.resolve();
   const killed = sleep(killAfterMs).then(() => child.exitCode === null && child.signalCode === null && child.kill('SIGKILL'));
-  await exited;
+  await exited(child);
   const { exitCode } = child;
   if (exitCode !== null) throw new Error(`the process ended by itself with ${exitCode}: ${errors()}`);
   return (await killed) ? '' : failpoint.split(':')[0]!;

@@ -19,7 +19,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../scripts/free-port.ts';
 import { checkHistory, type FinalState, type HistoryEntry, type LogEvent } from './check-history.ts';
-import { chooseDeath, diesOf, type KillTestOptions, type KillTestResult, readStore, reportKillTest } from './deaths.ts';
+import { chooseDeath, diesOf, exited, type KillTestOptions, type KillTestResult, readStore, reportKillTest } from './deaths.ts';
 import { random } from './random.ts';
 
 const bin = resolve(import.meta.dirname, '../../bin/kubenest');
@@ -210,7 +210,7 @@ export async function runServerKillTest({ rounds, seed }: KillTestOptions): Prom
     const clients = new Clients(server.port, next, history, ids);
     const running = clients.run(life);
     // Connections take their time on a busy machine, and a life without a write tells nothing.
-    await Promise.race([clients.hasWritten, once(server.child, 'exit')]);
+    await Promise.race([clients.hasWritten, exited(server.child)]);
     deaths.push(await diesOf(server.child, death, server.errors));
     clients.stop();
     await running;

@@ -162,11 +162,8 @@ describe('refused', () => {
       ['--audit-log-path is set but no --audit-policy-file is: nothing would be audited'],
     ],
     ['what does nothing yet, of earlier versions', ['--cloud-provider=aws'], ['--cloud-provider is not implemented yet']],
-    [
-      'another backend',
-      ['--storage-backend=etcd3'],
-      ['--storage-backend=etcd3 is not implemented yet; implemented are embedded and memory'],
-    ],
+    ['redis without its address', ['--storage-backend=redis'], [expect.stringContaining('needs --redis-url=redis://')]],
+    ['the address of a redis that is not asked for', ['--redis-url=redis://a:1'], ['--redis-url is for --storage-backend=redis']],
     ['an unknown backend', ['--storage-backend=x'], ['--storage-backend "x" is unknown, it must be embedded, memory, etcd3 or redis']],
     ['an unknown gate', ['--feature-gates=WatchLits=true'], ['unrecognized feature gate: WatchLits; did you mean WatchList?']],
     ['a gate without a value', ['--feature-gates=WatchList'], ['missing bool value for WatchList']],
