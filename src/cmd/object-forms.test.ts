@@ -62,6 +62,48 @@ describe('the form of what is stored', () => {
     expect(read).toMatchObject({ apiVersion: 'autoscaling/v2', spec: { metrics: [{ type: 'Resource', resource: { name: 'cpu' } }] } });
   });
 
+  it('of a definition in v1beta1 has in each version what was there once', () => {
+    const stored = line({
+      kind: 'CustomResourceDefinition',
+      apiVersion: 'apiextensions.k8s.io/v1beta1',
+      metadata: { name: 'widgets.example.com' },
+      spec: {
+        group: 'example.com',
+        version: 'v1',
+        names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+        scope: 'Namespaced',
+        validation: { openAPIV3Schema: { type: 'object' } },
+        subresources: { status: {} },
+        additionalPrinterColumns: [{ name: 'Size', type: 'integer', JSONPath: '.spec.size' }],
+        versions: [
+          { name: 'v1', served: true, storage: true },
+          { name: 'v2', served: true, storage: false },
+        ],
+        conversion: { strategy: 'None' },
+        preserveUnknownFields: false,
+      },
+    });
+    const form = protobuf('/apiextensions.k8s.io/customresourcedefinitions/widgets.example.com')!;
+    const read = JSON.parse(String(form.fromStorage(stored, 3))) as unknown;
+    const shared = {
+      schema: { openAPIV3Schema: { type: 'object' } },
+      subresources: { status: {} },
+      additionalPrinterColumns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }],
+    };
+    expect(read).toMatchObject({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      spec: {
+        versions: [
+          { name: 'v1', storage: true, ...shared },
+          { name: 'v2', storage: false, ...shared },
+        ],
+        conversion: { strategy: 'None' },
+      },
+    });
+    const written = JSON.parse(String(form.toStorage(form.fromStorage(stored, 3)))) as { readonly apiVersion: string };
+    expect(written.apiVersion).toBe('apiextensions.k8s.io/v1');
+  });
+
   it('of a version that nobody knows is told', () => {
     const stored = line({ kind: 'ConfigMap', apiVersion: 'v9', metadata: { name: 'a' } });
     expect(() => protobuf('/configmaps/default/a')!.fromStorage(stored, 3)).toThrow('no kind is registered for what is stored as "v9"');

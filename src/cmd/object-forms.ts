@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { definitionOfV1beta1 } from '#apiextensions-apiserver/apis/apiextensions/v1beta1/conversion';
 import { groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { decode, encode } from '#apimachinery/runtime/codec';
 import { parseJson } from '#apimachinery/runtime/json';
@@ -18,6 +19,11 @@ const unserved: Readonly<Record<string, string>> = {
   masterleases: 'core_v1.Endpoints',
   peerserverleases: 'core_v1.Endpoints',
 };
+
+/** Versions that are stored as JSON and no longer served, and how they become those that are. */
+const unservedVersions: ReadonlyMap<string, (object: KubeObject) => KubeObject> = new Map([
+  ['apiextensions.k8s.io/v1beta1 CustomResourceDefinition', definitionOfV1beta1],
+]);
 
 /**
  * The forms in which kube-apiserver stores objects, by their keys: built-in resources in the media type, those of the apiextensions and
@@ -92,6 +98,8 @@ class TypedForm implements ObjectForm {
     }
     const object = parseJson(stored).value as KubeObject;
     if (object.apiVersion === apiVersion) return decode<KubeObject>(type, object).object;
+    const convert = unservedVersions.get(`${object.apiVersion} ${object.kind}`);
+    if (convert) return decode<KubeObject>(type, convert(object)).object;
     const other = this.#otherVersion(object.apiVersion);
     return other.toStorage(decode<KubeObject>(other.type, object).object);
   }
