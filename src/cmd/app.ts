@@ -41,11 +41,13 @@ import { addContributions } from './add-contributions.ts';
 import { newAuditing } from './auditing.ts';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
 import { transformersFor } from './encryption.ts';
+import { ObjectStorage } from '#apiserver/storage/value/object-storage';
 import { EncryptedStorage } from '#apiserver/storage/value/encrypted-storage';
 import { newFlowControl } from './flow-control.ts';
 import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
 import { type Log, newLog } from './log.ts';
+import { objectFormsFor } from './object-forms.ts';
 import { openStorage } from './open-storage.ts';
 import { AdmissionModule } from './modules/admission.module.ts';
 import { ApiGroupModule } from './modules/api-group.module.ts';
@@ -116,15 +118,13 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
 
   const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions, targets.customResources];
   const backend = await openStorage(config.storage);
-  const controlPlane = new ControlPlane({ config, chain, storage: backend, log, groups: () => scheme.groups });
-  const escalation = new EscalationCheck();
   const { encryption } = config.storage;
   const encrypted = encryption && new EncryptedStorage(backend, transformersFor(encryption, scheme));
-  const storage = new StorageFactory(
-    encrypted ?? backend,
-    new Map([...controlPlane.storeHooks, ...escalation.hooks]),
-    config.eventTtlSeconds,
-  );
+  const etcd = config.storage.backend === 'etcd' ? config.storage : undefined;
+  const objects = etcd ? new ObjectStorage(encrypted ?? backend, objectFormsFor(scheme, etcd.mediaType)) : (encrypted ?? backend);
+  const controlPlane = new ControlPlane({ config, chain, storage: objects, log, groups: () => scheme.groups });
+  const escalation = new EscalationCheck();
+  const storage = new StorageFactory(objects, new Map([...controlPlane.storeHooks, ...escalation.hooks]), config.eventTtlSeconds);
   const authorities = {
     client: config.authentication.clientCa === undefined ? undefined : new ClientAuthorities(config.authentication.clientCa),
     requestHeader: config.authentication.requestHeader && new ClientAuthorities(config.authentication.requestHeader.clientCa),
@@ -187,8 +187,8 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     },
   });
   server.delegate(chain);
-  server.addHealthCheck({ name: 'etcd', check: () => storage.storage.healthy() });
-  server.addReadyCheck({ name: 'etcd-readiness', check: () => storage.storage.healthy() });
+  server.addHealthCheck({ name: 'etcd', check: () => objects.healthy(etcd?.healthTimeoutMs) });
+  server.addReadyCheck({ name: 'etcd-readiness', check: () => objects.healthy(etcd?.readyTimeoutMs) });
   server.addReadyCheck({ name: 'informer-sync', check: () => storage.whenReady() });
   if (config.authentication.serviceAccounts) installOpenIdRoutes(server, config.authentication.serviceAccounts, log);
   const published = installNonResourceRoutes(server, scheme, registry, storage);

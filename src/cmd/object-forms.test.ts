@@ -45,6 +45,7 @@ describe('the form of what is stored', () => {
     { key: '/events/default/a', kind: 'Event', apiVersion: 'v1' },
     { key: '/mutatingadmissionpolicies/a', kind: 'MutatingAdmissionPolicy', apiVersion: 'admissionregistration.k8s.io/v1beta1' },
     { key: '/services/specs/default/a', kind: 'Service', apiVersion: 'v1' },
+    { key: '/ranges/servicenodeports', kind: 'RangeAllocation', apiVersion: 'v1' },
     { key: '/masterleases/10.0.0.1', kind: 'Endpoints', apiVersion: 'v1' },
   ])('$key is $apiVersion in protobuf', ({ key, kind, apiVersion }) => {
     const stored = protobuf(key)!.toStorage(line({ kind, apiVersion, metadata: { name: 'a' } }));

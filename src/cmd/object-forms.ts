@@ -8,6 +8,7 @@ import type { StructType } from '#apimachinery/runtime/schema';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { Scheme } from '#apiserver/registry/scheme';
 import { withoutResourceVersion, withResourceVersion } from '#apiserver/storage/cacher/resource-version';
+import { storedCoreSchema } from '#kubernetes/schema/unserved';
 import type { ObjectForm } from '#apiserver/storage/value/object-storage';
 import { placeOf, resourcesByPlace } from './stored-resources.ts';
 
@@ -35,7 +36,7 @@ export function objectFormsFor(scheme: Scheme, mediaType: StorageMediaType): (ke
   const make = (place: string): ObjectForm | undefined => {
     const first = place.split('/', 1)[0] as string;
     const schema = unserved[first];
-    if (schema !== undefined) return new TypedForm({ type: scheme.schemasOf('').struct(schema), apiVersion: 'v1', mediaType });
+    if (schema !== undefined) return new TypedForm({ type: storedCoreSchema.struct(schema), apiVersion: 'v1', mediaType });
     const resource = resourceOf(place);
     if (resource === undefined) return undefined;
     if (!('schema' in resource)) return customForm;

@@ -12,5 +12,9 @@ export async function openStorage(config: StorageConfig): Promise<Storage & Part
       const { RedisStorage } = await import('#plugins/storage/redis/redis-storage');
       return RedisStorage.open(config);
     }
+    case 'etcd': {
+      const { EtcdStorage } = await import('#plugins/storage/etcd/etcd-storage');
+      return EtcdStorage.open(config);
+    }
   }
 }

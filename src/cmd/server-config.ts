@@ -1,3 +1,5 @@
+import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
+import type { StorageMediaType } from './object-forms.ts';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
 import type { KeyObject } from 'node:crypto';
@@ -96,7 +98,17 @@ export type StorageConfig =
       /** undefined: in memory. */
       readonly file: string | undefined;
     }
-  | { readonly backend: 'redis'; readonly url: string; readonly prefix: string; readonly acceptDataLoss: boolean };
+  | { readonly backend: 'redis'; readonly url: string; readonly prefix: string; readonly acceptDataLoss: boolean }
+  | EtcdConfig;
+
+/** An etcd, which other API servers may share. */
+export interface EtcdConfig extends EtcdStorageOptions {
+  readonly backend: 'etcd';
+  /** In which form built-in resources are written; both are read. */
+  readonly mediaType: StorageMediaType;
+  readonly healthTimeoutMs: number;
+  readonly readyTimeoutMs: number;
+}
 
 /** All that a server is made of, complete and checked: what options become. Files are read already. */
 export interface ServerConfig {

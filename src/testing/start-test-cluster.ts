@@ -25,8 +25,8 @@ export interface ConfiguredPlugin {
 }
 
 export interface TestClusterOptions {
-  /** Where objects are kept: in memory (the default), in a file of the embedded store, or in a redis server, which others may share. */
-  readonly storage?: { readonly file: string } | { readonly redisUrl: string } | undefined;
+  /** Where objects are kept: in memory (the default), in a file of the embedded store, or in a redis or etcd server, which others may share. */
+  readonly storage?: { readonly file: string } | { readonly redisUrl: string } | { readonly etcdUrl: string } | undefined;
   /** Listen on a free port of 127.0.0.1 with a certificate of its own. Without it requests go through `fetch` only, which costs no socket. */
   readonly listen?: boolean | undefined;
   /** Created as `admin`, in their order, before the cluster is handed out. */
@@ -95,8 +95,17 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   return cluster;
 }
 
-function redisStorage(url: string): StorageConfig {
-  return { backend: 'redis', url, prefix: 'kubenest', acceptDataLoss: false };
+function storageConfig(storage: TestClusterOptions['storage']): StorageConfig {
+  if (storage && 'redisUrl' in storage) return { backend: 'redis', url: storage.redisUrl, prefix: 'kubenest', acceptDataLoss: false };
+  if (storage && 'etcdUrl' in storage)
+    return {
+      backend: 'etcd',
+      servers: [storage.etcdUrl],
+      mediaType: 'application/vnd.kubernetes.protobuf',
+      healthTimeoutMs: 2_000,
+      readyTimeoutMs: 2_000,
+    };
+  return { backend: 'embedded', file: storage?.file };
 }
 
 function contributed(plugin: Contribution | ConfiguredPlugin): LoadedContribution {
@@ -109,10 +118,7 @@ function testConfig(
   serving: Awaited<ReturnType<typeof issueServingCertificate>> | undefined,
 ): ServerConfig {
   return {
-    storage:
-      options.storage && 'redisUrl' in options.storage
-        ? redisStorage(options.storage.redisUrl)
-        : { backend: 'embedded', file: options.storage?.file },
+    storage: storageConfig(options.storage),
     serving: serving && {
       bindAddress: '127.0.0.1',
       port: 0,

@@ -34,8 +34,6 @@ export interface EtcdStorageOptions extends EtcdEndpoints {
   readonly prefix?: string | undefined;
   /** Default: 5 minutes; 0: never. */
   readonly compactionIntervalMs?: number | undefined;
-  /** How long `healthy` waits. Default: 2 seconds. */
-  readonly healthTimeoutMs?: number | undefined;
 }
 
 const defaultCompactionMs = 300_000;
@@ -54,7 +52,6 @@ export class EtcdStorage implements Storage {
   readonly #leases: LeaseManager;
   readonly #created = new CreateRevisions();
   readonly #root: string;
-  readonly #healthMs: number;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #streams = new Set<WatchStream>();
@@ -68,7 +65,6 @@ export class EtcdStorage implements Storage {
     this.#client = new EtcdClient(options);
     this.#leases = new LeaseManager(this.#client);
     this.#root = `/${(options.prefix ?? '/registry').replace(/^\/+|\/+$/g, '')}`;
-    this.#healthMs = options.healthTimeoutMs ?? defaultHealthMs;
   }
 
   /** Rejects with UnavailableError where no server answers. */
@@ -181,9 +177,9 @@ export class EtcdStorage implements Storage {
     return this.#compacted;
   }
 
-  async healthy(): Promise<void> {
+  async healthy(timeoutMs = defaultHealthMs): Promise<void> {
     this.#refuseClosed();
-    await this.#track(this.#client.range({ key: `${this.#root}/health` }, this.#healthMs));
+    await this.#track(this.#client.range({ key: `${this.#root}/health` }, timeoutMs));
   }
 
   async close(): Promise<void> {

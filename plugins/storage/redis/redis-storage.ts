@@ -202,10 +202,10 @@ export class RedisStorage implements Storage {
     return Number((await this.#readCommand('GET', `${this.#prefix}:compact`)) ?? 0);
   }
 
-  async healthy(): Promise<void> {
+  async healthy(timeoutMs = healthMs): Promise<void> {
     this.#refuseClosed();
     const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new UnavailableError(`storage: redis gives no answer within ${healthMs} ms`)), healthMs);
+    const timer = setTimeout(() => reject(new UnavailableError(`storage: redis gives no answer within ${timeoutMs} ms`)), timeoutMs);
     const written = this.#readCommand('SET', `${this.#prefix}:health`, Date.now());
     await Promise.race([written, promise]).finally(() => clearTimeout(timer));
   }

@@ -41,8 +41,8 @@ abstract class StorageView implements Storage {
   compactRevision(): Promise<Revision> {
     return this.inner.compactRevision();
   }
-  healthy(): Promise<void> {
-    return this.inner.healthy();
+  healthy(timeoutMs?: number): Promise<void> {
+    return this.inner.healthy(timeoutMs);
   }
   close(): Promise<void> {
     return Promise.reject(new Error('storage: a view of it cannot close it'));

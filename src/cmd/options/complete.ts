@@ -7,7 +7,8 @@ import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
 import { certificateNames, lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
 import { ownCertificates, servingCertificateOf } from '#cmd/certificates/own-certificates';
-import type { AggregationConfig, AuthenticationConfig, ServerConfig, StorageConfig } from '#cmd/server-config';
+import type { AggregationConfig, AuthenticationConfig, EtcdConfig, ServerConfig, StorageConfig } from '#cmd/server-config';
+import type { StorageMediaType } from '#cmd/object-forms';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { admissionPlugins } from '#cmd/builtin-plugins';
@@ -92,14 +93,18 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const readAggregation = (): Promise<AggregationConfig> => aggregationOf(options.aggregator);
   const aggregation = await collect('--proxy-client-cert-file', readAggregation());
   const encryption = await collect('--encryption-provider-config', readEncryption());
-  if (!tls || !authenticated || !authorizers || problems.length > 0) {
+  const storage = await collect(
+    '--etcd-cafile, --etcd-certfile, --etcd-keyfile',
+    storageOf(options.storage, inMemory ? undefined : join(folder.path, 'kubenest.db')),
+  );
+  if (!tls || !authenticated || !authorizers || !storage || problems.length > 0) {
     await folder.dispose();
     throw new OptionsError(problems);
   }
 
   return {
     config: {
-      storage: { ...storageOf(options.storage, inMemory ? undefined : join(folder.path, 'kubenest.db')), encryption },
+      storage: { ...storage, encryption },
       serving: {
         ...tls,
         bindAddress: serving.bindAddress,
@@ -162,12 +167,31 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   };
 }
 
-function storageOf(
-  { storageBackend, redisUrl, redisKeyPrefix, redisAcceptDataLoss }: StorageOptions,
-  file: string | undefined,
-): StorageConfig {
-  if (storageBackend !== 'redis') return { backend: 'embedded', file };
-  return { backend: 'redis', url: redisUrl, prefix: redisKeyPrefix, acceptDataLoss: redisAcceptDataLoss };
+async function storageOf(options: StorageOptions, file: string | undefined): Promise<StorageConfig> {
+  if (options.storageBackend === 'redis')
+    return { backend: 'redis', url: options.redisUrl, prefix: options.redisKeyPrefix, acceptDataLoss: options.redisAcceptDataLoss };
+  if (options.storageBackend === 'etcd3') return etcdOf(options);
+  return { backend: 'embedded', file };
+}
+
+/** Rejects for files that cannot be read. */
+async function etcdOf(options: StorageOptions): Promise<EtcdConfig> {
+  const { etcdCafile, etcdCertfile, etcdKeyfile } = options;
+  const [ca, certificate, key] = await Promise.all(
+    [etcdCafile, etcdCertfile, etcdKeyfile].map(async (file) => (file === '' ? undefined : readFile(file))),
+  );
+  return {
+    backend: 'etcd',
+    servers: options.etcdServers,
+    ca,
+    certificate,
+    key,
+    prefix: options.etcdPrefix,
+    compactionIntervalMs: options.etcdCompactionInterval,
+    mediaType: options.storageMediaType as StorageMediaType,
+    healthTimeoutMs: options.etcdHealthcheckTimeout,
+    readyTimeoutMs: options.etcdReadycheckTimeout,
+  };
 }
 
 async function aggregationOf({

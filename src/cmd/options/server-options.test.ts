@@ -155,7 +155,7 @@ describe('refused', () => {
       ['--secure-port=70000'],
       ['--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0'],
     ],
-    ['what does nothing yet', ['--etcd-prefix=/x'], ['--etcd-prefix is not implemented yet']],
+    ['what does nothing yet', ['--tracing-config-file=/x'], ['--tracing-config-file is not implemented yet']],
     [
       'an audit log without a policy',
       ['--audit-log-path=/tmp/audit.log'],
@@ -164,6 +164,17 @@ describe('refused', () => {
     ['what does nothing yet, of earlier versions', ['--cloud-provider=aws'], ['--cloud-provider is not implemented yet']],
     ['redis without its address', ['--storage-backend=redis'], [expect.stringContaining('needs --redis-url=redis://')]],
     ['the address of a redis that is not asked for', ['--redis-url=redis://a:1'], ['--redis-url is for --storage-backend=redis']],
+    [
+      'a flag of another backend',
+      ['--etcd-prefix=/x', '--etcd-servers=http://a:2379'],
+      ['--etcd-servers is for --storage-backend=etcd3', '--etcd-prefix is for --storage-backend=etcd3'],
+    ],
+    ['an etcd without servers', ['--storage-backend=etcd3'], ['--etcd-servers must be specified']],
+    [
+      'what is no server',
+      ['--storage-backend=etcd3', '--etcd-servers=a:2379'],
+      ['--etcd-servers: "a:2379" must be http://HOST:PORT, https://HOST:PORT or unix://PATH'],
+    ],
     ['an unknown backend', ['--storage-backend=x'], ['--storage-backend "x" is unknown, it must be embedded, memory, etcd3 or redis']],
     ['an unknown gate', ['--feature-gates=WatchLits=true'], ['unrecognized feature gate: WatchLits; did you mean WatchList?']],
     ['a gate without a value', ['--feature-gates=WatchList'], ['missing bool value for WatchList']],

@@ -1,13 +1,22 @@
+import { Min } from 'class-validator';
 import { Check, Flag } from './flag.ts';
 
 const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+
+const backends = ['embedded', 'memory', 'etcd3', 'redis'];
+
+/** A flag that says something of etcd only. */
+function etcdOnly<T>(flag: string, unset: T): PropertyDecorator {
+  return Check<StorageOptions>((value: T, { storageBackend }) =>
+    storageBackend === 'etcd3' || value === unset ? undefined : `--${flag} is for --storage-backend=etcd3`,
+  );
+}
 
 /** Which store holds the objects. Upstream: apiserver/pkg/server/options/etcd.go. */
 export class StorageOptions {
   @Flag('storage-backend')
   @Check<StorageOptions>((backend: string) => {
-    if (backend === 'embedded' || backend === 'memory' || backend === 'redis') return undefined;
-    if (backend === 'etcd3') return `--storage-backend=${backend} is not implemented yet; implemented are embedded, memory and redis`;
+    if (backends.includes(backend)) return undefined;
     return `--storage-backend ${JSON.stringify(backend)} is unknown, it must be embedded, memory, etcd3 or redis`;
   })
   storageBackend = 'embedded';
@@ -32,6 +41,59 @@ export class StorageOptions {
   /** Opens a redis whose settings let acknowledged writes be lost. */
   @Flag('redis-accept-data-loss')
   redisAcceptDataLoss = false;
+
+  /** Members of one etcd; the others are used when one fails. */
+  @Flag('etcd-servers')
+  @Check<StorageOptions>((servers: readonly string[], { storageBackend }) => {
+    if (storageBackend !== 'etcd3') return servers.length === 0 ? undefined : '--etcd-servers is for --storage-backend=etcd3';
+    if (servers.length === 0) return '--etcd-servers must be specified';
+    return servers
+      .filter((server) => !/^(https?|unix):\/\/[^/]/.test(server) || !URL.canParse(server))
+      .map((server) => `--etcd-servers: ${JSON.stringify(server)} must be http://HOST:PORT, https://HOST:PORT or unix://PATH`);
+  })
+  etcdServers: readonly string[] = [];
+
+  @Flag('etcd-prefix')
+  @etcdOnly('etcd-prefix', '/registry')
+  @Check<StorageOptions>((prefix: string) =>
+    /^\/?[\w.-]+(\/[\w.-]+)*\/?$/.test(prefix)
+      ? undefined
+      : '--etcd-prefix must be segments of letters, digits and ._- with / between them',
+  )
+  etcdPrefix = '/registry';
+
+  @Flag('etcd-cafile')
+  @etcdOnly('etcd-cafile', '')
+  etcdCafile = '';
+
+  @Flag('etcd-certfile')
+  @etcdOnly('etcd-certfile', '')
+  @Check<StorageOptions>((file: string, { etcdKeyfile }) =>
+    (file === '') === (etcdKeyfile === '') ? undefined : '--etcd-certfile and --etcd-keyfile are needed together',
+  )
+  etcdCertfile = '';
+
+  @Flag('etcd-keyfile')
+  @etcdOnly('etcd-keyfile', '')
+  etcdKeyfile = '';
+
+  /** Milliseconds; 0: this server compacts nothing. */
+  @Flag('etcd-compaction-interval')
+  @etcdOnly('etcd-compaction-interval', 300_000)
+  @Min(0, { message: '--etcd-compaction-interval can not be negative value' })
+  etcdCompactionInterval = 300_000;
+
+  /** Milliseconds that /healthz and /livez wait for, */
+  @Flag('etcd-healthcheck-timeout')
+  @etcdOnly('etcd-healthcheck-timeout', 2_000)
+  @Min(1, { message: '--etcd-healthcheck-timeout must be above 0' })
+  etcdHealthcheckTimeout = 2_000;
+
+  /** and /readyz. */
+  @Flag('etcd-readycheck-timeout')
+  @etcdOnly('etcd-readycheck-timeout', 2_000)
+  @Min(1, { message: '--etcd-readycheck-timeout must be above 0' })
+  etcdReadycheckTimeout = 2_000;
 
   /** The embedded store holds JSON. The default of other backends is accepted, too, and is no wish that it be another. */
   @Flag('storage-media-type')

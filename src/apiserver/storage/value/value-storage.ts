@@ -81,8 +81,8 @@ export abstract class ValueStorage implements Storage {
     return this.storage.compactRevision();
   }
 
-  healthy(): Promise<void> {
-    return this.storage.healthy();
+  healthy(timeoutMs?: number): Promise<void> {
+    return this.storage.healthy(timeoutMs);
   }
 
   close(): Promise<void> {

@@ -1,0 +1,93 @@
+/** A real kube-apiserver of the test's own, on an etcd that the test shares with it. */
+import type { Buffer } from 'node:buffer';
+import { spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findReference } from '../../scripts/find-reference.mjs';
+import { freePort } from '../../scripts/free-port.ts';
+
+export const kubeApiserver: string | undefined = findReference('kube-apiserver');
+export const noKubeApiserver = 'there is no kube-apiserver: ../shared/reference/build.sh makes one';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface KubeApiserver extends AsyncDisposable {
+  /** As an administrator. */
+  fetch(path: string, options?: { readonly method?: string; readonly body?: unknown }): Promise<Answer>;
+}
+
+const token = 'admin-token';
+
+export async function startKubeApiserver(etcdUrl: string, flags: readonly string[] = []): Promise<KubeApiserver> {
+  if (kubeApiserver === undefined) throw new Error(noKubeApiserver);
+  const folder = mkdtempSync(join(tmpdir(), 'kube-apiserver-'));
+  const port = await freePort();
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  writeFileSync(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }));
+  writeFileSync(join(folder, 'tokens.csv'), `${token},admin,admin-uid,"system:masters"\n`);
+  const args = [
+    ...[`--etcd-servers=${etcdUrl}`, `--secure-port=${port}`, '--bind-address=127.0.0.1', '--advertise-address=127.0.0.1'],
+    ...[`--cert-dir=${folder}`, `--token-auth-file=${join(folder, 'tokens.csv')}`, '--authorization-mode=RBAC'],
+    ...[`--service-account-key-file=${join(folder, 'sa.key')}`, `--service-account-signing-key-file=${join(folder, 'sa.key')}`],
+    ...['--service-account-issuer=https://kubernetes.default.svc', '--service-cluster-ip-range=10.0.0.0/24'],
+    ...['--endpoint-reconciler-type=none', ...flags],
+  ];
+  const log = join(folder, 'log');
+  const child = spawn(kubeApiserver, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  child.stderr.pipe(createWriteStream(log));
+  const fetch: KubeApiserver['fetch'] = (path, options) => call(port, path, options);
+  for (let isReady = false; !isReady; ) {
+    if (child.exitCode !== null) throw new Error(`kube-apiserver ended with ${child.exitCode}: ${readFileSync(log, 'utf8').slice(-1000)}`);
+    await sleep(200);
+    isReady = await fetch('/readyz').then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  }
+  return {
+    fetch,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function call(port: number, path: string, { method, body }: { readonly method?: string; readonly body?: unknown } = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      {
+        host: '127.0.0.1',
+        port,
+        path,
+        method: method ?? (body === undefined ? 'GET' : 'POST'),
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        // It has made its certificate itself, for this test.
+        rejectUnauthorized: false,
+        agent: false,
+      },
+      (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        response.on('end', () => {
+          const isJson = response.headers['content-type']?.includes('json');
+          resolve({ status: response.statusCode ?? 0, body: isJson ? (JSON.parse(text) as Answer['body']) : { text } });
+        });
+        response.on('error', reject);
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
