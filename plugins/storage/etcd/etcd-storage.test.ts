@@ -1,4 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Buffer } from 'node:buffer';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { CompactedError, UnavailableError, UnknownOutcomeError } from '#apiserver/storage/errors';
+import { issueServingCertificate } from '#testing/serving-certificate';
 import { etcd, type EtcdServer, noEtcd, startEtcd } from '../../../test/servers/etcd-server.ts';
 import { storageConformance } from '#apiserver/storage/conformance';
 import { EtcdStorage } from './etcd-storage.ts';
@@ -32,6 +40,55 @@ else {
         },
       };
     });
+  });
+
+  it('goes on with another server where the first is not there', async () => {
+    await using server = await startEtcd();
+    const storage = await EtcdStorage.open({ servers: ['http://127.0.0.1:1', server.url] });
+    const { revision } = await storage.create('/pods/a', () => Buffer.from('1'));
+    expect(await storage.currentRevision()).toBe(revision);
+    await storage.close();
+  });
+
+  it('speaks TLS with servers of its authority, and with no others', async () => {
+    const { cert, key, certificateAuthority } = await issueServingCertificate();
+    const folder = mkdtempSync(join(tmpdir(), 'etcd-tls-'));
+    writeFileSync(join(folder, 'cert'), cert);
+    writeFileSync(join(folder, 'key'), key);
+    const flags = ['--cert-file', join(folder, 'cert'), '--key-file', join(folder, 'key')];
+    await using server = await startEtcd(flags, 'https');
+    const storage = await EtcdStorage.open({ servers: [server.url], ca: Buffer.from(certificateAuthority) });
+    await storage.create('/pods/a', () => Buffer.from('1'));
+    await storage.close();
+    await expect(EtcdStorage.open({ servers: [server.url] })).rejects.toThrow(UnavailableError);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('does not know what became of a write that the server took and did not answer', async () => {
+    await using server = await startEtcd();
+    const storage = await EtcdStorage.open({ servers: [server.url] });
+    server.child.kill('SIGSTOP');
+    const write = storage.create('/pods/a', () => Buffer.from('1')).catch((error: unknown) => error);
+    await sleep(100);
+    server.child.kill('SIGKILL');
+    expect(await write).toBeInstanceOf(UnknownOutcomeError);
+    await once(server.child, 'exit');
+    await vi.waitFor(() => expect(storage.create('/pods/b', () => Buffer.from('1'))).rejects.toThrow(UnavailableError), 5_000);
+    await expect(storage.healthy(200)).rejects.toThrow(UnavailableError);
+    await storage.close();
+  });
+
+  it('is compacted by one of several at a time, an interval behind', async () => {
+    await using server = await startEtcd();
+    const open = (): Promise<EtcdStorage> => EtcdStorage.open({ servers: [server.url], compactionIntervalMs: 200 });
+    const storages = [await open(), await open()] as const;
+    const [storage] = storages;
+    const first = await storage.create('/pods/a', () => Buffer.from('1'));
+    const second = await storage.update('/pods/a', first.revision, () => Buffer.from('2'));
+    await vi.waitFor(async () => expect(await storage.compactRevision()).toBeGreaterThanOrEqual(second.revision), 5_000);
+    await expect(storage.get('/pods/a', { revision: first.revision })).rejects.toThrow(CompactedError);
+    expect((await storage.get('/pods/a'))?.value.toString()).toBe('2');
+    for (const one of storages) await one.close();
   });
 
   it('a server that is not there is refused', async () => {

@@ -48,7 +48,7 @@ export class StorageOptions {
     if (storageBackend !== 'etcd3') return servers.length === 0 ? undefined : '--etcd-servers is for --storage-backend=etcd3';
     if (servers.length === 0) return '--etcd-servers must be specified';
     return servers
-      .filter((server) => !/^(https?|unix):\/\/[^/]/.test(server) || !URL.canParse(server))
+      .filter((server) => !/^(https?:\/\/[^/]|unix:\/\/)/.test(server) || !URL.canParse(server))
       .map((server) => `--etcd-servers: ${JSON.stringify(server)} must be http://HOST:PORT, https://HOST:PORT or unix://PATH`);
   })
   etcdServers: readonly string[] = [];
