@@ -21,6 +21,16 @@ export interface Aggregation extends Disposable {
   reloadClientCertificate(certificate: ProxyClientCertificate | undefined): void;
 }
 
+/** Upstream starts its controllers one by one; here they are one, and health tells of all by their names. */
+const hooksOfTheSameStart = [
+  'start-kube-aggregator-informers',
+  'apiservice-status-local-available-controller',
+  'apiservice-status-remote-available-controller',
+  'apiservice-discovery-controller',
+  'apiservice-openapi-controller',
+  'apiservice-openapiv3-controller',
+];
+
 /** Sends requests on to the servers that APIServices name, from the first moment on. */
 export function installAggregation({ server, client, services, config, log, discovery, openApi }: AggregationParts): Aggregation {
   const proxied = new Map<string, Handler>();
@@ -37,7 +47,9 @@ export function installAggregation({ server, client, services, config, log, disc
       log.error({ reason: error instanceof Error ? error.message : String(error) }, 'an APIService could not be brought up to date'),
   });
   server.director.proxied = proxied;
+  if (certificate) server.hooks.addPostStart({ name: 'aggregator-reload-proxy-client-cert', run: () => Promise.resolve() });
   server.hooks.addPostStart({ name: 'apiservice-registration-controller', run: () => aggregator.start() });
+  for (const name of hooksOfTheSameStart) server.hooks.addPostStart({ name, run: () => Promise.resolve() });
   return {
     reloadClientCertificate(next) {
       certificate = next;

@@ -70,7 +70,10 @@ export class ExtensionServer implements Disposable {
 
   /** Where a request goes. `path` is escaped; `query` has no question mark. Throws as `resolve` does. */
   location(path: string, query: string, user: UserInfo): ProxyLocation {
-    return { secure: true, ...this.resolve(), path, query, tls: this.#tls, agent: this.#agent, headers: authProxyHeaders(user) };
+    const endpoint = this.resolve();
+    const host = hostOf(endpoint);
+    const headers = { host, 'x-forwarded-host': host, 'x-forwarded-proto': 'https', ...authProxyHeaders(user) };
+    return { secure: true, ...endpoint, path, query, tls: this.#tls, agent: this.#agent, headers };
   }
 
   /** A request of the server's own. Redirects are not followed. Rejects with an Error in Go's words. */

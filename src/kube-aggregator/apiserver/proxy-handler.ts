@@ -1,7 +1,7 @@
 import { StatusError } from '#apimachinery/api/errors';
 import { isUpgrade, proxyRequest } from '#apiserver/endpoints/handlers/proxy';
 import { respondText } from '#apiserver/endpoints/handlers/responses';
-import type { Handler } from '#apiserver/endpoints/request/request-context';
+import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { ExtensionServer } from './extension-server.ts';
 
 /**
@@ -18,13 +18,14 @@ export class ProxyHandler {
 
   readonly serve: Handler = async (context) => {
     if (!this.isAvailable) return respondText(context, 503, 'service unavailable');
+    const path = escapePath(context.path);
     let location: ReturnType<ExtensionServer['location']>;
     try {
-      location = this.server.location(escapePath(context.path), context.query, context.authenticatedUser);
+      location = this.server.location(path, queryOf(context), context.authenticatedUser);
     } catch {
       return respondText(context, 503, 'service unavailable');
     }
-    const headers = { ...location.headers, ...(context.auditId && { 'audit-id': context.auditId }) };
+    const headers = { ...location.headers, 'x-forwarded-uri': path, ...(context.auditId && { 'audit-id': context.auditId }) };
     try {
       await proxyRequest(context, { ...location, headers, rejectsRedirects: this.rejectsRedirects }, isUpgrade(context));
     } catch (error) {
@@ -33,6 +34,14 @@ export class ProxyHandler {
       if (!exchange.responded && !exchange.closed) respondText(context, 503, error.message);
     }
   };
+}
+
+/** As it was understood here, by name. */
+function queryOf({ query }: RequestContext): string {
+  if (query === '') return '';
+  const parameters = new URLSearchParams(query);
+  parameters.sort();
+  return parameters.toString();
 }
 
 /** The path that was authorized is the path that is asked for: it is escaped anew. */

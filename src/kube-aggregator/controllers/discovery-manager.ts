@@ -1,3 +1,4 @@
+import { deepEqual } from '#apimachinery/runtime/equality';
 import type { ApiVersionDiscovery, DiscoverableGroup } from '#apiserver/endpoints/discovery/discovery-registry';
 import type { ExtensionServer } from '../apiserver/extension-server.ts';
 import { aggregatorUser } from './availability-controller.ts';
@@ -24,7 +25,8 @@ export interface DiscoveryManagerOptions {
 }
 
 /**
- * Keeps what discovery shows of other servers: each is asked when one of its APIServices changes, and once a minute. A group
+ * Keeps what discovery shows of other servers: each is asked, as each of its APIServices has it,
+ * when that changes, and once a minute. A group
  * version whose server gives no answer is there without resources, and stale. Upstream: kube-aggregator/pkg/apiserver/handler_discovery.go.
  */
 export class DiscoveryManager implements Disposable {
@@ -35,7 +37,7 @@ export class DiscoveryManager implements Disposable {
 
   constructor(readonly options: DiscoveryManagerOptions) {
     this.#queue = new KeyedQueue({
-      work: (key) => this.#fetch(key),
+      work: (name) => this.#fetch(name),
       firstRetryMs: 500,
       lastRetryMs: refreshMs,
       resyncMs: refreshMs,
@@ -45,16 +47,14 @@ export class DiscoveryManager implements Disposable {
 
   /** Of an APIService that came or changed; undefined when it is gone. */
   set(name: string, remote: RemoteGroupVersion | undefined): void {
-    const before = this.#remotes.get(name);
     if (remote) {
       this.#remotes.set(name, remote);
-      this.#queue.add(serverKey(remote.server));
-    } else if (this.#remotes.delete(name)) {
+      this.#queue.add(name);
+    } else {
+      if (!this.#remotes.delete(name)) return;
       this.#entries.delete(name);
-    } else return;
-    if (before && this.#of(serverKey(before.server)).length === 0) {
-      this.#answers.delete(serverKey(before.server));
-      this.#queue.forget(serverKey(before.server));
+      this.#answers.delete(name);
+      this.#queue.forget(name);
     }
     this.#change();
   }
@@ -63,52 +63,43 @@ export class DiscoveryManager implements Disposable {
     this.#queue[Symbol.dispose]();
   }
 
-  #of(key: string): (readonly [string, RemoteGroupVersion])[] {
-    return [...this.#remotes].filter(([, { server }]) => serverKey(server) === key);
+  async #fetch(name: string): Promise<boolean> {
+    const remote = this.#remotes.get(name);
+    if (!remote) return true;
+    const { version } = remote;
+    const entry = await this.#entry(name, remote).catch((): ApiVersionDiscovery => ({ version, freshness: 'Stale' }));
+    if (this.#remotes.get(name) !== remote) return true;
+    const isNew = !deepEqual(entry, this.#entries.get(name));
+    this.#entries.set(name, entry);
+    if (isNew) this.#change();
+    return entry.freshness === 'Current';
   }
 
-  async #fetch(key: string): Promise<boolean> {
-    const [first] = this.#of(key);
-    if (!first) return true;
-    const versions = await this.#aggregated(key, first[1].server).catch(() => undefined);
-    let isCurrent = true;
-    for (const [name, remote] of this.#of(key)) {
-      const { version } = remote;
-      const entry = await this.#entry(remote, versions).catch((): ApiVersionDiscovery => ({ version, freshness: 'Stale' }));
-      if (entry.freshness === 'Stale') isCurrent = false;
-      if (this.#remotes.get(name) === remote) this.#entries.set(name, entry);
-    }
-    this.#change();
-    return isCurrent;
-  }
-
-  /** What the server says of all it has; `none` if it knows no such form. Rejects if there is no answer. */
-  async #aggregated(key: string, server: ExtensionServer): Promise<RemoteVersions | 'none'> {
-    const known = this.#answers.get(key);
-    const headers = { accept, ...(known?.etag && { 'if-none-match': known.etag }) };
-    const answer = await server.get('/apis', { user: aggregatorUser, headers, timeoutMs });
-    if (answer.status === 304 && known) return known.versions;
-    if (answer.status === 503) throw new Error('service unavailable');
-    if (answer.status !== 200 || !isAggregated(answer.contentType)) return 'none';
-    const versions = aggregatedVersions(answer.body);
-    if (this.#of(key).length > 0) this.#answers.set(key, { etag: answer.etag, versions });
-    return versions;
-  }
-
-  async #entry(
-    { group, version, server }: RemoteGroupVersion,
-    versions: RemoteVersions | 'none' | undefined,
-  ): Promise<ApiVersionDiscovery> {
-    if (versions === undefined) return { version, freshness: 'Stale' };
-    if (versions !== 'none') {
+  /** Rejects if there is no answer. */
+  async #entry(name: string, { group, version, server }: RemoteGroupVersion): Promise<ApiVersionDiscovery> {
+    const versions = await this.#aggregated(name, server);
+    if (versions) {
       const { resources } = versions.get(`${group}/${version}`) ?? {};
       return { version, ...(resources && { resources }), freshness: 'Current' };
     }
     const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
     const user = { name: aggregatorUser.name, groups: [] };
     const { status, body } = await server.get(path, { user, headers: { accept: 'application/json' }, timeoutMs });
-    if (status !== 200) return { version, freshness: 'Stale' };
-    return { version, resources: classicResources(group, version, body), freshness: 'Current' };
+    if (status !== 200) throw new Error(`${path}: ${status}`);
+    return { version, resources: classicResources(body), freshness: 'Current' };
+  }
+
+  /** What the server says of all it has; undefined if it knows no such form. Rejects if there is no answer. */
+  async #aggregated(name: string, server: ExtensionServer): Promise<RemoteVersions | undefined> {
+    const known = this.#answers.get(name);
+    const headers = { accept, ...(known?.etag && { 'if-none-match': known.etag }) };
+    const answer = await server.get('/apis', { user: aggregatorUser, headers, timeoutMs });
+    if (answer.status === 304 && known) return known.versions;
+    if (answer.status === 503) throw new Error('service unavailable');
+    if (answer.status !== 200 || !isAggregated(answer.contentType)) return undefined;
+    const versions = aggregatedVersions(answer.body);
+    if (this.#remotes.get(name)?.server === server) this.#answers.set(name, { etag: answer.etag, versions });
+    return versions;
   }
 
   #change(): void {
@@ -123,8 +114,4 @@ export class DiscoveryManager implements Disposable {
       remote: new Map([[version, this.#entries.get(name) ?? { version, freshness: 'Stale' as const }]]),
     }));
   }
-}
-
-function serverKey({ namespace, name, port }: ExtensionServer): string {
-  return `${namespace}/${name}:${port}`;
 }

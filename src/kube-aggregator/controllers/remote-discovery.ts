@@ -47,13 +47,8 @@ export function aggregatedVersions(body: Buffer): RemoteVersions {
  * Reads the APIResourceList of a server that knows no aggregated form. Throws an Error for what is none.
  * Upstream: apiserver/pkg/endpoints/installer.go (ConvertGroupVersionIntoToDiscovery).
  */
-export function classicResources(group: string, version: string, body: Buffer): ApiResourceDiscovery[] {
+export function classicResources(body: Buffer): ApiResourceDiscovery[] {
   const { resources = [] } = typed<{ resources?: ApiResource[] }>('meta_v1.APIResourceList', body);
-  const kindOf = (resource: ApiResource) => ({
-    group: resource.group || group,
-    version: resource.version || version,
-    kind: resource.kind,
-  });
   const subresources = new Map<string, ApiSubresourceDiscovery[]>();
   for (const resource of resources) {
     const [parent = '', name] = resource.name.split('/', 2);
@@ -78,6 +73,11 @@ export function classicResources(group: string, version: string, body: Buffer): 
         ...(own && { subresources: own }),
       };
     });
+}
+
+/** Groups and versions that a list leaves out are left empty. */
+function kindOf({ group = '', version = '', kind }: ApiResource) {
+  return { group, version, kind };
 }
 
 /** What Go would make of a document: members of other types are refused, unknown ones are dropped, all are in the order of their struct. */

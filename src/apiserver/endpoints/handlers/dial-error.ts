@@ -32,6 +32,7 @@ export function dialErrorText(error: unknown): string {
   if (text && address !== undefined) return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: ${text}`;
   if (Object.hasOwn(certificateTexts, code)) return `tls: failed to verify certificate: ${certificateTexts[code]}`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `tls: failed to verify certificate: x509: ${alternativeNames(error)}`;
+  if (code === 'ECONNRESET' && message === 'socket hang up') return 'EOF';
   if (error instanceof AggregateError) return dialErrorText(error.errors[0]);
   return message;
 }

@@ -4,7 +4,7 @@ import https from 'node:https';
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { newBadRequest, newServiceUnavailable, newStatus, StatusError } from '#apimachinery/api/errors';
-import { BodyTooLargeError, ClientGoneError, type Exchange, type FlatHeaders } from '#apiserver/endpoints/request/exchange';
+import type { Exchange, FlatHeaders } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { Http1Exchange } from '#apiserver/server/serving/http1-exchange';
 import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
@@ -20,14 +20,14 @@ export interface ProxyLocation {
   readonly port: number;
   /** Escaped; may be empty. */
   readonly path: string;
-  /** Of upgraded requests, without the question mark; other requests keep their own query. */
+  /** Without the question mark. Requests that are not upgraded keep their own where it is empty. */
   readonly query: string;
   /** What is dialled, where the name was resolved and checked already. */
   readonly address?: string | undefined;
   /** Certificates of this connection; without `servername` the certificate must be that of `host`. */
   readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'> | undefined;
-  /** Whose connections are used; undefined: those of the process. */
-  readonly agent?: https.Agent | undefined;
+  /** Whose connections are used; false: one of its own; undefined: those of the process. */
+  readonly agent?: https.Agent | false | undefined;
   /** Sent instead of what the client says under these names (in lower case). */
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
   /** Whether a redirect is answered with 502. */
@@ -54,7 +54,7 @@ const identity = /^(authorization|x-remote-|impersonate-)/;
 
 type OutgoingHeaders = Record<string, string | string[]>;
 
-function forwardedHeaders({ exchange }: RequestContext, { headers: own }: ProxyLocation): OutgoingHeaders {
+function forwardedHeaders({ exchange }: RequestContext): OutgoingHeaders {
   const { headers } = exchange;
   const named = new Set(
     String(headers.connection ?? '')
@@ -70,7 +70,7 @@ function forwardedHeaders({ exchange }: RequestContext, { headers: own }: ProxyL
   if (typeof host === 'string') forwarded['host'] = host;
   const before = headers['x-forwarded-for'];
   forwarded['x-forwarded-for'] = before ? `${String(before)}, ${exchange.peer.remoteAddress}` : exchange.peer.remoteAddress;
-  return { ...forwarded, ...own };
+  return forwarded;
 }
 
 export function isUpgrade({ exchange }: RequestContext): boolean {
@@ -82,7 +82,7 @@ function outgoing(location: ProxyLocation, method: string, target: string, heade
   const name = host.includes(':') ? `[${host}]` : host;
   const common = { host: address ?? host, port, method, path: target, headers: { host: `${name}:${port}`, ...headers }, setHost: false };
   if (!secure) return http.request(common);
-  return https.request({ ...common, ...(isIP(host) === 0 && { servername: host }), ...tls, ...(agent && { agent }) });
+  return https.request({ ...common, ...(isIP(host) === 0 && { servername: host }), ...tls, ...(agent !== undefined && { agent }) });
 }
 
 /**
@@ -95,7 +95,8 @@ export async function proxyRequest(context: RequestContext, location: ProxyLocat
   if (upgradeOnly) throw newBadRequest('Upgrade request required');
   let { path } = location;
   if (!path.endsWith('/') && context.path.endsWith('/')) path += '/';
-  const query = context.query && `?${context.query}`;
+  const own = location.query || context.query;
+  const query = own && `?${own}`;
   // Relative links of a page need its slash.
   if (path === '' && (context.method === 'GET' || context.method === 'HEAD')) {
     context.headers.push('Location', `${exchange.url.split('?', 1)[0]}/${query}`);
@@ -108,7 +109,7 @@ async function exchangeWith(context: RequestContext, location: ProxyLocation, pa
   const { exchange } = context;
   const own = exchange.url.split('?', 1)[0] as string;
   const prefix = own.endsWith(path) ? own.slice(0, own.length - path.length) : own;
-  const headers = { ...forwardedHeaders(context, location), 'x-forwarded-uri': own };
+  const headers = { ...forwardedHeaders(context), 'x-forwarded-uri': own, ...location.headers };
   const response = await responseTo(context, location, `${path || '/'}${query}`, headers);
   if (exchange.responded || exchange.closed) {
     response.destroy();
@@ -125,30 +126,30 @@ function isRedirect({ statusCode = 0, headers }: http.IncomingMessage): boolean 
   return statusCode >= 300 && statusCode <= 399 && Boolean(headers.location);
 }
 
-/** A request without a body that came upon a connection which the other side had just closed is sent once more. */
+/** A request without a body that came upon a connection which the other side had just closed is sent once more, on a new one. */
 async function responseTo(
-  { exchange, method }: RequestContext,
+  context: RequestContext,
   location: ProxyLocation,
   target: string,
   headers: OutgoingHeaders,
 ): Promise<http.IncomingMessage> {
+  const { exchange, method } = context;
   const isRepeatable = repeatable.has(method) && exchange.headers['content-length'] === undefined;
-  for (;;) {
-    const request = outgoing(location, method, target, headers);
+  const attempt = (place: ProxyLocation): Promise<http.IncomingMessage> => {
+    const request = outgoing(place, method, target, headers);
     exchange.onClose(() => request.destroy());
-    try {
-      return await new Promise<http.IncomingMessage>((resolve, reject) => {
-        request.once('response', resolve);
-        request.once('error', reject);
-        if (isRepeatable) request.end();
-        else sendBody(exchange, request).catch(reject);
+    return new Promise((resolve, reject) => {
+      request.once('response', resolve);
+      request.once('error', (error: NodeJS.ErrnoException) => {
+        const mayHaveBeenLost = request.reusedSocket && error.code === 'ECONNRESET' && !exchange.closed;
+        if (isRepeatable && mayHaveBeenLost && place.agent) attempt({ ...place, agent: false }).then(resolve, reject);
+        else reject(newServiceUnavailable(`error trying to reach service: ${dialErrorText(error)}`));
       });
-    } catch (error) {
-      if (error instanceof BodyTooLargeError || error instanceof ClientGoneError) throw error;
-      if (isRepeatable && request.reusedSocket && !exchange.closed) continue;
-      throw newServiceUnavailable(`error trying to reach service: ${dialErrorText(error)}`);
-    }
-  }
+      if (isRepeatable) request.end();
+      else sendBody(exchange, request).catch(reject);
+    });
+  };
+  return attempt(location);
 }
 
 /** Sends the request's body on as it comes in; that of the in-process transport is there already. */
@@ -213,7 +214,8 @@ function relay({ exchange, method }: RequestContext, response: http.IncomingMess
 /** Answers that are not 101 are sent on as they are, and the connection ends: nothing may follow on it (CVE-2018-1002105). */
 async function proxyUpgrade(context: RequestContext, exchange: UpgradeExchange, location: ProxyLocation): Promise<void> {
   const headers: OutgoingHeaders = {
-    ...forwardedHeaders(context, location),
+    ...forwardedHeaders(context),
+    ...location.headers,
     connection: 'Upgrade',
     upgrade: String(exchange.headers.upgrade),
   };

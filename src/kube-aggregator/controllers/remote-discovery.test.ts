@@ -1,0 +1,58 @@
+import { Buffer } from 'node:buffer';
+import { describe, expect, it } from 'vitest';
+import { aggregatedVersions, classicResources, isAggregated } from './remote-discovery.ts';
+
+const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+
+it.each([
+  ['application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList', true],
+  ['application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList', true],
+  ['application/json;g=apidiscovery.k8s.io;v=v3;as=APIGroupDiscoveryList', false],
+  ['application/json', false],
+])('%s is the aggregated form: %s', (contentType, want) => {
+  expect(isAggregated(contentType)).toBe(want);
+});
+
+describe('the aggregated form', () => {
+  it('is read by group version, kinds that are left out being empty', () => {
+    const resource = {
+      resource: 'things',
+      scope: 'Cluster',
+      singularResource: 'thing',
+      verbs: ['get'],
+      subresources: [{ subresource: 'x', verbs: ['get'] }],
+    };
+    const list = { items: [{ metadata: { name: 'a.io' }, versions: [{ version: 'v1', resources: [resource], unknown: 1 }] }] };
+    const noKind = { group: '', version: '', kind: '' };
+    expect(aggregatedVersions(bytes(list)).get('a.io/v1')).toEqual({
+      version: 'v1',
+      resources: [{ ...resource, responseKind: noKind, subresources: [{ subresource: 'x', verbs: ['get'], responseKind: noKind }] }],
+    });
+  });
+
+  it.each([
+    { name: 'a text', body: Buffer.from('hello') },
+    { name: 'members of other types', body: bytes({ items: [{ versions: 'v1' }] }) },
+  ])('is refused: $name', ({ body }) => {
+    expect(() => aggregatedVersions(body)).toThrow(Error);
+  });
+});
+
+it('of the classic form subresources go to their resource', () => {
+  const resources = [
+    { name: 'things', singularName: 'thing', namespaced: true, kind: 'Thing', verbs: ['get'], shortNames: ['th'] },
+    { name: 'things/scale', singularName: '', namespaced: true, group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get'] },
+    { name: 'orphans/status', singularName: '', namespaced: true, kind: 'Orphan', verbs: ['get'] },
+  ];
+  expect(classicResources(bytes({ kind: 'APIResourceList', groupVersion: 'a.io/v1', resources }))).toEqual([
+    {
+      resource: 'things',
+      responseKind: { group: '', version: '', kind: 'Thing' },
+      scope: 'Namespaced',
+      singularResource: 'thing',
+      verbs: ['get'],
+      shortNames: ['th'],
+      subresources: [{ subresource: 'scale', responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, verbs: ['get'] }],
+    },
+  ]);
+});
