@@ -1,8 +1,10 @@
+import type { Registry } from 'prom-client';
 import type { Handler } from '#apiserver/endpoints/request/request-context';
 import type { LoopbackClient } from '#apiserver/registry/loopback-client';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import type { ServiceResolver } from '#apiserver/server/service-resolver';
 import { ApiAggregator } from '#kube-aggregator/apiserver/api-aggregator';
+import { AvailabilityMetrics } from '#kube-aggregator/controllers/availability-metrics';
 import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/extension-server';
 import type { Log } from './log.ts';
 import type { Published } from './non-resource-routes.ts';
@@ -13,6 +15,7 @@ export interface AggregationParts extends Published {
   readonly client: LoopbackClient;
   readonly services: ServiceResolver;
   readonly config: AggregationConfig;
+  readonly registry: Registry;
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -32,13 +35,15 @@ const hooksOfTheSameStart = [
 ];
 
 /** Sends requests on to the servers that APIServices name, from the first moment on. */
-export function installAggregation({ server, client, services, config, log, discovery, openApi }: AggregationParts): Aggregation {
+export function installAggregation(parts: AggregationParts): Aggregation {
+  const { server, client, services, config, registry, log, discovery, openApi } = parts;
   const proxied = new Map<string, Handler>();
   let certificate = config.clientCertificate;
   const aggregator = new ApiAggregator({
     client,
     services,
     proxied,
+    metrics: new AvailabilityMetrics(registry),
     rejectsRedirects: config.rejectsRedirects,
     clientCertificate: () => certificate,
     onDiscovery: (groups) => discovery.set('aggregator', groups),

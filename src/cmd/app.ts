@@ -207,6 +207,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     server,
     client: controlPlane.client,
     services,
+    registry,
     config: config.aggregation ?? { rejectsRedirects: true },
     log,
     ...published,

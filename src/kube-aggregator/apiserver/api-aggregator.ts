@@ -6,6 +6,7 @@ import type { LoopbackClient } from '#apiserver/registry/loopback-client';
 import type { APIService, APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.gen';
 import { apiRegistrationGroup } from '../apis/apiregistration/group.ts';
 import { isAvailable } from '../controllers/availability.ts';
+import type { AvailabilityMetrics } from '../controllers/availability-metrics.ts';
 import { apiServicesTarget, AvailabilityController } from '../controllers/availability-controller.ts';
 import { DiscoveryManager } from '../controllers/discovery-manager.ts';
 import { OpenApiController } from '../controllers/openapi-controller.ts';
@@ -17,6 +18,7 @@ export interface ApiAggregatorOptions extends ExtensionServerOptions {
   /** Where the handlers of group versions that other servers answer for go, by `group/version`. */
   readonly proxied: Map<string, Handler>;
   readonly rejectsRedirects: boolean;
+  readonly metrics: AvailabilityMetrics;
   onDiscovery(groups: readonly DiscoverableGroup[]): void;
   onOpenApi(documents: ReadonlyMap<string, DocumentBuilder>): void;
   onError(error: unknown): void;
@@ -54,6 +56,7 @@ export class ApiAggregator implements Disposable {
     this.#subscription = this.options.client.informer<APIService>(apiServicesTarget).subscribe((type, apiService) => {
       this.#follow(apiService.metadata.name ?? '', type === 'DELETED' ? undefined : apiService);
       this.#availability.observe(type, apiService);
+      this.options.metrics.observe(type, apiService);
     });
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type EndpointSliceObject, passedAvailability, type ServiceObject, serviceProblem, withAvailability } from './availability.ts';
 
 const reference = { namespace: 'n', name: 's', port: 443 };
-const service = (spec: ServiceObject['spec']): ServiceObject => ({
+const service = (spec: NonNullable<ServiceObject['spec']>): ServiceObject => ({
   apiVersion: 'v1',
   kind: 'Service',
   metadata: { name: 's', namespace: 'n' },
