@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import http2 from 'node:http2';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -94,6 +95,34 @@ async function available(name: string): Promise<Json> {
   return (body['status']?.conditions?.[0] ?? {}) as Json;
 }
 
+const jsonHeaders = (): Record<string, string> => ({
+  authorization: `Bearer ${front.token('admin')}`,
+  'content-type': 'application/json',
+});
+
+async function createOverHttp1(path: string, body: string): Promise<number> {
+  const request = https.request(`${front.url}${path}`, {
+    method: 'POST',
+    ca: front.certificateAuthority,
+    headers: jsonHeaders(),
+    agent: false,
+  });
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  await once(response.resume(), 'end');
+  return response.statusCode ?? 0;
+}
+
+async function createOverHttp2(path: string, body: string): Promise<number> {
+  const session = http2.connect(front.url ?? '', { ca: front.certificateAuthority ?? '' });
+  const stream = session.request({ ':method': 'POST', ':path': path, ...jsonHeaders() });
+  stream.end(body);
+  const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader];
+  await once(stream.resume(), 'end');
+  session.close();
+  return headers[':status'] ?? 0;
+}
+
 async function register(group: string, port: number, spec: object): Promise<void> {
   const { code } = await call(apiServices, {
     body: {
@@ -155,6 +184,16 @@ describe('an APIService with a server', () => {
     expect(await call(`${widgets.path()}/a`)).toMatchObject({ code: 200, body: { kind: 'Widget', spec: { n: 1 } } });
     const there = await extension.fetch(`${widgets.path()}/a`);
     expect(there.status).toBe(200);
+  });
+
+  it.each([
+    { protocol: 'HTTP/1.1', create: createOverHttp1 },
+    { protocol: 'HTTP/2', create: createOverHttp2 },
+  ])('takes bodies as they come, over $protocol', async ({ protocol, create }) => {
+    const name = protocol.toLowerCase().replace(/\W/g, '-');
+    const body = JSON.stringify(widget(widgets, name, { spec: { text: 'x'.repeat(500_000) } }));
+    expect(await create(widgets.path(), body)).toBe(201);
+    expect((await extension.fetch(`${widgets.path()}/${name}`)).status).toBe(200);
   });
 
   it('is asked by the name of who asks, whatever the request says of it', async () => {

@@ -183,6 +183,11 @@ describe('refused', () => {
       ['--feature-gates=APIServerTracing=false'],
       ['cannot set feature gate APIServerTracing to false, feature is locked to true'],
     ],
+    [
+      'a certificate for extension servers without its key, and a key without its certificate',
+      ['--proxy-client-key-file=/x'],
+      ['--proxy-client-cert-file and --proxy-client-key-file are needed both, or neither'],
+    ],
     ['a gate that does nothing yet', ['--feature-gates=AllAlpha=true'], ['--feature-gates=AllAlpha=true is not implemented yet']],
     [
       'an unknown plugin',
