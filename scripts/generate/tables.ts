@@ -128,6 +128,7 @@ export function factTables(facts: string): GeneratedFile[] {
   // Only tests read these: they hold the resource definitions against what the real server shows.
   const drift = `${kubernetes}/drift`;
   add(drift, 'resources', resources.served, 2);
+  add(drift, 'off-by-default', resources.offByDefault as Table, 2);
   add(drift, 'columns', read(facts, 'columns.json').list as Table);
   add(drift, 'field-selectors', read(facts, 'field-selectors.json').resources as Table);
   add(drift, 'storage', read(facts, 'storage.json').resources as Table);

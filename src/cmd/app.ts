@@ -22,6 +22,7 @@ import { Scheme } from '#apiserver/registry/scheme';
 import { ChainKinds } from '#apiserver/registry/served-kinds';
 import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
+import { ResourceConfig } from '#apiserver/server/resource-config';
 import { GenericServer } from '#apiserver/server/generic-server';
 import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
 import { RegistryMetrics } from '#apiserver/server/metrics/metrics';
@@ -108,13 +109,18 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     kubernetes: new ApiServerTarget('kube-apiserver'),
     apiextensions: new ApiServerTarget('apiextensions-apiserver'),
     customResources: new ApiServerTarget('custom-resources', true),
+    /** Not in the chain: what clients cannot ask for, while the server's own duties still do. */
+    switchedOff: new ApiServerTarget('switched-off'),
   };
+  const features = config.features ?? defaultFeatureGates();
+  const resourceConfig = config.resourceConfig ?? new ResourceConfig();
   const builders = [
     { target: targets.kubernetes, builder: new SchemeBuilder(schema, ...groups) },
     { target: targets.apiextensions, builder: new SchemeBuilder(apiextensionsSchema, apiExtensionsGroup) },
     { target: targets.aggregator, builder: new SchemeBuilder(aggregatorSchema, apiRegistrationGroup) },
   ];
-  for (const { builder } of builders) builder.addToScheme(scheme);
+  const apis = builders.map(({ target, builder }) => ({ target, builder, served: resourceConfig.served(builder.groups, features) }));
+  for (const { builder, served } of apis) builder.addToScheme(scheme, served);
 
   const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions, targets.customResources];
   const backend = await openStorage(config.storage);
@@ -122,7 +128,13 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   const encrypted = encryption && new EncryptedStorage(backend, transformersFor(encryption, scheme));
   const etcd = config.storage.backend === 'etcd' ? config.storage : undefined;
   const objects = etcd ? new ObjectStorage(encrypted ?? backend, objectFormsFor(scheme, etcd.mediaType)) : (encrypted ?? backend);
-  const controlPlane = new ControlPlane({ config, chain, storage: objects, log, groups: () => scheme.groups });
+  const controlPlane = new ControlPlane({
+    config,
+    chain: [...chain, targets.switchedOff],
+    storage: objects,
+    log,
+    groups: () => scheme.groups,
+  });
   const escalation = new EscalationCheck();
   const storage = new StorageFactory(objects, new Map([...controlPlane.storeHooks, ...escalation.hooks]), config.eventTtlSeconds);
   const authorities = {
@@ -143,14 +155,17 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
         metrics: new RegistryMetrics(registry),
         restMapper: new EndpointMapper(chain),
         clock: systemClock,
-        featureGates: defaultFeatureGates(),
+        featureGates: features,
         shutdownSignal: shutdown.signal,
       },
       config.routesToEndpoints ?? false,
     ),
     AdmissionModule.register(config.admission, config.admissionConfigurations, contributions, new AdmissionMetrics(registry)),
     PagesModule,
-    ...builders.flatMap(({ target, builder }) => builder.groups.map((group) => ApiGroupModule.register(group, target))),
+    ...apis.flatMap(({ target, served }) => served.map((group) => ApiGroupModule.register(group, target))),
+    ...builders.flatMap(({ builder }) =>
+      resourceConfig.switchedOff(builder.groups).map((group) => ApiGroupModule.register(group, targets.switchedOff)),
+    ),
   ];
   const nest = await NestFactory.create(rootModule(modules), new ExpressAdapter(), { logger: false, abortOnError: false });
   await nest.init();

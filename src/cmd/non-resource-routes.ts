@@ -11,6 +11,7 @@ import { tables } from '#kubernetes/schema/schema';
 import { DiscoveryRegistry } from '#apiserver/endpoints/discovery/discovery-registry';
 import { respondBytes, respondCompressible } from '#apiserver/endpoints/handlers/responses';
 import type { Handler } from '#apiserver/endpoints/request/request-context';
+import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Scheme } from '#apiserver/registry/scheme';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import { registerProcessMetrics } from '#apiserver/server/metrics/process-metrics';
@@ -41,12 +42,13 @@ export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, 
   mux.handle('/metrics', async (context) => {
     respondCompressible(context, 200, 'text/plain; version=0.0.4; charset=utf-8', Buffer.from(await registry.metrics()));
   });
+  const served = (all: readonly ApiGroup[]): ApiGroup[] => scheme.groups.filter(({ group }) => all.some((one) => one.group === group));
   const openApi = new OpenApiRegistry();
   openApi.set('extension-servers', new Map());
   openApi.set('root', rootDocuments(tables));
-  openApi.set('kubernetes', groupDocuments(groups, tables));
-  openApi.set('apiextensions', groupDocuments([apiExtensionsGroup], apiextensionsTables));
-  openApi.set('aggregator', groupDocuments([apiRegistrationGroup], aggregatorTables));
+  openApi.set('kubernetes', groupDocuments(served(groups), tables));
+  openApi.set('apiextensions', groupDocuments(served([apiExtensionsGroup]), apiextensionsTables));
+  openApi.set('aggregator', groupDocuments(served([apiRegistrationGroup]), aggregatorTables));
   installOpenApi(mux, openApi);
   const discovery = new DiscoveryRegistry();
   // What other servers answer for comes before all.

@@ -1,5 +1,7 @@
 import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import type { StorageMediaType } from './object-forms.ts';
+import type { ResourceConfig } from '#apiserver/server/resource-config';
+import type { FeatureGates } from '#apiserver/server/feature-gates';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
 import type { KeyObject } from 'node:crypto';
@@ -152,6 +154,10 @@ export interface ServerConfig {
   readonly routesToEndpoints?: boolean | undefined;
   /** Default: no certificate, and redirects are refused. */
   readonly aggregation?: AggregationConfig | undefined;
+  /** `--runtime-config`: which of the built-in APIs are on; undefined: those that are by default. */
+  readonly resourceConfig?: ResourceConfig | undefined;
+  /** undefined: all features at their defaults. */
+  readonly features?: FeatureGates | undefined;
   /** What differs from `defaultControlPlaneOptions`. */
   readonly controlPlane?: Partial<ControlPlaneOptions> | undefined;
 }

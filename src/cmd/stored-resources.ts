@@ -17,7 +17,7 @@ export function resourcesByPlace(scheme: Scheme): (place: string) => ResourceDef
   let builtIn: ReadonlyMap<string, ResourceDefinition> | undefined;
   return (place) => {
     builtIn ??= new Map(
-      scheme.groups
+      scheme.known
         .flatMap(({ resources }) => resources)
         .flatMap((one) => (one.storagePath === undefined ? [] : [[one.storagePath, one] as const])),
     );

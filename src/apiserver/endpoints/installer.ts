@@ -169,7 +169,8 @@ export class Installer {
         groupVersion: groupVersionString(definition),
         kind: definition.kind,
         subresource,
-        convert: (object, to) => convertTo(source.inVersion(definition, to), definition, object),
+        convert: (object, to) =>
+          convertTo(source.inVersion(definition, to), source.inVersion(definition, object.apiVersion) ?? definition, object),
         typeFor: (groupVersion) => typeIn(source, definition, groupVersion),
         resetFields: own.resetFields && FieldSet.of(...own.resetFields.map((path) => path.map(fieldElement))),
       }),
@@ -213,7 +214,7 @@ function typeIn(source: ResourceSource, definition: ResourceDefinition, groupVer
   return source.types(other).struct(other.applySchema ?? other.schema);
 }
 
-/** An object in another version, by way of the stored one; undefined if that version is not served. */
+/** An object of a definition's version in another one, by way of the stored one; undefined if there is no such version. */
 function convertTo(other: ResourceDefinition | undefined, definition: ResourceDefinition, object: KubeObject): KubeObject | undefined {
   if (!other) return undefined;
   const stored = definition.storageVersion ? definition.storageVersion.conversion.toStorage(object) : object;

@@ -185,6 +185,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly subresources: Readonly<Record<string, Subresource<T>>>;
   /** Told to clients with every request of the resource: it is deprecated, and what to use. */
   readonly deprecationWarning?: string | undefined;
+  /** The feature without which the resource is not served, even if its version is. */
+  readonly featureGate?: string | undefined;
   /** Seconds after which objects vanish (events). */
   readonly ttlSeconds?: number | undefined;
   /** Of custom resources. */

@@ -23,7 +23,9 @@ export class SchemeBuilder {
     return this.#groups;
   }
 
-  addToScheme(scheme: Scheme): void {
-    for (const group of this.#groups) scheme.addGroup(group, this.schemas);
+  /** `served`: what of the groups clients can ask for. */
+  addToScheme(scheme: Scheme, served: readonly ApiGroup[] = this.#groups): void {
+    const byName = new Map(served.map((group) => [group.group, group]));
+    for (const group of this.#groups) scheme.addGroup(group, this.schemas, byName.get(group.group) ?? null);
   }
 }

@@ -10,14 +10,20 @@ import type { ResourceDefinition } from './resource-definition.ts';
  */
 export class Scheme implements KindLookup {
   readonly #groups = new Map<string, ApiGroup>();
+  readonly #known = new Map<string, ApiGroup>();
   readonly #kinds = new Map<string, ResourceDefinition | undefined>();
   readonly #resources = new Map<string, ResourceDefinition>();
   readonly #schemas = new Map<string, SchemaRegistry>();
 
-  /** `schemas`: the tables that the group's definitions name their types of. Throws where the group is there already. */
-  addGroup(group: ApiGroup, schemas: SchemaRegistry): void {
-    if (this.#groups.has(group.group)) throw new Error(`scheme: group ${JSON.stringify(group.group)} is added twice`);
-    this.#groups.set(group.group, group);
+  /**
+   * `schemas`: the tables that the group's definitions name their types of. `served`: what of the group clients can ask for,
+   * if it is not all (null: nothing); the rest is known all the same, for what is stored and for the server's own use. Throws where the group
+   * is there already.
+   */
+  addGroup(group: ApiGroup, schemas: SchemaRegistry, served: ApiGroup | null = group): void {
+    if (this.#known.has(group.group)) throw new Error(`scheme: group ${JSON.stringify(group.group)} is added twice`);
+    this.#known.set(group.group, group);
+    if (served) this.#groups.set(group.group, served);
     this.#schemas.set(group.group, schemas);
     for (const definition of group.resources) {
       this.#kinds.set(kindKey(definition), definition);
@@ -32,7 +38,12 @@ export class Scheme implements KindLookup {
     }
   }
 
-  /** In the order in which they were added. */
+  /** The groups with all that they have, served or not. */
+  get known(): readonly ApiGroup[] {
+    return [...this.#known.values()];
+  }
+
+  /** What is served, in the order in which it was added. */
   get groups(): readonly ApiGroup[] {
     return [...this.#groups.values()];
   }
@@ -44,9 +55,10 @@ export class Scheme implements KindLookup {
     return schemas;
   }
 
-  /** The preferred version of a resource. */
+  /** The preferred version of a resource: of the served ones, if any is. */
   resource({ group, resource }: GroupResource): ResourceDefinition | undefined {
-    return this.#groups.get(group)?.resources.find((definition) => definition.resource === resource);
+    const named = (definition: ResourceDefinition): boolean => definition.resource === resource;
+    return this.#groups.get(group)?.resources.find(named) ?? this.#known.get(group)?.resources.find(named);
   }
 
   definition(resource: GroupVersionResource): ResourceDefinition | undefined {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { compileOrigin } from '#apiserver/endpoints/filters/cors';
+import { ResourceConfig } from '#apiserver/server/resource-config';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
 import { certificateNames, lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
@@ -138,6 +139,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       allowPrivileged: options.pods.allowPrivileged,
       eventTtlSeconds: Math.round(options.events.eventTtl / 1_000),
       serviceClusterIpRange: services.serviceClusterIpRange,
+      resourceConfig: new ResourceConfig(options.apis.runtimeConfig),
+      features: options.features.gates(),
       routesToEndpoints: services.enableAggregatorRouting,
       aggregation,
       controlPlane: {

@@ -15,28 +15,46 @@ export class FeatureOptions {
   @Check<FeatureOptions>((gates: ReadonlyMap<string, string>) => (gates.size > 0 ? gateErrors(gates) : undefined))
   featureGates: ReadonlyMap<string, string> = new Map();
 
+  /** Every gate as it was set, or at its default. */
+  gates(): FeatureGates {
+    return featureGatesWith(this.featureGates);
+  }
+
   /** There are no profiles to be read over HTTP, so switching them off is always done. */
   @Flag('profiling')
   profiling = true;
 }
 
-/** Every gate at its default: no other value is accepted yet. */
+/** The gates that may have another value than their default: what they switch is here. */
+const settable: ReadonlySet<string> = new Set(['ClusterTrustBundle', 'GenericWorkload', 'StorageVersionMigrator']);
+
+/** Every gate at its default. */
 export function defaultFeatureGates(): FeatureGates {
+  return featureGatesWith(new Map());
+}
+
+/** `values` were checked. */
+function featureGatesWith(values: ReadonlyMap<string, string>): FeatureGates {
   const gates = readTable<Record<string, FeatureGate>>('feature-gates');
+  const set = new Map([...values].map(([key, text]) => [gateName(key), isTrue(text)]));
   return {
     enabled(name) {
       const gate = Object.hasOwn(gates, name) ? gates[name] : undefined;
       if (!gate) throw new Error(`unrecognized feature gate: ${name}`);
-      return gate.default;
+      return set.get(name) ?? gate.default;
     },
   };
 }
 
-/** A gate at its default is accepted. `kube:` names the component that this server is. */
+/** `kube:` names the component that this server is. */
+const gateName = (key: string): string => key.replace(/^kube:/, '');
+const isTrue = (text: string): boolean => /^[1tT]/.test(text);
+
+/** A gate at its default is accepted, and one that is settable. */
 function gateErrors(wanted: ReadonlyMap<string, string>): string[] {
   const known = readTable<Record<string, FeatureGate>>('feature-gates');
   return [...wanted].flatMap(([key, text]) => {
-    const name = key.replace(/^kube:/, '');
+    const name = gateName(key);
     const gate = Object.hasOwn(known, name) ? known[name] : undefined;
     if (!gate) {
       const nearest = nearestName(name, Object.keys(known));
@@ -44,8 +62,8 @@ function gateErrors(wanted: ReadonlyMap<string, string>): string[] {
     }
     if (text === '') return `missing bool value for ${name}`;
     if (!/^(1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$/.test(text)) return `invalid value of ${name}=${text}: must be true or false`;
-    const value = /^[1tT]/.test(text);
-    if (value === gate.default) return [];
+    const value = isTrue(text);
+    if (value === gate.default || settable.has(name)) return [];
     if (gate.locked) return `cannot set feature gate ${name} to ${value}, feature is locked to ${gate.default}`;
     return `--feature-gates=${name}=${value} is not implemented yet`;
   });

@@ -1,6 +1,7 @@
 import { validateSync } from 'class-validator';
 import { AdmissionOptions } from './admission-options.ts';
 import { AggregatorOptions } from './aggregator-options.ts';
+import { ApiEnablementOptions } from './api-enablement-options.ts';
 import { AuditOptions } from './audit-options.ts';
 import { AuthenticationOptions } from './authentication-options.ts';
 import { AuthorizationOptions } from './authorization-options.ts';
@@ -50,6 +51,7 @@ export class ServerOptions {
   readonly aggregator = new AggregatorOptions();
   readonly pods = new PodOptions();
   readonly features = new FeatureOptions();
+  readonly apis = new ApiEnablementOptions();
 
   /** The parts with their names. */
   concerns(): [name: string, options: object][] {

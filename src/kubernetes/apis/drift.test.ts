@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DiscoveryRegistry } from '#apiserver/endpoints/discovery/discovery-registry';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
+import { ResourceConfig } from '#apiserver/server/resource-config';
 import { groups } from '#kubernetes/apis/groups';
 import { schema, scheme, tables } from '#kubernetes/schema/schema';
 
@@ -24,8 +25,12 @@ interface ServedResource {
 /** Served by servers that this one delegates to. */
 const others = ['apiextensions.k8s.io/v1', 'apiregistration.k8s.io/v1'];
 const groupVersion = ({ group, version }: { group: string; version: string }) => (group ? `${group}/${version}` : version);
-const resources = groups.flatMap((group) => group.resources);
-const byPath = new Map(resources.map((resource) => [`${groupVersion(resource)}/${resource.resource}`, resource]));
+const features = { enabled: () => true };
+const servedGroups = new ResourceConfig().served(groups, features);
+const resources = servedGroups.flatMap((group) => group.resources);
+const off = groups.flatMap((group) => group.resources).filter((resource) => !resources.includes(resource));
+const pathOf = (resource: ResourceDefinition) => `${groupVersion(resource)}/${resource.resource}`;
+const byPath = new Map(resources.map((resource) => [pathOf(resource), resource]));
 const own = <T>(table: Record<string, T>) => Object.entries(table).filter(([path]) => byPath.has(path));
 
 function kindOf(resource: ResourceDefinition, name: string): { kind: string; aggKind: string | undefined } {
@@ -38,6 +43,9 @@ function kindOf(resource: ResourceDefinition, name: string): { kind: string; agg
 describe('the resource definitions against the real server', () => {
   const served = tables.table<Record<string, Record<string, ServedResource>>>('drift/resources');
 
+  const offByDefault = tables.table<typeof served>('drift/off-by-default');
+  const recorded = { ...served, ...offByDefault };
+
   it('has every resource, and no more', () => {
     const all = Object.entries(served)
       .filter(([gv]) => !others.includes(gv))
@@ -45,8 +53,13 @@ describe('the resource definitions against the real server', () => {
     expect([...byPath.keys()].sort()).toEqual(all.sort());
   });
 
-  it.each([...byPath])('%s', (path, resource) => {
-    const { sub = {}, ...want } = (served[groupVersion(resource)] as Record<string, ServedResource>)[resource.resource] as ServedResource;
+  it('has every resource that is off by default, and no more', () => {
+    const all = Object.entries(offByDefault).flatMap(([gv, list]) => Object.keys(list).map((name) => `${gv}/${name}`));
+    expect([...off.map(pathOf), 'certificates.k8s.io/v1beta1/podcertificaterequests'].sort()).toEqual(all.sort());
+  });
+
+  it.each([...resources, ...off].map((resource) => [pathOf(resource), resource] as const))('%s', (path, resource) => {
+    const { sub = {}, ...want } = recorded[groupVersion(resource)]![resource.resource]!;
     expect({
       kind: resource.kind,
       singular: resource.singular,
@@ -114,7 +127,7 @@ describe('the resource definitions against the real server', () => {
       versionPriority: number | null;
     }
     const want = tables.table<{ groupVersions: Version[] }>('discovery').groupVersions.filter(({ gv }) => !others.includes(gv));
-    const found = groups.flatMap(({ group, versions, groupPriorityMinimum }: ApiGroup) =>
+    const found = servedGroups.flatMap(({ group, versions, groupPriorityMinimum }: ApiGroup) =>
       versions.map(({ version, versionPriority }) => ({ gv: groupVersion({ group, version }), groupPriorityMinimum, versionPriority })),
     );
     expect(found).toEqual(want.map(({ gv, groupPriorityMinimum, versionPriority }) => ({ gv, groupPriorityMinimum, versionPriority })));
@@ -123,7 +136,7 @@ describe('the resource definitions against the real server', () => {
 
 describe('discovery of the built-in groups', () => {
   const discovery = new DiscoveryRegistry();
-  discovery.set('kubernetes', groups);
+  discovery.set('kubernetes', servedGroups);
   const parsed = (document: { json: Buffer } | undefined) => JSON.parse(String(document?.json));
 
   it('has the ETag of the real server at /api', () => {

@@ -1,5 +1,6 @@
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import { admissionRegistrationGroup } from './admissionregistration/group.ts';
+import { apiServerInternalGroup } from './apiserverinternal/group.ts';
 import { appsGroup } from './apps/group.ts';
 import { authenticationGroup } from './authentication/group.ts';
 import { authorizationGroup } from './authorization/group.ts';
@@ -18,8 +19,9 @@ import { rbacGroup } from './rbac/group.ts';
 import { resourceGroup } from './resource/group.ts';
 import { schedulingGroup } from './scheduling/group.ts';
 import { storageGroup } from './storage/group.ts';
+import { storageMigrationGroup } from './storagemigration/group.ts';
 
-/** The built-in groups in the order of discovery. */
+/** The built-in groups in the order of discovery, with all their versions; those that are not stable are off by default. */
 export const groups: readonly ApiGroup[] = [
   coreGroup,
   appsGroup,
@@ -40,4 +42,6 @@ export const groups: readonly ApiGroup[] = [
   discoveryGroup,
   resourceGroup,
   flowControlGroup,
+  apiServerInternalGroup,
+  storageMigrationGroup,
 ];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { swaggerSchema } from '#apimachinery/openapi/swagger';
 import { groupDocuments, OpenApiRegistry, rootDocuments } from '#apiserver/endpoints/openapi/openapi-registry';
+import { ResourceConfig } from '#apiserver/server/resource-config';
 import { groups } from '#kubernetes/apis/groups';
 import { tables } from '#kubernetes/schema/schema';
 
@@ -54,7 +55,7 @@ const hashes = {
 function builtIn(): OpenApiRegistry {
   const registry = new OpenApiRegistry();
   registry.set('root', rootDocuments(tables));
-  registry.set('kubernetes', groupDocuments(groups, tables));
+  registry.set('kubernetes', groupDocuments(new ResourceConfig().served(groups, { enabled: () => true }), tables));
   return registry;
 }
 

@@ -5,11 +5,19 @@ import mutatingwebhookconfigurations from './v1/mutatingwebhookconfigurations.ts
 import validatingadmissionpolicies from './v1/validatingadmissionpolicies.ts';
 import validatingadmissionpolicybindings from './v1/validatingadmissionpolicybindings.ts';
 import validatingwebhookconfigurations from './v1/validatingwebhookconfigurations.ts';
+import mutatingadmissionpoliciesV1beta1 from './v1beta1/mutatingadmissionpolicies.ts';
+import mutatingadmissionpolicybindingsV1beta1 from './v1beta1/mutatingadmissionpolicybindings.ts';
+import mutatingadmissionpoliciesV1alpha1 from './v1alpha1/mutatingadmissionpolicies.ts';
+import mutatingadmissionpolicybindingsV1alpha1 from './v1alpha1/mutatingadmissionpolicybindings.ts';
 
 /** What admissionregistration.k8s.io serves. */
 export const admissionRegistrationGroup: ApiGroup = {
   group: 'admissionregistration.k8s.io',
-  versions: [{ version: 'v1', versionPriority: 15 }],
+  versions: [
+    { version: 'v1', versionPriority: 15 },
+    { version: 'v1beta1', versionPriority: 12 },
+    { version: 'v1alpha1', versionPriority: 9 },
+  ],
   groupPriorityMinimum: 16700,
   resources: [
     mutatingadmissionpolicies,
@@ -18,5 +26,9 @@ export const admissionRegistrationGroup: ApiGroup = {
     validatingadmissionpolicies,
     validatingadmissionpolicybindings,
     validatingwebhookconfigurations,
+    mutatingadmissionpoliciesV1beta1,
+    mutatingadmissionpolicybindingsV1beta1,
+    mutatingadmissionpoliciesV1alpha1,
+    mutatingadmissionpolicybindingsV1alpha1,
   ],
 };

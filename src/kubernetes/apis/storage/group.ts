@@ -5,11 +5,23 @@ import csistoragecapacities from './v1/csistoragecapacities.ts';
 import storageclasses from './v1/storageclasses.ts';
 import volumeattachments from './v1/volumeattachments.ts';
 import volumeattributesclasses from './v1/volumeattributesclasses.ts';
+import volumeattributesclassesV1beta1 from './v1beta1/volumeattributesclasses.ts';
 
 /** What storage.k8s.io serves. */
 export const storageGroup: ApiGroup = {
   group: 'storage.k8s.io',
-  versions: [{ version: 'v1', versionPriority: 15 }],
+  versions: [
+    { version: 'v1', versionPriority: 15 },
+    { version: 'v1beta1', versionPriority: 9 },
+  ],
   groupPriorityMinimum: 16800,
-  resources: [csidrivers, csinodes, csistoragecapacities, storageclasses, volumeattachments, volumeattributesclasses],
+  resources: [
+    csidrivers,
+    csinodes,
+    csistoragecapacities,
+    storageclasses,
+    volumeattachments,
+    volumeattributesclasses,
+    volumeattributesclassesV1beta1,
+  ],
 };

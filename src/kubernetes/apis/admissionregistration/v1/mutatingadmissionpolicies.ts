@@ -1,11 +1,13 @@
+import { sameFields } from '#apiserver/registry/in-version';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
-import { v1beta1Storage } from '#kubernetes/apis/admissionregistration/conversion';
 import { paramKindText } from '#kubernetes/apis/admissionregistration/params';
 import { integerColumn, stringColumn } from '#kubernetes/apis/columns';
 import type { MutatingAdmissionPolicy } from '#kubernetes/schema/admissionregistration_v1.gen';
 import { validateMutatingPolicy, validateMutatingPolicyUpdate } from '#kubernetes/apis/admissionregistration/validation/policies';
 import { defaultAdmissionPolicy } from './defaults.ts';
+
+const v1beta1 = { group: 'admissionregistration.k8s.io', version: 'v1beta1' };
 
 export default defineResource<MutatingAdmissionPolicy>({
   group: 'admissionregistration.k8s.io',
@@ -18,9 +20,9 @@ export default defineResource<MutatingAdmissionPolicy>({
   schema: 'admissionregistration_v1.MutatingAdmissionPolicy',
   storagePath: 'mutatingadmissionpolicies',
   storageVersion: {
-    version: { group: 'admissionregistration.k8s.io', version: 'v1beta1' },
+    version: v1beta1,
     schema: 'admissionregistration_v1beta1.MutatingAdmissionPolicy',
-    conversion: v1beta1Storage,
+    conversion: sameFields({ ...v1beta1, version: 'v1' }, v1beta1),
   },
   defaults: defaultAdmissionPolicy,
   strategy: {

@@ -1,11 +1,13 @@
+import { sameFields } from '#apiserver/registry/in-version';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
-import { v1beta1Storage } from '#kubernetes/apis/admissionregistration/conversion';
 import { paramRefText } from '#kubernetes/apis/admissionregistration/params';
 import { stringColumn } from '#kubernetes/apis/columns';
 import type { MutatingAdmissionPolicyBinding } from '#kubernetes/schema/admissionregistration_v1.gen';
 import { validateMutatingBinding } from '#kubernetes/apis/admissionregistration/validation/bindings';
 import { defaultAdmissionPolicyBinding } from './defaults.ts';
+
+const v1beta1 = { group: 'admissionregistration.k8s.io', version: 'v1beta1' };
 
 export default defineResource<MutatingAdmissionPolicyBinding>({
   group: 'admissionregistration.k8s.io',
@@ -18,9 +20,9 @@ export default defineResource<MutatingAdmissionPolicyBinding>({
   schema: 'admissionregistration_v1.MutatingAdmissionPolicyBinding',
   storagePath: 'mutatingadmissionpolicybindings',
   storageVersion: {
-    version: { group: 'admissionregistration.k8s.io', version: 'v1beta1' },
+    version: v1beta1,
     schema: 'admissionregistration_v1beta1.MutatingAdmissionPolicyBinding',
-    conversion: v1beta1Storage,
+    conversion: sameFields({ ...v1beta1, version: 'v1' }, v1beta1),
   },
   defaults: defaultAdmissionPolicyBinding,
   strategy: {

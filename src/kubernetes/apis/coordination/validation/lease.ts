@@ -20,7 +20,7 @@ export function validateLease({ spec }: Lease): FieldError[] {
 }
 
 /** A name of Kubernetes' own, or one with a domain. The path is upstream's. */
-function validateStrategy(errors: FieldError[], strategy: string): void {
+export function validateStrategy(errors: FieldError[], strategy: string): void {
   const path = specPath.child('strategy', 'strategy');
   if (strategy.includes('/')) for (const message of isQualifiedName(strategy)) errors.push(invalid(path, strategy, message));
   else if (strategy !== 'OldestEmulationVersion') errors.push(notSupported(path, strategy, ['OldestEmulationVersion']));

@@ -1,23 +1,31 @@
 /** Upstream: pkg/apis/resource/v1/defaults.go and zz_generated.defaults.go. */
 import { now } from '#apimachinery/runtime/time';
 import type {
+  Device,
   DeviceSubRequest,
+  DeviceTaint,
   DeviceToleration,
   ExactDeviceRequest,
   ResourceClaim,
   ResourceClaimSpec,
+  ResourceClaimStatus,
   ResourceClaimTemplate,
   ResourceSlice,
 } from '#kubernetes/schema/resource_v1.gen';
 
-function defaultRequest(request: ExactDeviceRequest | DeviceSubRequest): void {
+/** How many devices a request is for. */
+export function defaultCount(request: Pick<ExactDeviceRequest, 'allocationMode' | 'count'>): void {
   if (!request.allocationMode) request.allocationMode = 'ExactCount';
   if (request.allocationMode === 'ExactCount' && !request.count) request.count = 1;
-  defaultTolerations(request.tolerations);
 }
 
-function defaultTolerations(tolerations: readonly DeviceToleration[] | undefined): void {
+export function defaultTolerations(tolerations: readonly DeviceToleration[] | undefined): void {
   for (const toleration of tolerations ?? []) if (!toleration.operator) toleration.operator = 'Equal';
+}
+
+function defaultRequest(request: ExactDeviceRequest | DeviceSubRequest): void {
+  defaultCount(request);
+  defaultTolerations(request.tolerations);
 }
 
 function defaultResourceClaimSpec(spec: ResourceClaimSpec | undefined): void {
@@ -27,9 +35,13 @@ function defaultResourceClaimSpec(spec: ResourceClaimSpec | undefined): void {
   }
 }
 
+export function defaultAllocatedTolerations(status: ResourceClaimStatus | undefined): void {
+  for (const { tolerations } of status?.allocation?.devices?.results ?? []) defaultTolerations(tolerations);
+}
+
 export function defaultResourceClaim({ spec, status }: ResourceClaim): void {
   defaultResourceClaimSpec(spec);
-  for (const { tolerations } of status?.allocation?.devices?.results ?? []) defaultTolerations(tolerations);
+  defaultAllocatedTolerations(status);
 }
 
 export function defaultResourceClaimTemplate({ spec }: ResourceClaimTemplate): void {
@@ -37,9 +49,15 @@ export function defaultResourceClaimTemplate({ spec }: ResourceClaimTemplate): v
 }
 
 /** A taint without a time begins now. */
+export function defaultTaint(taint: DeviceTaint): void {
+  taint.timeAdded ??= now();
+}
+
+export function defaultDevice({ taints, nodeAllocatableResourceMappings }: Device): void {
+  for (const mapping of Object.values(nodeAllocatableResourceMappings ?? {})) mapping.allocationMultiplier ??= '1';
+  for (const taint of taints ?? []) defaultTaint(taint);
+}
+
 export function defaultResourceSlice({ spec }: ResourceSlice): void {
-  for (const { taints, nodeAllocatableResourceMappings } of spec?.devices ?? []) {
-    for (const mapping of Object.values(nodeAllocatableResourceMappings ?? {})) mapping.allocationMultiplier ??= '1';
-    for (const taint of taints ?? []) taint.timeAdded ??= now();
-  }
+  for (const device of spec?.devices ?? []) defaultDevice(device);
 }

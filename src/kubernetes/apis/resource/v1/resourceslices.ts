@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { unsupportedSliceField } from '#kubernetes/apis/resource/resource-slice-fields';
 import type { ResourceSlice } from '#kubernetes/schema/resource_v1.gen';
 import { defaultResourceSlice } from './defaults.ts';
 
@@ -16,7 +17,7 @@ export default defineResource<ResourceSlice>({
   defaults: defaultResourceSlice,
   strategy: { returnsDeletedObject: true, generation: 'spec' },
   selectableFields: { 'spec.driver': ({ spec }) => spec?.driver ?? '', 'spec.nodeName': ({ spec }) => spec?.nodeName ?? '' },
-  unsupportedField: (label) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${label}`,
+  unsupportedField: unsupportedSliceField('v1'),
   columns: [
     nameColumn,
     stringColumn('Node', describe('resource_v1.ResourceSliceSpec', 'nodeName'), ({ spec }) => spec?.nodeName ?? ''),

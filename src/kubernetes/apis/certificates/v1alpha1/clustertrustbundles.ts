@@ -1,0 +1,4 @@
+import { inVersion } from '#apiserver/registry/in-version';
+import v1beta1 from '#kubernetes/apis/certificates/v1beta1/clustertrustbundles';
+
+export default inVersion(v1beta1, 'v1alpha1');

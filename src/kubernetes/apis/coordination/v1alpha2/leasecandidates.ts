@@ -1,0 +1,4 @@
+import { inVersion } from '#apiserver/registry/in-version';
+import v1beta1 from '#kubernetes/apis/coordination/v1beta1/leasecandidates';
+
+export default inVersion(v1beta1, 'v1alpha2');

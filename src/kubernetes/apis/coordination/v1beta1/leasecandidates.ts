@@ -1,0 +1,28 @@
+import { defineResource } from '#apiserver/registry/resource-definition';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { validateLeaseCandidate, validateLeaseCandidateUpdate } from '#kubernetes/apis/coordination/validation/lease-candidate';
+import type { LeaseCandidate } from '#kubernetes/schema/coordination_v1beta1.gen';
+
+export default defineResource<LeaseCandidate>({
+  group: 'coordination.k8s.io',
+  version: 'v1beta1',
+  kind: 'LeaseCandidate',
+  resource: 'leasecandidates',
+  storageVersionHash: 'lvME0iHWE20=',
+  schema: 'coordination_v1beta1.LeaseCandidate',
+  storagePath: 'leasecandidates',
+  strategy: {
+    allowCreateOnUpdate: true,
+    allowUnconditionalUpdate: false,
+    validate: validateLeaseCandidate,
+    validateUpdate: validateLeaseCandidateUpdate,
+  },
+  columns: [
+    nameColumn,
+    stringColumn('LeaseName', describe('coordination_v1alpha2.LeaseCandidateSpec', 'leaseName'), ({ spec }) => spec?.leaseName ?? ''),
+    stringColumn('BinaryVersion', '', ({ spec }) => spec?.binaryVersion ?? ''),
+    stringColumn('EmulationVersion', '', ({ spec }) => spec?.emulationVersion ?? ''),
+    ageColumn,
+  ],
+});

@@ -1,0 +1,12 @@
+import type { KubeObject } from '#apimachinery/meta/types';
+import { inVersion } from '#apiserver/registry/in-version';
+import { resourceSliceConversion } from '#kubernetes/apis/resource/conversion';
+import { unsupportedSliceField } from '#kubernetes/apis/resource/resource-slice-fields';
+import v1 from '#kubernetes/apis/resource/v1/resourceslices';
+import { defaultResourceSlice } from './defaults.ts';
+
+export default inVersion<KubeObject>(v1, 'v1beta1', {
+  conversion: resourceSliceConversion,
+  defaults: defaultResourceSlice,
+  unsupportedField: unsupportedSliceField('v1beta1'),
+});

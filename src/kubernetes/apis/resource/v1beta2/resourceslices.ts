@@ -1,0 +1,5 @@
+import { inVersion } from '#apiserver/registry/in-version';
+import { unsupportedSliceField } from '#kubernetes/apis/resource/resource-slice-fields';
+import v1 from '#kubernetes/apis/resource/v1/resourceslices';
+
+export default inVersion(v1, 'v1beta2', { unsupportedField: unsupportedSliceField('v1beta2') });

@@ -1,0 +1,119 @@
+/** Names of drivers, pools and devices, and lists of them. Upstream: pkg/apis/resource/validation/validation.go. */
+import { duplicate, type FieldError, invalid, type Path, required, tooLong, tooMany } from '#apimachinery/validation/field';
+import { isCIdentifier, isDNS1123Label, isDNS1123Subdomain, isDNS1123SubdomainCaseless } from '#apimachinery/validation/names';
+import { byteLength, check } from '#kubernetes/apis/core/validation/checks';
+
+const maxDriverName = 63;
+const maxPoolName = 253;
+const maxIdentifier = 32;
+
+/** A domain, as CSI drivers have one. */
+export function validateDriverName(errors: FieldError[], name: string | undefined, path: Path): void {
+  if (!name) {
+    errors.push(required(path));
+    return;
+  }
+  if (byteLength(name) > maxDriverName) errors.push(tooLong(path, '', maxDriverName));
+  check(errors, isDNS1123SubdomainCaseless(name), name, path);
+}
+
+/** Domains with slashes between them. */
+export function validatePoolName(errors: FieldError[], name: string | undefined, path: Path): void {
+  if (!name) {
+    errors.push(required(path));
+    return;
+  }
+  if (byteLength(name) > maxPoolName) errors.push(tooLong(path, '', maxPoolName));
+  for (const part of name.split('/')) check(errors, isDNS1123Subdomain(part), part, path);
+}
+
+export function validateDeviceName(errors: FieldError[], name: string | undefined, path: Path): void {
+  check(errors, isDNS1123Label(name ?? ''), name ?? '', path);
+}
+
+/** A UID in its canonical form. The detail of the first message is that of github.com/google/uuid. */
+export function validateUID(errors: FieldError[], uid: string, path: Path): void {
+  const problem = uuidProblem(uid);
+  if (problem !== undefined) errors.push(invalid(path, uid, `error validating uid: ${problem}`));
+  else if (byteLength(uid) !== 36 || uid !== uid.toLowerCase()) {
+    const form = 'uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters';
+    errors.push(invalid(path, uid, form));
+  }
+}
+
+const hyphenated = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function uuidProblem(uid: string): string | undefined {
+  switch (byteLength(uid)) {
+    case 36:
+      return hyphenated.test(uid) ? undefined : 'invalid UUID format';
+    case 45:
+      if (!uid.toLowerCase().startsWith('urn:uuid:')) return `invalid urn prefix: "${uid.slice(0, 9)}"`;
+      return hyphenated.test(uid.slice(9)) ? undefined : 'invalid UUID format';
+    case 38:
+      if (!/^\{.*\}$/s.test(uid)) return 'invalid bracketed UUID format';
+      return hyphenated.test(uid.slice(1, -1)) ? undefined : 'invalid UUID format';
+    case 32:
+      return /^[0-9a-f]{32}$/i.test(uid) ? undefined : 'invalid UUID format';
+    default:
+      return `invalid UUID length: ${byteLength(uid)}`;
+  }
+}
+
+/** `name`, or `domain/name`. More than one slash is not looked at, as upstream. */
+export function validateQualifiedName(errors: FieldError[], name: string, path: Path): void {
+  const [first = '', second, ...more] = name.split('/');
+  if (more.length > 0) return;
+  if (second === undefined) {
+    validateIdentifier(errors, first, path);
+    return;
+  }
+  if (first === '') errors.push(invalid(path, '', 'the domain must not be empty'));
+  else validateDriverName(errors, first, path);
+  if (second === '') errors.push(invalid(path, '', 'the name must not be empty'));
+  else validateIdentifier(errors, second, path);
+}
+
+export function validateFullyQualifiedName(errors: FieldError[], name: string, path: Path): void {
+  validateQualifiedName(errors, name, path);
+  if (!name.includes('/')) errors.push(invalid(path, name, 'a fully qualified name must be a domain and a name separated by a slash'));
+}
+
+function validateIdentifier(errors: FieldError[], name: string, path: Path): void {
+  if (byteLength(name) > maxIdentifier) errors.push(tooLong(path, '', maxIdentifier));
+  check(errors, isCIdentifier(name), name, path);
+}
+
+type ValidateItem<T> = (errors: FieldError[], item: T, path: Path) => void;
+
+/** A list that is not too long; one that is is not looked at. */
+export function validateItems<T>(
+  errors: FieldError[],
+  items: readonly T[] | undefined,
+  max: number,
+  path: Path,
+  validateItem: ValidateItem<T>,
+): void {
+  const { length } = items ?? [];
+  if (length > max) errors.push(tooMany(path, length, max));
+  else for (const [i, item] of (items ?? []).entries()) validateItem(errors, item, path.index(i));
+}
+
+/** `validateItems` of items that differ by their key. */
+export function validateDistinctItems<T>(
+  errors: FieldError[],
+  items: readonly T[] | undefined,
+  max: number,
+  path: Path,
+  keyOf: (item: T) => string,
+  validateItem: ValidateItem<T>,
+): void {
+  validateItems(errors, items, max, path, validateItem);
+  if ((items ?? []).length > max) return;
+  const seen = new Set<string>();
+  for (const [i, item] of (items ?? []).entries()) {
+    const key = keyOf(item);
+    if (seen.has(key)) errors.push(duplicate(path.index(i), key));
+    seen.add(key);
+  }
+}

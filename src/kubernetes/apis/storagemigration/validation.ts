@@ -1,0 +1,56 @@
+/** Upstream: pkg/apis/storagemigration/validation/validation.go. */
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
+import { isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
+import { fieldImmutableError, validateConditions } from '#apimachinery/validation/object-meta';
+import { structValue } from '#kubernetes/apis/struct-value';
+import type { StorageVersionMigration, StorageVersionMigrationStatus } from '#kubernetes/schema/storagemigration_v1beta1.gen';
+
+const specPath = fieldPath('spec', 'resource');
+const statusPath = fieldPath('status');
+
+export function validateStorageVersionMigration({ spec }: StorageVersionMigration): FieldError[] {
+  const errors: FieldError[] = [];
+  const { group, resource } = spec?.resource ?? {};
+  const label = resource ? isDNS1035Label(resource) : [];
+  if (!resource) errors.push(required(specPath.child('resource'), 'resource is required to be set'));
+  else if (label.length > 0) errors.push(invalid(specPath.child('resource'), resource, label.join(',')));
+  const subdomain = group ? isDNS1123Subdomain(group) : [];
+  if (subdomain.length > 0) errors.push(invalid(specPath.child('group'), group, subdomain.join(',')));
+  return errors;
+}
+
+export function validateStorageVersionMigrationUpdate(migration: StorageVersionMigration, old: StorageVersionMigration): FieldError[] {
+  const errors = validateStorageVersionMigration(migration);
+  if (!semanticDeepEqual(migration.spec, old.spec)) {
+    const { group = '', resource = '' } = migration.spec?.resource ?? {};
+    errors.push(invalid(fieldPath('spec'), structValue({ Resource: { group, resource } }), fieldImmutableError));
+  }
+  return errors;
+}
+
+/** A migration ends once: either way, for good, and at one resource version. */
+export function validateStorageVersionMigrationStatusUpdate(
+  { status = {} }: StorageVersionMigration,
+  { status: old = {} }: StorageVersionMigration,
+): FieldError[] {
+  const { conditions = [], resourceVersion = '' } = status;
+  const conditionsPath = statusPath.child('conditions');
+  const errors: FieldError[] = [];
+  const refuse = (detail: string) => errors.push(invalid(conditionsPath, status.conditions, detail));
+  if (resourceVersion !== '' && !/^[1-9]\d*$/.test(resourceVersion)) {
+    const detail = `resource version is not well formed: ${resourceVersion}`;
+    errors.push(invalid(statusPath.child('resourceVersion'), resourceVersion, detail));
+  }
+  errors.push(...validateConditions(conditions, conditionsPath));
+  if (old.resourceVersion && old.resourceVersion !== resourceVersion)
+    errors.push(invalid(statusPath.child('resourceVersion'), resourceVersion, 'field is immutable'));
+  if (isTrue(status, 'Succeeded') && isTrue(status, 'Failed')) refuse('Both success and failed conditions cannot be true at the same time');
+  if (isTrue(old, 'Succeeded') && !isTrue(status, 'Succeeded')) refuse('Success condition cannot be set to false once it is true');
+  if (isTrue(old, 'Failed') && !isTrue(status, 'Failed')) refuse('Failed condition cannot be set to false once it is true');
+  return errors;
+}
+
+function isTrue({ conditions = [] }: StorageVersionMigrationStatus, type: string): boolean {
+  return conditions.find((condition) => condition.type === type)?.status === 'True';
+}
