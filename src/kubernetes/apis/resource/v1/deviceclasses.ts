@@ -1,5 +1,6 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { validateDeviceClass, validateDeviceClassUpdate } from '#kubernetes/apis/resource/validation/device-class';
 
 export default defineResource({
   group: 'resource.k8s.io',
@@ -10,6 +11,6 @@ export default defineResource({
   storageVersionHash: 'Yk2PTc1Ybxk=',
   schema: 'resource_v1.DeviceClass',
   storagePath: 'deviceclasses',
-  strategy: { returnsDeletedObject: true, generation: 'spec' },
+  strategy: { returnsDeletedObject: true, generation: 'spec', validate: validateDeviceClass, validateUpdate: validateDeviceClassUpdate },
   columns: [nameColumn, ageColumn],
 });

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn } from '#kubernetes/apis/columns';
+import { validateResourceClaim, validateResourceClaimUpdate } from '#kubernetes/apis/resource/validation/resource-claim';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { AllocatedDeviceStatus, ResourceClaim } from '#kubernetes/schema/resource_v1.gen';
 import { defaultResourceClaim } from './defaults.ts';
@@ -24,7 +25,7 @@ export default defineResource<ResourceClaim>({
   schema: 'resource_v1.ResourceClaim',
   storagePath: 'resourceclaims',
   defaults: defaultResourceClaim,
-  strategy: withoutStatus({ returnsDeletedObject: true }),
+  strategy: withoutStatus({ returnsDeletedObject: true, validate: validateResourceClaim, validateUpdate: validateResourceClaimUpdate }),
   columns: [
     nameColumn,
     stringColumn('State', 'A summary of the current state (allocated, pending, reserved, etc.).', ({ metadata, status }) => {

@@ -1,5 +1,6 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { validateResourceClaimTemplate, validateResourceClaimTemplateUpdate } from '#kubernetes/apis/resource/validation/resource-claim';
 import { defaultResourceClaimTemplate } from './defaults.ts';
 
 export default defineResource({
@@ -11,6 +12,6 @@ export default defineResource({
   schema: 'resource_v1.ResourceClaimTemplate',
   storagePath: 'resourceclaimtemplates',
   defaults: defaultResourceClaimTemplate,
-  strategy: { returnsDeletedObject: true },
+  strategy: { returnsDeletedObject: true, validate: validateResourceClaimTemplate, validateUpdate: validateResourceClaimTemplateUpdate },
   columns: [nameColumn, ageColumn],
 });

@@ -1,6 +1,6 @@
 /** Names of drivers, pools and devices, and lists of them. Upstream: pkg/apis/resource/validation/validation.go. */
 import { duplicate, type FieldError, invalid, type Path, required, tooLong, tooMany } from '#apimachinery/validation/field';
-import { isCIdentifier, isDNS1123Label, isDNS1123Subdomain, isDNS1123SubdomainCaseless } from '#apimachinery/validation/names';
+import { isCIdentifier, isDNS1123Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { byteLength, check } from '#kubernetes/apis/core/validation/checks';
 
 const maxDriverName = 63;
@@ -14,7 +14,7 @@ export function validateDriverName(errors: FieldError[], name: string | undefine
     return;
   }
   if (byteLength(name) > maxDriverName) errors.push(tooLong(path, '', maxDriverName));
-  check(errors, isDNS1123SubdomainCaseless(name), name, path);
+  check(errors, isDNS1123Subdomain(name.toLowerCase()), name, path);
 }
 
 /** Domains with slashes between them. */

@@ -1,0 +1,25 @@
+/** Upstream: pkg/apis/resource/validation/validation.go. */
+import { type FieldError, invalid, type Path, required, tooLong } from '#apimachinery/validation/field';
+import { byteLength } from '#kubernetes/apis/core/validation/checks';
+import type { DeviceClassConfiguration } from '#kubernetes/schema/resource_v1.gen';
+import { validateDriverName } from './device-names.ts';
+
+/** Of parameters, and of what drivers say of a device, in bytes of JSON. */
+const maxBytes = 10 * 1024;
+
+/** `stored`: it is already there, and may be longer. */
+export function validateDeviceConfiguration(errors: FieldError[], { opaque }: DeviceClassConfiguration, path: Path, stored = false): void {
+  if (!opaque) {
+    errors.push(required(path.child('opaque')));
+    return;
+  }
+  validateDriverName(errors, opaque.driver, path.child('opaque', 'driver'));
+  validateRawObject(errors, opaque.parameters, path.child('opaque', 'parameters'), stored);
+}
+
+/** Any JSON object. */
+export function validateRawObject(errors: FieldError[], value: unknown, path: Path, stored = false): void {
+  if (value === undefined || value === null) errors.push(required(path));
+  else if (!stored && byteLength(JSON.stringify(value)) > maxBytes) errors.push(tooLong(path, '', maxBytes));
+  else if (typeof value !== 'object' || Array.isArray(value)) errors.push(invalid(path, '<value omitted>', 'must be a valid JSON object'));
+}

@@ -1,0 +1,47 @@
+import type { JsonText } from '#apimachinery/validation/field';
+import type { StructType, Type } from '#apimachinery/runtime/schema';
+import { structValue } from '#kubernetes/apis/struct-value';
+
+/** Names that are not written with one capital. */
+const goNames: Readonly<Record<string, string>> = {
+  cel: 'CEL',
+  uid: 'UID',
+  apiGroup: 'APIGroup',
+  ips: 'IPs',
+};
+
+const goName = (name: string): string => goNames[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
+
+/**
+ * A bad value as upstream prints its internal types of resource.k8s.io: all fields under their Go names, those that are not
+ * there with their zero value.
+ */
+export function goValue(type: StructType, value: unknown): JsonText {
+  return structValue(structOf(type, value));
+}
+
+/** Of a template's metadata, which is embedded, the members that there are, under their JSON names. */
+function structOf(type: StructType, value: unknown): Record<string, unknown> {
+  const members = (value ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(
+    [...type.fields].flatMap(([name, field]) =>
+      name === 'metadata'
+        ? Object.entries(members[name] ?? {})
+        : [[goName(name), goOf(field.type, Object.hasOwn(members, name) ? members[name] : undefined, field.ptr)] as const],
+    ),
+  );
+}
+
+function goOf(type: Type, value: unknown, ptr: boolean): unknown {
+  if (value === undefined || value === null) return zeroOf(type, ptr);
+  if (type.kind === 'list') return (value as unknown[]).map((item) => goOf(type.items, item, false));
+  if (type.kind === 'struct') return structOf(type, value);
+  return value;
+}
+
+function zeroOf(type: Type, ptr: boolean): unknown {
+  if (ptr) return null;
+  if (type.kind === 'struct') return structOf(type, {});
+  if (type.kind !== 'scalar') return null;
+  return type.scalar === 'string' ? '' : type.scalar === 'boolean' ? false : 0;
+}

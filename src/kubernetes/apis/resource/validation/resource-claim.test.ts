@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import type { DeviceClaim, ResourceClaim } from '#kubernetes/schema/resource_v1.gen';
+import { validateDeviceClass } from './device-class.ts';
+import { validateResourceClaim, validateResourceClaimUpdate } from './resource-claim.ts';
+
+const claim = (devices: DeviceClaim): ResourceClaim => ({
+  apiVersion: 'resource.k8s.io/v1',
+  kind: 'ResourceClaim',
+  metadata: { name: 'c' },
+  spec: { devices },
+});
+const exactly = { deviceClassName: 'x', allocationMode: 'ExactCount', count: 1 };
+const requests = [{ name: 'a', exactly }];
+
+describe('a claim', () => {
+  it.each<[string, DeviceClaim, string[]]>([
+    ['with a request', { requests }, []],
+    [
+      'with a request of nothing',
+      { requests: [{ name: 'a' }] },
+      ['spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required'],
+    ],
+    [
+      'with all and some devices',
+      { requests: [{ name: 'a', exactly: { ...exactly, allocationMode: 'All' } }] },
+      ["spec.devices.requests[0].exactly.count: Invalid value: 1: must not be specified when allocationMode is 'All'"],
+    ],
+    ['with two of a name', { requests: [...requests, ...requests] }, ['spec.devices.requests[1]: Duplicate value: "a"']],
+    [
+      'with a constraint on another request',
+      { requests, constraints: [{ requests: ['b'], matchAttribute: 'd.x/y' }] },
+      [
+        `spec.devices.constraints[0].requests[0]: Invalid value: "b": must be the name of a request in the claim or the name of a request and a subrequest separated by '/'`,
+      ],
+    ],
+    [
+      'with parameters that are no object',
+      { config: [{ opaque: { driver: 'd', parameters: [] } }] },
+      ['spec.devices.config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object'],
+    ],
+  ])('%s', (_, devices, want) => {
+    expect(validateResourceClaim(claim(devices)).map(String)).toEqual(want);
+  });
+
+  it('stays as it is', () => {
+    expect(validateResourceClaimUpdate(claim({ requests: [] }), claim({ requests })).map(String)).toEqual([
+      'spec: Invalid value: {"Devices":{"Requests":[],"Constraints":null,"Config":null}}: field is immutable',
+    ]);
+  });
+});
+
+it.each([
+  ['device.driver == "x"', []],
+  ['device.attributes["d.x"].a', []],
+  ['device.driver', ['must evaluate to bool or the unknown type, not string']],
+  ['device.', ['compilation failed: ERROR: <input>:1:8']],
+])('a device is selected by %s', (expression, want) => {
+  const object = { apiVersion: 'resource.k8s.io/v1', kind: 'DeviceClass', metadata: {}, spec: { selectors: [{ cel: { expression } }] } };
+  const found = validateDeviceClass(object).map(({ detail }) => detail);
+  expect(found.map((detail, i) => detail.slice(0, want[i]?.length))).toEqual(want);
+});

@@ -1,0 +1,36 @@
+/** Upstream: pkg/apis/resource/validation/validation.go. */
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
+import { fieldImmutableError, validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
+import type { ResourceClaim, ResourceClaimTemplate } from '#kubernetes/schema/resource_v1.gen';
+import { schema } from '#kubernetes/schema/schema';
+import { validateResourceClaimSpec } from './device-claim.ts';
+import { goValue } from './go-value.ts';
+
+const path = fieldPath('spec');
+
+export function validateResourceClaim({ spec }: ResourceClaim): FieldError[] {
+  const errors: FieldError[] = [];
+  validateResourceClaimSpec(errors, spec, path);
+  return errors;
+}
+
+export function validateResourceClaimUpdate({ spec }: ResourceClaim, { spec: old }: ResourceClaim): FieldError[] {
+  return immutableSpec('resource_v1.ResourceClaimSpec', spec, old);
+}
+
+export function validateResourceClaimTemplate({ spec }: ResourceClaimTemplate): FieldError[] {
+  const { labels = {}, annotations = {} } = spec?.metadata ?? {};
+  const metadata = path.child('metadata');
+  const errors = [...validateAnnotations(annotations, metadata.child('annotations')), ...validateLabels(labels, metadata.child('labels'))];
+  validateResourceClaimSpec(errors, spec?.spec, path.child('spec'));
+  return errors;
+}
+
+export function validateResourceClaimTemplateUpdate({ spec }: ResourceClaimTemplate, { spec: old }: ResourceClaimTemplate): FieldError[] {
+  return immutableSpec('resource_v1.ResourceClaimTemplateSpec', spec, old);
+}
+
+function immutableSpec(type: string, spec: unknown, old: unknown): FieldError[] {
+  return semanticDeepEqual(spec, old) ? [] : [invalid(path, goValue(schema.struct(type), spec), fieldImmutableError)];
+}
