@@ -32,7 +32,7 @@ export function validateDeviceName(errors: FieldError[], name: string | undefine
 }
 
 /** A UID in its canonical form. The detail of the first message is that of github.com/google/uuid. */
-export function validateUID(errors: FieldError[], uid: string, path: Path): void {
+function validateUID(errors: FieldError[], uid: string, path: Path): void {
   const problem = uuidProblem(uid);
   if (problem !== undefined) errors.push(invalid(path, uid, `error validating uid: ${problem}`));
   else if (byteLength(uid) !== 36 || uid !== uid.toLowerCase()) {
