@@ -62,7 +62,10 @@ export class OpenApiController implements Disposable {
     const index = await getJson(server, '/openapi/v3').catch(() => undefined);
     if (index === undefined) return false;
     const url = urlIn(index, path);
-    if (url === undefined) return true;
+    if (url === undefined) {
+      if (this.#documents.delete(name)) this.#change();
+      return true;
+    }
     if (this.#documents.get(name)?.url === url) return true;
     const document = await getJson(server, url).catch(() => undefined);
     if (document === undefined) return false;

@@ -1,0 +1,57 @@
+import { Buffer } from 'node:buffer';
+import { afterEach, expect, it, vi } from 'vitest';
+import type { ExtensionAnswer, ExtensionServer } from '../apiserver/extension-server.ts';
+import { OpenApiController } from './openapi-controller.ts';
+
+const path = 'apis/a.io/v1';
+const document = { openapi: '3.0.0', info: { title: 'a' }, paths: { '/apis/a.io/v1/': {} }, components: {} };
+const indexOf = (hash: string, at = path) => ({ paths: { [at]: { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` } } });
+
+/** Answers by path; what it does not know is not found. */
+class FakeServer {
+  readonly asked: string[] = [];
+  answers: Record<string, unknown> = {};
+
+  get(asked: string): Promise<ExtensionAnswer> {
+    this.asked.push(asked);
+    const answer = this.answers[asked];
+    const body = Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer ?? null));
+    return Promise.resolve({ status: answer === undefined ? 404 : 200, contentType: 'application/json', etag: '', body });
+  }
+}
+
+const stack = new DisposableStack();
+afterEach(() => stack.dispose());
+
+it('fetches a document once for each hash, and drops it when it is no longer there', async () => {
+  const server = new FakeServer();
+  const changes: object[] = [];
+  const errors: unknown[] = [];
+  const controller = stack.use(
+    new OpenApiController({
+      onChange: (documents) => changes.push([...documents].map(([at, build]) => [at, build()])),
+      onError: (error) => errors.push(error),
+    }),
+  );
+  const look = async (answers: Record<string, unknown>): Promise<void> => {
+    server.asked.length = 0;
+    server.answers = answers;
+    controller.set('v1.a.io', { path, server: server as Pick<ExtensionServer, 'get'> as ExtensionServer });
+    await vi.waitFor(() => expect(server.asked).toContain('/openapi/v3'));
+    for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const one = { '/openapi/v3': indexOf('1'), [`/openapi/v3/${path}?hash=1`]: document };
+  await look(one);
+  expect(changes).toEqual([[[path, document]]]);
+  await look(one);
+  expect(server.asked).toEqual(['/openapi/v3']);
+  expect(changes).toHaveLength(1);
+  await look({ '/openapi/v3': indexOf('1', 'apis/b.io/v1') });
+  expect(changes.slice(1)).toEqual([[]]);
+  await look({
+    '/openapi/v3': indexOf('2'),
+    [`/openapi/v3/${path}?hash=2`]: { ...document, paths: { '/x': { get: { responses: null } } } },
+  });
+  expect(changes).toHaveLength(2);
+  expect(errors).toHaveLength(1);
+});
