@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import { unsupportedSliceField } from '#kubernetes/apis/resource/resource-slice-fields';
+import { validateResourceSlice, validateResourceSliceUpdate } from '#kubernetes/apis/resource/validation/resource-slice';
 import type { ResourceSlice } from '#kubernetes/schema/resource_v1.gen';
 import { defaultResourceSlice } from './defaults.ts';
 
@@ -15,7 +16,12 @@ export default defineResource<ResourceSlice>({
   schema: 'resource_v1.ResourceSlice',
   storagePath: 'resourceslices',
   defaults: defaultResourceSlice,
-  strategy: { returnsDeletedObject: true, generation: 'spec' },
+  strategy: {
+    returnsDeletedObject: true,
+    generation: 'spec',
+    validate: validateResourceSlice,
+    validateUpdate: validateResourceSliceUpdate,
+  },
   selectableFields: { 'spec.driver': ({ spec }) => spec?.driver ?? '', 'spec.nodeName': ({ spec }) => spec?.nodeName ?? '' },
   unsupportedField: unsupportedSliceField('v1'),
   columns: [

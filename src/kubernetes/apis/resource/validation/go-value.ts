@@ -10,7 +10,17 @@ const goNames: Readonly<Record<string, string>> = {
   ips: 'IPs',
 };
 
-const goName = (name: string): string => goNames[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
+/** `int` is `IntValue`, `ints` is `IntValues`. */
+const attributeNames = ['int', 'bool', 'string', 'version'].flatMap((kind) => {
+  const name = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Value`;
+  return [
+    [kind, name],
+    [`${kind}s`, `${name}s`],
+  ] as const;
+});
+const attributeGoNames: ReadonlyMap<string, string> = new Map(attributeNames);
+
+const goName = (name: string): string => goNames[name] ?? attributeGoNames.get(name) ?? name.charAt(0).toUpperCase() + name.slice(1);
 
 /**
  * A bad value as upstream prints its internal types of resource.k8s.io: all fields under their Go names, those that are not

@@ -1,0 +1,188 @@
+/** Upstream: pkg/apis/resource/validation/validation.go. */
+import {
+  duplicate,
+  type FieldError,
+  forbidden,
+  invalid,
+  notFound,
+  type Path,
+  required,
+  tooLong,
+  tooMany,
+} from '#apimachinery/validation/field';
+import { isDNS1123Label, isDNS1123Subdomain, isQualifiedName } from '#apimachinery/validation/names';
+import { isNativeResource } from '#kubernetes/apis/core/resource-list';
+import { validateNodeSelector } from '#kubernetes/apis/core/validation/affinity';
+import { byteLength, check, compareAmounts } from '#kubernetes/apis/core/validation/checks';
+import type { CounterSet, Device, DeviceAttribute, DeviceCounterConsumption } from '#kubernetes/schema/resource_v1.gen';
+import { schema } from '#kubernetes/schema/schema';
+import { validateRequestPolicy } from './capacity-request-policy.ts';
+import { validateDeviceName, validateDistinctItems, validateItems, validateQualifiedName } from './device-names.ts';
+import { goValue } from './go-value.ts';
+import { validateDeviceTaint } from './taints.ts';
+
+const maxAttributesAndCapacities = 32;
+const maxAttributeValues = 48;
+const maxValueBytes = 64;
+const maxKeyLength = 63 + 1 + 32;
+const maxTaints = 16;
+const maxConsumptions = 2;
+const maxCounters = 32;
+const maxConditions = 4;
+const scopes =
+  'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
+const semanticVersion =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$/;
+
+export function validateDevice(errors: FieldError[], device: Device, path: Path, hasOwnScope: boolean, areTaintsKept: boolean): void {
+  const { attributes = {}, capacity = {}, taints, consumesCounters } = device;
+  validateDeviceName(errors, device.name, path.child('name'));
+  const entries = Object.keys(attributes).length + Object.keys(capacity).length;
+  if (entries > maxAttributesAndCapacities)
+    errors.push(invalid(path, entries, `the total number of attributes and capacities must not exceed ${maxAttributesAndCapacities}`));
+  const values = Object.values(attributes).reduce((sum, attribute) => sum + Math.max(1, listLength(attribute)), 0);
+  if (values > maxAttributeValues)
+    errors.push(invalid(path, values, `the total number of attribute values must not exceed ${maxAttributeValues}`));
+  for (const [key, attribute] of Object.entries(attributes)) {
+    validateQualifiedName(errors, key, path.child('attributes'));
+    validateAttribute(errors, attribute, path.child('attributes').key(shortened(key, maxKeyLength)));
+  }
+  for (const [key, { value = '0', requestPolicy }] of Object.entries(capacity)) {
+    validateQualifiedName(errors, key, path.child('capacity'));
+    const place = path.child('capacity').key(shortened(key, maxKeyLength)).child('requestPolicy');
+    if (requestPolicy && device.allowMultipleAllocations) validateRequestPolicy(errors, requestPolicy, value, place);
+    else if (requestPolicy) errors.push(forbidden(place, 'allowMultipleAllocations must be true'));
+  }
+  if (!areTaintsKept)
+    validateItems(errors, taints, maxTaints, path.child('taints'), (_, taint, at) => validateDeviceTaint(errors, taint, at));
+  const setOf = ({ counterSet = '' }: DeviceCounterConsumption) => counterSet;
+  validateDistinctItems(
+    errors,
+    consumesCounters,
+    maxConsumptions,
+    path.child('consumesCounters'),
+    setOf,
+    (_, { counterSet, counters }, at) => {
+      validateCounters(errors, 'counterSet', counterSet, counters, at);
+    },
+  );
+  if (hasOwnScope) validateScope(errors, device, path);
+  else if (device.nodeName !== undefined || device.nodeSelector || device.allNodes !== undefined) {
+    const detail =
+      '`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
+    errors.push(invalid(path, undefined, detail));
+  }
+  validateBindingConditions(errors, device, path);
+  validateMappings(errors, device, path.child('nodeAllocatableResourceMappings'));
+}
+
+function listLength({ bools = [], ints = [], strings = [], versions = [] }: DeviceAttribute): number {
+  return bools.length + ints.length + strings.length + versions.length;
+}
+
+function validateAttribute(errors: FieldError[], attribute: DeviceAttribute, path: Path): void {
+  const { string, version, bools, ints, strings, versions } = attribute;
+  if (string !== undefined) validateText(errors, string, path.child('string'));
+  if (version !== undefined) validateVersion(errors, version, path.child('version'));
+  for (const [field, list] of Object.entries({ bools, ints, strings, versions }))
+    if (list?.length === 0) errors.push(invalid(path.child(field), list, 'must not be empty if specified'));
+  for (const [i, text] of (strings ?? []).entries()) validateText(errors, text, path.child('strings').index(i));
+  for (const [i, text] of (versions ?? []).entries()) validateVersion(errors, text, path.child('versions').index(i));
+  const values = Object.values(attribute).filter((value) => value !== undefined).length;
+  if (values === 0) errors.push(invalid(path, '', 'exactly one value must be specified'));
+  if (values > 1)
+    errors.push(invalid(path, goValue(schema.struct('resource_v1.DeviceAttribute'), attribute), 'exactly one value must be specified'));
+}
+
+function validateText(errors: FieldError[], text: string, path: Path): void {
+  if (byteLength(text) > maxValueBytes) errors.push(tooLong(path, '', maxValueBytes));
+}
+
+function validateVersion(errors: FieldError[], text: string, path: Path): void {
+  // What is too long is not looked at: the message is the same for any of it.
+  if (byteLength(text) <= maxValueBytes && !semanticVersion.test(text))
+    errors.push(invalid(path, text, 'must be a string compatible with semver.org spec 2.0.0'));
+  validateText(errors, text, path);
+}
+
+/** Keys are shown by their ends if they are long. */
+function shortened(key: string, max: number): string {
+  if (key.length <= max) return key;
+  const left = max - 3;
+  return `${key.slice(0, Math.floor((left + 1) / 2))}...${key.slice(key.length - Math.floor(left / 2))}`;
+}
+
+export function validateCounterSet(errors: FieldError[], { name, counters }: CounterSet, path: Path): void {
+  validateCounters(errors, 'name', name, counters, path);
+}
+
+/** A set of counters, under its name. */
+function validateCounters(
+  errors: FieldError[],
+  field: string,
+  name: string | undefined,
+  counters: CounterSet['counters'],
+  path: Path,
+): void {
+  if (!name) errors.push(required(path.child(field)));
+  else check(errors, isDNS1123Label(name), name, path, field);
+  const names = Object.keys(counters ?? {});
+  const place = path.child('counters');
+  if (names.length === 0) errors.push(required(place));
+  else if (names.length > maxCounters) errors.push(tooMany(place, names.length, maxCounters));
+  else for (const counter of names) check(errors, isDNS1123Label(counter), counter, place);
+}
+
+function validateScope(errors: FieldError[], { nodeName, nodeSelector, allNodes }: Device, path: Path): void {
+  const set: string[] = [];
+  if (nodeName === '') errors.push(invalid(path.child('nodeName'), nodeName, 'must not be empty'));
+  else if (nodeName !== undefined) {
+    set.push('`nodeName`');
+    check(errors, isDNS1123Subdomain(nodeName), nodeName, path, 'nodeName');
+  }
+  if (nodeSelector) {
+    set.push('`nodeSelector`');
+    validateNodeSelector(errors, nodeSelector, () => false, path.child('nodeSelector'));
+  }
+  if (allNodes) set.push('`allNodes`');
+  else if (allNodes === false) errors.push(invalid(path.child('allNodes'), allNodes, 'must be either unset or set to true'));
+  if (set.length === 0) errors.push(required(path, scopes));
+  if (set.length > 1) errors.push(invalid(path, `{${set.join(', ')}}`, scopes));
+}
+
+/** Conditions to wait for, and those that end the waiting: both or none, and no condition twice. */
+export function validateBindingConditions(
+  errors: FieldError[],
+  { bindingConditions = [], bindingFailureConditions = [] }: Pick<Device, 'bindingConditions' | 'bindingFailureConditions'>,
+  path: Path,
+): void {
+  const lists = { bindingConditions, bindingFailureConditions };
+  for (const [field, names] of Object.entries(lists))
+    validateItems(errors, names, maxConditions, path.child(field), (_, name, at) => check(errors, isQualifiedName(name), name, at));
+  for (const [field, names] of Object.entries(lists)) {
+    for (const [i, name] of names.entries()) {
+      const place = path.child(field).index(i);
+      if (names.indexOf(name) < i) errors.push(duplicate(place, name));
+      if (names === bindingFailureConditions && bindingConditions.includes(name))
+        errors.push(invalid(place, name, 'bindingFailureConditions must not overlap with bindingConditions'));
+    }
+  }
+  const alone = (field: string, other: string) =>
+    errors.push(invalid(path.child(field), undefined, `${field} are required to use ${other}`));
+  if (bindingConditions.length === 0 && bindingFailureConditions.length > 0) alone('bindingConditions', 'bindingFailureConditions');
+  if (bindingFailureConditions.length === 0 && bindingConditions.length > 0) alone('bindingFailureConditions', 'bindingConditions');
+}
+
+function validateMappings(errors: FieldError[], { nodeAllocatableResourceMappings = {}, capacity = {} }: Device, path: Path): void {
+  for (const [name, { allocationMultiplier, capacityKey }] of Object.entries(nodeAllocatableResourceMappings)) {
+    const place = path.key(name);
+    if (!isNativeResource(name)) errors.push(invalid(place, name, 'must be a node allocatable resource name'));
+    if (allocationMultiplier === undefined && capacityKey === undefined)
+      errors.push(invalid(place, '', 'at least one of allocationMultiplier or capacityKey must be set'));
+    if (allocationMultiplier !== undefined && compareAmounts(allocationMultiplier, '0') <= 0)
+      errors.push(invalid(place.child('allocationMultiplier'), allocationMultiplier, 'must be positive'));
+    if (capacityKey === '') errors.push(invalid(place.child('capacityKey'), '', 'capacityKey must not be an empty string'));
+    else if (capacityKey !== undefined && !Object.hasOwn(capacity, capacityKey))
+      errors.push(notFound(place.child('capacityKey'), capacityKey));
+  }
+}
