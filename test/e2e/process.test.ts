@@ -147,7 +147,7 @@ test('certificates that change are served from then on, half a pair is not', asy
   expect(byName.checkHost('other.example')).toBe('other.example');
 });
 
-test("envtest's calls: --help first, then its launch line, of which each flag that does nothing yet is named", async () => {
+test("envtest's calls: --help first, then its launch line, of which each flag that is of no use is named", async () => {
   const help = await run('kube-apiserver', '--help');
   expect([help.code, help.stdout.split('\n')[0]]).toEqual([0, 'Usage: kube-apiserver [flags]']);
   const line = await run(
@@ -166,7 +166,7 @@ test("envtest's calls: --help first, then its launch line, of which each flag th
     '--service-cluster-ip-range=10.0.0.0/24',
   );
   expect(line.code).toBe(1);
-  expect(line.stderr).toContain('kube-apiserver: --etcd-servers is not implemented yet\n');
+  expect(line.stderr).toContain('kube-apiserver: --etcd-servers is for --storage-backend=etcd3\n');
 });
 
 test.each([
