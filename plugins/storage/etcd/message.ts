@@ -22,7 +22,7 @@ const varint = 0;
 const lengthDelimited = 2;
 
 /** One field of a message: values that are not there read as `zero`, and `zero` is not written. */
-interface Field<T> {
+export interface Field<T> {
   readonly number: number;
   readonly wire: number;
   readonly zero: T;
