@@ -31,35 +31,6 @@ export function validateDeviceName(errors: FieldError[], name: string | undefine
   check(errors, isDNS1123Label(name ?? ''), name ?? '', path);
 }
 
-/** A UID in its canonical form. The detail of the first message is that of github.com/google/uuid. */
-function validateUID(errors: FieldError[], uid: string, path: Path): void {
-  const problem = uuidProblem(uid);
-  if (problem !== undefined) errors.push(invalid(path, uid, `error validating uid: ${problem}`));
-  else if (byteLength(uid) !== 36 || uid !== uid.toLowerCase()) {
-    const form = 'uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters';
-    errors.push(invalid(path, uid, form));
-  }
-}
-
-const hyphenated = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-function uuidProblem(uid: string): string | undefined {
-  switch (byteLength(uid)) {
-    case 36:
-      return hyphenated.test(uid) ? undefined : 'invalid UUID format';
-    case 45:
-      if (!uid.toLowerCase().startsWith('urn:uuid:')) return `invalid urn prefix: "${uid.slice(0, 9)}"`;
-      return hyphenated.test(uid.slice(9)) ? undefined : 'invalid UUID format';
-    case 38:
-      if (!/^\{.*\}$/s.test(uid)) return 'invalid bracketed UUID format';
-      return hyphenated.test(uid.slice(1, -1)) ? undefined : 'invalid UUID format';
-    case 32:
-      return /^[0-9a-f]{32}$/i.test(uid) ? undefined : 'invalid UUID format';
-    default:
-      return `invalid UUID length: ${byteLength(uid)}`;
-  }
-}
-
 /** `name`, or `domain/name`. More than one slash is not looked at, as upstream. */
 export function validateQualifiedName(errors: FieldError[], name: string, path: Path): void {
   const [first = '', second, ...more] = name.split('/');
