@@ -40,7 +40,10 @@ export function newFlowControl({ config, informers, storage, registry, shutdown 
     follow() {
       const schemas = informers.for<FlowSchema>({ group, resource: 'flowschemas' });
       const levels = informers.for<PriorityLevelConfiguration>({ group, resource: 'prioritylevelconfigurations' });
-      const configure = onceATurn(() => controller.configure(schemas.list(), levels.list()));
+      const configure = onceATurn(() => {
+        // A change of the last moment finds the caches closed.
+        if (!shutdown.aborted) controller.configure(schemas.list(), levels.list());
+      });
       const subscriptions = [schemas.subscribe(configure), levels.subscribe(configure)];
       const timer = setInterval(() => controller.adjust(), adjustmentMs).unref();
       shutdown.addEventListener(
