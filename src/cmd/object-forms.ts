@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { definitionOfV1beta1 } from '#apiextensions-apiserver/apis/apiextensions/v1beta1/conversion';
 import { groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
-import { decode, encode } from '#apimachinery/runtime/codec';
+import { decode } from '#apimachinery/runtime/decode';
+import { encode } from '#apimachinery/runtime/encode';
 import { parseJson } from '#apimachinery/runtime/json';
 import { decodeProtobuf, encodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';

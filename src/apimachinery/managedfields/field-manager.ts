@@ -1,6 +1,7 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import type { KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
-import { DecodeError, decode } from '#apimachinery/runtime/codec';
+import { DecodeError } from '#apimachinery/runtime/json';
+import { decode } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';

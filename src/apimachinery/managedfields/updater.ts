@@ -1,5 +1,5 @@
 import type { KubeObject } from '#apimachinery/meta/types';
-import { decode } from '#apimachinery/runtime/codec';
+import { decode } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { decode, encode, isZero } from './codec.ts';
+import { decode } from './decode.ts';
+import { encode } from './encode.ts';
+import { isZero } from './zero.ts';
 import { DecodeError, parseJson } from './json.ts';
 import { SchemaRegistry, type SchemaTable, type StructType } from './schema.ts';
 

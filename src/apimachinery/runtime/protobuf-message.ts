@@ -5,7 +5,8 @@
  */
 import { Buffer } from 'node:buffer';
 import { canonicalQuantity } from '../api/quantity.ts';
-import { decode, isZero } from './codec.ts';
+import { decode } from './decode.ts';
+import { isZero } from './zero.ts';
 import { deepCopy } from './copy.ts';
 import { DecodeError, encodeRawJson, JsonSyntaxError, maxNestingDepth, parseJson, sortedKeys } from './json.ts';
 import {

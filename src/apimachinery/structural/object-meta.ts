@@ -1,7 +1,8 @@
 import { metaSchema } from '../meta/schema/schema.ts';
 import type { ObjectMeta } from '../meta/types.ts';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '../patch/own-property.ts';
-import { DecodeError, decode } from '../runtime/codec.ts';
+import { decode } from '../runtime/decode.ts';
+import { DecodeError } from '../runtime/json.ts';
 import { deepCopy } from '../runtime/copy.ts';
 import { type FieldError, invalid, Path, required } from '../validation/field.ts';
 import { isDNS1035Label, validatePathSegmentName } from '../validation/names.ts';

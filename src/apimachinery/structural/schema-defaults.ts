@@ -1,5 +1,5 @@
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '../patch/own-property.ts';
-import { DecodeError } from '../runtime/codec.ts';
+import { DecodeError } from '../runtime/json.ts';
 import { deepCopy } from '../runtime/copy.ts';
 import { deepEqual } from '../runtime/equality.ts';
 import { aggregate, type FieldError, invalid, type Path } from '../validation/field.ts';

@@ -1,7 +1,8 @@
 import { type Shape, shapeOf } from '#apimachinery/managedfields/shape';
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString } from '#apimachinery/meta/types';
-import { decode, encode } from '#apimachinery/runtime/codec';
+import { decode } from '#apimachinery/runtime/decode';
+import { encode } from '#apimachinery/runtime/encode';
 import { encodeJson } from '#apimachinery/runtime/json';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';

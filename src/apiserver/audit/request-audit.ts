@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { isIP } from 'node:net';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/codec';
+import { encode } from '#apimachinery/runtime/encode';
 import { formatDuration } from '#apimachinery/runtime/duration';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json';
 import { parseYaml } from '#apimachinery/runtime/yaml';

@@ -1,6 +1,6 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import { isAlreadyExists, isConflict, isNotFound, newNotFound } from '#apimachinery/api/errors';
-import { decode } from '#apimachinery/runtime/codec';
+import { decode } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { now } from '#apimachinery/runtime/time';
 import { groupNames, userNames } from '#apiserver/authentication/authenticator';

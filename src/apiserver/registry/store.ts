@@ -10,7 +10,7 @@ import {
   newTimeoutError,
 } from '#apimachinery/api/errors';
 import { type DeleteOptions, type GroupKind, type GroupResource, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/codec';
+import { encode } from '#apimachinery/runtime/encode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { parseJson } from '#apimachinery/runtime/json';

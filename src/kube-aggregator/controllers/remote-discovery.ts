@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { decode, encode } from '#apimachinery/runtime/codec';
+import { decode } from '#apimachinery/runtime/decode';
+import { encode } from '#apimachinery/runtime/encode';
 import { parseJson } from '#apimachinery/runtime/json';
 import type {
   ApiResource,

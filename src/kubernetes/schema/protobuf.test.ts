@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { schema as crds, tables as crdTables } from '#apiextensions-apiserver/schema/schema';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { decode, encode } from '#apimachinery/runtime/codec';
+import { decode } from '#apimachinery/runtime/decode';
+import { encode } from '#apimachinery/runtime/encode';
 import { parseJson } from '#apimachinery/runtime/json';
 import {
   decodeProtobuf,

@@ -3,7 +3,7 @@ import { newInternalError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { applyJsonPatch, JsonPatchError, TestFailedError } from '#apimachinery/patch/json-patch';
 import { type JsonObject, setOwn } from '#apimachinery/patch/own-property';
-import { DecodeError } from '#apimachinery/runtime/codec';
+import { DecodeError } from '#apimachinery/runtime/json';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { AdmissionActivation, BudgetedEvaluation, type EvaluationInput, OutOfBudget } from '#apiserver/admission/cel/evaluation';
 import { type CompiledExpression, PolicyCompiler } from '#apiserver/admission/cel/expression';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { Injectable, UseInterceptors } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/codec';
+import { encode } from '#apimachinery/runtime/encode';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { readDeleteOptions } from './delete-options.ts';

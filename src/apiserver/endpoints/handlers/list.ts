@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { newInternalError } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, type ListMeta } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/codec';
+import { encode } from '#apimachinery/runtime/encode';
 import { encodeJson } from '#apimachinery/runtime/json';
 import { encodeProtobufListItem, protobufList } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/codec';
+import { encode } from '#apimachinery/runtime/encode';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 

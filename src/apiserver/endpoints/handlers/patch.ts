@@ -7,7 +7,7 @@ import { applyJsonPatch, decodeJsonPatch, jsonKind } from '#apimachinery/patch/j
 import { applyMergePatch, checkMergePatch } from '#apimachinery/patch/merge-patch';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { applyStrategicMergePatch } from '#apimachinery/patch/strategic-merge-patch';
-import type { Decoded } from '#apimachinery/runtime/codec';
+import type { Decoded } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { DecodeError, encodeJson, JsonSyntaxError, parseJson } from '#apimachinery/runtime/json';
 import { fieldPath, invalid } from '#apimachinery/validation/field';

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString, parseGroupVersion } from '#apimachinery/meta/types';
-import type { Decoded } from '#apimachinery/runtime/codec';
+import type { Decoded } from '#apimachinery/runtime/decode';
 import { DecodeError, JsonSyntaxError, parseJson } from '#apimachinery/runtime/json';
 import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';

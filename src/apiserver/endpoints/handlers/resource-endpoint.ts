@@ -1,6 +1,6 @@
 import type { FieldManager } from '#apimachinery/managedfields/field-manager';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
-import { type Decoded, type DecodeOptions, decode } from '#apimachinery/runtime/codec';
+import { type Decoded, type DecodeOptions, decode } from '#apimachinery/runtime/decode';
 import type { StructType } from '#apimachinery/runtime/schema';
 import type { AdmissionTarget } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';

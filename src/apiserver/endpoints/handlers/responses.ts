@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib';
 import { newInternalError, newRequestEntityTooLargeError, newTimeoutError, StatusError } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { Status } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/codec';
+import { encode } from '#apimachinery/runtime/encode';
 import { indentJson } from '#apimachinery/runtime/indent';
 import { parseJson } from '#apimachinery/runtime/json';
 import { encodeProtobuf } from '#apimachinery/runtime/protobuf';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { Injectable, UseInterceptors } from '@nestjs/common';
 import { newBadRequest, newConflict, newInternalError, newInvalid, newNotFound, newUnsupportedMediaType } from '#apimachinery/api/errors';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/codec';
+import { encode } from '#apimachinery/runtime/encode';
 import { ScaleHandler } from '#apimachinery/managedfields/scale-handler';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { quote } from '#apimachinery/runtime/quote';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { newBadRequest } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject, ListMeta } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/codec';
+import { encode } from '#apimachinery/runtime/encode';
 import { encodeJson, encodeString } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';

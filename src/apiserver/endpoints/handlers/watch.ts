@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { Injectable } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/codec';
+import { encode } from '#apimachinery/runtime/encode';
 import { encodeProtobufWatchEvent } from '#apimachinery/runtime/protobuf';
 import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';

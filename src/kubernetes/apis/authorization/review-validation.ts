@@ -1,5 +1,5 @@
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { encode } from '#apimachinery/runtime/codec';
+import { encode } from '#apimachinery/runtime/encode';
 import { type FieldError, fieldPath, invalid, JsonText, type Path, required } from '#apimachinery/validation/field';
 import { validateFieldSelectorRequirement, validateLabelSelectorRequirement } from '#apimachinery/validation/object-meta';
 import type {

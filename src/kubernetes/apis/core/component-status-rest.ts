@@ -3,7 +3,7 @@ import https from 'node:https';
 import { Inject, Injectable } from '@nestjs/common';
 import { newNotFound } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { encode } from '#apimachinery/runtime/codec';
+import { encode } from '#apimachinery/runtime/encode';
 import { respondValue } from '#apiserver/endpoints/handlers/create-request';
 import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 import { negotiate } from '#apiserver/endpoints/handlers/negotiation';

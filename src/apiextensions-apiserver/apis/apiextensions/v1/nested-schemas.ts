@@ -1,6 +1,7 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { isJsonObject } from '#apimachinery/patch/own-property';
-import { DecodeError, decode } from '#apimachinery/runtime/codec';
+import { DecodeError } from '#apimachinery/runtime/json';
+import { decode } from '#apimachinery/runtime/decode';
 import { type JsonSchemaProps, subschemas } from '#apimachinery/structural/json-schema-props';
 import { schema } from '#apiextensions-apiserver/schema/schema';
 
