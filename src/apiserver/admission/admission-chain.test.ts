@@ -47,7 +47,7 @@ describe('AdmissionChain', () => {
     { name: 'everything', match: everything, asked: ['apps', 'deployments', 'scale', 'UPDATE'], want: 1 },
   ] as const)('asks plugins that look at $name', ({ match, asked: [group, resource, subresource, operation], want }) => {
     const chain = new AdmissionChain([plugin('One', match as AdmissionMatch, { admit() {} })]);
-    expect(chain.for(group, resource, subresource, operation).mutating).toHaveLength(want);
+    expect(chain.for(group, resource, subresource, operation).mutating.steps).toHaveLength(want);
   });
 
   it('refuses a plugin without a phase by its name', () => {

@@ -1,19 +1,26 @@
 import type { AdmissionHandler, AdmissionMatch, Attributes, Operation } from './attributes.ts';
-import type { AdmissionMetrics } from './admission-metrics.ts';
+import type { AdmissionMetrics, StepTimer } from './admission-metrics.ts';
 import { admissionPluginOptions } from './admission-plugin.ts';
 
-interface Step {
+/** One plugin's part in one phase. */
+export interface Step {
   readonly name: string;
+  /** undefined: nobody counts. */
+  readonly timer: StepTimer | undefined;
   run(request: Attributes): void | Promise<void>;
 }
-/** The plugins that look at one kind of request, in their order. */
-export interface CompiledAdmission {
-  readonly mutating: readonly Step[];
-  readonly validating: readonly Step[];
+
+/** The steps of a phase, in their order. */
+export interface Phase {
+  readonly steps: readonly Step[];
+  readonly timer: StepTimer | undefined;
 }
 
-/** What is told of every step that ran; `error` is undefined when the plugin let the request pass. */
-export type ObserveStep = (plugin: string, phase: 'admit' | 'validate', request: Attributes, milliseconds: number, error: unknown) => void;
+/** The plugins that look at one kind of request. */
+export interface CompiledAdmission {
+  readonly mutating: Phase;
+  readonly validating: Phase;
+}
 
 /** All enabled plugins in their one order, compiled per resource, subresource and operation, so that a request pays only for what looks at it. */
 export class AdmissionChain {
@@ -37,41 +44,21 @@ export class AdmissionChain {
       const matching = this.plugins.filter((plugin) =>
         admissionPluginOptions(plugin).match.some((match) => matches(match, group, resource, subresource, operation)),
       );
-      compiled = {
-        mutating: matching.filter((plugin) => plugin.admit).map((plugin) => this.#step(plugin, 'admit')),
-        validating: matching.filter((plugin) => plugin.validate).map((plugin) => this.#step(plugin, 'validate')),
-      };
+      compiled = { mutating: this.#phase(matching, 'admit', operation), validating: this.#phase(matching, 'validate', operation) };
       this.#compiled.set(key, compiled);
     }
     return compiled;
   }
 
-  #step(plugin: AdmissionHandler, phase: 'admit' | 'validate'): Step {
-    const { name } = admissionPluginOptions(plugin);
-    const observe = this.metrics?.plugin;
-    const run = (request: Attributes): void | Promise<void> => plugin[phase]?.(request);
-    if (!observe) return { name, run };
-    return {
-      name,
-      run(request) {
-        const began = performance.now();
-        const done = (error: unknown): void => observe(name, phase, request, performance.now() - began, error);
-        try {
-          const result = run(request);
-          if (result === undefined) return void done(undefined);
-          return result.then(
-            () => done(undefined),
-            (error: unknown) => {
-              done(error);
-              throw error;
-            },
-          );
-        } catch (error) {
-          done(error);
-          throw error;
-        }
-      },
-    };
+  #phase(plugins: readonly AdmissionHandler[], phase: 'admit' | 'validate', operation: Operation): Phase {
+    const steps = plugins
+      .filter((plugin) => plugin[phase])
+      .map((plugin) => {
+        const { name } = admissionPluginOptions(plugin);
+        const timer = this.metrics?.plugin(name, phase, operation);
+        return { name, timer, run: (request: Attributes): void | Promise<void> => plugin[phase]?.(request) };
+      });
+    return { steps, timer: this.metrics?.step(phase, operation) };
   }
 }
 

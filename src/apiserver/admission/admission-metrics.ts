@@ -1,19 +1,26 @@
-import { type Registry, Summary } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { QuantileWindow } from '#apiserver/server/metrics/quantile-window';
 import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/server/metrics/series-histogram';
-import type { ObserveStep } from './admission-chain.ts';
+import { SeriesSummary, type SummarySeries } from '#apiserver/server/metrics/series-summary';
 import type { Operation } from './attributes.ts';
 
 /** Upstream: apiserver/pkg/admission/metrics/metrics.go. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
-const summarySeconds = 5 * 3_600;
-/** Plugins are few; packages may bring more. */
-const maxSeries = 10_000;
+const quantiles = [0.5, 0.9, 0.99];
+const summaryMs = 5 * 3_600_000;
+const summaryAges = 5;
+
+type PhaseName = 'admit' | 'validate';
+
+/** Counts how long one kind of step takes. The way of a request adds to plain numbers, found when the chain was compiled. */
+export interface StepTimer {
+  observe(milliseconds: number, rejected: boolean): void;
+}
 
 /** How long admission takes, as a whole and by plugin. */
 export class AdmissionMetrics {
-  readonly #plugins = new Map<string, Series>();
-  readonly #steps = new Map<string, Series>();
-  readonly #summary: Summary;
+  readonly #plugins = new Map<string, PluginTimer>();
+  readonly #steps = new Map<string, PhaseTimer>();
 
   constructor(registry: Registry) {
     const labels = ['type', 'operation', 'rejected'];
@@ -23,7 +30,7 @@ export class AdmissionMetrics {
         'Admission controller latency histogram in seconds, identified by name and broken out for each operation and API resource and type (validate or admit).',
         ['name', ...labels],
         bounds,
-        () => this.#plugins.values(),
+        () => seen(this.#plugins.values()),
       ),
     );
     registry.registerMetric(
@@ -32,40 +39,71 @@ export class AdmissionMetrics {
         'Admission sub-step latency histogram in seconds, broken out for each operation and API resource and step type (validate or admit).',
         labels,
         bounds,
-        () => this.#steps.values(),
+        () => seen(this.#steps.values()),
       ),
     );
-    this.#summary = new Summary({
-      name: 'apiserver_admission_step_admission_duration_seconds_summary',
-      help: 'Admission sub-step latency summary in seconds, broken out for each operation and API resource and step type (validate or admit).',
-      labelNames: labels,
-      percentiles: [0.5, 0.9, 0.99],
-      maxAgeSeconds: summarySeconds,
-      ageBuckets: 5,
-      registers: [registry],
-    });
+    registry.registerMetric(
+      new SeriesSummary(
+        'apiserver_admission_step_admission_duration_seconds_summary',
+        'Admission sub-step latency summary in seconds, broken out for each operation and API resource and step type (validate or admit).',
+        labels,
+        quantiles,
+        () => [...this.#steps.values()].flatMap((timer) => timer.summaries()),
+      ),
+    );
   }
 
-  readonly plugin: ObserveStep = (name, type, { operation }, milliseconds, error) => {
-    const key = `${name}/${type}/${operation}/${error === undefined}`;
-    let series = this.#plugins.get(key);
-    if (!series) {
-      if (this.#plugins.size >= maxSeries) return;
-      series = newSeries(bounds, { name, type, operation, rejected: String(error !== undefined) });
-      this.#plugins.set(key, series);
-    }
-    observe(series, bounds, milliseconds / 1_000);
-  };
-
-  /** All plugins of a phase together. */
-  step(type: 'admit' | 'validate', operation: Operation, milliseconds: number, rejected: boolean): void {
-    const key = `${type}/${operation}/${rejected}`;
-    let series = this.#steps.get(key);
-    if (!series) {
-      series = newSeries(bounds, { type, operation, rejected: String(rejected) });
-      this.#steps.set(key, series);
-    }
-    observe(series, bounds, milliseconds / 1_000);
-    this.#summary.observe(series.labels, milliseconds / 1_000);
+  /** The timer of a plugin; the same for all resources. */
+  plugin(name: string, type: PhaseName, operation: Operation): StepTimer {
+    return getOrMake(this.#plugins, `${name}/${type}/${operation}`, () => new PluginTimer({ name, type, operation }));
   }
+
+  /** The timer of all plugins of a phase together. */
+  step(type: PhaseName, operation: Operation): StepTimer {
+    return getOrMake(this.#steps, `${type}/${operation}`, () => new PhaseTimer({ type, operation }));
+  }
+}
+
+function getOrMake<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const present = map.get(key);
+  if (present !== undefined) return present;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+class PluginTimer implements StepTimer {
+  readonly allowed: Series;
+  readonly rejected: Series;
+
+  constructor(labels: Readonly<Record<string, string>>) {
+    this.allowed = newSeries(bounds, { ...labels, rejected: 'false' });
+    this.rejected = newSeries(bounds, { ...labels, rejected: 'true' });
+  }
+
+  observe(milliseconds: number, rejected: boolean): void {
+    observe(rejected ? this.rejected : this.allowed, bounds, milliseconds / 1_000);
+  }
+}
+
+class PhaseTimer extends PluginTimer {
+  readonly #allowed = new QuantileWindow(summaryMs, summaryAges, performance.now());
+  readonly #rejected = new QuantileWindow(summaryMs, summaryAges, performance.now());
+
+  override observe(milliseconds: number, rejected: boolean): void {
+    super.observe(milliseconds, rejected);
+    (rejected ? this.#rejected : this.#allowed).observe(milliseconds / 1_000, performance.now());
+  }
+
+  summaries(): SummarySeries[] {
+    return [
+      { window: this.#allowed, labels: this.allowed.labels },
+      { window: this.#rejected, labels: this.rejected.labels },
+    ].filter(({ window }) => window.count > 0);
+  }
+}
+
+/** What was never observed is no series. */
+function seen(timers: Iterable<PluginTimer>): Series[] {
+  return [...timers].flatMap(({ allowed, rejected }) => [allowed, rejected]).filter(({ count }) => count > 0);
 }

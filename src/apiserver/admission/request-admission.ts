@@ -1,6 +1,7 @@
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { AdmissionChain, CompiledAdmission } from './admission-chain.ts';
+import type { AdmissionChain, CompiledAdmission, Phase, Step } from './admission-chain.ts';
+import type { StepTimer } from './admission-metrics.ts';
 import type { Attributes, Operation } from './attributes.ts';
 import type { ObjectForms } from './object-forms.ts';
 import { Reinvocation } from './reinvocation.ts';
@@ -37,68 +38,77 @@ export class RequestAdmission {
 
   /** Lets the mutating plugins change the object. Returns nothing, without a promise, where none of them waits. */
   admit(call: AdmissionCall): void | Promise<void> {
-    const steps = this.#steps(call).mutating;
-    if (steps.length > 0) return this.#measured('admit', call, () => this.#admit(steps, call));
+    return this.#measured(this.#compiled(call).mutating, call, mutate);
   }
 
   validate(call: AdmissionCall): void | Promise<void> {
-    const steps = this.#steps(call).validating;
-    if (steps.length === 0) return;
-    return this.#measured('validate', call, () => run(steps, new AdmissionRequest(this.context, this.target, call)));
+    return this.#measured(this.#compiled(call).validating, call, run);
   }
 
-  #admit(steps: CompiledAdmission['mutating'], call: AdmissionCall): void | Promise<void> {
-    const request = new AdmissionRequest(this.context, this.target, call);
-    const result = run(steps, request);
-    if (result) return result.then(() => this.#reinvoke(steps, request));
-    return this.#reinvoke(steps, request);
-  }
-
-  #measured(type: 'admit' | 'validate', { operation }: AdmissionCall, work: () => void | Promise<void>): void | Promise<void> {
-    const { metrics } = this.chain;
-    if (!metrics) return work();
-    const began = performance.now();
-    const done = (rejected: boolean): void => metrics.step(type, operation, performance.now() - began, rejected);
-    const failed = (error: unknown): never => {
-      done(true);
-      throw error;
-    };
-    try {
-      const result = work();
-      if (result) return result.then(() => done(false), failed);
-    } catch (error) {
-      return failed(error);
-    }
-    done(false);
-  }
-
-  #steps(call: AdmissionCall): CompiledAdmission {
+  #compiled(call: AdmissionCall): CompiledAdmission {
     const { resource, subresource } = this.target;
     return this.chain.for(resource.group, resource.resource, subresource, call.operation);
   }
 
-  /** All once more, if one of them asked for it. */
-  #reinvoke(steps: CompiledAdmission['mutating'], request: AdmissionRequest): void | Promise<void> {
-    if (!request.wantsReinvocation) return;
-    request.reinvocation.isReinvoke = true;
-    return run(steps, request);
+  #measured(
+    { steps, timer }: Phase,
+    call: AdmissionCall,
+    work: (steps: readonly Step[], request: AdmissionRequest) => void | Promise<void>,
+  ): void | Promise<void> {
+    if (steps.length === 0) return;
+    const request = new AdmissionRequest(this.context, this.target, call);
+    const began = performance.now();
+    try {
+      const result = work(steps, request);
+      if (result) return settled(result, timer, began);
+    } catch (error) {
+      timer?.observe(performance.now() - began, true);
+      throw error;
+    }
+    timer?.observe(performance.now() - began, false);
   }
+}
+
+/** All steps, and all once more if one of them asked for it. */
+function mutate(steps: readonly Step[], request: AdmissionRequest): void | Promise<void> {
+  const result = run(steps, request);
+  return result ? result.then(() => reinvoke(steps, request)) : reinvoke(steps, request);
+}
+
+function reinvoke(steps: readonly Step[], request: AdmissionRequest): void | Promise<void> {
+  if (!request.wantsReinvocation) return;
+  request.reinvocation.isReinvoke = true;
+  return run(steps, request);
 }
 
 /** One step after the other; a promise only where one of them waits. */
-function run(steps: CompiledAdmission['mutating'], request: Attributes): void | Promise<void> {
-  for (let at = 0; at < steps.length; at += 1) {
-    const result = steps[at]?.run(request);
-    if (result !== undefined) return goOn(steps, at + 1, request, result);
+function run(steps: readonly Step[], request: Attributes, from = 0): void | Promise<void> {
+  let began = performance.now();
+  for (let at = from; at < steps.length; at += 1) {
+    const step = steps[at] as Step;
+    let result: void | Promise<void>;
+    try {
+      result = step.run(request);
+    } catch (error) {
+      step.timer?.observe(performance.now() - began, true);
+      throw error;
+    }
+    if (result !== undefined) return settled(result, step.timer, began).then(() => run(steps, request, at + 1));
+    const ended = performance.now();
+    step.timer?.observe(ended - began, false);
+    began = ended;
   }
 }
 
-async function goOn(steps: CompiledAdmission['mutating'], from: number, request: Attributes, pending: Promise<void>): Promise<void> {
-  await pending;
-  for (let at = from; at < steps.length; at += 1) {
-    const result = steps[at]?.run(request);
-    if (result !== undefined) await result;
+/** Times what waits. */
+async function settled(result: Promise<void>, timer: StepTimer | undefined, began: number): Promise<void> {
+  try {
+    await result;
+  } catch (error) {
+    timer?.observe(performance.now() - began, true);
+    throw error;
   }
+  timer?.observe(performance.now() - began, false);
 }
 
 class AdmissionRequest implements Attributes {

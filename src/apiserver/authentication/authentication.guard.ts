@@ -29,7 +29,7 @@ export class AuthenticationGuard implements CanActivate {
 
   #accept(context: RequestContext, user: UserInfo | undefined): boolean {
     if (!user) return false;
-    this.identityHeaders.remove(context.exchange.headers);
+    this.identityHeaders.remove(context.exchange);
     context.user = withAuthenticatedGroup(user);
     return true;
   }

@@ -1,5 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { ExternalContextCreator } from '@nestjs/core';
+import { Inject, Injectable, type Type } from '@nestjs/common';
+import { EXCEPTION_FILTERS_METADATA, GUARDS_METADATA, INTERCEPTORS_METADATA, PIPES_METADATA } from '@nestjs/common/constants.js';
+import { ExternalContextCreator, ModuleRef } from '@nestjs/core';
 import { CreateHandler } from './handlers/create.ts';
 import { DeleteCollectionHandler } from './handlers/delete-collection.ts';
 import { DeleteHandler } from './handlers/delete.ts';
@@ -10,12 +11,16 @@ import type { EndpointHandler, ResourceEndpoint } from './handlers/resource-endp
 import { UpdateHandler } from './handlers/update.ts';
 import { WatchHandler } from './handlers/watch.ts';
 import type { VerbHandlers } from './installer.ts';
+import type { OpeningInterceptor } from './opening-interceptor.ts';
 import type { RequestContext } from './request/request-context.ts';
 
 /** A class whose method serves a verb of an endpoint. */
 export interface VerbHandler {
   handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void>;
 }
+
+/** What else Nest may find on a handler. */
+const others = [GUARDS_METADATA, PIPES_METADATA, EXCEPTION_FILTERS_METADATA];
 
 /** The providers behind the verbs. */
 export const verbProviders = [
@@ -29,11 +34,12 @@ export const verbProviders = [
   DeleteCollectionHandler,
 ];
 
-/** Turns handler classes into functions that run the guards and interceptors that Nest finds on them: compiled once, at start. */
+/** Turns handler classes into functions that run the guards and interceptors that Nest finds on them: compiled once, at start. See docs/adr. */
 @Injectable()
 export class VerbCompiler {
   constructor(
     @Inject(ExternalContextCreator) private readonly creator: ExternalContextCreator,
+    @Inject(ModuleRef) private readonly modules: ModuleRef,
     @Inject(GetHandler) private readonly get: GetHandler,
     @Inject(ListHandler) private readonly list: ListHandler,
     @Inject(WatchHandler) private readonly watch: WatchHandler,
@@ -45,11 +51,29 @@ export class VerbCompiler {
   ) {}
 
   compile(handler: VerbHandler): EndpointHandler {
-    return this.creator.create(
-      handler as unknown as Record<string, unknown>,
-      handler.handle as (...args: unknown[]) => unknown,
-      'handle',
-    ) as unknown as EndpointHandler;
+    const interceptors = this.#openingInterceptors(handler);
+    if (!interceptors) {
+      return this.creator.create(
+        handler as unknown as Record<string, unknown>,
+        handler.handle as (...args: unknown[]) => unknown,
+        'handle',
+      ) as unknown as EndpointHandler;
+    }
+    return (context, endpoint) => {
+      for (const interceptor of interceptors) interceptor.open(context, endpoint);
+      return handler.handle(context, endpoint);
+    };
+  }
+
+  /** undefined: there is something on the handler that only Nest can run. */
+  #openingInterceptors(handler: VerbHandler): OpeningInterceptor[] | undefined {
+    const places = [handler.constructor, handler.handle];
+    if (others.some((metadata) => places.some((place) => Reflect.hasMetadata(metadata, place)))) return undefined;
+    const classes = places.flatMap(
+      (place) => (Reflect.getMetadata(INTERCEPTORS_METADATA, place) ?? []) as Type<Partial<OpeningInterceptor>>[],
+    );
+    const interceptors = classes.map((one) => (typeof one === 'function' ? this.modules.get(one, { strict: false }) : one));
+    return interceptors.every((one): one is OpeningInterceptor => one.open !== undefined) ? interceptors : undefined;
   }
 
   #verbs: VerbHandlers | undefined;

@@ -256,7 +256,7 @@ export class Store {
         object.metadata.resourceVersion = String(revision);
         const unchanged = this.encode(object);
         if (
-          (unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing)) &&
+          (unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing, unchanged, bytes)) &&
           !this.storage.needsRewrite?.(key) &&
           !(await this.hooks.isStale?.(key, existing))
         )
@@ -272,9 +272,10 @@ export class Store {
           await this.hooks.afterDelete?.(object, request);
           return { object, bytes: this.encode(object), created: false };
         }
-        const written = await this.#write((encodeAt) => this.storage.update(key, revision, encodeAt, this.#writeOptions()), object, false);
+        const encodeAt = this.#encodeAgain(object, unchanged, revision);
+        const written = await this.storage.update(key, revision, encodeAt, this.#writeOptions());
         stored = true;
-        return written;
+        return { object, bytes: written.value, created: false };
       } catch (error) {
         if (!(error instanceof ConflictError)) throw error;
         record = error.current && { revision: error.current.revision, bytes: error.current.value };
@@ -341,16 +342,29 @@ export class Store {
     strategy.canonicalize?.(object);
   }
 
-  /** A write that would only move managedFields' times is none. Upstream: endpoints/handlers/fieldmanager/equality.go. */
-  #onlyTimesDiffer(object: KubeObject, existing: KubeObject): boolean {
+  /**
+   * A write that would only move managedFields' times is none. `encoded` is the object as it would be stored, `bytes` what is;
+   * times are all of one length. Upstream: endpoints/handlers/fieldmanager/equality.go.
+   */
+  #onlyTimesDiffer(object: KubeObject, existing: KubeObject, encoded: Buffer, bytes: Buffer): boolean {
+    if (encoded.length !== bytes.length) return false;
     const fields = object.metadata.managedFields;
     const old = existing.metadata.managedFields;
     if (!fields || !old || fields.length !== old.length || fields.every((entry, at) => entry.time === old[at]?.time)) return false;
-    const timeless = {
-      ...object,
-      metadata: { ...object.metadata, managedFields: fields.map((entry, at) => ({ ...entry, time: old[at]?.time })) },
+    const managedFields = fields.map((entry, at) => ({ ...entry, time: old[at]?.time ?? '' }));
+    return this.encode({ ...object, metadata: { ...object.metadata, managedFields } }).equals(bytes);
+  }
+
+  /** Encodes at another revision what was encoded at this one: where the kind's fields have an order, only the revision is replaced. */
+  #encodeAgain(object: KubeObject, encoded: Buffer, revision: Revision): Encode {
+    const before = `"resourceVersion":"${revision}"`;
+    const at = this.definition.custom ? -1 : encoded.indexOf(before);
+    return (next) => {
+      object.metadata.resourceVersion = String(next);
+      if (at < 0) return this.encode(object);
+      const head = encoded.subarray(0, at);
+      return Buffer.concat([head, Buffer.from(`"resourceVersion":"${next}"`), encoded.subarray(at + before.length)]);
     };
-    return deepEqual(JSON.parse(encode(this.type, timeless)), JSON.parse(encode(this.type, existing)));
   }
 
   async delete(request: WriteRequest, name: string, options: DeleteOptions): Promise<Deleted> {

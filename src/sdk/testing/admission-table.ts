@@ -69,7 +69,7 @@ async function runRow(chain: AdmissionChain, row: AdmissionRow): Promise<void> {
   const request = attributesOf(row, object, warnings, annotations);
   const { mutating, validating } = chain.for(request.resource.group, request.resource.resource, request.subresource, request.operation);
   const run = async (): Promise<void> => {
-    for (const step of [...mutating, ...validating]) await step.run(request);
+    for (const step of [...mutating.steps, ...validating.steps]) await step.run(request);
   };
   if (row.denied) {
     const { denied } = row;

@@ -151,17 +151,18 @@ describe('filters', () => {
       })(context),
     ).toThrow(/forbidden/);
     expect(group.size).toBe(0);
-    let finish = (): void => {};
-    const done = withWaitGroup(group)(
-      () =>
-        new Promise<void>((resolve) => {
-          finish = resolve;
-        }),
-    )(context);
+  });
+
+  it.each([
+    { name: 'done', end: () => Promise.resolve() },
+    { name: 'given up', end: () => Promise.reject(new TypeError('bug')) },
+  ])('WaitGroup waits until a request is $name', async ({ end }) => {
+    const group = new WaitGroup();
+    const { context } = request();
+    const waiting = withPanicRecovery(() => {})(withWaitGroup(group)(() => sleep(1).then(end)));
+    const done = waiting(context);
     expect(group.size).toBe(1);
-    finish();
-    await done;
-    await group.empty();
+    await Promise.all([done, group.empty()]);
     expect(group.size).toBe(0);
   });
 });

@@ -37,9 +37,7 @@ export function withImpersonation(authorizer: Authorizer): Filter {
 
 /** Whom the headers name; undefined without such headers. Takes them off. Throws BadRequest. */
 function wantedUser({ exchange }: RequestContext): UserInfo | undefined {
-  const { headers } = exchange;
-  let names: string[] | undefined;
-  for (const name in headers) if (name.startsWith(prefix)) (names ??= []).push(name);
+  const names = impersonationHeaders(exchange.rawHeaders);
   if (!names) return undefined;
   const [name = ''] = exchange.headerValues('impersonate-user');
   const [uid = ''] = exchange.headerValues('impersonate-uid');
@@ -55,8 +53,20 @@ function wantedUser({ exchange }: RequestContext): UserInfo | undefined {
     const asked = `&user.DefaultInfo{Name:"", UID:${JSON.stringify(uid)}, Groups:${goStrings(groups)}, Extra:${goExtra(extra)}}`;
     throw newBadRequest(`requested ${asked} without impersonating a user name`);
   }
-  for (const header of names) delete headers[header];
+  for (const header of names) delete exchange.headers[header];
   return { name, groups, ...(uid && { uid }), ...(extra.size > 0 && { extra: Object.fromEntries(extra) }) };
+}
+
+/** Their names in lower case, each once; undefined if there are none. */
+function impersonationHeaders(rawHeaders: readonly string[]): ReadonlySet<string> | undefined {
+  let names: Set<string> | undefined;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const sent = rawHeaders[at] as string;
+    if (sent[0] !== 'i' && sent[0] !== 'I') continue;
+    const name = sent.toLowerCase();
+    if (name.startsWith(prefix)) (names ??= new Set()).add(name);
+  }
+  return names;
 }
 
 /** As Go prints them with `%#v`. */

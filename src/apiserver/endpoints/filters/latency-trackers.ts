@@ -11,13 +11,7 @@ export function withLatencyTrackers(metrics: RequestMetrics): Filter {
     }
     const result = next(context);
     if (result === undefined) metrics.done(context);
-    else
-      return result.then(
-        () => metrics.done(context),
-        (error: unknown) => {
-          metrics.done(context);
-          throw error;
-        },
-      );
+    else context.whenSettled(() => metrics.done(context));
+    return result;
   };
 }

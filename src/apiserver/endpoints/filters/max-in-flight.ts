@@ -43,6 +43,7 @@ export function withMaxInFlight(limits: InFlight, observe: (inFlight: InFlight) 
       throw error;
     }
     if (result === undefined) count(-1);
-    else return result.finally(() => count(-1));
+    else context.whenSettled(() => count(-1));
+    return result;
   };
 }

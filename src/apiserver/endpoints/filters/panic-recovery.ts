@@ -7,7 +7,7 @@ const text = Buffer.from('This request caused apiserver to panic. Look in the lo
 
 /**
  * What no other filter could answer: an error of the server itself. The client gets upstream's 500 (or a broken connection,
- * if an answer had begun), the log the cause; the process goes on. Upstream: server/filters/wrap.go.
+ * if an answer had begun), the log the cause; the process goes on. It is here that a request is over. Upstream: server/filters/wrap.go.
  */
 export function withPanicRecovery(onPanic: (error: unknown, context: RequestContext) => void): Filter {
   const recover = (error: unknown, context: RequestContext): void => {
@@ -17,7 +17,13 @@ export function withPanicRecovery(onPanic: (error: unknown, context: RequestCont
   };
   return (next) => (context) => {
     try {
-      return next(context)?.catch((error: unknown) => recover(error, context));
+      return next(context)?.then(
+        () => context.settle(),
+        (error: unknown) => {
+          recover(error, context);
+          context.settle();
+        },
+      );
     } catch (error) {
       return recover(error, context);
     }

@@ -85,7 +85,8 @@ export function withPriorityAndFairness(
       throw error;
     }
     if (result === undefined) finish();
-    else return result.finally(finish);
+    else context.whenSettled(finish);
+    return result;
   }
 
   function refuse(context: RequestContext, { level }: Classification): void {

@@ -30,6 +30,7 @@ export function withTimeoutForNonLongRunning(): Filter {
     if (result === undefined || context.deadline === 0) return result;
     waiting.add(context);
     timer ??= setInterval(look, 250).unref();
-    return result.finally(() => waiting.delete(context));
+    context.whenSettled(() => waiting.delete(context));
+    return result;
   };
 }

@@ -8,9 +8,10 @@ export function withTracing(slow: (context: RequestContext, milliseconds: number
   return (next) => (context) => {
     const result = next(context);
     if (result === undefined || context.longRunning) return result;
-    return result.finally(() => {
+    context.whenSettled(() => {
       const took = performance.now() - context.receivedAt;
       if (took > slowMs) slow(context, took);
     });
+    return result;
   };
 }

@@ -14,6 +14,7 @@ export function withWaitGroup(requests: WaitGroup): Filter {
       throw error;
     }
     if (result === undefined) leave();
-    else return result.finally(leave);
+    else context.whenSettled(leave);
+    return result;
   };
 }

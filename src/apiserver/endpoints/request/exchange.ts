@@ -33,6 +33,8 @@ export interface Exchange {
   /** The request target as it came: path and query. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they were sent: quicker to go through than `headers`, and what is taken off those is here still. */
+  readonly rawHeaders: readonly string[];
   readonly peer: Peer;
   /** The values of a request header, one for each time that it was sent, as they were sent. The name in lower case. */
   headerValues(name: string): string[];

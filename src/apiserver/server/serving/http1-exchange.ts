@@ -20,8 +20,12 @@ export class Http1Exchange implements Exchange {
     this.raw = { request, response };
   }
 
+  get rawHeaders(): readonly string[] {
+    return this.raw.request.rawHeaders;
+  }
+
   headerValues(name: string): string[] {
-    return rawHeaderValues(this.raw.request.rawHeaders, name);
+    return rawHeaderValues(this.rawHeaders, name);
   }
 
   get responded(): boolean {

@@ -13,7 +13,7 @@ export class Http2Exchange implements Exchange {
   readonly headers: IncomingHttpHeaders;
   readonly peer: Peer;
   readonly raw: ServerHttp2Stream;
-  readonly #rawHeaders: readonly string[];
+  readonly rawHeaders: readonly string[];
   #closeAfter = false;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer, rawHeaders: readonly string[]) {
@@ -22,11 +22,11 @@ export class Http2Exchange implements Exchange {
     this.headers = headers;
     this.peer = peer;
     this.raw = stream;
-    this.#rawHeaders = rawHeaders;
+    this.rawHeaders = rawHeaders;
   }
 
   headerValues(name: string): string[] {
-    return rawHeaderValues(this.#rawHeaders, name);
+    return rawHeaderValues(this.rawHeaders, name);
   }
 
   get responded(): boolean {

@@ -47,6 +47,10 @@ export class InProcessExchange implements Exchange {
     request.signal?.addEventListener('abort', () => this.#leave(), { once: true });
   }
 
+  get rawHeaders(): readonly string[] {
+    return Object.entries(this.#request.headers).flatMap(([name, value = '']) => [value].flat().flatMap((one) => [name, one]));
+  }
+
   headerValues(name: string): string[] {
     const value = this.#request.headers[name];
     return value === undefined ? [] : Array.isArray(value) ? value : [value];
