@@ -1,7 +1,7 @@
 import { type GroupVersionKind, groupVersionString, type KubeObject, type ObjectMeta } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { encode } from '#apimachinery/runtime/encode';
-import { DecodeError, parseJson } from '#apimachinery/runtime/json';
+import { DecodeError, parseEncoded, parseJson } from '#apimachinery/runtime/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { applyDefaults, pruneNonNullableNullsWithoutDefaults } from '#apimachinery/structural/default';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
@@ -83,7 +83,7 @@ export class CustomVersion {
   }
 
   parse(bytes: Buffer): KubeObject {
-    return parseJson(bytes).value as KubeObject;
+    return parseEncoded(bytes) as KubeObject;
   }
 
   encode(object: KubeObject): Buffer {

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
-import { parseJson } from '#apimachinery/runtime/json';
+import { parseEncoded } from '#apimachinery/runtime/json';
 import type { SchemaRegistry, TypeSource } from '#apimachinery/runtime/schema';
 import type { ResourceDefinition } from './resource-definition.ts';
 import { Store, type StoreHooks } from './store.ts';
@@ -49,7 +49,7 @@ export class StorageFactory {
     const cacher = new Cacher({
       storage: versioned.source,
       prefix: `/${storagePath}/`,
-      parse: (bytes: Buffer) => parseJson(bytes).value as KubeObject,
+      parse: (bytes: Buffer) => parseEncoded(bytes) as KubeObject,
       fields: fieldsOf(definition),
       resource: { group, resource },
       decode: versioned.decode,
@@ -72,7 +72,7 @@ export class StorageFactory {
       const cacher = new Cacher({
         storage: this.storage,
         prefix: `/${path}/`,
-        parse: (bytes: Buffer) => parseJson(bytes).value as KubeObject,
+        parse: (bytes: Buffer) => parseEncoded(bytes) as KubeObject,
         fields: fieldsOf(definition),
         resource: { group, resource },
         indexed: Object.keys(definition.selectableFields).filter((field) => field === 'spec.nodeName'),

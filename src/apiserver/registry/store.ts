@@ -13,7 +13,7 @@ import { type DeleteOptions, type GroupKind, type GroupResource, type KubeObject
 import { encode } from '#apimachinery/runtime/encode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
-import { parseJson } from '#apimachinery/runtime/json';
+import { parseEncoded } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
@@ -408,7 +408,7 @@ export class Store {
   }
 
   parse(bytes: Buffer): KubeObject {
-    return parseJson(bytes).value as KubeObject;
+    return parseEncoded(bytes) as KubeObject;
   }
 
   encode(object: KubeObject): Buffer {
