@@ -8,6 +8,7 @@ import { validateStructural } from '#apimachinery/structural/validate-structural
 import { fieldPath } from '#apimachinery/validation/field';
 import { DocumentTypes } from '#apiserver/endpoints/openapi/group-version-document';
 import { builtInPatchTypes, groupVersionPaths } from '#apiserver/endpoints/openapi/paths';
+import type { Steps } from '#apiserver/endpoints/openapi/steps';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import { tables } from '#apiextensions-apiserver/schema/schema';
 import { openApiTypes } from '../apis/apiextensions/validation/open-api-schema.ts';
@@ -40,10 +41,10 @@ class CustomDocumentTypes extends DocumentTypes {
 const named = (definition: ResourceDefinition): ResourceDefinition => ({ ...definition, schema: `${prefix}${definition.kind}` });
 
 /**
- * The document of `/openapi/v3/apis/<group>/<version>` for custom resources.
+ * The document of `/openapi/v3/apis/<group>/<version>` for custom resources, one resource a step.
  * Upstream: apiextensions-apiserver/pkg/controller/openapi/builder, controller/openapiv3.
  */
-export function customDocument(groupVersion: GroupVersion, resources: readonly CustomDefinition[]): V3Document {
+export function* customDocument(groupVersion: GroupVersion, resources: readonly CustomDefinition[]): Steps<V3Document> {
   const types = new CustomDocumentTypes(groupVersion);
   const paths = groupVersionPaths(
     groupVersion,
@@ -53,27 +54,23 @@ export function customDocument(groupVersion: GroupVersion, resources: readonly C
   // What custom resources refer to themselves.
   types.reference('meta_v1.ObjectMeta');
   types.reference('meta_v1.ListMeta');
-  const own = customSchemas(groupVersion, resources, false);
-  const schemas = [...Object.entries(types.components()), ...Object.entries(own)].sort(([a], [b]) => compareUtf8(a, b));
+  const schemas = new Map(Object.entries(types.components()));
+  const byName = new Map(resources.map((resource) => [modelName(groupVersion, resource.definition.kind), resource]));
+  for (const [name, resource] of byName) {
+    yield;
+    schemas.set(name, objectSchema(resource, false));
+    schemas.set(modelName(groupVersion, resource.definition.listKind), listSchema(resource.definition));
+  }
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' },
     paths: paths as V3Document['paths'],
-    components: { schemas: Object.fromEntries(schemas) },
-    swaggerSchemas: () => customSchemas(groupVersion, resources, true),
+    components: { schemas: Object.fromEntries([...schemas].sort(([a], [b]) => compareUtf8(a, b))) },
+    swaggerSchema(name: string) {
+      const resource = byName.get(name);
+      return resource && objectSchema(resource, true);
+    },
   } as V3Document;
-}
-
-function customSchemas(groupVersion: GroupVersion, resources: readonly CustomDefinition[], v2: boolean): Record<string, JsonSchema> {
-  return Object.fromEntries(
-    resources.flatMap((resource): [string, JsonSchema][] => {
-      const { kind, listKind } = resource.definition;
-      return [
-        [modelName(groupVersion, kind), objectSchema(resource, v2)],
-        [modelName(groupVersion, listKind), listSchema(resource.definition)],
-      ];
-    }),
-  );
 }
 
 function objectSchema({ definition, version }: CustomDefinition, v2: boolean): JsonSchema {

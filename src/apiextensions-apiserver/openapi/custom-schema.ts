@@ -1,6 +1,6 @@
 import { metaTables } from '#apimachinery/meta/schema/tables';
 import { componentReference, type JsonSchema } from '#apimachinery/openapi/schemas';
-import { isJsonObject } from '#apimachinery/patch/own-property';
+import { isJsonObject, mapValues } from '#apimachinery/patch/own-property';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 
 const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -25,11 +25,6 @@ export const listMetadataSchema = (): JsonSchema => ({
   description: describe('meta_v1.PartialObjectMetadataList', 'metadata'),
   allOf: [componentReference(listMeta)],
 });
-
-/** Keys may be any text. */
-function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
-}
 
 const intOrString: JsonSchema[] = [{ type: 'integer' }, { type: 'string' }];
 const isIntOrString = (anyOf: unknown): boolean => JSON.stringify(anyOf) === JSON.stringify(intOrString);

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { JsonSchema } from './schemas.ts';
-import type { Swagger, SwaggerParameter } from './swagger.ts';
+import type { SwaggerParameter, SwaggerPart } from './swagger.ts';
 
 /** Encoded fields of a message, in order. */
 type Fields = readonly Uint8Array[];
@@ -186,55 +186,61 @@ function pathFields(item: JsonSchema): Fields {
   ];
 }
 
-/** So many paths or definitions are encoded between two yields. */
-const stepSize = 25;
-
-function* namedInSteps(
-  number: number,
-  record: Readonly<Record<string, JsonSchema>>,
-  encode: (value: JsonSchema) => Fields,
-): Generator<void, Fields, void> {
-  const chunks: Uint8Array[] = [];
-  for (const [i, [name, value]] of Object.entries(record).entries()) {
-    chunks.push(Buffer.concat(message(number, [...text(1, name), ...message(2, encode(value))])));
-    if (i % stepSize === stepSize - 1) yield;
-  }
-  return chunks;
+function entry(number: number, name: string, fields: Fields): Buffer {
+  return Buffer.concat(message(number, [...text(1, name), ...message(2, fields)]));
 }
 
 /**
- * The document as `openapi.v2.Document` of gnostic, which kubectl and other Go clients read faster than JSON. It yields
- * between steps of a few milliseconds. Upstream: google/gnostic-models, openapiv2/OpenAPIv2.proto.
+ * A path of the document as `openapi.v2.Document` of gnostic, which kubectl and other Go clients read faster than JSON.
+ * Upstream: google/gnostic-models, openapiv2/OpenAPIv2.proto.
  */
-export function* encodeGnostic(document: Swagger): Generator<void, Buffer, void> {
-  const paths = yield* namedInSteps(2, document.paths as Record<string, JsonSchema>, pathFields);
-  const definitions = yield* namedInSteps(1, document.definitions, schemaFields);
-  const info = document.info as JsonSchema;
-  return Buffer.concat([
-    ...text(1, document.swagger),
-    ...message(2, [...text(1, info.title), ...text(2, info.version)]),
-    ...message(8, paths),
-    ...message(9, definitions),
-    ...message(
-      10,
-      named(1, document.parameters, (parameter) => parameterFields(parameter as SwaggerParameter)),
-    ),
-    ...document.security.flatMap((requirement) =>
-      message(
-        12,
-        named(1, requirement, (scopes) => texts(1, scopes)),
+export function gnosticPath(path: string, item: JsonSchema): Buffer {
+  return entry(2, path, pathFields(item));
+}
+
+/** A definition of the document. */
+export function gnosticDefinition(name: string, schema: JsonSchema): Buffer {
+  return entry(1, name, schemaFields(schema));
+}
+
+/** What a document has besides its paths and definitions. */
+export type SwaggerHead = Pick<SwaggerPart, 'info' | 'parameters' | 'securityDefinitions'>;
+
+/** A whole document, of paths and definitions that are encoded already. */
+export function gnosticDocument(
+  { info, parameters, securityDefinitions }: SwaggerHead,
+  paths: readonly Buffer[],
+  definitions: readonly Buffer[],
+): Buffer[] {
+  const { title, version } = info as JsonSchema;
+  return [
+    Buffer.concat([...text(1, '2.0'), ...message(2, [...text(1, title), ...text(2, version)])]),
+    lengthOf(8, paths),
+    ...paths,
+    lengthOf(9, definitions),
+    ...definitions,
+    Buffer.concat([
+      ...message(
+        10,
+        named(1, parameters, (parameter) => parameterFields(parameter as SwaggerParameter)),
       ),
-    ),
-    ...message(
-      13,
-      named(1, document.securityDefinitions, (definition) =>
-        message(2, [
-          ...text(1, definition.type),
-          ...text(2, definition.name),
-          ...text(3, definition.in),
-          ...text(4, definition.description),
-        ]),
+      ...Object.keys(securityDefinitions).flatMap((name) =>
+        message(
+          12,
+          named(1, { [name]: {} }, () => none),
+        ),
       ),
-    ),
-  ]);
+      ...message(
+        13,
+        named(1, securityDefinitions, ({ type, name, in: place, description }) =>
+          message(2, [...text(1, type), ...text(2, name), ...text(3, place), ...text(4, description)]),
+        ),
+      ),
+    ]),
+  ];
+}
+
+/** The tag and the length of a message whose fields follow. */
+function lengthOf(number: number, fields: readonly Buffer[]): Buffer {
+  return Buffer.concat([tags[number]!.bytes, varint(fields.reduce((length, field) => length + field.length, 0))]);
 }

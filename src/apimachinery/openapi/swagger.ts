@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { mapValues } from '#apimachinery/patch/own-property';
 import type { JsonSchema } from './schemas.ts';
 
 /** What of a document of OpenAPI 3.0 goes into one of 2.0. */
@@ -10,8 +11,10 @@ export interface V3Document {
     /** Of documents of the server itself. */
     readonly securitySchemes?: Readonly<Record<string, object>>;
   };
-  /** Schemas whose form of 2.0 does not follow from that of 3.0 (custom resources), by name, in the form of 3.0. */
-  readonly swaggerSchemas?: () => Readonly<Record<string, JsonSchema>>;
+  /** Of custom resources: the schema of a name whose form of 2.0 does not follow from that of 3.0, in the form of 3.0. */
+  readonly swaggerSchema?: (name: string) => JsonSchema | undefined;
+  /** Of documents that came in the form of 2.0: they go into the joined one as they are. */
+  readonly swagger?: SwaggerPart;
 }
 interface V3Parameter {
   readonly name: string;
@@ -32,15 +35,13 @@ interface V3Operation {
 }
 
 export type SwaggerParameter = { readonly name: string; readonly in: string } & JsonSchema;
-/** A document of OpenAPI 2.0, members in the order in which upstream writes them. */
-export interface Swagger {
-  swagger: '2.0';
-  info: object;
-  paths: Record<string, Record<string, JsonSchema>>;
-  definitions: Record<string, JsonSchema>;
-  parameters: Record<string, SwaggerParameter>;
-  securityDefinitions: Readonly<Record<string, object>>;
-  security: readonly object[];
+/** What one document puts into a joined one of OpenAPI 2.0. */
+export interface SwaggerPart {
+  readonly info: object;
+  readonly paths: Readonly<Record<string, JsonSchema>>;
+  readonly definitions: Readonly<Record<string, JsonSchema>>;
+  readonly parameters: Readonly<Record<string, SwaggerParameter>>;
+  readonly securityDefinitions: Readonly<Record<string, JsonSchema>>;
 }
 
 /** The order of upstream's serializers; others come after these by name. */
@@ -106,11 +107,6 @@ export function swaggerSchema(schema: JsonSchema): JsonSchema {
 
 function swaggerReference(reference: string): string {
   return reference.replace('#/components/schemas/', '#/definitions/');
-}
-
-/** Keys may come from a custom resource's schema: `__proto__` is one like any other. */
-function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }
 
 function swaggerParameter({ name, in: place, description, required, schema }: V3Parameter): SwaggerParameter {
@@ -208,50 +204,34 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/**
- * Joins documents of OpenAPI 3.0 into one of 2.0; of paths and definitions that several have, the first counts, and before
- * them `schemas` (in the form of 3.0). It yields after each document, so that a caller can let others run in between.
- */
-export function* joinSwagger(
-  documents: Iterable<V3Document>,
-  schemas: Readonly<Record<string, JsonSchema>> = {},
-): Generator<void, Swagger, void> {
-  const paths = new Map<string, Record<string, JsonSchema>>();
-  const definitions = new Map(Object.entries(mapValues(schemas, swaggerSchema)));
+/** A document of OpenAPI 3.0 in the form of 2.0. It yields after each path and schema, so that others can run in between. */
+export function* swaggerPart(document: V3Document): Generator<void, SwaggerPart, void> {
+  if (document.swagger) return document.swagger;
   const shared = new SharedParameters();
-  let info: object | undefined;
-  let securityDefinitions: Readonly<Record<string, object>> = {};
-  for (const document of documents) {
-    info ??= document.info;
-    const isCustom = document.swaggerSchemas !== undefined;
-    securityDefinitions = document.components.securitySchemes ?? securityDefinitions;
-    for (const [path, item] of Object.entries(document.paths)) {
-      if (paths.has(path)) continue;
-      const operations: Record<string, unknown> = {};
-      for (const method of methods)
-        if (item[method]) operations[method] = swaggerOperation(item[method] as V3Operation, path, shared, isCustom);
-      const parameters = (item.parameters as readonly V3Parameter[] | undefined)?.map((parameter) =>
-        shared.share(swaggerParameter(parameter)),
-      );
-      paths.set(path, { ...operations, ...(parameters ? { parameters } : {}) } as Record<string, JsonSchema>);
-    }
-    const own = document.swaggerSchemas?.();
-    for (const [name, schema] of Object.entries(document.components.schemas ?? {})) {
-      if (!definitions.has(name)) definitions.set(name, swaggerSchema(own && Object.hasOwn(own, name) ? own[name]! : schema));
-    }
+  const isCustom = document.swaggerSchema !== undefined;
+  const paths: [string, JsonSchema][] = [];
+  for (const [path, item] of Object.entries(document.paths)) {
+    paths.push([path, swaggerItem(item, path, shared, isCustom)]);
+    yield;
+  }
+  const definitions: [string, JsonSchema][] = [];
+  for (const [name, schema] of Object.entries(document.components.schemas ?? {})) {
+    definitions.push([name, swaggerSchema(document.swaggerSchema?.(name) ?? schema)]);
     yield;
   }
   return {
-    swagger: '2.0',
-    info: info ?? {},
-    paths: sorted(paths),
-    definitions: sorted(definitions),
-    parameters: sorted(shared.parameters),
-    securityDefinitions,
-    security: Object.keys(securityDefinitions).map((name) => ({ [name]: [] })),
+    info: document.info,
+    paths: Object.fromEntries(paths),
+    definitions: Object.fromEntries(definitions),
+    parameters: Object.fromEntries(shared.parameters),
+    securityDefinitions: (document.components.securitySchemes ?? {}) as Readonly<Record<string, JsonSchema>>,
   };
 }
 
-function sorted<T>(map: ReadonlyMap<string, T>): Record<string, T> {
-  return Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
+function swaggerItem(item: Readonly<Record<string, unknown>>, path: string, shared: SharedParameters, isCustom: boolean): JsonSchema {
+  const operations: JsonSchema = {};
+  for (const method of methods)
+    if (item[method]) operations[method] = swaggerOperation(item[method] as V3Operation, path, shared, isCustom);
+  const parameters = (item.parameters as readonly V3Parameter[] | undefined)?.map((parameter) => shared.share(swaggerParameter(parameter)));
+  return { ...operations, ...(parameters ? { parameters } : {}) };
 }

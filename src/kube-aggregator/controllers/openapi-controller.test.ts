@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { afterEach, expect, it, vi } from 'vitest';
+import { inSteps } from '#apiserver/endpoints/openapi/steps';
 import type { ExtensionAnswer, ExtensionServer } from '../apiserver/extension-server.ts';
 import { OpenApiController } from './openapi-controller.ts';
 
@@ -29,7 +30,10 @@ it('fetches a document once for each hash, and drops it when it is no longer the
   const errors: unknown[] = [];
   const controller = stack.use(
     new OpenApiController({
-      onChange: (documents) => changes.push([...documents].map(([at, build]) => [at, build()])),
+      onChange: (documents) => {
+        const built = [...documents].map(async ([at, build]) => [at, await inSteps(build())]);
+        void Promise.all(built).then((change) => changes.push(change));
+      },
       onError: (error) => errors.push(error),
     }),
   );

@@ -1,5 +1,10 @@
-import { joinSwagger, type V3Document } from '#apimachinery/openapi/swagger';
+import { createHash } from 'node:crypto';
+import { fromSwagger } from '#apimachinery/openapi/from-swagger';
+import type { V3Document } from '#apimachinery/openapi/swagger';
+import { isJsonObject } from '#apimachinery/patch/own-property';
+import { gnosticForm, JoinedSwagger, jsonForm } from '#apiserver/endpoints/openapi/joined-swagger';
 import type { DocumentBuilder } from '#apiserver/endpoints/openapi/openapi-registry';
+import { oneStep } from '#apiserver/endpoints/openapi/steps';
 import type { ExtensionServer } from '../apiserver/extension-server.ts';
 import { KeyedQueue } from './keyed-queue.ts';
 
@@ -7,6 +12,18 @@ const user = { name: 'system:aggregator', groups: [] };
 const timeoutMs = 60_000;
 const refreshMs = 60_000;
 const headers = { accept: 'application/json' };
+
+interface Place {
+  readonly path: string;
+  readonly server: ExtensionServer;
+}
+
+interface Found {
+  /** With the hash of the content. */
+  readonly url: string;
+  /** Not asked for if the hash is known. */
+  readonly document: unknown;
+}
 
 interface RemoteDocument {
   /** With the hash of the content. */
@@ -22,10 +39,11 @@ export interface OpenApiControllerOptions {
 
 /**
  * Fetches what other servers say of their group versions in the form of OpenAPI 3.0, once a minute; the joined document of 2.0
- * is made of it. Upstream: kube-aggregator/pkg/controllers/openapiv3.
+ * is made of it. Of servers that know 2.0 only, it is the other way round. Upstream: kube-aggregator/pkg/controllers/openapiv3,
+ * openapi.
  */
 export class OpenApiController implements Disposable {
-  readonly #servers = new Map<string, { readonly path: string; readonly server: ExtensionServer }>();
+  readonly #servers = new Map<string, Place>();
   readonly #documents = new Map<string, RemoteDocument>();
   readonly #queue: KeyedQueue;
 
@@ -40,7 +58,7 @@ export class OpenApiController implements Disposable {
   }
 
   /** Of an APIService that came or changed, `path` being `apis/<group>/<version>`; undefined when it is gone. */
-  set(name: string, place: { readonly path: string; readonly server: ExtensionServer } | undefined): void {
+  set(name: string, place: Place | undefined): void {
     if (place) {
       this.#servers.set(name, place);
       this.#queue.add(name);
@@ -58,22 +76,38 @@ export class OpenApiController implements Disposable {
   async #fetch(name: string): Promise<boolean> {
     const place = this.#servers.get(name);
     if (!place) return true;
-    const { path, server } = place;
-    const index = await getJson(server, '/openapi/v3').catch(() => undefined);
-    if (index === undefined) return false;
-    const url = urlIn(index, path);
-    if (url === undefined) {
+    const found = await this.#find(name, place).catch(() => undefined);
+    if (found === undefined) return false;
+    if (found === null) {
       if (this.#documents.delete(name)) this.#change();
       return true;
     }
-    if (this.#documents.get(name)?.url === url) return true;
-    const document = await getJson(server, url).catch(() => undefined);
-    if (document === undefined) return false;
-    const checked = checkedDocument(document);
+    if (this.#documents.get(name)?.url === found.url) return true;
+    const build = await checkedDocument(found.document);
     if (this.#servers.get(name) !== place) return true;
-    this.#documents.set(name, { url, build: () => checked });
+    this.#documents.set(name, { url: found.url, build });
     this.#change();
     return true;
+  }
+
+  /** The document of a group version: of 3.0, or made of that of 2.0 where a server has no other. `null`: it has none. */
+  async #find(name: string, { path, server }: Place): Promise<Found | null> {
+    const index = await getJson(server, '/openapi/v3');
+    if (index === null) return this.#findSwagger(name, path, server);
+    const url = urlIn(index.json, path);
+    if (url === undefined) return null;
+    if (this.#documents.get(name)?.url === url) return { url, document: undefined };
+    const answer = await getJson(server, url);
+    return answer && { url, document: answer.json };
+  }
+
+  async #findSwagger(name: string, path: string, server: ExtensionServer): Promise<Found | null> {
+    const answer = await getJson(server, '/openapi/v2');
+    if (!answer) return null;
+    const { json, hash } = answer;
+    const url = `/openapi/v2?hash=${hash}`;
+    if (this.#documents.get(name)?.url === url) return { url, document: undefined };
+    return { url, document: isJsonObject(json) ? fromSwagger(json, `/${path}/`) : json };
   }
 
   #change(): void {
@@ -87,10 +121,11 @@ export class OpenApiController implements Disposable {
 }
 
 /** `null` for an answer that is not 200: the server has no such document. */
-async function getJson(server: ExtensionServer, path: string): Promise<unknown> {
+async function getJson(server: ExtensionServer, path: string): Promise<{ readonly json: unknown; readonly hash: string } | null> {
   const { status, body } = await server.get(path, { user, headers, timeoutMs });
   if (status >= 500) throw new Error(`${path}: ${status}`);
-  return status === 200 ? (JSON.parse(body.toString('utf8')) as unknown) : null;
+  if (status !== 200) return null;
+  return { json: JSON.parse(body.toString('utf8')) as unknown, hash: createHash('sha512').update(body).digest('hex') };
 }
 
 /** The address of a document in an index of OpenAPI 3.0, on the same server. */
@@ -101,11 +136,11 @@ function urlIn(index: unknown, path: string): string | undefined {
   return typeof url === 'string' && url.startsWith('/openapi/v3/') ? url : undefined;
 }
 
-/** Throws for what cannot be joined with other documents: they are not to suffer from it. */
-function checkedDocument(document: unknown): V3Document {
+/** Rejects for what cannot be joined with other documents: they are not to suffer from it. */
+async function checkedDocument(document: unknown): Promise<DocumentBuilder> {
   const { paths, components, info } = (document ?? {}) as Partial<V3Document>;
   const checked = { ...(document as object), info: info ?? {}, paths: paths ?? {}, components: components ?? {} };
-  const steps = joinSwagger([checked]);
-  while (!steps.next().done);
-  return checked;
+  const build: DocumentBuilder = () => oneStep(() => checked);
+  for (const form of [jsonForm, gnosticForm]) await new JoinedSwagger(form).join([build]);
+  return build;
 }

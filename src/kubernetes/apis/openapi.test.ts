@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { swaggerSchema } from '#apimachinery/openapi/swagger';
+import { oneStep } from '#apiserver/endpoints/openapi/steps';
 import { groupDocuments, OpenApiRegistry, rootDocuments } from '#apiserver/endpoints/openapi/openapi-registry';
 import { ResourceConfig } from '#apiserver/server/resource-config';
 import { groups } from '#kubernetes/apis/groups';
@@ -59,7 +60,7 @@ function builtIn(): OpenApiRegistry {
   return registry;
 }
 
-const json = (answer: { bytes: Buffer } | undefined) => JSON.parse(String(answer?.bytes));
+const json = (answer: { pieces: readonly Buffer[] } | undefined) => JSON.parse(String(Buffer.concat(answer?.pieces ?? [])));
 
 describe('OpenAPI of the built-in groups', () => {
   it('is that of the real server in version 3', async () => {
@@ -83,7 +84,10 @@ describe('OpenAPI of the built-in groups', () => {
     const registry = builtIn();
     const before = await registry.document('apis/batch/v1');
     const index = await registry.index();
-    registry.set('custom', new Map([['apis/example.com/v1', () => ({ info: {}, paths: {}, components: { securitySchemes: {} } })]]));
+    registry.set(
+      'custom',
+      new Map([['apis/example.com/v1', () => oneStep(() => ({ info: {}, paths: {}, components: { securitySchemes: {} } }))]]),
+    );
     expect(await registry.document('apis/batch/v1')).toBe(before);
     expect((await registry.index()).etag).not.toBe(index.etag);
     registry.set('custom', new Map());
@@ -118,7 +122,8 @@ describe('OpenAPI of the built-in groups', () => {
   });
 
   it('encodes version 2 for gnostic', async () => {
-    const { bytes, etag } = await builtIn().swaggerProtobuf();
+    const { pieces, etag } = await builtIn().swaggerProtobuf();
+    const bytes = Buffer.concat(pieces);
     expect(bytes.subarray(0, 26).toString('latin1')).toBe('\n\x032.0\x12\x12\n\nKubernetes\x12\x041.36B');
     // Extensions and enums are YAML in go-yaml's style.
     expect(bytes.includes('- discriminator: type\n  fields-to-discriminateBy:\n    localhostProfile: LocalhostProfile\n')).toBe(true);

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
 import { Injectable } from '@nestjs/common';
-import { newInternalError } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, type ListMeta } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
@@ -10,21 +9,11 @@ import type { StructType } from '#apimachinery/runtime/schema';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { CacheList } from '#apiserver/storage/cacher/list-query';
-import { gzipPieces } from './gzip-pieces.ts';
 import { negotiate, type Negotiated } from './negotiation.ts';
 import { partialBytes } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import {
-  acceptsGzip,
-  gzipThreshold,
-  inMediaType,
-  respondBytes,
-  respondCompressible,
-  respondError,
-  startHeaders,
-  wantsPretty,
-} from './responses.ts';
+import { inMediaType, respondCompressible, respondPieces, wantsPretty } from './responses.ts';
 import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
 
@@ -32,8 +21,6 @@ const comma = Buffer.from(',');
 const nothing = Buffer.alloc(0);
 const listEnd = Buffer.from(']}\n');
 const brace = Buffer.from('{');
-/** Smaller lists are sent as one buffer: fewer records and system calls. Of larger ones a copy costs more than these. */
-const joinBelowBytes = 16 * 1024;
 
 /** GET of a collection. Upstream: endpoints/handlers/get.go (ListResource). */
 @Injectable()
@@ -172,24 +159,4 @@ function respondJson(context: RequestContext, negotiated: Negotiated, type: Stru
 
 function separated(runs: readonly Buffer[]): Buffer[] {
   return runs.flatMap((run, i) => (i === 0 ? [run] : [comma, run]));
-}
-
-function respondPieces(context: RequestContext, mediaType: string, pieces: readonly Buffer[]): void {
-  const total = lengthOf(pieces);
-  if (total <= joinBelowBytes) return respondBytes(context, 200, mediaType, Buffer.concat(pieces, total));
-  if (total <= gzipThreshold || !acceptsGzip(context))
-    return context.exchange.sendPieces(200, startHeaders(context, 200, mediaType), pieces, total);
-  gzipPieces(pieces).then(
-    (compressed) => {
-      context.headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding');
-      context.exchange.sendPieces(200, startHeaders(context, 200, mediaType), compressed, lengthOf(compressed));
-    },
-    (error: Error) => respondError(context, newInternalError(error)),
-  );
-}
-
-function lengthOf(pieces: readonly Buffer[]): number {
-  let total = 0;
-  for (const { length } of pieces) total += length;
-  return total;
 }

@@ -13,11 +13,13 @@ import { BodyTooLargeError } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { warningHeaders } from '#apiserver/endpoints/request/warnings';
 import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
-import { gzipLevel } from './gzip-pieces.ts';
+import { gzipLevel, gzipPieces } from './gzip-pieces.ts';
 import { isPretty, type MediaType, type Negotiated, negotiate, plainRestrictions } from './negotiation.ts';
 
 /** Bodies above this are compressed for those who accept it. Upstream: handlers/responsewriters/writers.go. */
 export const gzipThreshold = 128 * 1024;
+/** Smaller bodies are sent as one buffer: fewer records and system calls. Of larger ones a copy costs more than these. */
+const joinBelowBytes = 16 * 1024;
 /** What a body may have. Upstream: server/config.go. */
 export const maxRequestBodyBytes = 3 * 1024 * 1024;
 
@@ -76,6 +78,27 @@ export function respondCompressible(context: RequestContext, status: number, con
     context.headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding');
     respondBytes(context, status, contentType, compressed);
   });
+}
+
+/** Sends a body in pieces, compressed as `respondCompressible` does: what the pieces are compressed to is kept while they are. */
+export function respondPieces(context: RequestContext, contentType: string, pieces: readonly Buffer[]): void {
+  const total = lengthOf(pieces);
+  if (total <= joinBelowBytes) return respondBytes(context, 200, contentType, Buffer.concat(pieces, total));
+  if (total <= gzipThreshold || !acceptsGzip(context))
+    return context.exchange.sendPieces(200, startHeaders(context, 200, contentType), pieces, total);
+  gzipPieces(pieces).then(
+    (compressed) => {
+      context.headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding');
+      context.exchange.sendPieces(200, startHeaders(context, 200, contentType), compressed, lengthOf(compressed));
+    },
+    (error: Error) => respondError(context, newInternalError(error)),
+  );
+}
+
+function lengthOf(pieces: readonly Buffer[]): number {
+  let total = 0;
+  for (const { length } of pieces) total += length;
+  return total;
 }
 
 export function acceptsGzip(context: RequestContext): boolean {

@@ -1,7 +1,7 @@
-import { respondBytes, respondCompressible } from '#apiserver/endpoints/handlers/responses';
+import { respondBytes, respondPieces, startHeaders } from '#apiserver/endpoints/handlers/responses';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { PathMux } from '#apiserver/server/path-mux';
-import type { OpenApiAnswer, OpenApiRegistry } from './openapi-registry.ts';
+import type { OpenApiRegistry } from './openapi-registry.ts';
 
 const json = 'application/json';
 /** How the type is sent. Clients ask for it with `@v1.0` or with `.v1.0`. */
@@ -42,16 +42,17 @@ async function serveSwagger(context: RequestContext, openApi: OpenApiRegistry): 
   if (type === undefined) return notAcceptable(context);
   const answer = type === json ? await openApi.swaggerJson() : await openApi.swaggerProtobuf();
   if (isKnown(context, answer.etag)) return;
-  respondCompressible(context, 200, type, answer.bytes);
+  respondPieces(context, type, answer.pieces);
 }
 
 async function serveIndex(context: RequestContext, openApi: OpenApiRegistry): Promise<void> {
-  respondBytes(context, 200, 'text/plain; charset=utf-8', (await openApi.index()).bytes);
+  const { pieces, size } = await openApi.index();
+  context.exchange.sendPieces(200, startHeaders(context, 200, 'text/plain; charset=utf-8'), pieces, size);
 }
 
 /** A document under the hash that it has may be kept for ever; under another, the client is sent to the right one. */
 async function serveDocument(context: RequestContext, path: string, openApi: OpenApiRegistry): Promise<void> {
-  const answer: OpenApiAnswer | undefined = await openApi.document(path);
+  const answer = await openApi.document(path);
   if (!answer) return respondBytes(context, 404, undefined, undefined);
   if (acceptedType(context.header('accept'), [json]) === undefined) return notAcceptable(context);
   const hash = context.query === '' ? null : context.searchParams.get('hash');
@@ -65,7 +66,7 @@ async function serveDocument(context: RequestContext, path: string, openApi: Ope
     setHeader(context.headers, 'Cache-Control', 'public, immutable');
     context.headers.push('Expires', new Date(Date.now() + year).toUTCString());
   }
-  respondBytes(context, 200, json, answer.bytes);
+  context.exchange.sendPieces(200, startHeaders(context, 200, json), answer.pieces, answer.size);
 }
 
 /** Replaces a header that a filter has set. The list holds names and values in turn. */
