@@ -36,8 +36,8 @@ import { schema as aggregatorSchema } from '#kube-aggregator/schema/schema';
 import { setCapabilities } from '#kubernetes/apis/core/capabilities';
 import { groups } from '#kubernetes/apis/groups';
 import { schema } from '#kubernetes/schema/schema';
-import { ClientAuthorities } from '#plugins/authentication/client-authorities';
 import { installAggregation } from './aggregation.ts';
+import { ClientTrust } from './client-trust.ts';
 import { addContributions } from './add-contributions.ts';
 import { newAuditing } from './auditing.ts';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
@@ -80,7 +80,7 @@ export interface App {
   reloadEncryption(rules: readonly EncryptionRule[]): void;
   /** Asks other authorizers from the next request on. */
   reloadAuthorization(config: ServerConfig['authorization']): void;
-  /** Takes tokens of other issuers, and lets strangers in elsewhere, from the next request on. */
+  /** Takes tokens of other issuers, and lets strangers in elsewhere, from the next request on. Throws for what needs a start. */
   reloadAuthentication(config: AuthenticationConfig): void;
   /** Shows the servers behind APIServices another certificate from the next connection on. */
   reloadAggregation(config: AggregationConfig): void;
@@ -137,14 +137,12 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   });
   const escalation = new EscalationCheck();
   const storage = new StorageFactory(objects, new Map([...controlPlane.storeHooks, ...escalation.hooks]), config.eventTtlSeconds);
-  const authorities = {
-    client: config.authentication.clientCa === undefined ? undefined : new ClientAuthorities(config.authentication.clientCa),
-    requestHeader: config.authentication.requestHeader && new ClientAuthorities(config.authentication.requestHeader.clientCa),
-  };
+  const trust = new ClientTrust(config);
+  let tls: TlsOptions | undefined = config.serving;
   const shutdown = new AbortController();
   const modules = [
     ServerModule.register(scheme, storage, specialHandlers),
-    AuthenticationModule.register(config.authentication, authorities, controlPlane.noteLegacyTokenUse),
+    AuthenticationModule.register(config.authentication, trust.authorities, controlPlane.noteLegacyTokenUse),
     AuthorizationModule.register(config.authorization.authorizers),
     ServiceAccountsModule.register(config.serviceAccounts),
     PluginServicesModule.register(
@@ -184,7 +182,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     flowControl: flowControl?.control,
     metrics,
     log: log.chain,
-    serving: config.serving && { ...config.serving, ...askingClients(config, config.serving) },
+    serving: config.serving && trust.asking(config.serving),
     shutdown: config.shutdown,
     hstsDirectives: config.requests.hstsDirectives,
     goawayChance: config.requests.goawayChance,
@@ -242,22 +240,21 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
       flowControl?.follow();
       return server.start();
     },
-    reloadCertificates(tls) {
-      if (tls.clientCa !== undefined) authorities.client?.reload(tls.clientCa);
-      server.reloadCertificates({ ...tls, ...askingClients(config, tls) });
+    reloadCertificates(next) {
+      tls = next;
+      trust.readFiles(next);
+      server.reloadCertificates(trust.asking(next));
     },
     reloadEncryption: (rules) => encrypted?.replace(transformersFor(rules, scheme)),
     reloadAuthorization: ({ authorizers }) => nest.get(UnionAuthorizer).replace(nest.get(AuthorizerFactory).make(authorizers)),
-    reloadAuthentication: (next) => nest.get(UnionAuthenticator).replace(nest.get(StrategyFactory).make(next)),
+    reloadAuthentication(next) {
+      trust.follow(next);
+      nest.get(UnionAuthenticator).replace(nest.get(StrategyFactory).make(next));
+      if (tls) server.reloadCertificates(trust.asking(tls));
+    },
     reloadAggregation: ({ clientCertificate }) => aggregation.reloadClientCertificate(clientCertificate),
     stop: () => server.shutDown(),
   };
-}
-
-/** The authorities whose certificates the handshake asks clients for. */
-function askingClients({ authentication }: ServerConfig, { clientCa }: TlsOptions): Pick<TlsOptions, 'clientCa'> {
-  const bundles = [clientCa, authentication.requestHeader?.clientCa].filter((bundle) => bundle !== undefined);
-  return { clientCa: bundles.length > 0 ? bundles.join('\n') : undefined };
 }
 
 function rootModule(imports: (DynamicModule | Type)[]): DynamicModule {

@@ -4,6 +4,9 @@ import type { App } from './app.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { type CompletedOptions, completeOptions } from './options/complete.ts';
 import type { ServerOptions } from './options/server-options.ts';
+import type { AuthenticationConfig } from './server-config.ts';
+
+const followEveryMs = 60_000;
 
 /**
  * Runs a server until SIGTERM or SIGINT has ended it; the second of them ends the process at once. Rejects if it cannot be
@@ -27,6 +30,7 @@ export async function runServer(options: ServerOptions): Promise<void> {
     using _collection = collectWhenIdle();
     const { authenticationFiles, authorizationFiles, readAuthentication, readAuthorization } = completed;
     using _authentication = reloading(app, authenticationFiles, readAuthentication, app.reloadAuthentication);
+    using _trust = completed.followsAuthentication ? followingAuthentication(app, completed) : undefined;
     using _encryption = reloading(app, completed.encryptionFiles, completed.readEncryption, app.reloadEncryption);
     using _aggregation = reloading(app, completed.aggregationFiles, completed.readAggregation, app.reloadAggregation);
     using _authorization = reloading(app, authorizationFiles, readAuthorization, app.reloadAuthorization);
@@ -76,6 +80,28 @@ function reloading<T>({ log }: App, files: readonly string[], read: () => Promis
           log.error({ files, reason: (error as Error).message }, 'the configuration has changed and cannot be used; the old one stays'),
       );
   });
+}
+
+/**
+ * Who is trusted by the server that this one delegates to may change there. What cannot be had or used is told, and the old
+ * stays; what has not changed is left alone.
+ */
+function followingAuthentication(app: App, { config, readAuthentication }: CompletedOptions): Disposable {
+  let known = trustOf(config.authentication);
+  const look = async (): Promise<void> => {
+    const next = await readAuthentication();
+    if (trustOf(next) === known) return;
+    app.reloadAuthentication(next);
+    known = trustOf(next);
+  };
+  const tell = (error: unknown): void =>
+    app.log.error({ reason: (error as Error).message }, 'what another server says of authentication could not be followed');
+  const timer = setInterval(() => void look().catch(tell), followEveryMs).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function trustOf({ delegatedClientCa, requestHeader }: AuthenticationConfig): string {
+  return JSON.stringify([delegatedClientCa, requestHeader]);
 }
 
 function started({ url, admin }: CompletedOptions): string {

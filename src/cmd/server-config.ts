@@ -23,6 +23,7 @@ import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token
 /** One of the authorizers that are asked in turn. */
 export type AuthorizerConfig =
   | { readonly type: 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC' }
+  | { readonly type: 'AlwaysAllowPaths'; readonly paths: readonly string[] }
   | { readonly type: 'ABAC'; readonly policies: readonly AbacPolicy[] }
   | { readonly type: 'Webhook'; readonly webhook: WebhookConfig };
 
@@ -38,6 +39,8 @@ export interface TokenWebhookConfig {
   readonly connection: ServiceConnection;
   readonly version: 'v1' | 'v1beta1';
   readonly cacheTtlMs: number;
+  /** What it is asked to vouch for; undefined: `apiAudiences`. */
+  readonly audiences?: readonly string[];
 }
 
 /** How the server meets the servers behind APIServices. */
@@ -51,6 +54,8 @@ export interface AggregationConfig {
 export interface AuthenticationConfig {
   readonly anonymous: boolean;
   readonly clientCa: string | undefined;
+  /** Authorities of client certificates that the server names which this one delegates to. */
+  readonly delegatedClientCa?: string | undefined;
   /** Static users by their tokens (SHA-256, base64). */
   readonly tokens: TokenTable | undefined;
   /** Users with passwords. */
@@ -62,6 +67,8 @@ export interface AuthenticationConfig {
   readonly bootstrapTokens?: boolean | undefined;
   readonly oidc?: readonly OidcConfig[] | undefined;
   readonly webhook?: TokenWebhookConfig | undefined;
+  /** The server that this one is behind, which is asked last. */
+  readonly delegated?: TokenWebhookConfig | undefined;
   /** Where strangers are let in, if `anonymous`; undefined: everywhere. */
   readonly anonymousPaths?: readonly string[] | undefined;
   /** `--api-audiences`, or the issuers of service account tokens. */

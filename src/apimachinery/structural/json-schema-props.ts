@@ -84,26 +84,43 @@ export function forbidsAdditionalProperties({ additionalProperties }: JsonSchema
 
 /** Whether a schema, or any that it contains, is such. Upstream: validation.SchemaHas. */
 export function schemaHas(schema: JsonSchemaProps | undefined, is: (schema: JsonSchemaProps) => boolean): boolean {
-  if (!schema) return false;
-  const pending: JsonSchemaProps[] = [schema];
+  const pending = schema ? [schema] : [];
   for (let next = pending.pop(); next; next = pending.pop()) {
     if (is(next)) return true;
-    pending.push(...subschemas(next));
+    addSubschemas(next, pending);
   }
   return false;
 }
 
 /** All schemas directly in a schema. */
-export function* subschemas(schema: JsonSchemaProps): Iterable<JsonSchemaProps> {
-  const { not, allOf, anyOf, oneOf, properties, patternProperties, definitions, dependencies, additionalItems } = schema;
-  const items = itemsSchema(schema);
-  if (items) yield items;
-  yield* itemsSchemas(schema);
-  for (const list of [allOf, anyOf, oneOf]) if (list) yield* list;
-  if (not) yield not;
-  for (const map of [properties, patternProperties, definitions]) if (map) yield* Object.values(map);
-  const additional = additionalPropertiesSchema(schema);
-  if (additional) yield additional;
-  if (isJsonObject(additionalItems)) yield additionalItems;
-  for (const dependency of Object.values(dependencies ?? {})) if (isJsonObject(dependency)) yield dependency;
+export function subschemas(schema: JsonSchemaProps): JsonSchemaProps[] {
+  const found: JsonSchemaProps[] = [];
+  addSubschemas(schema, found);
+  return found;
+}
+
+/** Of large definitions there are ten thousands: nothing is made for each. */
+function addSubschemas(schema: JsonSchemaProps, found: JsonSchemaProps[]): void {
+  const { not, items, properties, additionalProperties, additionalItems } = schema;
+  if (isJsonObject(items)) found.push(items);
+  else if (Array.isArray(items)) addList(items as JsonSchemaProps[], found);
+  addList(schema.allOf, found);
+  addList(schema.anyOf, found);
+  addList(schema.oneOf, found);
+  if (not) found.push(not);
+  addValues(properties, found);
+  addValues(schema.patternProperties, found);
+  addValues(schema.definitions, found);
+  if (isJsonObject(additionalProperties)) found.push(additionalProperties);
+  if (isJsonObject(additionalItems)) found.push(additionalItems);
+  if (schema.dependencies)
+    for (const dependency of Object.values(schema.dependencies)) if (isJsonObject(dependency)) found.push(dependency);
+}
+
+function addList(schemas: readonly JsonSchemaProps[] | undefined, found: JsonSchemaProps[]): void {
+  if (schemas) for (const schema of schemas) found.push(schema);
+}
+
+function addValues(schemas: Readonly<Record<string, JsonSchemaProps>> | undefined, found: JsonSchemaProps[]): void {
+  if (schemas) for (const name in schemas) found.push(schemas[name] as JsonSchemaProps);
 }

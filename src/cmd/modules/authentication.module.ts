@@ -63,7 +63,15 @@ export class StrategyFactory {
     return [...strategies, ...this.#tokens(config).map((tokens) => new BearerToken(tokens))];
   }
 
-  #tokens({ tokens, serviceAccounts, bootstrapTokens, oidc = [], webhook, apiAudiences = [] }: AuthenticationConfig): TokenAuthenticator[] {
+  #tokens({
+    tokens,
+    serviceAccounts,
+    bootstrapTokens,
+    oidc = [],
+    webhook,
+    delegated,
+    apiAudiences = [],
+  }: AuthenticationConfig): TokenAuthenticator[] {
     const all: TokenAuthenticator[] = [];
     if (tokens) all.push(new TokenAuth(tokens));
     if (serviceAccounts) {
@@ -77,9 +85,10 @@ export class StrategyFactory {
     }
     if (bootstrapTokens) all.push(new BootstrapToken(this.informers));
     for (const issuer of oidc) all.push(new TokenCache(new Oidc({ ...issuer, apiAudiences }), tokenCache));
-    if (webhook) {
-      const { connection, version, cacheTtlMs } = webhook;
-      const asked = new WebhookTokenAuth(new JsonClient(connection, webhookClient), version, apiAudiences);
+    for (const one of [webhook, delegated]) {
+      if (!one) continue;
+      const { connection, version, cacheTtlMs, audiences = apiAudiences } = one;
+      const asked = new WebhookTokenAuth(new JsonClient(connection, webhookClient), version, audiences);
       all.push(new TokenCache(asked, { successMs: cacheTtlMs, failureMs: cacheTtlMs }));
     }
     return all;

@@ -5,6 +5,7 @@ import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { Informers } from '#apiserver/registry/informers';
 import { JsonClient } from '#apiserver/webhook/json-client';
 import { PrivilegedGroups } from '#plugins/authorization/privileged-groups';
+import { AlwaysAllowPaths } from '#plugins/authorization/always-allow-paths';
 import { ABAC } from '#plugins/authorization/abac';
 import { WebhookAuthorizer } from '#plugins/authorization/webhook';
 import { authorizers as builtIn } from '#cmd/builtin-plugins';
@@ -29,6 +30,7 @@ export class AuthorizerFactory {
 
   #make(config: AuthorizerConfig): Authorizer {
     if (config.type === 'ABAC') return new ABAC(config.policies);
+    if (config.type === 'AlwaysAllowPaths') return new AlwaysAllowPaths(config.paths);
     if (config.type === 'Webhook') return newWebhook(config.webhook);
     let authorizer = this.#builtIn.get(config.type);
     if (!authorizer) {

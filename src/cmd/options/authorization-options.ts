@@ -6,7 +6,8 @@ const webhookVersions = ['v1', 'v1beta1'];
 
 export type AuthorizationMode = 'ABAC' | 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC' | 'Webhook';
 
-const defaultModes: readonly AuthorizationMode[] = ['RBAC'];
+/** Compared by identity: who names them names a mode. */
+export const defaultModes: readonly AuthorizationMode[] = ['RBAC'];
 
 /** Who may do what. Upstream: kubernetes/pkg/kubeapiserver/options/authorization.go. */
 export class AuthorizationOptions {

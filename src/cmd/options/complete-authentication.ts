@@ -9,6 +9,7 @@ import { parsePasswordFile } from '#plugins/authentication/basic-auth';
 import { parseBundle } from '#plugins/authentication/client-authorities';
 import { parseTokenFile } from '#plugins/authentication/token-auth';
 import type { AuthenticationOptions } from './authentication-options.ts';
+import { delegatedTokens, lookUpAuthenticationInfo } from './complete-delegation.ts';
 import type { OidcOptions } from './oidc-options.ts';
 import type { ServerOptions } from './server-options.ts';
 
@@ -18,7 +19,7 @@ export async function authenticationOf(
   clientCa: string | undefined,
   issuer: JwtTokenIssuerOptions | undefined,
 ): Promise<AuthenticationConfig> {
-  const { authentication, serviceAccounts, oidc } = options;
+  const { authentication, serviceAccounts, oidc, delegation } = options;
   const problems: string[] = [];
   const collect = async <T>(flag: string, work: Promise<T | undefined>): Promise<T | undefined> =>
     work.catch((error: unknown) => {
@@ -32,17 +33,20 @@ export async function authenticationOf(
     parsed(authentication.authenticationConfig, (text) => parseAuthenticationConfiguration(text, serviceAccounts.serviceAccountIssuer)),
   );
   if (structured && oidc.oidcIssuerUrl !== '') problems.push('authentication-config file and oidc-* flags are mutually exclusive');
+  const lookedUp = await collect('authentication-kubeconfig', lookUpAuthenticationInfo(delegation));
   const config: AuthenticationConfig = {
     anonymous: structured?.anonymous?.enabled ?? authentication.anonymousAuth,
     anonymousPaths: structured?.anonymous?.paths,
     clientCa,
+    delegatedClientCa: authentication.clientCaFile === '' ? lookedUp?.clientCa : undefined,
     tokens: await collect('token-auth-file', parsed(authentication.tokenAuthFile, parseTokenFile)),
     passwords: await collect('basic-auth-file', parsed(authentication.basicAuthFile, parsePasswordFile)),
-    requestHeader: await collect('requestheader-client-ca-file', requestHeaderOf(authentication)),
+    requestHeader: (await collect('requestheader-client-ca-file', requestHeaderOf(authentication))) ?? lookedUp?.requestHeader,
     serviceAccounts: await collect('service-account-key-file', serviceAccountTokensOf(options, issuer)),
     bootstrapTokens: authentication.enableBootstrapTokenAuth,
     oidc: structured?.jwt ?? (await collect('oidc-ca-file', issuersOf(oidc))),
     webhook: await collect('authentication-token-webhook-config-file', webhookOf(authentication)),
+    delegated: await collect('authentication-kubeconfig', delegatedTokens(delegation)),
     apiAudiences: serviceAccounts.apiAudiences.length > 0 ? serviceAccounts.apiAudiences : serviceAccounts.serviceAccountIssuer,
   };
   if (problems.length > 0) throw new Error(problems.join('\n'));

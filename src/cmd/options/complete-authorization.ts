@@ -3,13 +3,24 @@ import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
 import { readAuthorizationConfiguration } from '#cmd/config/authorization-configuration';
 import type { AuthorizerConfig } from '#cmd/server-config';
 import { parsePolicyFile } from '#plugins/authorization/abac';
-import type { AuthorizationMode, AuthorizationOptions } from './authorization-options.ts';
+import { type AuthorizationMode, type AuthorizationOptions, defaultModes } from './authorization-options.ts';
+import { delegatedAuthorizers } from './complete-delegation.ts';
+import type { DelegationOptions } from './delegation-options.ts';
 
 /** Upstream: kubernetes/pkg/kubeapiserver/authorizer/config.go. */
 const webhookTimeoutMs = 30_000;
 
-/** The authorizers of the configuration file, or of the modes. Rejects with the flag and what is wrong with its file. */
-export async function authorizersOf(options: AuthorizationOptions): Promise<AuthorizerConfig[]> {
+/**
+ * The authorizers of the configuration file, or of the modes, and behind them the server that this one delegates to. Where it
+ * delegates and names no mode, that one alone decides. Rejects with the flag and what is wrong with its file.
+ */
+export async function authorizersOf(options: AuthorizationOptions, delegation: DelegationOptions): Promise<AuthorizerConfig[]> {
+  const delegated = await named('--authorization-kubeconfig', delegatedAuthorizers(delegation));
+  const isAlone = delegated.length > 0 && options.authorizationConfig === '' && options.authorizationMode === defaultModes;
+  return isAlone ? delegated : [...(await ownAuthorizersOf(options)), ...delegated];
+}
+
+async function ownAuthorizersOf(options: AuthorizationOptions): Promise<AuthorizerConfig[]> {
   const file = options.authorizationConfig;
   if (file !== '') return named('--authorization-config', readFile(file, 'utf8').then(readAuthorizationConfiguration));
   return Promise.all(options.authorizationMode.map((mode) => authorizerOf(mode, options)));

@@ -42,6 +42,8 @@ export interface CompletedOptions {
   /** The same of who is let in, */
   readonly authenticationFiles: readonly string[];
   readAuthentication(): Promise<AuthenticationConfig>;
+  /** Whether it is to be read again now and then, since another server has a say in it; */
+  readonly followsAuthentication: boolean;
   /** of what is encrypted, */
   readonly encryptionFiles: readonly string[];
   readEncryption(): Promise<EncryptionRule[]>;
@@ -83,7 +85,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const readAuthentication = (clientCa: string | undefined): Promise<AuthenticationConfig> =>
     authenticationOf(options, clientCa, serviceAccounts);
   const authenticated = await collect(undefined, readAuthentication(tls?.clientCa));
-  const authorizers = await collect(undefined, authorizersOf(options.authorization));
+  const authorizers = await collect(undefined, authorizersOf(options.authorization, options.delegation));
   const { admissionControlConfigFile } = options.admission;
   const admissionConfigurations =
     admissionControlConfigFile === ''
@@ -160,10 +162,11 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     readTls: () => readTls(serving, files),
     authenticationFiles: [authentication.authenticationConfig].filter(Boolean),
     readAuthentication: () => readAuthentication(tls.clientCa),
+    followsAuthentication: options.delegation.authenticationKubeconfig !== '' && !options.delegation.authenticationSkipLookup,
     encryptionFiles: options.storage.encryptionProviderConfigAutomaticReload ? [options.storage.encryptionProviderConfig] : [],
     readEncryption: async () => (await readEncryption()) ?? [],
     authorizationFiles: [options.authorization.authorizationConfig].filter(Boolean),
-    readAuthorization: async () => ({ authorizers: await authorizersOf(options.authorization) }),
+    readAuthorization: async () => ({ authorizers: await authorizersOf(options.authorization, options.delegation) }),
     aggregationFiles: [options.aggregator.proxyClientCertFile, options.aggregator.proxyClientKeyFile].filter(Boolean),
     readAggregation,
     dispose: folder.dispose,

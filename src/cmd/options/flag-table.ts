@@ -16,6 +16,11 @@ export interface FlagSpec {
 
 /** Flags that only this server has. */
 const own: Readonly<Record<string, FlagSpec>> = {
+  'authentication-kubeconfig': { section: 'Delegation', type: 'string', default: '' },
+  'authentication-skip-lookup': { section: 'Delegation', type: 'bool', default: 'false' },
+  'authentication-tolerate-lookup-failure': { section: 'Delegation', type: 'bool', default: 'false' },
+  'authorization-always-allow-paths': { section: 'Delegation', type: 'strings', default: '[/healthz,/readyz,/livez]' },
+  'authorization-kubeconfig': { section: 'Delegation', type: 'string', default: '' },
   'basic-auth-file': { section: 'Authentication', type: 'string', default: '', deprecated: true },
   config: { section: 'Kubenest', type: 'string', default: '' },
   'data-dir': { section: 'Kubenest', type: 'string', default: './.kubenest' },

@@ -6,6 +6,7 @@ import { AuditOptions } from './audit-options.ts';
 import { AuthenticationOptions } from './authentication-options.ts';
 import { AuthorizationOptions } from './authorization-options.ts';
 import { DataOptions } from './data-options.ts';
+import { DelegationOptions } from './delegation-options.ts';
 import { EventOptions } from './event-options.ts';
 import { FeatureOptions } from './feature-options.ts';
 import { flagProperties } from './flag.ts';
@@ -40,6 +41,7 @@ export class ServerOptions {
   readonly oidc = new OidcOptions();
   readonly serviceAccounts = new ServiceAccountOptions();
   readonly authorization = new AuthorizationOptions();
+  readonly delegation = new DelegationOptions();
   readonly audit = new AuditOptions();
   readonly admission = new AdmissionOptions();
   readonly plugins = new PluginOptions();

@@ -1,0 +1,78 @@
+/** A server in front of extension API servers: it publishes whom it trusts, and sends requests on by its own certificate. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Authority } from '#cmd/certificates/issue';
+import { type Answer, Kubenest } from '../../servers/kubenest.ts';
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+
+/** `jane` may do everything with what is in `groups`, and nothing else. `delegate` may ask who is who, and what they may. */
+export async function startFront(folder: string, groups: readonly string[]): Promise<Kubenest> {
+  mkdirSync(folder, { recursive: true });
+  const authority = await Authority.create('front-proxy-ca');
+  const { cert, key } = await authority.issue({ commonName: 'front-proxy', usages: ['client'] });
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const front = await Kubenest.start(
+    folder,
+    [
+      `--proxy-client-cert-file=${file('proxy.crt', cert)}`,
+      `--proxy-client-key-file=${file('proxy.key', key)}`,
+      `--requestheader-client-ca-file=${file('proxy-ca.crt', authority.pair.cert)}`,
+      '--requestheader-allowed-names=front-proxy',
+      '--requestheader-username-headers=X-Remote-User',
+      '--requestheader-group-headers=X-Remote-Group',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+    ],
+    { 'delegate-token': 'delegate,delegate', 'jane-token': 'jane,jane' },
+  );
+  const user = (name: string) => [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }];
+  const role = (kind: string, name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name });
+  const rules = [{ apiGroups: groups, resources: ['*'], verbs: ['*'] }];
+  await created(front, `${rbac}/clusterroles`, { metadata: { name: 'things' }, rules });
+  await created(front, `${rbac}/clusterrolebindings`, {
+    metadata: { name: 'things' },
+    roleRef: role('ClusterRole', 'things'),
+    subjects: user('jane'),
+  });
+  await created(front, `${rbac}/clusterrolebindings`, {
+    metadata: { name: 'delegate' },
+    roleRef: role('ClusterRole', 'system:auth-delegator'),
+    subjects: user('delegate'),
+  });
+  await created(front, `${rbac}/namespaces/kube-system/rolebindings`, {
+    metadata: { name: 'delegate' },
+    roleRef: role('Role', 'extension-apiserver-authentication-reader'),
+    subjects: user('delegate'),
+  });
+  return front;
+}
+
+/** Names a server on this machine as the one for a group version. */
+export async function register(front: Kubenest, group: string, version: string, port: number, trust: object): Promise<void> {
+  const service = { metadata: { name: 'extension' }, spec: { type: 'ExternalName', externalName: 'localhost' } };
+  await created(front, '/api/v1/namespaces/default/services', service);
+  await created(front, '/apis/apiregistration.k8s.io/v1/apiservices', {
+    metadata: { name: `${version}.${group}` },
+    spec: {
+      ...{ group, version, groupPriorityMinimum: 1_000, versionPriority: 15 },
+      service: { namespace: 'default', name: 'extension', port },
+      ...trust,
+    },
+  });
+}
+
+export async function created(server: Kubenest, path: string, body: object): Promise<Answer> {
+  const answer = await server.fetch(path, { body });
+  if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer;
+}
+
+/** The condition Available of an APIService. */
+export async function availability(front: Kubenest, name: string): Promise<unknown> {
+  const { body } = await front.fetch(`/apis/apiregistration.k8s.io/v1/apiservices/${name}`);
+  const { conditions = [] } = (body as { status?: { conditions?: { type: string }[] } }).status ?? {};
+  return conditions.find(({ type }) => type === 'Available');
+}

@@ -1,0 +1,114 @@
+import { Buffer } from 'node:buffer';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Authority } from '#cmd/certificates/issue';
+import { findReference } from '../../../scripts/find-reference.mjs';
+import { Kubenest } from '../../servers/kubenest.ts';
+import { availability, created, register, startFront } from './front.ts';
+
+const group = 'things.example.dev';
+const things = `/apis/${group}/v1/namespaces/default/things`;
+const waiting = { timeout: 20_000, interval: 100 };
+const kubectlPath = findReference('kubectl');
+const run = promisify(execFile);
+
+const definition = {
+  metadata: { name: `things.${group}` },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { plural: 'things', kind: 'Thing' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } } },
+        },
+      },
+    ],
+  },
+};
+const thing = (name: string) => ({ apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name }, spec: { size: 1 } });
+
+describe('a server behind another one, which it asks who is who and what they may', () => {
+  let folder: string;
+  let front: Kubenest;
+  let extension: Kubenest;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'kubenest-extension-'));
+    front = await startFront(join(folder, 'front'), [group]);
+    const kubeconfig = front.kubeconfig('delegate-token');
+    const authority = await Authority.create('serving-ca');
+    const { cert, key } = await authority.issue({ commonName: 'extension', names: ['extension.default.svc'], usages: ['server'] });
+    mkdirSync(join(folder, 'extension'));
+    writeFileSync(join(folder, 'extension/tls.crt'), cert);
+    writeFileSync(join(folder, 'extension/tls.key'), key);
+    extension = await Kubenest.start(join(folder, 'extension'), [
+      `--authentication-kubeconfig=${kubeconfig}`,
+      `--authorization-kubeconfig=${kubeconfig}`,
+      `--tls-cert-file=${folder}/extension/tls.crt`,
+      `--tls-private-key-file=${folder}/extension/tls.key`,
+    ]);
+    await created(extension, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+    await vi.waitFor(async () => expect(await extension.fetch(things)).toMatchObject({ status: 200 }), waiting);
+    await register(front, group, 'v1', extension.port, { caBundle: Buffer.from(authority.pair.cert).toString('base64') });
+    await vi.waitFor(async () => expect(await availability(front, `v1.${group}`)).toMatchObject({ status: 'True' }), waiting);
+  }, 60_000);
+  afterAll(async () => {
+    await extension[Symbol.asyncDispose]();
+    await front[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('takes the word of the front proxy for who asks, and asks back what they may', async () => {
+    const token = 'jane-token';
+    expect(await front.fetch(things, { body: thing('one'), token })).toMatchObject({ status: 201, body: { spec: { size: 1 } } });
+    expect(await extension.fetch(`${things}/one`)).toMatchObject({ status: 200, body: { kind: 'Thing' } });
+    expect(await front.fetch('/api/v1/secrets', { token })).toMatchObject({ status: 403 });
+    // No rule of the extension server's own lets jane do anything: it was the front that said yes.
+    expect(await extension.fetch('/apis/rbac.authorization.k8s.io/v1/clusterroles/things')).toMatchObject({ status: 404 });
+  });
+
+  it('has tokens of the front reviewed there', async () => {
+    expect(await extension.fetch(things, { token: 'jane-token' })).toMatchObject({ status: 200, body: { kind: 'ThingList' } });
+    expect(await extension.fetch('/api/v1/secrets', { token: 'jane-token' })).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('User "jane" cannot list resource "secrets"') },
+    });
+    expect(await extension.fetch(things, { token: 'nobody-token' })).toMatchObject({ status: 401 });
+    expect(await extension.fetch('/readyz', { token: 'jane-token' })).toEqual({ status: 200, body: 'ok' });
+  });
+
+  it.skipIf(kubectlPath === undefined)('is used by kubectl through the front', async () => {
+    const environment = { ...process.env, HOME: folder, KUBECONFIG: front.kubeconfig('jane-token') };
+    const kubectl = async (...args: string[]) => (await run(kubectlPath as string, args, { env: environment })).stdout;
+    const manifest = join(folder, 'thing.yaml');
+    writeFileSync(manifest, JSON.stringify(thing('two')));
+    expect(await kubectl('apply', '--server-side', '-f', manifest)).toBe('thing.things.example.dev/two serverside-applied\n');
+    expect(await kubectl('get', 'things', 'two', '-o', 'jsonpath={.spec.size}')).toBe('1');
+    expect(await kubectl('explain', 'things.spec.size')).toContain('size <integer>');
+    expect(await kubectl('delete', 'things', 'two')).toBe('thing.things.example.dev "two" deleted from default namespace\n');
+  });
+
+  it('is away when it is killed, and back with its objects when it starts again; others are not held up', async () => {
+    await extension.kill('SIGKILL');
+    const gone = await front.fetch(things);
+    expect(gone.status).toBe(503);
+    expect(gone.body).toMatch(/^(error trying to reach service: .*(connection refused|EOF|reset by peer)|service unavailable)\n$/);
+    expect(await front.fetch('/api/v1/namespaces/default')).toMatchObject({ status: 200 });
+    expect(await front.fetch('/apis')).toMatchObject({ status: 200 });
+    await extension.restart();
+    await vi.waitFor(
+      async () =>
+        expect(await front.fetch(`${things}/one`, { token: 'jane-token' })).toMatchObject({ status: 200, body: { kind: 'Thing' } }),
+      { ...waiting, timeout: 45_000 },
+    );
+  }, 60_000);
+});

@@ -1,0 +1,115 @@
+/** bin/kubenest in a process of the test's own, as it was built: `npm test` builds it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join, resolve } from 'node:path';
+import { freePort } from '../../scripts/free-port.ts';
+
+const bin = resolve(import.meta.dirname, '../../bin/kubenest');
+const started = /^kubenest serves the Kubernetes API on/m;
+
+export interface Answer {
+  readonly status: number;
+  /** Of what is no JSON, the text. */
+  readonly body: unknown;
+}
+
+export interface Ask {
+  readonly method?: string;
+  readonly body?: unknown;
+  /** A bearer token; default: the administrator's. */
+  readonly token?: string;
+}
+
+/** A server that may be killed and started again where it was. */
+export class Kubenest implements AsyncDisposable {
+  #child: ChildProcess | undefined;
+
+  private constructor(
+    readonly folder: string,
+    readonly port: number,
+    readonly flags: readonly string[],
+  ) {}
+
+  /** Its data are in the folder. `users`: of groups, by their tokens; `admin-token` is an administrator's. */
+  static async start(folder: string, flags: readonly string[] = [], users: Readonly<Record<string, string>> = {}): Promise<Kubenest> {
+    mkdirSync(folder, { recursive: true });
+    const lines = Object.entries({ 'admin-token': 'admin,admin,"system:masters"', ...users }).map(([token, user]) => `${token},${user}\n`);
+    writeFileSync(join(folder, 'tokens.csv'), lines.join(''));
+    const own = [`--data-dir=${folder}/data`, `--token-auth-file=${folder}/tokens.csv`];
+    const server = new Kubenest(folder, await freePort(), [...own, ...flags]);
+    await server.restart();
+    return server;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.port}`;
+  }
+
+  /** Rejects with what it said if it ends. */
+  async restart(): Promise<void> {
+    const child = spawn(bin, ['serve', `--secure-port=${this.port}`, ...this.flags], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = child;
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said = `${said}${text}`.slice(-2_000);
+    });
+    const ended = once(child, 'exit').then(() => Promise.reject(new Error(`kubenest ended: ${said}`)));
+    for await (const text of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) if (started.test(String(text))) break;
+    if (child.exitCode !== null) await ended;
+    ended.catch(() => undefined);
+  }
+
+  async kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill(signal);
+    await once(child, 'exit');
+  }
+
+  /** A kubeconfig file for the holder of a token, which trusts the server's own authority. */
+  kubeconfig(token: string): string {
+    const file = join(this.folder, `kubeconfig-${token}`);
+    const authority = readFileSync(join(this.folder, 'data/pki/ca.crt')).toString('base64');
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'test',
+      contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+      clusters: [{ name: 'test', cluster: { server: this.url, 'certificate-authority-data': authority } }],
+      users: [{ name: 'test', user: { token } }],
+    };
+    writeFileSync(file, JSON.stringify(config));
+    return file;
+  }
+
+  fetch(path: string, { method, body, token = 'admin-token' }: Ask = {}): Promise<Answer> {
+    return new Promise((answer, reject) => {
+      const sent = request(
+        {
+          ...{ host: '127.0.0.1', port: this.port, path, rejectUnauthorized: false, agent: false },
+          method: method ?? (body === undefined ? 'GET' : 'POST'),
+          headers: {
+            authorization: `Bearer ${token}`,
+            'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+          },
+        },
+        (response) => {
+          let text = '';
+          response.setEncoding('utf8').on('data', (data: string) => {
+            text += data;
+          });
+          response.on('end', () => answer({ status: response.statusCode ?? 0, body: text.startsWith('{') ? JSON.parse(text) : text }));
+          response.on('error', reject);
+        },
+      );
+      sent.on('error', reject);
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill('SIGKILL');
+  }
+}
