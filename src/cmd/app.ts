@@ -213,6 +213,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     storage,
     client: controlPlane.client,
     services,
+    registry,
     log,
     ...published,
   });

@@ -1,9 +1,11 @@
+import type { Registry } from 'prom-client';
 import type { Installer } from '#apiserver/endpoints/installer';
 import type { LoopbackClient } from '#apiserver/registry/loopback-client';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { ApiServerTarget } from '#apiserver/server/api-server-target';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import type { ServiceResolver } from '#apiserver/server/service-resolver';
+import { ConversionMetrics } from '#apiextensions-apiserver/conversion/conversion-metrics';
 import { webhookConverterOf } from '#apiextensions-apiserver/conversion/webhook-converter';
 import { CustomDocuments } from '#apiextensions-apiserver/openapi/custom-documents';
 import { rulesOf } from '#apiextensions-apiserver/cel/rules-of';
@@ -19,20 +21,22 @@ export interface CustomResourcesParts extends Published {
   readonly client: LoopbackClient;
   /** Where webhooks that convert versions are. */
   readonly services: ServiceResolver;
+  readonly registry: Registry;
   readonly log: Pick<Log, 'error'>;
 }
 
 /** Serves custom resources from the first moment on: what is defined when the server starts is there before it listens. */
 export function installCustomResources(parts: CustomResourcesParts): AsyncDisposable {
-  const { server, target, installer, storage, client, services, log, discovery, openApi } = parts;
+  const { server, target, installer, storage, client, services, registry, log, discovery, openApi } = parts;
   const documents = new CustomDocuments();
+  const metrics = new ConversionMetrics(registry);
   const customResources = new CustomResourceServer({
     client,
     installer,
     storage,
     endpoints: target.endpoints,
     rulesOf,
-    converterOf: (crd) => webhookConverterOf(crd, services),
+    converterOf: (crd) => webhookConverterOf(crd, services, metrics),
     scale: installer.options.special.get('custom/scale') ?? {},
     onChange(groups, served) {
       discovery.set('custom-resources', groups);

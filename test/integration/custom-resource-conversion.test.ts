@@ -225,4 +225,33 @@ describe('a webhook for conversion', () => {
       `conversion webhook for ${widgets.group}/v1, Kind=Widget failed: Post "https://nowhere.default.svc:443/?timeout=30s": service "nowhere" not found`,
     );
   });
+
+  it('is counted, and measured by definition', async () => {
+    const widgets = convertedKind();
+    await define(widgets);
+    await call(widgets.path(), { body: widget(widgets, 'a', { spec }) });
+    const counts = async (): Promise<Record<string, number>> => {
+      const { body } = await call('/metrics');
+      const lines = (body['text'] as string).split('\n').filter((line) => line.startsWith('apiserver_conversion_webhook_request_total{'));
+      return Object.fromEntries(lines.map((line) => [/failure_type="(\w*)"/.exec(line)?.[1] || 'none', Number(line.split(' ').at(-1))]));
+    };
+    const before = await counts();
+    await call(`${widgets.path('v2')}/a`);
+    answer = (review) => success(review, []);
+    const refused = convertedKind();
+    await define(refused);
+    await call(refused.path(), { body: widget(refused, 'a', { spec }) });
+    await call(`${refused.path('v2')}/a`);
+    answer = converting;
+    const after = await counts();
+    expect(after['none']).toBeGreaterThan(before['none'] ?? 0);
+    expect(after['conversion_webhook_partial_response_failure']).toBeGreaterThan(
+      before['conversion_webhook_partial_response_failure'] ?? 0,
+    );
+    const metrics = (await call('/metrics')).body['text'] as string;
+    const labels = (name: string, succeeded: boolean) => `crd_name="${name}",from_version="v1",to_version="v2",succeeded="${succeeded}"`;
+    expect(metrics).toContain(`apiserver_crd_conversion_webhook_duration_seconds_count{${labels(widgets.name, true)}}`);
+    expect(metrics).toContain(`apiserver_crd_conversion_webhook_duration_seconds_count{${labels(refused.name, false)}}`);
+    expect(metrics).toContain('apiserver_conversion_webhook_duration_seconds_bucket{le="0.005",result="success",failure_type=""}');
+  });
 });

@@ -16,6 +16,7 @@ import type {
   WebhookClientConfig,
   WebhookConversion,
 } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
+import type { ConversionFailureType, ConversionMetrics } from './conversion-metrics.ts';
 import type { Converter } from './converter.ts';
 
 /** Upstream: apiserver/pkg/util/webhook/authentication.go. */
@@ -33,7 +34,13 @@ export class WebhookConverter implements Converter, Disposable {
   readonly #client: JsonClient;
   readonly #reviewVersion: string | undefined;
 
-  constructor({ clientConfig = {}, conversionReviewVersions = [] }: WebhookConversion, services: ServiceResolver) {
+  /** `definition`: its name, which metrics show. */
+  constructor(
+    readonly definition: string,
+    { clientConfig = {}, conversionReviewVersions = [] }: WebhookConversion,
+    services: ServiceResolver,
+    readonly metrics: ConversionMetrics,
+  ) {
     this.#client = clientOf(clientConfig, services);
     this.#reviewVersion = conversionReviewVersions.find((version) => reviewVersions.includes(version));
   }
@@ -42,8 +49,15 @@ export class WebhookConverter implements Converter, Disposable {
     const others = objects.filter(({ apiVersion }) => apiVersion !== groupVersion);
     const [first] = others;
     if (!first) return [...objects];
-    const call = new ConversionCall(first, objects.length > 1);
-    const converted = await call.results(others, groupVersion, () => this.#ask(others, groupVersion));
+    const converted = await this.#measured(first, groupVersion, () => {
+      const call = new ConversionCall(first, objects.length > 1);
+      return call.results(
+        others,
+        groupVersion,
+        (uid) => this.#ask(others, groupVersion, uid),
+        (answer, uid) => this.#read(answer, uid),
+      );
+    });
     let next = 0;
     return objects.map((object) => (object.apiVersion === groupVersion ? object : converted[next++]!));
   }
@@ -52,17 +66,41 @@ export class WebhookConverter implements Converter, Disposable {
     this.#client[Symbol.dispose]();
   }
 
-  /** What the webhook made of the objects. */
-  async #ask(objects: readonly KubeObject[], desiredAPIVersion: string): Promise<unknown> {
+  async #measured<T>({ apiVersion }: KubeObject, groupVersion: string, convert: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    const observe = (failure: ConversionFailureType | undefined): void =>
+      this.metrics.observe({
+        definition: this.definition,
+        from: versionOf(apiVersion ?? ''),
+        to: versionOf(groupVersion),
+        seconds: (performance.now() - began) / 1_000,
+        failure,
+      });
+    try {
+      const converted = await convert();
+      observe(undefined);
+      return converted;
+    } catch (error) {
+      if (error instanceof ConversionError) observe(error.type);
+      throw error;
+    }
+  }
+
+  /** What the webhook answers. */
+  async #ask(objects: readonly KubeObject[], desiredAPIVersion: string, uid: string): Promise<Buffer> {
     const version = this.#reviewVersion;
     if (version === undefined) throw new Error('no supported conversion review versions');
-    const uid = randomUUID();
     const apiVersion = `${reviewGroup}/${version}`;
     const review = { kind: 'ConversionReview', apiVersion, request: { uid, desiredAPIVersion, objects }, response: emptyResponse };
-    const answer = parseJson(await this.#post(encodeJson(review))).value;
-    if (!isJsonObject(answer)) throw new Error("couldn't get version/kind; json parse error");
+    return this.#post(encodeJson(review));
+  }
+
+  /** What the webhook made of the objects. */
+  #read(answer: Buffer, uid: string): unknown {
+    const review = parseJson(answer).value;
+    if (!isJsonObject(review)) throw new Error("couldn't get version/kind; json parse error");
     // v1beta1 never looked at them.
-    return version === 'v1' ? convertedObjects(answer, apiVersion, uid) : convertedObjects(answer);
+    return this.#reviewVersion === 'v1' ? convertedObjects(review, `${reviewGroup}/v1`, uid) : convertedObjects(review);
   }
 
   async #post(json: string): Promise<Buffer> {
@@ -77,9 +115,29 @@ export class WebhookConverter implements Converter, Disposable {
 }
 
 /** Of definitions with the strategy Webhook. */
-export function webhookConverterOf({ spec }: CustomResourceDefinition, services: ServiceResolver): WebhookConverter | undefined {
+export function webhookConverterOf(
+  { metadata: { name = '' }, spec }: CustomResourceDefinition,
+  services: ServiceResolver,
+  metrics: ConversionMetrics,
+): WebhookConverter | undefined {
   const { strategy, webhook } = spec?.conversion ?? {};
-  return strategy === 'Webhook' && webhook ? new WebhookConverter(webhook, services) : undefined;
+  return strategy === 'Webhook' && webhook ? new WebhookConverter(name, webhook, services, metrics) : undefined;
+}
+
+/** Without its group. */
+function versionOf(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.indexOf('/') + 1);
+}
+
+/** A conversion that failed, with what metrics say of it. */
+class ConversionError extends StatusError {
+  constructor(
+    readonly type: ConversionFailureType,
+    message: string,
+    cause?: unknown,
+  ) {
+    super(newStatus(500, '', message), { cause });
+  }
 }
 
 const emptyResponse = { uid: '', convertedObjects: null, result: { metadata: {} } };
@@ -146,16 +204,26 @@ class ConversionCall {
     this.#subject = `conversion webhook for ${kindText(first.apiVersion ?? '', `${first.kind}${isList ? 'List' : ''}`)}`;
   }
 
-  async results(originals: readonly KubeObject[], groupVersion: string, ask: () => Promise<unknown>): Promise<KubeObject[]> {
-    let answer: unknown;
+  async results(
+    originals: readonly KubeObject[],
+    groupVersion: string,
+    ask: (uid: string) => Promise<Buffer>,
+    read: (answer: Buffer, uid: string) => unknown,
+  ): Promise<KubeObject[]> {
+    const uid = randomUUID();
+    const answer = await ask(uid).catch((error: Error) => {
+      throw this.#failure(`failed: ${error.message}`, 'conversion_webhook_call_failure', error);
+    });
+    let converted: unknown;
     try {
-      answer = await ask();
+      converted = read(answer, uid);
     } catch (error) {
-      throw this.#failure(`failed: ${(error as Error).message}`, error);
+      throw this.#failure(`failed: ${(error as Error).message}`, 'conversion_webhook_malformed_response_failure', error);
     }
-    const objects = Array.isArray(answer) ? (answer as unknown[]) : [];
+    const objects = Array.isArray(converted) ? (converted as unknown[]) : [];
     if (objects.length !== originals.length) {
-      throw this.#failure(`returned ${objects.length} objects, expected ${originals.length}`);
+      const counts = `returned ${objects.length} objects, expected ${originals.length}`;
+      throw this.#failure(counts, 'conversion_webhook_partial_response_failure');
     }
     return originals.map((original, index) => this.#result(original, objects[index], groupVersion, index));
   }
@@ -177,12 +245,16 @@ class ConversionCall {
     try {
       return { ...got, metadata: restoredMetadata(original.metadata, got.metadata) };
     } catch (error) {
-      throw this.#failure(`returned invalid metadata${within}: ${(error as Error).message}`, error);
+      throw this.#failure(`returned invalid metadata${within}: ${(error as Error).message}`, undefined, error);
     }
   }
 
-  #failure(message: string, cause?: unknown): StatusError {
-    return new StatusError(newStatus(500, '', `${this.#subject} ${message}`), { cause });
+  #failure(
+    message: string,
+    type: ConversionFailureType = 'conversion_webhook_invalid_converted_object_failure',
+    cause?: unknown,
+  ): ConversionError {
+    return new ConversionError(type, `${this.#subject} ${message}`, cause);
   }
 }
 

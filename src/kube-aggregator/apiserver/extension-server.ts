@@ -1,11 +1,12 @@
 import { Buffer } from 'node:buffer';
 import https from 'node:https';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
-import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
+import { dialErrorText, isCertificateError, untrusted } from '#apiserver/endpoints/handlers/dial-error';
 import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
 import type { Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
 import type { APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.gen';
 import { authProxyHeaders } from './auth-proxy-headers.ts';
+import { certificateProblem, certificatesIn, shownCertificates } from './certificate-problem.ts';
 
 /** By whose certificate other servers know this one: PEM. */
 export interface ProxyClientCertificate {
@@ -35,6 +36,7 @@ export interface ExtensionRequest {
 /** What documents of discovery and OpenAPI may have. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 const defaultPort = 443;
+const certificateTimeoutMs = 5_000;
 
 /**
  * A server behind a Service, as one APIService names it and trusts it: how requests get there, over connections that stay
@@ -81,7 +83,9 @@ export class ExtensionServer implements Disposable {
     const { host, port } = endpoint;
     return new Promise((resolve, reject) => {
       const fail = (error: Error): void =>
-        reject(new Error(`Get "${urlOf(endpoint, path)}": ${requestErrorText(error)}`, { cause: error }));
+        void this.#errorText(error, endpoint).then((text) =>
+          reject(new Error(`Get "${urlOf(endpoint, path)}": ${text}`, { cause: error })),
+        );
       const request = https.get(
         {
           host,
@@ -113,6 +117,16 @@ export class ExtensionServer implements Disposable {
       );
       request.once('error', fail);
     });
+  }
+
+  /** Of a certificate that is not taken Node does not say all that Go says: it is looked at once more. */
+  async #errorText(error: Error, { host, port }: Endpoint): Promise<string> {
+    const { servername, ca } = this.#tls;
+    if (!isCertificateError(error) || servername === undefined) return requestErrorText(error);
+    const chain = await shownCertificates({ host, port, servername, timeoutMs: certificateTimeoutMs });
+    const authorities = ca === undefined ? [] : certificatesIn(String(ca));
+    const problem = certificateProblem({ chain, name: servername, authorities, now: new Date() });
+    return problem === undefined ? requestErrorText(error) : untrusted(problem);
   }
 
   /** Nothing new is sent to it: connections that are in use stay until they are done. */

@@ -6,7 +6,10 @@ import { type Answer, Kubenest } from '../../servers/kubenest.ts';
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 
-/** `jane` may do everything with what is in `groups`, and nothing else. `delegate` may ask who is who, and what they may. */
+/**
+ * `jane` may do everything with what is in `groups`, and nothing else. `delegate` may ask who is who, and what they may, and follow
+ * what admission of its own needs.
+ */
 export async function startFront(folder: string, groups: readonly string[]): Promise<Kubenest> {
   mkdirSync(folder, { recursive: true });
   const authority = await Authority.create('front-proxy-ca');
@@ -36,6 +39,17 @@ export async function startFront(folder: string, groups: readonly string[]): Pro
     metadata: { name: 'things' },
     roleRef: role('ClusterRole', 'things'),
     subjects: user('jane'),
+  });
+  const followed = ['namespaces', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations'];
+  const policies = ['validatingadmissionpolicies', 'mutatingadmissionpolicies'].flatMap((one) => [one, one.replace(/ies$/, 'ybindings')]);
+  const reading = [
+    { apiGroups: ['', 'admissionregistration.k8s.io'], resources: [...followed, ...policies], verbs: ['get', 'list', 'watch'] },
+  ];
+  await created(front, `${rbac}/clusterroles`, { metadata: { name: 'reading' }, rules: reading });
+  await created(front, `${rbac}/clusterrolebindings`, {
+    metadata: { name: 'reading' },
+    roleRef: role('ClusterRole', 'reading'),
+    subjects: user('delegate'),
   });
   await created(front, `${rbac}/clusterrolebindings`, {
     metadata: { name: 'delegate' },

@@ -12,6 +12,8 @@ it.each([
     error: new AggregateError([error({ code: 'ECONNREFUSED', address: '::1', port: 1 }), error({})]),
     text: 'dial tcp [::1]:1: connect: connection refused',
   },
+  { error: error({ code: 'ERR_SSL_WRONG_VERSION_NUMBER' }), text: 'http: server gave HTTP response to HTTPS client' },
+  { error: error({ code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' }), text: 'remote error: tls: certificate required' },
   { error: error({ code: 'EPROTO' }), text: 'as Node says it' },
 ])('$text', ({ error: cause, text }) => {
   expect(dialErrorText(cause)).toBe(text);

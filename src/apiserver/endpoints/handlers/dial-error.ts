@@ -14,9 +14,33 @@ const certificateTexts: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  CERT_SIGNATURE_FAILURE: unknownAuthority,
   CERT_HAS_EXPIRED: 'x509: certificate has expired or is not yet valid',
   CERT_NOT_YET_VALID: 'x509: certificate has expired or is not yet valid',
 };
+const wrongName = 'ERR_TLS_CERT_ALTNAME_INVALID';
+
+/** What the other side of a handshake said, by OpenSSL's code. Upstream: Go's crypto/tls/alert.go. */
+const handshakeTexts: Readonly<Record<string, string>> = {
+  // It speaks no TLS: as a rule it answers that it has got a bad HTTP request.
+  ERR_SSL_WRONG_VERSION_NUMBER: 'http: server gave HTTP response to HTTPS client',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'http: server gave HTTP response to HTTPS client',
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'remote error: tls: bad certificate',
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: 'remote error: tls: handshake failure',
+  ERR_SSL_SSL_TLS_ALERT_BAD_CERTIFICATE: 'remote error: tls: bad certificate',
+  ERR_SSL_SSL_TLS_ALERT_HANDSHAKE_FAILURE: 'remote error: tls: handshake failure',
+  ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR: 'remote error: tls: internal error',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'remote error: tls: protocol version not supported',
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'remote error: tls: unknown certificate authority',
+  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: 'remote error: tls: unrecognized name',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'remote error: tls: certificate required',
+};
+
+/** Whether a connection failed because of the certificate that the other side showed. */
+export function isCertificateError(error: unknown): boolean {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return code === wrongName || Object.hasOwn(certificateTexts, code);
+}
 
 /** What Go's net package says of a connection that could not be made. */
 export function dialErrorText(error: unknown): string {
@@ -28,13 +52,23 @@ export function dialErrorText(error: unknown): string {
     message,
   } = error as NodeJS.ErrnoException & { address?: string; port?: number; hostname?: string };
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${hostname}: no such host`;
-  const text = Object.hasOwn(texts, code) ? texts[code] : undefined;
+  const text = textOf(texts, code);
   if (text && address !== undefined) return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: ${text}`;
-  if (Object.hasOwn(certificateTexts, code)) return `tls: failed to verify certificate: ${certificateTexts[code]}`;
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `tls: failed to verify certificate: x509: ${alternativeNames(error)}`;
+  const certificateText = textOf(certificateTexts, code);
+  if (certificateText) return untrusted(certificateText);
+  if (code === wrongName) return untrusted(`x509: ${alternativeNames(error)}`);
   if (code === 'ECONNRESET' && message === 'socket hang up') return 'EOF';
   if (error instanceof AggregateError) return dialErrorText(error.errors[0]);
-  return message;
+  return textOf(handshakeTexts, code) ?? message;
+}
+
+/** What Go's net/http says of a certificate that it does not take; `problem` in the words of its crypto/x509. */
+export function untrusted(problem: string): string {
+  return `tls: failed to verify certificate: ${problem}`;
+}
+
+function textOf(table: Readonly<Record<string, string>>, code: string): string | undefined {
+  return Object.hasOwn(table, code) ? table[code] : undefined;
 }
 
 /** Upstream: Go's crypto/x509 (HostnameError). */
