@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import { type DynamicModule, type INestApplication, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Container } from 'inversify';
@@ -31,6 +32,7 @@ import { EndpointMapper } from '#apiserver/server/rest-mapper';
 import { ServiceResolver } from '#apiserver/server/service-resolver';
 import { systemClock } from '#apiserver/storage/cacher/clock';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
+import { apiServerId } from '#kubernetes/controlplane/identity-lease';
 import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
 import { schema as aggregatorSchema } from '#kube-aggregator/schema/schema';
 import { setCapabilities } from '#kubernetes/apis/core/capabilities';
@@ -41,9 +43,8 @@ import { ClientTrust } from './client-trust.ts';
 import { addContributions } from './add-contributions.ts';
 import { newAuditing } from './auditing.ts';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
-import { transformersFor } from './encryption.ts';
+import { Encryption } from './encryption.ts';
 import { ObjectStorage } from '#apiserver/storage/value/object-storage';
-import { EncryptedStorage } from '#apiserver/storage/value/encrypted-storage';
 import { newFlowControl } from './flow-control.ts';
 import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
@@ -76,8 +77,8 @@ export interface App {
   start(): Promise<AddressInfo | undefined>;
   /** Serves with other certificates from the next handshake on, and trusts other authorities of clients at once. */
   reloadCertificates(tls: TlsOptions): void;
-  /** Encrypts by other keys from the next write on; only where something is encrypted. */
-  reloadEncryption(rules: readonly EncryptionRule[]): void;
+  /** Encrypts by other keys from the next write on; only where something is encrypted. Rejects if a key service is not well. */
+  reloadEncryption(rules: readonly EncryptionRule[]): Promise<void>;
   /** Asks other authorizers from the next request on. */
   reloadAuthorization(config: ServerConfig['authorization']): void;
   /** Takes tokens of other issuers, and lets strangers in elsewhere, from the next request on. Throws for what needs a start. */
@@ -125,9 +126,13 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions, targets.customResources];
   const backend = await openStorage(config.storage);
   const { encryption } = config.storage;
-  const encrypted = encryption && new EncryptedStorage(backend, transformersFor(encryption, scheme));
+  const encrypted =
+    encryption &&
+    (await Encryption.open(encryption.rules, { storage: backend, scheme, registry, log, apiServerId: apiServerId(hostname()) }));
   const etcd = config.storage.backend === 'etcd' ? config.storage : undefined;
-  const objects = etcd ? new ObjectStorage(encrypted ?? backend, objectFormsFor(scheme, etcd.mediaType)) : (encrypted ?? backend);
+  const objects = etcd
+    ? new ObjectStorage(encrypted?.storage ?? backend, objectFormsFor(scheme, etcd.mediaType))
+    : (encrypted?.storage ?? backend);
   const controlPlane = new ControlPlane({
     config,
     chain: [...chain, targets.switchedOff],
@@ -197,10 +202,12 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
       await auditing?.backend.shutDown();
       await nest.close();
       await storage.close();
+      await encrypted?.[Symbol.asyncDispose]();
     },
   });
   server.delegate(chain);
   server.addHealthCheck({ name: 'etcd', check: () => objects.healthy(etcd?.healthTimeoutMs) });
+  if (encrypted && (encryption.reloads || encrypted.usesKms)) server.addHealthCheck(encrypted.healthCheck);
   server.addReadyCheck({ name: 'etcd-readiness', check: () => objects.healthy(etcd?.readyTimeoutMs) });
   server.addReadyCheck({ name: 'informer-sync', check: () => storage.whenReady() });
   if (config.authentication.serviceAccounts) installOpenIdRoutes(server, config.authentication.serviceAccounts, log);
@@ -246,7 +253,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
       trust.readFiles(next);
       server.reloadCertificates(trust.asking(next));
     },
-    reloadEncryption: (rules) => encrypted?.replace(transformersFor(rules, scheme)),
+    reloadEncryption: async (rules) => encrypted?.replace(rules),
     reloadAuthorization: ({ authorizers }) => nest.get(UnionAuthorizer).replace(nest.get(AuthorizerFactory).make(authorizers)),
     reloadAuthentication(next) {
       trust.follow(next);

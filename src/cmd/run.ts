@@ -70,7 +70,12 @@ async function reloadCertificates(app: App, { readTls, tlsFiles }: CompletedOpti
 }
 
 /** Reads a configuration again when its files change. What is wrong is told, and what was right stays. */
-function reloading<T>({ log }: App, files: readonly string[], read: () => Promise<T>, apply: (config: T) => void): Disposable {
+function reloading<T>(
+  { log }: App,
+  files: readonly string[],
+  read: () => Promise<T>,
+  apply: (config: T) => void | Promise<void>,
+): Disposable {
   return watchFiles(files, () => {
     read()
       .then(apply)

@@ -119,11 +119,18 @@ export interface EtcdConfig extends EtcdStorageOptions {
   readonly readyTimeoutMs: number;
 }
 
+/** What is encrypted at rest. */
+export interface EncryptionConfig {
+  readonly rules: readonly EncryptionRule[];
+  /** Whether there may be other rules while the server runs. */
+  readonly reloads: boolean;
+}
+
 /** All that a server is made of, complete and checked: what options become. Files are read already. */
 export interface ServerConfig {
   readonly storage: StorageConfig & {
     /** What is encrypted at rest; undefined: nothing. */
-    readonly encryption?: readonly EncryptionRule[] | undefined;
+    readonly encryption?: EncryptionConfig | undefined;
   };
   readonly serving: (SecureServerOptions & { readonly bindAddress: string; readonly port: number }) | undefined;
   readonly authentication: AuthenticationConfig;

@@ -129,24 +129,7 @@ export { Clock } from '#apiserver/storage/cacher/clock';
 export { type AuditBackend, type AuditEvent, eventJson } from '#apiserver/audit/event';
 export { JsonClient, WebhookError } from '#apiserver/webhook/json-client';
 export { readKubeconfig, type ServiceConnection } from '#apiserver/webhook/kubeconfig';
-export {
-  enterPart,
-  hasMore,
-  leavePart,
-  readBytes,
-  readInt64,
-  readString,
-  readVarint,
-  skipValue,
-  startReading,
-  startWriting,
-  takeWritten,
-  writeInteger,
-  writeRaw,
-  writeString,
-  writeVarint,
-  writtenBytes,
-} from '#apimachinery/runtime/protobuf-wire';
+export * as protobufMessage from '#apimachinery/runtime/message-table';
 export { compareKeys, hasUncommonOrder, lowerBound, validateKey, validatePrefix } from '#apiserver/storage/key';
 export type {
   CommitFeed,

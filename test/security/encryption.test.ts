@@ -78,6 +78,6 @@ it('says what is wrong with a configuration, and never a key', async () => {
   const wrong = [{ aesgcm: { keys: [{ name: 'a', secret: 'c2hvcnQ=' }] } }, { kms: { name: 'k', endpoint: 'unix:///k' } }];
   const refused = start(wrong, ['*', 'Secrets']);
   await expect(refused).rejects.toThrow(/REDACTED.*got 5, expected one of \[16 24 32\]/);
-  await expect(start(wrong)).rejects.toThrow('KMS providers are not implemented yet');
+  await expect(start(wrong)).rejects.toThrow('Use KMSv2 instead (apiVersion: v2)');
   await expect(start(wrong)).rejects.not.toThrow('c2hvcnQ=');
 });

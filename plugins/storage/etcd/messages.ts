@@ -1,5 +1,7 @@
 /** The messages of etcd's API that kube-apiserver's store uses. Upstream: etcd/api/etcdserverpb/rpc.proto, mvccpb/kv.proto. */
-import { bool, bytes, exactInt64, int64, Message, nested, oneofInt64, repeated, string } from './message.ts';
+import { protobufMessage } from 'kubenest/sdk';
+
+const { bool, bytes, exactInt64, int64, Message, nested, oneofInt64, repeated, string } = protobufMessage;
 
 const header = new Message({ revision: int64(3) });
 

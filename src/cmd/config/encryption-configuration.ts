@@ -1,21 +1,34 @@
 import { Buffer } from 'node:buffer';
-import { duplicate, type FieldError, forbidden, invalid, type Path, required } from '#apimachinery/validation/field';
+import { type FieldError, fieldPath, forbidden, invalid, type Path, required } from '#apimachinery/validation/field';
 import type { GroupResource } from '#apimachinery/meta/types';
 import { aesCbc, aesGcm } from '#apiserver/storage/value/aes';
 import { secretbox } from '#apiserver/storage/value/secretbox';
-import { identity, type Transformer, TransformerChain } from '#apiserver/storage/value/transformer';
+import { identity, type Transformer } from '#apiserver/storage/value/transformer';
 import { FieldReader, parseStructured } from './structured-file.ts';
 
-/** Which resources are encrypted, the first that fits; and by what. */
+/** A key service on a unix socket. */
+export interface KmsConfiguration {
+  readonly name: string;
+  /** `unix:///run/kms.sock`. */
+  readonly endpoint: string;
+  readonly timeoutMs: number;
+}
+
+/** Which resources are encrypted, the first that fits; and by what. The first provider writes. */
 export interface EncryptionRule {
   readonly resources: readonly string[];
-  readonly transformers: TransformerChain;
+  readonly providers: readonly (Transformer | KmsConfiguration)[];
 }
 
 interface ProviderKind {
   readonly keyBytes: readonly number[];
   readonly make: (name: string, key: Buffer) => Transformer;
 }
+
+/** Upstream: apiserver/pkg/apis/apiserver/v1/defaults.go. */
+const kmsTimeoutMs = 3_000;
+
+const withoutApi = new Set(['apiserveripinfo', 'serviceipallocations', 'servicenodeportallocations']);
 
 const providers: Readonly<Record<'aesgcm' | 'aescbc' | 'secretbox', ProviderKind>> = {
   aesgcm: { keyBytes: [16, 24, 32], make: aesGcm },
@@ -32,6 +45,7 @@ export function parseEncryptionConfiguration(text: string): EncryptionRule[] {
   const root = new FieldReader(parseStructured(text, 'apiserver.config.k8s.io', 'EncryptionConfiguration', ['v1']), undefined, errors);
   const readers = root.objects('resources');
   if (readers.length === 0) errors.push(required(root.at('resources'), 'at least one resources is required'));
+  const kmsNames = new Set<string>();
   const rules = readers.map((reader) => {
     const resources = reader.texts('resources');
     if (resources.length === 0)
@@ -39,57 +53,119 @@ export function parseEncryptionConfiguration(text: string): EncryptionRule[] {
     checkResources(resources, reader.at('resources'), errors);
     const list = reader.objects('providers');
     if (list.length === 0) errors.push(required(reader.at('providers'), `at least one ${reader.at('providers').toString()} is required`));
-    const transformers = list.flatMap((provider) => readProvider(provider, errors));
+    const read = list.flatMap((provider) => readProvider(provider, kmsNames, errors));
     reader.done();
-    return { resources, transformers: new TransformerChain(transformers) };
+    return { resources, providers: read };
   });
   root.done();
+  checkMasked(rules, errors);
   if (errors.length > 0) throw new Error(errors.map(String).join('\n'));
   return rules;
 }
 
 function checkResources(resources: readonly string[], path: Path, errors: FieldError[]): void {
+  const parsed = resources.map(parseResource);
+  if (new Set(resources).size < resources.length)
+    errors.push(invalid(path, resources, 'the same resource cannot be specified multiple times'));
+  const isMasked = parsed.some(({ group, resource }, i) =>
+    parsed.some((other, k) => k !== i && resource === '*' && other.resource !== '*' && (group === '*' || group === other.group)),
+  );
+  const isMaskedByAll = resources.includes('*.*') && resources.some((one) => one !== '*.*');
+  if (isMasked || isMaskedByAll)
+    errors.push(
+      invalid(
+        path,
+        resources,
+        "using overlapping resources such as 'secrets' and '*.' in the same resource list is not allowed as they will be masked",
+      ),
+    );
   for (const [i, resource] of resources.entries()) {
-    const at = path.index(i);
-    const [name = '', ...group] = resource.split('.');
-    if (resource !== resource.toLowerCase()) errors.push(invalid(at, resource, 'resource name should not contain capital letters'));
-    else if (resource === '*')
-      errors.push(invalid(at, resource, "use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources"));
-    else if (group.join('.') === '*' && name !== '*')
-      errors.push(invalid(at, resource, 'encrypting the same resource across groups is not supported'));
-    else if (group.join('.') === 'events.k8s.io')
-      errors.push(
-        invalid(
-          at,
-          resource,
-          "'*.events.k8s.io' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file",
-        ),
-      );
-    if (resources.indexOf(resource) < i) errors.push(duplicate(at, resource));
+    const problem = nameProblem(resource);
+    if (problem !== undefined) errors.push(invalid(path.index(i), resource, problem));
   }
 }
 
-function readProvider(reader: FieldReader, errors: FieldError[]): Transformer[] {
-  if (reader.has('kms')) errors.push(forbidden(reader.at('kms'), 'KMS providers are not implemented yet'));
+function nameProblem(name: string): string | undefined {
+  const { group, resource } = parseResource(name);
+  if (name !== name.toLowerCase()) return 'resource name should not contain capital letters';
+  if (name === '*') return "use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources";
+  if (withoutApi.has(name)) return 'resources which do not have REST API/s cannot be encrypted';
+  if (group === 'events.k8s.io')
+    return "'*.events.k8s.io' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file";
+  if (group === 'extensions') return "'extensions' group has been removed and cannot be used for encryption";
+  return group === '*' && resource !== '*' ? 'encrypting the same resource across groups is not supported' : undefined;
+}
+
+function parseResource(name: string): GroupResource {
+  const [resource = '', ...group] = name.split('.');
+  return { resource, group: group.join('.') };
+}
+
+/** Rules that an earlier one leaves nothing to do. */
+function checkMasked(rules: readonly EncryptionRule[], errors: FieldError[]): void {
+  const earlier = new Set<string>();
+  for (const [i, { resources }] of rules.entries()) {
+    for (const [k, name] of resources.entries()) {
+      const masking = [`*.${parseResource(name).group}`, '*.*'].find((one) => earlier.has(one));
+      if (masking === undefined) continue;
+      const at = fieldPath('resources').index(i).child('resources').index(k);
+      errors.push(invalid(at, name, `resource ${JSON.stringify(name)} is masked by earlier rule ${JSON.stringify(masking)}`));
+    }
+    for (const name of resources) earlier.add(name);
+  }
+}
+
+function readProvider(reader: FieldReader, kmsNames: Set<string>, errors: FieldError[]): (Transformer | KmsConfiguration)[] {
+  const path = reader.path as Path;
   const present = [...Object.keys(providers), 'identity', 'kms'].filter((name) => reader.has(name));
   if (present.length === 0)
-    errors.push(
-      required(reader.path as Path, 'provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity'),
-    );
+    errors.push(required(path, 'provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity'));
   if (present.length > 1)
-    errors.push(
-      invalid(
-        reader.path as Path,
-        present,
-        'more than one provider specified in a single element, should split into different list elements',
-      ),
-    );
-  const transformers = Object.entries(providers).flatMap(([name, kind]) =>
+    errors.push(invalid(path, present, 'more than one provider specified in a single element, should split into different list elements'));
+  const read: (Transformer | KmsConfiguration)[] = Object.entries(providers).flatMap(([name, kind]) =>
     reader.has(name) ? readKeys(reader.object(name), kind, errors) : [],
   );
-  if (reader.has('identity')) reader.object('identity').done();
-  if (!reader.has('kms')) reader.done();
-  return present.includes('identity') ? [...transformers, identity] : transformers;
+  if (reader.has('kms')) read.push(readKms(reader.object('kms'), kmsNames, errors));
+  if (reader.has('identity')) {
+    reader.object('identity').done();
+    read.push(identity);
+  }
+  reader.done();
+  return read;
+}
+
+function readKms(reader: FieldReader, names: Set<string>, errors: FieldError[]): KmsConfiguration {
+  const name = reader.requiredText('name', 'name is a mandatory field for a provider');
+  if (name.includes(':')) errors.push(invalid(reader.at('name'), name, `invalid KMS provider name ${name}, must not contain ':'`));
+  if (names.has(name)) errors.push(invalid(reader.at('name'), name, `duplicate KMS provider name ${name}, names must be unique`));
+  names.add(name);
+  const timeoutMs = reader.duration('timeout') ?? kmsTimeoutMs;
+  if (timeoutMs <= 0) errors.push(invalid(reader.at('timeout'), `${timeoutMs}ms`, 'timeout should be a positive value'));
+  const endpoint = reader.text('endpoint');
+  const problem = endpointProblem(endpoint);
+  if (problem !== undefined) errors.push(invalid(reader.at('endpoint'), endpoint, problem));
+  if (reader.has('cachesize')) errors.push(invalid(reader.at('cachesize'), reader.number('cachesize'), 'cachesize is not supported in v2'));
+  const version = reader.text('apiVersion') || 'v1';
+  if (version === 'v1')
+    errors.push(
+      forbidden(
+        reader.at('apiVersion'),
+        'KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead (apiVersion: v2)',
+      ),
+    );
+  else if (version !== 'v2')
+    errors.push(
+      invalid(reader.at('apiVersion'), version, 'unsupported apiVersion apiVersion for KMS provider, only v1 and v2 are supported'),
+    );
+  reader.done();
+  return { name, endpoint, timeoutMs };
+}
+
+function endpointProblem(endpoint: string): string | undefined {
+  if (endpoint === '') return 'endpoint is a mandatory field for a kms';
+  if (!URL.canParse(endpoint)) return 'invalid endpoint for kms provider, error: it is no URL';
+  const scheme = new URL(endpoint).protocol.slice(0, -1);
+  return scheme === 'unix' ? undefined : `unsupported scheme ${JSON.stringify(scheme)} for KMS provider, only unix is supported`;
 }
 
 function readKeys(reader: FieldReader, { keyBytes, make }: ProviderKind, errors: FieldError[]): Transformer[] {
@@ -117,8 +193,12 @@ function readKeys(reader: FieldReader, { keyBytes, make }: ProviderKind, errors:
   return transformers;
 }
 
-/** The rule for a resource: by its name, then by all of its group, then by all. The order of the rules counts among those. */
-export function ruleFor(rules: readonly EncryptionRule[], { group, resource }: GroupResource): TransformerChain | undefined {
+/** What encrypts a resource: the providers of all rules that have its name, else of those that have all of its group, else of those that have all. */
+export function providersFor(
+  rules: readonly EncryptionRule[],
+  { group, resource }: GroupResource,
+): EncryptionRule['providers'] | undefined {
   const names = [group === '' ? resource : `${resource}.${group}`, `*.${group}`, '*.*'];
-  return rules.find(({ resources }) => names.some((name) => resources.includes(name)))?.transformers;
+  const named = names.find((name) => rules.some(({ resources }) => resources.includes(name)));
+  return named === undefined ? undefined : rules.filter(({ resources }) => resources.includes(named)).flatMap(({ providers: all }) => all);
 }

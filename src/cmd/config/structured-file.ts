@@ -58,6 +58,14 @@ export class FieldReader {
     return value === true;
   }
 
+  /** Undefined where it is absent. */
+  number(name: string): number | undefined {
+    const value = this.#take(name);
+    if (value === undefined || value === null) return undefined;
+    if (typeof value !== 'number') this.errors.push(invalid(this.at(name), value, 'must be a number'));
+    return typeof value === 'number' ? value : undefined;
+  }
+
   /** Milliseconds; undefined where it is absent. */
   duration(name: string): number | undefined {
     const text = this.text(name);

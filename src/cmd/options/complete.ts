@@ -107,7 +107,10 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
 
   return {
     config: {
-      storage: { ...storage, encryption },
+      storage: {
+        ...storage,
+        encryption: encryption && { rules: encryption, reloads: options.storage.encryptionProviderConfigAutomaticReload },
+      },
       serving: {
         ...tls,
         bindAddress: serving.bindAddress,

@@ -242,7 +242,7 @@ describe('what a watch shows', () => {
     await turn();
     for (const sink of sinks) {
       expect(sink.log.at(-1)).toBe(
-        'ERROR 500 InternalError: Internal error occurred: unable to transform key "/pods/ns/bad": no key for it',
+        'ERROR 500 InternalError: Internal error occurred: unable to transform key "/registry/pods/ns/bad": no key for it',
       );
       expect(sink.ended).toBe('error');
     }

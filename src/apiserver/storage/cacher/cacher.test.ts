@@ -378,7 +378,7 @@ describe.each([
     await put(storage, '/pods/ns/good');
     const revision = await put(storage, '/pods/ns/secret');
     await turn();
-    const failure = '500 InternalError: Internal error occurred: unable to transform key "/pods/ns/secret": no key for it';
+    const failure = '500 InternalError: Internal error occurred: unable to transform key "/registry/pods/ns/secret": no key for it';
     expect(await statusOf(() => cacher.get('/pods/ns/secret'))).toBe(failure);
     expect(await statusOf(() => cacher.get('/pods/ns/secret', '0'))).toBe(failure);
     expect(await statusOf(() => list(cacher))).toBe(failure);

@@ -9,7 +9,7 @@ import {
   type StatusError,
 } from '#apimachinery/api/errors';
 import type { GroupResource, KubeObject, Status } from '#apimachinery/meta/types';
-import { CompactedError, FutureRevisionError } from '../errors.ts';
+import { CompactedError, FutureRevisionError, UnavailableError } from '../errors.ts';
 import { compareKeys } from '../key.ts';
 import type { CommitFeed, Revision, Storage, StorageEvent, StorageRecord } from '../storage.ts';
 import { CachedObject, type ObjectReader } from './cached-object.ts';
@@ -351,7 +351,7 @@ export class Cacher {
       return new CachedObject(key, revision, createRevision, this.#decode ? this.#decode(record) : record.value, this.#reader);
     } catch (error) {
       const failure = newInternalError(
-        new Error(`unable to transform key ${JSON.stringify(key)}: ${(error as Error).message}`, { cause: error }),
+        new Error(`unable to transform key ${JSON.stringify(`/registry${key}`)}: ${(error as Error).message}`, { cause: error }),
       );
       return new CachedObject(key, revision, createRevision, Buffer.alloc(0), this.#reader, failure);
     }
@@ -366,6 +366,11 @@ export class Cacher {
     const { key, revision, record } = event;
     const previous = this.#objects.get(key);
     const object = record && this.#objectOf(record);
+    if (object?.failure && (object.failure.cause as Error | undefined)?.cause instanceof UnavailableError) {
+      // Listing waits until it can be read.
+      this.#initialize();
+      return;
+    }
     if (!object && !previous) return;
     if (object) {
       this.#objects.set(key, object);

@@ -1,38 +1,52 @@
 import { Buffer } from 'node:buffer';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { Transformer } from './transformer.ts';
+import { keyFingerprint, type Transformer } from './transformer.ts';
 
 const nonceBytes = 12;
 const tagBytes = 16;
 const blockBytes = 16;
 
 /**
- * AES-GCM with a random nonce: the nonce, the text, the tag. The place is authenticated, so that a value cannot be moved.
+ * AES-GCM with a random nonce. The place is authenticated, so that a value cannot be moved.
  * A key should be replaced after 200,000 writes. Upstream: apiserver/pkg/storage/value/encrypt/aes/aes.go.
  */
 export function aesGcm(name: string, key: Buffer): Transformer {
-  const algorithm = `aes-${key.length * 8}-gcm` as 'aes-256-gcm';
+  const keyId = keyFingerprint(key);
   return {
     prefix: `k8s:enc:aesgcm:v1:${name}:`,
-    toStorage(value, context) {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(context));
-      return Buffer.concat([nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()]);
-    },
-    fromStorage(stored, context) {
-      if (stored.length < nonceBytes + tagBytes) throw new Error('the stored data was shorter than the required size');
-      const decipher = createDecipheriv(algorithm, key, stored.subarray(0, nonceBytes));
-      decipher.setAAD(Buffer.from(context)).setAuthTag(stored.subarray(stored.length - tagBytes));
-      return Buffer.concat([decipher.update(stored.subarray(nonceBytes, stored.length - tagBytes)), decipher.final()]);
-    },
+    keyId,
+    toStorage: (value, context) => sealGcm(key, value, context),
+    fromStorage: (stored, context) => ({ value: openGcm(key, stored, context), keyId }),
   };
+}
+
+/** The nonce, the text, the tag; `context` is authenticated. */
+export function sealGcm(key: Buffer, value: Buffer, context: string): Buffer {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(gcmOf(key), key, nonce).setAAD(Buffer.from(context));
+  return Buffer.concat([nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Throws for what was not sealed with the key and the context. */
+export function openGcm(key: Buffer, stored: Buffer, context: string): Buffer {
+  if (stored.length < nonceBytes + tagBytes) throw new Error('the stored data was shorter than the required size');
+  const decipher = createDecipheriv(gcmOf(key), key, stored.subarray(0, nonceBytes));
+  decipher.setAAD(Buffer.from(context)).setAuthTag(stored.subarray(stored.length - tagBytes));
+  return Buffer.concat([decipher.update(stored.subarray(nonceBytes, stored.length - tagBytes)), decipher.final()]);
+}
+
+/** Throws for a key of another length. */
+function gcmOf(key: Buffer): 'aes-256-gcm' {
+  return `aes-${key.length * 8}-gcm` as 'aes-256-gcm';
 }
 
 /** AES-CBC with a random first block and PKCS #7 padding; nothing is authenticated. Upstream: the same file. */
 export function aesCbc(name: string, key: Buffer): Transformer {
   const algorithm = `aes-${key.length * 8}-cbc`;
+  const keyId = keyFingerprint(key);
   return {
     prefix: `k8s:enc:aescbc:v1:${name}:`,
+    keyId,
     toStorage(value) {
       const start = randomBytes(blockBytes);
       const cipher = createCipheriv(algorithm, key, start);
@@ -42,7 +56,7 @@ export function aesCbc(name: string, key: Buffer): Transformer {
       if (stored.length < 2 * blockBytes || stored.length % blockBytes !== 0)
         throw new Error('the stored data is not a multiple of the block size');
       const decipher = createDecipheriv(algorithm, key, stored.subarray(0, blockBytes));
-      return Buffer.concat([decipher.update(stored.subarray(blockBytes)), decipher.final()]);
+      return { value: Buffer.concat([decipher.update(stored.subarray(blockBytes)), decipher.final()]), keyId };
     },
   };
 }

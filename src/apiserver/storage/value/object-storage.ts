@@ -11,9 +11,8 @@ export interface ObjectForm {
 }
 
 /**
- * A store that other API servers write to and read: objects stand in it as kube-apiserver stores them. Records are read when their value is
- * asked for: of most events of a shared store nobody asks, and what cannot be read concerns nobody else. Keys without a form
- * are left as they are.
+ * A store that other API servers write to and read: objects stand in it as kube-apiserver stores them. Keys without a form are
+ * left as they are.
  */
 export class ObjectStorage extends ValueStorage {
   /** Of what was stored the JSON that it was made of: who wrote it need not read it. */
@@ -37,32 +36,8 @@ export class ObjectStorage extends ValueStorage {
     };
   }
 
-  protected decode(record: StorageRecord): StorageRecord {
-    const form = this.formOf(record.key);
-    if (!form) return record;
-    const written = this.#written.get(record.value);
-    return written ? { ...record, value: written } : new StoredObject(record, form);
-  }
-}
-
-class StoredObject implements StorageRecord {
-  readonly key: string;
-  readonly revision: Revision;
-  readonly createRevision: Revision;
-  readonly #stored: Buffer;
-  readonly #form: ObjectForm;
-  #value: Buffer | undefined;
-
-  constructor({ key, revision, createRevision, value }: StorageRecord, form: ObjectForm) {
-    this.key = key;
-    this.revision = revision;
-    this.createRevision = createRevision;
-    this.#stored = value;
-    this.#form = form;
-  }
-
-  /** Throws for what cannot be read. */
-  get value(): Buffer {
-    return (this.#value ??= this.#form.fromStorage(this.#stored, this.revision));
+  protected readerOf(key: string): ((record: StorageRecord) => Buffer) | undefined {
+    const form = this.formOf(key);
+    return form && (({ value, revision }) => this.#written.get(value) ?? form.fromStorage(value, revision));
   }
 }

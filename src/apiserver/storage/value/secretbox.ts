@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Transformer } from './transformer.ts';
+import { keyFingerprint, type Transformer } from './transformer.ts';
 
 const nonceBytes = 24;
 const tagBytes = 16;
@@ -13,13 +13,15 @@ const clamp = 0x0ffffffc0ffffffc0ffffffc0fffffffn;
 
 /** XSalsa20 and Poly1305 as NaCl's secretbox: the nonce, the tag, the text. Upstream: apiserver/pkg/storage/value/encrypt/secretbox. */
 export function secretbox(name: string, key: Buffer): Transformer {
+  const keyId = keyFingerprint(key);
   return {
     prefix: `k8s:enc:secretbox:v1:${name}:`,
+    keyId,
     toStorage(value) {
       const nonce = randomBytes(nonceBytes);
       return Buffer.concat([nonce, seal(value, nonce, key)]);
     },
-    fromStorage: (stored) => open(stored, key),
+    fromStorage: (stored) => ({ value: open(stored, key), keyId }),
   };
 }
 

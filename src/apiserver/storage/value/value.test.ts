@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
+import { FakeStorage } from '../fake-storage.ts';
 import { aesCbc, aesGcm } from './aes.ts';
+import { EncryptedStorage } from './encrypted-storage.ts';
 import { seal, secretbox } from './secretbox.ts';
 import { identity, TransformerChain } from './transformer.ts';
 
@@ -19,7 +21,7 @@ describe.each([
   it('reads what it wrote, which does not show', () => {
     expect(stored.toString('latin1').startsWith(`k8s:enc:${name}:v1:k:`)).toBe(true);
     expect(stored.includes('secret,')).toBe(false);
-    expect(chain.fromStorage(stored, '/registry/secrets/ns/a')).toEqual({ value, stale: false });
+    expect(chain.fromStorage(stored, '/registry/secrets/ns/a')).toEqual({ value, form: chain.form });
     expect(chain.toStorage(value, '/registry/secrets/ns/a').equals(stored)).toBe(false);
   });
 
@@ -52,8 +54,11 @@ describe('TransformerChain', () => {
   it('tells what another than the first wrote, and reads plain values only by identity', () => {
     const rotated = new TransformerChain([aesGcm('new', other), aesGcm('old', key), identity]);
     const before = new TransformerChain([aesGcm('old', key)]).toStorage(value, 'c');
-    expect(rotated.fromStorage(before, 'c')).toEqual({ value, stale: true });
-    expect(rotated.fromStorage(value, 'c')).toEqual({ value, stale: true });
+    for (const stored of [before, value]) {
+      const read = rotated.fromStorage(stored, 'c');
+      expect(read.value).toEqual(value);
+      expect(read.form).not.toBe(rotated.form);
+    }
     expect(() => new TransformerChain([aesGcm('new', other)]).fromStorage(value, 'c')).toThrow('no matching prefix found');
     expect(() => new TransformerChain([identity]).fromStorage(before, 'c')).toThrow('no matching prefix found');
   });
@@ -68,4 +73,39 @@ it.each([
   const nonce = Buffer.from(Array.from({ length: 24 }, (_, i) => 100 + i));
   const message = Buffer.from(Array.from({ length }, (_, i) => (i * 7) & 255));
   expect(seal(message, nonce, key).toString('hex')).toBe(want);
+});
+
+describe('EncryptedStorage', () => {
+  const chains = { old: new TransformerChain([aesGcm('k', key)]), next: new TransformerChain([aesGcm('k', other), aesGcm('k', key)]) };
+  const bytes = () => value;
+
+  it('a value that cannot be read fails alone, and ends no watch', async () => {
+    const below = new FakeStorage();
+    const storage = new EncryptedStorage(below, () => chains.old);
+    await below.create('/secrets/ns/plain', () => value);
+    await storage.create('/secrets/ns/good', bytes);
+    const abort = new AbortController();
+    const seen: string[] = [];
+    for await (const { record } of storage.watch('/secrets/', 1, abort.signal)) {
+      seen.push(record!.key);
+      if (record!.key === '/secrets/ns/plain') expect(() => record!.value).toThrow(/cannot be read: no matching prefix found/);
+      else expect(record!.value).toEqual(value);
+      if (seen.length === 2) abort.abort();
+    }
+    expect(seen).toEqual(['/secrets/ns/plain', '/secrets/ns/good']);
+    const { records } = await storage.list('/secrets/');
+    expect(records.map((record) => record.key)).toEqual(['/secrets/ns/good', '/secrets/ns/plain']);
+  });
+
+  it('what was read with another key than the present one is to be written again, and what an older revision says does not count', async () => {
+    const storage = new EncryptedStorage(new FakeStorage(), () => chains.old);
+    const { revision } = await storage.create('/secrets/ns/a', bytes);
+    const read = async (at?: number) => (await storage.get('/secrets/ns/a', { revision: at }))?.value;
+    expect([await read(), storage.needsRewrite('/secrets/ns/a')]).toEqual([value, false]);
+    storage.replace(() => chains.next);
+    expect(storage.needsRewrite('/secrets/ns/a')).toBe(true);
+    await storage.update('/secrets/ns/a', revision, bytes);
+    expect([await read(), storage.needsRewrite('/secrets/ns/a')]).toEqual([value, false]);
+    expect([await read(revision), storage.needsRewrite('/secrets/ns/a')]).toEqual([value, false]);
+  });
 });

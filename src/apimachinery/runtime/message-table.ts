@@ -16,7 +16,7 @@ import {
   writeString,
   writeVarint,
   writtenBytes,
-} from 'kubenest/sdk';
+} from './protobuf-wire.ts';
 
 const varint = 0;
 const lengthDelimited = 2;

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { Gauge, type Registry } from 'prom-client';
+import { type CounterMetric, type HistogramMetric, RegistryMetrics } from '#apiserver/server/metrics/metrics';
+
+/** From 0.1 ms to 52 s, doubling. */
+const latencyBuckets = Array.from({ length: 20 }, (_, i) => 0.0001 * 2 ** i);
+/** Key ids come from the service: series of more than so many are dropped, the eldest first. */
+const rememberedKeys = 100;
+
+/** What the server asks key services for, under upstream's names. Upstream: apiserver/pkg/storage/value/encrypt/envelope/metrics. */
+export class KmsMetrics {
+  readonly latency: HistogramMetric;
+  readonly #used: CounterMetric & { remove(labels: object): void };
+  readonly #lastUsed: Gauge;
+  readonly #status: Gauge;
+  readonly #invalid: CounterMetric;
+  readonly #known: Gauge;
+  readonly #server: string;
+  readonly #usedKeys = new Map<string, Readonly<Record<string, string>>>();
+  readonly #statusKeys = new Map<string, Readonly<Record<string, string>>>();
+
+  constructor(registry: Registry, apiServerId: string) {
+    const metrics = new RegistryMetrics(registry);
+    this.#server = hashOf(apiServerId);
+    const prefix = 'apiserver_envelope_encryption_';
+    const keyLabels = ['provider_name', 'key_id_hash', 'apiserver_id_hash'];
+    const gauge = (name: string, help: string, labelNames: string[]): Gauge =>
+      new Gauge({ name: prefix + name, help, labelNames, registers: [registry] });
+    this.latency = metrics.histogram({
+      name: `${prefix}kms_operations_latency_seconds`,
+      help: 'KMS operation duration with gRPC error code status total.',
+      labels: ['provider_name', 'method_name', 'grpc_status_code'],
+      buckets: latencyBuckets,
+    });
+    this.#used = metrics.counter({
+      name: `${prefix}key_id_hash_total`,
+      help: 'Number of times a keyID is used split by transformation type, provider, and apiserver identity.',
+      labels: ['transformation_type', ...keyLabels],
+    }) as CounterMetric & { remove(labels: object): void };
+    this.#lastUsed = gauge('key_id_hash_last_timestamp_seconds', 'The last time in seconds when a keyID was used.', [
+      'transformation_type',
+      ...keyLabels,
+    ]);
+    this.#status = gauge(
+      'key_id_hash_status_last_timestamp_seconds',
+      'The last time in seconds when a keyID was returned by the Status RPC call.',
+      keyLabels,
+    );
+    this.#invalid = metrics.counter({
+      name: `${prefix}invalid_key_id_from_status_total`,
+      help: 'Number of times an invalid keyID is returned by the Status RPC call split by error.',
+      labels: ['provider_name', 'error'],
+    });
+    this.#known = gauge(
+      'dek_source_cache_size',
+      'Number of records in data encryption key (DEK) source cache. On a restart, this value is an approximation of the number of decrypt RPC calls the server will make to the KMS plugin.',
+      ['provider_name'],
+    );
+  }
+
+  /** A value was read (`from_storage`) or written (`to_storage`). */
+  keyUsed(transformation: 'from_storage' | 'to_storage', provider: string, keyIdHash: string): void {
+    const labels = { transformation_type: transformation, ...this.#labels(provider, keyIdHash) };
+    remember(this.#usedKeys, `${transformation} ${provider} ${keyIdHash}`, labels, (eldest) => {
+      this.#used.remove(eldest);
+      this.#lastUsed.remove(eldest);
+    });
+    this.#used.inc(labels);
+    this.#lastUsed.set(labels, Date.now() / 1_000);
+  }
+
+  keyTold(provider: string, keyIdHash: string): void {
+    const labels = this.#labels(provider, keyIdHash);
+    remember(this.#statusKeys, `${provider} ${keyIdHash}`, labels, (eldest) => this.#status.remove(eldest));
+    this.#status.set(labels, Date.now() / 1_000);
+  }
+
+  invalidKeyTold(provider: string, error: 'empty' | 'too_long'): void {
+    this.#invalid.inc({ provider_name: provider, error });
+  }
+
+  keysKnown(provider: string, count: number): void {
+    this.#known.set({ provider_name: provider }, count);
+  }
+
+  #labels(provider: string, keyIdHash: string): Readonly<Record<string, string>> {
+    return { provider_name: provider, key_id_hash: keyIdHash, apiserver_id_hash: this.#server };
+  }
+}
+
+function remember<T>(known: Map<string, T>, key: string, labels: T, drop: (eldest: T) => void): void {
+  known.delete(key);
+  known.set(key, labels);
+  for (const [eldest, dropped] of known) {
+    if (known.size <= rememberedKeys) return;
+    known.delete(eldest);
+    drop(dropped);
+  }
+}
+
+/** `sha256:…`; empty for an empty text. */
+export function hashOf(text: string): string {
+  return text === '' ? '' : `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}

@@ -1,0 +1,211 @@
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseEncryptionConfiguration } from '#cmd/config/encryption-configuration';
+import { startTestCluster, type TestCluster } from '#testing/index';
+import { type KmsKeys, startKms } from '../servers/kms-server.ts';
+
+const canary = 'canary-9b21d4';
+const encoded = Buffer.from(canary).toString('base64');
+const secrets = '/api/v1/namespaces/default/secrets';
+const secret = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: { token: canary } });
+
+let folder: string;
+let socket: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-kms-'));
+  socket = join(folder, 'kms.sock');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const configuration = (providers: readonly object[]): string =>
+  JSON.stringify({
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'EncryptionConfiguration',
+    resources: [{ resources: ['secrets'], providers }],
+  });
+const kmsProvider = (path = socket) => ({ kms: { apiVersion: 'v2', name: 'vault', endpoint: `unix://${path}`, timeout: '300ms' } });
+
+async function start(providers: readonly object[] = [kmsProvider()]): Promise<TestCluster> {
+  const file = join(folder, 'encryption.yaml');
+  await writeFile(file, configuration(providers));
+  return startTestCluster({ storage: { file: join(folder, 'db') }, flags: [`--encryption-provider-config=${file}`] });
+}
+
+async function stored(): Promise<string> {
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.startsWith('db'));
+  return (await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1').catch(() => '')))).join('\n');
+}
+
+async function tokenOf(cluster: TestCluster, name = 's'): Promise<unknown> {
+  const found = (await (await cluster.fetch(`${secrets}/${name}`)).json()) as { data?: { token?: string }; message?: string };
+  return found.data?.token ?? found.message;
+}
+
+async function rewrite(cluster: TestCluster): Promise<{ before: string; after: string }> {
+  const present = (await (await cluster.fetch(`${secrets}/s`)).json()) as { metadata: { resourceVersion: string } };
+  const written = (await (await cluster.fetch(`${secrets}/s`, { method: 'PUT', body: present })).json()) as typeof present;
+  return { before: present.metadata.resourceVersion, after: written.metadata.resourceVersion };
+}
+
+it('the file never holds the text; each start has a key of its own, and reads those of the starts before', async () => {
+  await using kms = await startKms(socket);
+  for (const name of ['a', 'b']) {
+    await using cluster = await start();
+    expect((await cluster.fetch(secrets, { body: secret(name) })).status).toBe(201);
+  }
+  await using cluster = await start();
+  expect([await tokenOf(cluster, 'a'), await tokenOf(cluster, 'b')]).toEqual([encoded, encoded]);
+  // The second start read the first's key, the third those of both.
+  expect(kms.calls).toMatchObject({ Encrypt: 3, Decrypt: 3 });
+  const text = await stored();
+  expect(text).toContain('k8s:enc:kms:v2:vault:');
+  expect([text.includes(canary), text.includes(encoded)]).toEqual([false, false]);
+});
+
+it('a write of an unchanged object writes with the new key of the service, and only then', async () => {
+  await using kms = await startKms(socket);
+  {
+    await using cluster = await start();
+    await cluster.fetch(secrets, { body: secret('s') });
+    const same = await rewrite(cluster);
+    expect(same.after).toBe(same.before);
+  }
+  kms.rotate();
+  await using cluster = await start();
+  const first = await rewrite(cluster);
+  expect(first.after).not.toBe(first.before);
+  const second = await rewrite(cluster);
+  expect(second.after).toBe(second.before);
+});
+
+it('moves from a local key to the service while it runs, and back', async () => {
+  await using kms = await startKms(socket);
+  const local = { secretbox: { keys: [{ name: 'a', secret: Buffer.alloc(32, 1).toString('base64') }] } };
+  await using cluster = await start([local]);
+  await cluster.fetch(secrets, { body: secret('s') });
+  await cluster.app.reloadEncryption(parseEncryptionConfiguration(configuration([kmsProvider(), local])));
+  const moved = await rewrite(cluster);
+  expect(moved.after).not.toBe(moved.before);
+  await cluster.app.reloadEncryption(parseEncryptionConfiguration(configuration([local, kmsProvider()])));
+  const back = await rewrite(cluster);
+  expect([back.after === back.before, await tokenOf(cluster)]).toEqual([false, encoded]);
+  expect(kms.calls.Encrypt).toBe(2);
+});
+
+it('keeps what it had where the service of a new configuration is not well', async () => {
+  await using cluster = await start([{ identity: {} }]);
+  const next = parseEncryptionConfiguration(configuration([kmsProvider(join(folder, 'nobody.sock'))]));
+  await expect(cluster.app.reloadEncryption(next)).rejects.toThrow(/kms-provider-0: failed to perform status section.*DeadlineExceeded/);
+  expect((await cluster.fetch(secrets, { body: secret('s') })).status).toBe(201);
+});
+
+describe('a service that fails', () => {
+  it.each(['refuses', 'hangs'] as const)('%s: what is known is read and written on, and health says so', async (fault) => {
+    await using kms = await startKms(socket);
+    await using cluster = await start();
+    await cluster.fetch(secrets, { body: secret('s') });
+    const health = async (path: string) => (await cluster.fetch(path)).status;
+    expect(await health('/livez/kms-providers')).toBe(200);
+    kms.fault = fault;
+    expect([await tokenOf(cluster), (await cluster.fetch(secrets, { body: secret('t') })).status]).toEqual([encoded, 201]);
+    expect(await health('/readyz/kms-providers')).toBe(200);
+  });
+
+  it('that is not there at the start: nothing is written in plain text, and all is well once it comes', async () => {
+    const keys: KmsKeys = new Map();
+    await using cluster = await start();
+    const refused = await cluster.fetch(secrets, { body: secret('s') });
+    expect([refused.status, ((await refused.json()) as { message: string }).message]).toEqual([
+      500,
+      'Internal error occurred: unable to transform key "/registry/secrets/default/s": got unexpected nil transformer',
+    ]);
+    expect((await cluster.fetch('/healthz')).status).toBe(500);
+    const told = await (await cluster.fetch('/livez/kms-providers')).text();
+    expect(told).toMatch(
+      /kms-provider-0: failed to perform status section of the healthz check for KMS Provider vault, error: rpc error: code = /,
+    );
+    expect((await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'c' } } })).status).toBe(201);
+    await using _kms = await startKms(socket, keys);
+    await expect.poll(async () => (await cluster.fetch('/livez/kms-providers')).status, { timeout: 15_000, interval: 500 }).toBe(200);
+    expect((await cluster.fetch(secrets, { body: secret('s') })).status).toBe(201);
+    expect(await stored()).not.toContain(canary);
+  });
+
+  it('that comes back reads what was written before', async () => {
+    const keys: KmsKeys = new Map();
+    {
+      await using _kms = await startKms(socket, keys);
+      await using cluster = await start();
+      await cluster.fetch(secrets, { body: secret('s') });
+    }
+    const starting = start();
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await using _kms = await startKms(socket, keys);
+    await using cluster = await starting;
+    expect(await tokenOf(cluster)).toBe(encoded);
+  });
+
+  it('under load: every write that was answered with success is read again', async () => {
+    await using kms = await startKms(socket);
+    await using cluster = await start();
+    const written: string[] = [];
+    const worker = async (id: number): Promise<void> => {
+      for (let i = 0; i < 20; i += 1) {
+        const name = `s-${id}-${i}`;
+        if ((await cluster.fetch(secrets, { body: secret(name) })).status === 201) written.push(name);
+        if (i === 5) kms.fault = 'hangs';
+        if (i === 15) kms.fault = 'none';
+      }
+    };
+    await Promise.all(Array.from({ length: 10 }, (_, id) => worker(id)));
+    expect(written).toHaveLength(200);
+    expect(new Set(await Promise.all(written.map((name) => tokenOf(cluster, name))))).toEqual(new Set([encoded]));
+  });
+});
+
+it('what the service says is in the metrics, and its keys are not', async () => {
+  await using _kms = await startKms(socket);
+  await using cluster = await start();
+  await cluster.fetch(secrets, { body: secret('s') });
+  const metrics = await (await cluster.fetch('/metrics')).text();
+  expect(metrics).toMatch(
+    /apiserver_envelope_encryption_kms_operations_latency_seconds_count\{provider_name="vault",method_name="\/v2.KeyManagementService\/Status",grpc_status_code="OK"\} 1/,
+  );
+  expect(metrics).toMatch(
+    /apiserver_envelope_encryption_key_id_hash_total\{transformation_type="to_storage",provider_name="vault",key_id_hash="sha256:/,
+  );
+  expect(metrics).not.toContain('key-1');
+});
+
+it.each([
+  { name: 'v1', kms: { apiVersion: 'v1' }, want: 'KMSv1 is deprecated' },
+  { name: 'no version', kms: { apiVersion: undefined }, want: 'KMSv1 is deprecated' },
+  { name: 'a colon in the name', kms: { name: 'a:b' }, want: "invalid KMS provider name a:b, must not contain ':'" },
+  { name: 'no name', kms: { name: undefined }, want: 'name is a mandatory field for a provider' },
+  { name: 'no endpoint', kms: { endpoint: undefined }, want: 'endpoint is a mandatory field for a kms' },
+  { name: 'tcp', kms: { endpoint: 'tcp://localhost:1' }, want: 'unsupported scheme "tcp" for KMS provider, only unix is supported' },
+  { name: 'a timeout of nothing', kms: { timeout: '0s' }, want: 'timeout should be a positive value' },
+  { name: 'a cache size', kms: { cachesize: 10 }, want: 'cachesize is not supported in v2' },
+])('refuses $name', ({ kms, want }) => {
+  const text = configuration([{ kms: { ...kmsProvider().kms, ...kms } }]);
+  expect(() => parseEncryptionConfiguration(text)).toThrow(want);
+});
+
+it.each([
+  { name: 'a resource twice', resources: [['secrets', 'secrets']], want: 'the same resource cannot be specified multiple times' },
+  { name: 'what a wildcard masks', resources: [['secrets', '*.']], want: 'using overlapping resources' },
+  { name: 'what all mask', resources: [['*.*', 'pods']], want: 'using overlapping resources' },
+  {
+    name: 'what an earlier rule masks',
+    resources: [['*.apps'], ['deployments.apps']],
+    want: 'resource "deployments.apps" is masked by earlier rule "*.apps"',
+  },
+  { name: 'extensions', resources: [['*.extensions']], want: "'extensions' group has been removed" },
+  { name: 'what has no API', resources: [['serviceipallocations']], want: 'resources which do not have REST API/s cannot be encrypted' },
+])('refuses $name', ({ resources, want }) => {
+  const rules = resources.map((names) => ({ resources: names, providers: [{ identity: {} }] }));
+  const text = JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources: rules });
+  expect(() => parseEncryptionConfiguration(text)).toThrow(want);
+});
