@@ -1,4 +1,4 @@
-import type { Credentials, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import type { Credentials, Dial, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
 import { type ParsedJwt, parseJwt, textsOf, verifiesJwt } from './jwt.ts';
 import { RemoteKeys } from './remote-keys.ts';
 
@@ -33,6 +33,8 @@ export interface OidcOptions {
   readonly userRules: readonly { readonly expression: UserExpression; readonly text: string; readonly message: string | undefined }[];
   /** `--api-audiences`: what somebody who comes by such a token is authenticated for. */
   readonly apiAudiences: readonly string[];
+  /** How the provider is reached; undefined: straight. */
+  readonly dial?: Dial | undefined;
   readonly now?: () => number;
 }
 
@@ -55,6 +57,7 @@ export class Oidc implements TokenAuthenticator {
       issuer,
       discoveryUrl: discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
       certificateAuthority,
+      dial: options.dial,
       now: this.#now,
     });
     this.#algorithms = new Set(options.signingAlgorithms);

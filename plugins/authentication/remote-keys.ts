@@ -1,5 +1,5 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { JsonClient } from 'kubenest/sdk';
+import { type Dial, JsonClient } from 'kubenest/sdk';
 
 const timeoutMs = 30_000;
 /** So often at most keys are asked for anew, however many tokens name keys that are not known. */
@@ -17,6 +17,8 @@ export interface RemoteKeysOptions {
   readonly discoveryUrl: string;
   /** PEM; undefined: the system's authorities. */
   readonly certificateAuthority: string | undefined;
+  /** How the provider is reached; undefined: straight. */
+  readonly dial?: Dial | undefined;
   readonly now?: () => number;
 }
 
@@ -108,7 +110,7 @@ export class RemoteKeys {
         clientCertificate: undefined,
         authorization: undefined,
       },
-      { timeoutMs, retryMs: 0 },
+      { timeoutMs, retryMs: 0, dial: this.options.dial },
     );
     return JSON.parse((await client.send('GET', undefined)).toString('utf8')) as Readonly<Record<string, unknown>>;
   }

@@ -28,6 +28,7 @@ import { GenericServer } from '#apiserver/server/generic-server';
 import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
 import { RegistryMetrics } from '#apiserver/server/metrics/metrics';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
+import { ConfiguredEgress } from '#apiserver/server/egress-selector/configured-egress';
 import { EndpointMapper } from '#apiserver/server/rest-mapper';
 import { ServiceResolver } from '#apiserver/server/service-resolver';
 import { systemClock } from '#apiserver/storage/cacher/clock';
@@ -124,7 +125,8 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   for (const { builder, served } of apis) builder.addToScheme(scheme, served);
 
   const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions, targets.customResources];
-  const backend = await openStorage(config.storage);
+  const egress = config.egress && new ConfiguredEgress(config.egress, new RegistryMetrics(registry));
+  const backend = await openStorage(config.storage, egress?.dial('etcd'));
   const { encryption } = config.storage;
   const encrypted =
     encryption &&
@@ -146,9 +148,9 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   let tls: TlsOptions | undefined = config.serving;
   const shutdown = new AbortController();
   const modules = [
-    ServerModule.register(scheme, storage, specialHandlers),
-    AuthenticationModule.register(config.authentication, trust.authorities, controlPlane.noteLegacyTokenUse),
-    AuthorizationModule.register(config.authorization.authorizers),
+    ServerModule.register(scheme, storage, specialHandlers, { kubelet: config.kubelet, egress }),
+    AuthenticationModule.register(config.authentication, trust.authorities, egress, controlPlane.noteLegacyTokenUse),
+    AuthorizationModule.register(config.authorization.authorizers, egress),
     ServiceAccountsModule.register(config.serviceAccounts),
     PluginServicesModule.register(
       {
@@ -162,6 +164,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
         shutdownSignal: shutdown.signal,
       },
       config.routesToEndpoints ?? false,
+      egress,
     ),
     AdmissionModule.register(config.admission, config.admissionConfigurations, contributions, new AdmissionMetrics(registry)),
     PagesModule,
@@ -176,7 +179,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   escalation.connect({ informers, authorizer: nest.get(UnionAuthorizer), rules: new RBAC(informers) });
 
   const auditMetrics = new AuditMetrics(registry);
-  const auditing = config.audit && newAuditing(config.audit, log, auditMetrics);
+  const auditing = config.audit && newAuditing(config.audit, log, auditMetrics, egress?.dial('controlplane'));
   const flowControl = config.requests.priorityAndFairness
     ? newFlowControl({ config: config.requests, informers, storage, registry, shutdown: shutdown.signal })
     : undefined;
@@ -210,7 +213,8 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   if (encrypted && (encryption.reloads || encrypted.usesKms)) server.addHealthCheck(encrypted.healthCheck);
   server.addReadyCheck({ name: 'etcd-readiness', check: () => objects.healthy(etcd?.readyTimeoutMs) });
   server.addReadyCheck({ name: 'informer-sync', check: () => storage.whenReady() });
-  if (config.authentication.serviceAccounts) installOpenIdRoutes(server, config.authentication.serviceAccounts, log);
+  if (config.authentication.serviceAccounts)
+    installOpenIdRoutes(server, config.authentication.serviceAccounts, log, config.externalHostname);
   const published = installNonResourceRoutes(server, scheme, registry, storage);
   const services = nest.get(Container, { strict: false }).get<ServiceResolver>(ServiceResolver);
   const customResources = installCustomResources({

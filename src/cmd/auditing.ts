@@ -5,6 +5,7 @@ import { PolicyEvaluator } from '#apiserver/audit/policy';
 import { TruncatingBackend } from '#apiserver/audit/truncating-backend';
 import { UnionBackend } from '#apiserver/audit/union-backend';
 import type { Auditing } from '#apiserver/endpoints/filters/audit';
+import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { Logger } from '#apiserver/server/logger';
 import { JsonClient } from '#apiserver/webhook/json-client';
 import { AuditLog } from '#plugins/audit/log';
@@ -14,11 +15,11 @@ import type { AuditConfig, AuditDelivery } from './server-config.ts';
 const webhookTimeoutMs = 30_000;
 
 /** The policy and the backends behind it. Throws where the log cannot be opened. */
-export function newAuditing({ policy, log, webhook }: AuditConfig, logger: Logger, metrics: AuditMetrics): Auditing {
+export function newAuditing({ policy, log, webhook }: AuditConfig, logger: Logger, metrics: AuditMetrics, dial?: Dial): Auditing {
   const backends: AuditBackend[] = [];
   if (log) backends.push(delivering(new AuditLog(log, logger), log.delivery, metrics));
   if (webhook) {
-    const client = new JsonClient(webhook.connection, { timeoutMs: webhookTimeoutMs, retryMs: webhook.initialBackoffMs });
+    const client = new JsonClient(webhook.connection, { timeoutMs: webhookTimeoutMs, retryMs: webhook.initialBackoffMs, dial });
     backends.push(delivering(new AuditWebhook(client, logger), webhook.delivery, metrics));
   }
   return {

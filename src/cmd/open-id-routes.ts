@@ -14,9 +14,14 @@ const keySetPath = '/openid/v1/jwks';
  * Serves what others need to verify tokens of service accounts. As upstream, an issuer that OpenID does not know is told in
  * the log, and nothing is served. Upstream: kubernetes/pkg/routes/openidmetadata.go.
  */
-export function installOpenIdRoutes(server: GenericServer, config: ServiceAccountTokensConfig, log: Pick<Log, 'warn'>): void {
+export function installOpenIdRoutes(
+  server: GenericServer,
+  config: ServiceAccountTokensConfig,
+  log: Pick<Log, 'warn'>,
+  externalHostname?: string,
+): void {
   const [issuer = ''] = config.issuers;
-  const metadata = (): OpenIdMetadata => openIdMetadata(issuer, config.jwksUri ?? ownKeySetUri(server), config.keys);
+  const metadata = (): OpenIdMetadata => openIdMetadata(issuer, config.jwksUri ?? ownKeySetUri(server, externalHostname), config.keys);
   try {
     metadata();
   } catch (error) {
@@ -36,7 +41,7 @@ export function installOpenIdRoutes(server: GenericServer, config: ServiceAccoun
   server.mux.handle(keySetPath, serve('application/jwk-set+json', 'keySet'));
 }
 
-function ownKeySetUri({ address }: GenericServer): string {
-  const host = (address && resolveAdvertiseAddress(address.address)) ?? '127.0.0.1';
+function ownKeySetUri({ address }: GenericServer, externalHostname: string | undefined): string {
+  const host = externalHostname ?? (address && resolveAdvertiseAddress(address.address)) ?? '127.0.0.1';
   return `https://${isIPv6(host) ? `[${host}]` : host}:${address?.port ?? 443}${keySetPath}`;
 }

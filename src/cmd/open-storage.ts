@@ -1,8 +1,9 @@
 import type { CommitFeed, Storage } from '#apiserver/storage/storage';
+import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { StorageConfig } from './server-config.ts';
 
-/** Opens the backend that holds the objects; the others are not even loaded. Rejects with a StorageError where that fails. */
-export async function openStorage(config: StorageConfig): Promise<Storage & Partial<CommitFeed>> {
+/** Opens the backend that holds the objects; the others are not even loaded. `dial`: how an etcd is reached. Rejects with a StorageError where that fails. */
+export async function openStorage(config: StorageConfig, dial?: Dial): Promise<Storage & Partial<CommitFeed>> {
   switch (config.backend) {
     case 'embedded': {
       const { EmbeddedStorage } = await import('#plugins/storage/embedded/embedded-storage');
@@ -14,7 +15,7 @@ export async function openStorage(config: StorageConfig): Promise<Storage & Part
     }
     case 'etcd': {
       const { EtcdStorage } = await import('#plugins/storage/etcd/etcd-storage');
-      return EtcdStorage.open(config);
+      return EtcdStorage.open({ ...config, dial });
     }
   }
 }

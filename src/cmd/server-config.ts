@@ -4,6 +4,8 @@ import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
+import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connection';
+import type { EgressRoutes } from './config/egress-configuration.ts';
 import type { KeyObject } from 'node:crypto';
 import type { BatchOptions } from '#apiserver/audit/batching-backend';
 import type { AuditPolicy } from '#apiserver/audit/policy';
@@ -33,7 +35,10 @@ export interface WebhookConfig extends Omit<WebhookAuthorizerOptions, 'now'> {
 }
 
 /** An issuer of ID tokens. */
-export type OidcConfig = Omit<OidcOptions, 'now' | 'apiAudiences'>;
+export type OidcConfig = Omit<OidcOptions, 'now' | 'apiAudiences' | 'dial'> & {
+  /** By which way it is reached; undefined: straight. */
+  readonly egressSelectorType?: 'controlplane' | 'cluster' | undefined;
+};
 
 export interface TokenWebhookConfig {
   readonly connection: ServiceConnection;
@@ -111,7 +116,7 @@ export type StorageConfig =
   | EtcdConfig;
 
 /** An etcd, which other API servers may share. */
-export interface EtcdConfig extends EtcdStorageOptions {
+export interface EtcdConfig extends Omit<EtcdStorageOptions, 'dial'> {
   readonly backend: 'etcd';
   /** In which form built-in resources are written; both are read. */
   readonly mediaType: StorageMediaType;
@@ -168,6 +173,12 @@ export interface ServerConfig {
   readonly routesToEndpoints?: boolean | undefined;
   /** Default: no certificate, and redirects are refused. */
   readonly aggregation?: AggregationConfig | undefined;
+  /** How nodes are reached; undefined: as by default. */
+  readonly kubelet?: KubeletClientConfig | undefined;
+  /** `--external-hostname`: the name that others know the server by; undefined: its address. */
+  readonly externalHostname?: string | undefined;
+  /** Ways out of the server; undefined: straight. */
+  readonly egress?: EgressRoutes | undefined;
   /** `--runtime-config`: which of the built-in APIs are on; undefined: those that are by default. */
   readonly resourceConfig?: ResourceConfig | undefined;
   /** undefined: all features at their defaults. */

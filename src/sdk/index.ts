@@ -97,6 +97,8 @@ export { type Informer, Informers } from '#apiserver/registry/informers';
 export { type KindObjects, ServedKinds } from '#apiserver/registry/served-kinds';
 export { FeatureGates } from '#apiserver/server/feature-gates';
 export { type Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
+export { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
+export type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 export { RestMapper, type RestMapping } from '#apiserver/server/rest-mapper';
 export { Logger } from '#apiserver/server/logger';
 export type { PostStartHook } from '#apiserver/server/lifecycle/hooks';

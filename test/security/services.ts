@@ -12,6 +12,8 @@ export interface JsonService extends AsyncDisposable {
   readonly url: string;
   readonly requests: { readonly path: string; readonly body: Readonly<Record<string, unknown>> }[];
   answer: (path: string, body: Readonly<Record<string, unknown>>) => Answer;
+  /** Ends those that are there; new ones are taken. */
+  closeConnections(): void;
 }
 
 export async function startJsonService(
@@ -38,6 +40,7 @@ export async function startJsonService(
     url: `${pair ? 'https' : 'http'}://127.0.0.1:${port}`,
     requests,
     answer,
+    closeConnections: () => server.closeAllConnections(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

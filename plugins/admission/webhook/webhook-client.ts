@@ -1,6 +1,7 @@
+import type { Agent } from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
-import { dialErrorText, newGenericServerResponse, type ServiceResolver, StatusError, statusOf } from 'kubenest/sdk';
+import { agentOf, dialErrorText, newGenericServerResponse, type ServiceResolver, StatusError, statusOf } from 'kubenest/sdk';
 import type { WebhookCredentials } from './credentials.ts';
 import type { ClientConfig } from './webhook-types.ts';
 
@@ -29,6 +30,7 @@ interface Target {
   readonly serverName: string;
   /** Whose credentials are used: `host:port`. */
   readonly credentialsFor: string;
+  readonly egress: 'cluster' | 'controlplane';
   connectTo(): { readonly host: string; readonly port: number };
 }
 
@@ -38,7 +40,7 @@ interface Target {
  * Upstream: apiserver/pkg/util/webhook/client.go.
  */
 export class WebhookClient implements Disposable {
-  readonly #agents = new Map<string, https.Agent>();
+  readonly #agents = new Map<string, Agent>();
 
   constructor(
     readonly resolver: ServiceResolver,
@@ -73,6 +75,7 @@ export class WebhookClient implements Disposable {
         hostHeader: `${serverName}:${port}`,
         serverName,
         credentialsFor: `${serverName}:${port}`,
+        egress: 'cluster',
         connectTo: () => this.resolver.resolve(namespace, name, port),
       };
     }
@@ -87,6 +90,7 @@ export class WebhookClient implements Disposable {
       hostHeader: host,
       serverName: plain,
       credentialsFor: `${hostname}:${number}`,
+      egress: 'controlplane',
       connectTo: () => ({ host: plain, port: number }),
     };
   }
@@ -146,13 +150,13 @@ export class WebhookClient implements Disposable {
   }
 
   /** One for each server's name, authorities and client certificate: a change of the configuration makes a new one. */
-  #agentFor({ serverName, credentialsFor }: Target, caBundle = ''): https.Agent {
-    const key = `${serverName}|${credentialsFor}|${caBundle}`;
+  #agentFor({ serverName, credentialsFor, egress }: Target, caBundle = ''): Agent {
+    const key = `${egress}|${serverName}|${credentialsFor}|${caBundle}`;
     let agent = this.#agents.get(key);
     if (!agent) {
       if (this.#agents.size >= maxAgents) this.#forgetOldest();
       const { certificate } = this.credentials.for(credentialsFor);
-      agent = new https.Agent({
+      agent = agentOf(this.resolver.egress?.dial(egress), true, {
         keepAlive: true,
         minVersion: 'TLSv1.2',
         ...(caBundle !== '' && { ca: Buffer.from(caBundle, 'base64').toString('utf8') }),
@@ -166,7 +170,7 @@ export class WebhookClient implements Disposable {
   }
 
   #forgetOldest(): void {
-    const [key, agent] = this.#agents.entries().next().value as [string, https.Agent];
+    const [key, agent] = this.#agents.entries().next().value as [string, Agent];
     this.#agents.delete(key);
     agent.destroy();
   }

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { type CallOptions, type ClientDuplexStream, Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
-import { ClosedError } from 'kubenest/sdk';
+import { ClosedError, type Dial } from 'kubenest/sdk';
+import { Bridge } from './bridge.ts';
 import { isNotDone, isServerFailure, translated } from './errors.ts';
 import {
   compactionRequest,
@@ -23,6 +24,8 @@ export interface EtcdEndpoints {
   readonly ca?: Buffer | undefined;
   readonly certificate?: Buffer | undefined;
   readonly key?: Buffer | undefined;
+  /** How the servers are reached; undefined: straight. */
+  readonly dial?: Dial | undefined;
 }
 
 interface Coder<T> {
@@ -54,11 +57,12 @@ leaders.set('hasleader', 'true');
  */
 export class EtcdClient {
   readonly #clients: readonly Client[];
+  readonly #bridges: Bridge[] = [];
   #present = 0;
   #isClosed = false;
 
   /** Throws for an address that is none. */
-  constructor({ servers, ca, certificate, key }: EtcdEndpoints) {
+  constructor({ servers, ca, certificate, key, dial }: EtcdEndpoints) {
     if (servers.length === 0) throw new Error('storage: etcd: there is no server to connect to');
     this.#clients = servers.map((server) => {
       const url = new URL(server);
@@ -66,9 +70,16 @@ export class EtcdClient {
       if (url.protocol !== 'http:' && url.protocol !== 'https:')
         throw new Error(`storage: etcd: ${JSON.stringify(server)} begins with neither http:// nor https://`);
       const isSecure = url.protocol === 'https:';
-      const port = url.port === '' ? (isSecure ? 443 : 80) : url.port;
+      const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
       const secrets = isSecure ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null) : credentials.createInsecure();
-      return new Client(`dns:${url.hostname}:${port}`, secrets, channelOptions);
+      if (!dial) return new Client(`dns:${url.hostname}:${port}`, secrets, channelOptions);
+      const bridge = new Bridge(dial, url.hostname.replace(/^\[|\]$/g, ''), port);
+      this.#bridges.push(bridge);
+      return new Client(`unix:${bridge.path}`, secrets, {
+        ...channelOptions,
+        'grpc.default_authority': url.host,
+        ...(isSecure && { 'grpc.ssl_target_name_override': url.hostname }),
+      });
     });
   }
 
@@ -108,6 +119,7 @@ export class EtcdClient {
   close(): void {
     this.#isClosed = true;
     for (const client of this.#clients) client.close();
+    for (const bridge of this.#bridges) bridge[Symbol.dispose]();
   }
 
   get #client(): Client {

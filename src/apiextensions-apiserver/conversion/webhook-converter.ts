@@ -168,7 +168,8 @@ function clientOf({ url, service, caBundle = '' }: WebhookClientConfig, services
     authorization: undefined,
   };
   const endpoint = service && (() => services.resolve(namespace, name, port));
-  return new JsonClient(connection, { timeoutMs, retryMs: 0, maxAnswerBytes, endpoint });
+  const dial = services.egress?.dial(service ? 'cluster' : 'controlplane');
+  return new JsonClient(connection, { timeoutMs, retryMs: 0, maxAnswerBytes, endpoint, dial });
 }
 
 /** Upstream: getConvertedObjectsFromResponse. */

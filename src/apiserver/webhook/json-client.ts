@@ -1,7 +1,10 @@
 import { Buffer } from 'node:buffer';
-import http from 'node:http';
-import https from 'node:https';
+import type http from 'node:http';
+import { request as requestPlain } from 'node:http';
+import { request as requestSecure } from 'node:https';
 import { isIP } from 'node:net';
+import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
+import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { Endpoint } from '#apiserver/server/service-resolver';
 import type { ServiceConnection } from './kubeconfig.ts';
 
@@ -32,6 +35,8 @@ export interface JsonClientOptions {
   readonly maxAnswerBytes?: number | undefined;
   /** Where to connect to instead of the URL's host, asked for each attempt. Throws for a place that cannot be reached. */
   readonly endpoint?: (() => Endpoint) | undefined;
+  /** How connections are made; undefined: straight. */
+  readonly dial?: Dial | undefined;
 }
 
 /**
@@ -40,7 +45,7 @@ export interface JsonClientOptions {
  */
 export class JsonClient implements Disposable {
   readonly #agent: http.Agent;
-  readonly #request: typeof https.request;
+  readonly #request: typeof requestSecure;
 
   constructor(
     readonly connection: ServiceConnection,
@@ -48,18 +53,18 @@ export class JsonClient implements Disposable {
   ) {
     const { url, certificateAuthority, serverName, insecure, clientCertificate } = connection;
     const isSecure = url.protocol === 'https:';
-    this.#request = isSecure ? https.request : http.request;
+    this.#request = isSecure ? requestSecure : requestPlain;
     const name = serverName ?? (isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : undefined);
-    this.#agent = isSecure
-      ? new https.Agent({
-          keepAlive: true,
-          minVersion: 'TLSv1.2',
-          rejectUnauthorized: !insecure,
-          ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
-          ...(name !== undefined && { servername: name }),
-          ...clientCertificate,
-        })
-      : new http.Agent({ keepAlive: true });
+    this.#agent = agentOf(options.dial, isSecure, {
+      keepAlive: true,
+      ...(isSecure && {
+        minVersion: 'TLSv1.2',
+        rejectUnauthorized: !insecure,
+        ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
+        ...(name !== undefined && { servername: name }),
+        ...clientCertificate,
+      }),
+    });
   }
 
   /** Rejects with a WebhookError, also for an answer that is no JSON object. */

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { duplicate, type FieldError, forbidden, invalid, type Path, required } from '#apimachinery/validation/field';
+import { duplicate, type FieldError, invalid, type Path, required } from '#apimachinery/validation/field';
 import { isDomainPrefixedPath } from '#apimachinery/validation/names';
 import type { OidcConfig } from '#cmd/server-config';
 import type { ClaimOrExpression } from '#plugins/authentication/oidc';
@@ -69,8 +69,9 @@ function readIssuer(reader: FieldReader, disallowed: readonly string[], errors: 
     errors.push(invalid(issuer.at('certificateAuthority'), '<omitted>', 'data does not contain any valid RSA or ECDSA certificates'));
   const audiences = issuer.texts('audiences');
   checkAudiences(audiences, issuer.text('audienceMatchPolicy'), issuer, errors);
-  if (issuer.text('egressSelectorType') !== '')
-    errors.push(forbidden(issuer.at('egressSelectorType'), 'egress selection is not implemented yet'));
+  const egress = issuer.text('egressSelectorType');
+  if (egress !== '' && egress !== 'controlplane' && egress !== 'cluster')
+    errors.push(invalid(issuer.at('egressSelectorType'), egress, 'egress selector must be either controlplane or cluster'));
   issuer.done();
 
   const { requiredClaims, claimRules } = readClaimRules(reader, errors);
@@ -80,6 +81,7 @@ function readIssuer(reader: FieldReader, disallowed: readonly string[], errors: 
     issuer: url,
     discoveryUrl: discoveryUrl || undefined,
     certificateAuthority: certificateAuthority || undefined,
+    egressSelectorType: egress === 'controlplane' || egress === 'cluster' ? egress : undefined,
     audiences,
     signingAlgorithms,
     username: readMapping(username, { prefix: true, required: true, types: resultTypes.string }, errors),

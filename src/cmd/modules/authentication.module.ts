@@ -6,6 +6,7 @@ import { type AuthenticationStrategy, headless } from '#apiserver/authentication
 import type { KubeObject } from '#apimachinery/meta/types';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
 import type { Authenticator, TokenAuthenticator } from '#apiserver/authentication/authenticator';
+import type { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
 import { JsonClient } from '#apiserver/webhook/json-client';
 import { Oidc } from '#plugins/authentication/oidc';
 import { WebhookTokenAuth } from '#plugins/authentication/webhook-token';
@@ -43,6 +44,7 @@ export class StrategyFactory {
     private readonly authorities: Authorities,
     private readonly informers: Informers,
     private readonly onLegacyTokenUse: ((secret: KubeObject) => void) | undefined,
+    private readonly egress: EgressSelector | undefined,
   ) {}
 
   /** What the outer union asks: all that know somebody, and behind them who takes in strangers, for whom wrong credentials are none of theirs. */
@@ -84,11 +86,15 @@ export class StrategyFactory {
       );
     }
     if (bootstrapTokens) all.push(new BootstrapToken(this.informers));
-    for (const issuer of oidc) all.push(new TokenCache(new Oidc({ ...issuer, apiAudiences }), tokenCache));
+    for (const { egressSelectorType: egress, ...issuer } of oidc) {
+      const dial = egress && this.egress?.dial(egress);
+      all.push(new TokenCache(new Oidc({ ...issuer, apiAudiences, dial }), tokenCache));
+    }
     for (const one of [webhook, delegated]) {
       if (!one) continue;
       const { connection, version, cacheTtlMs, audiences = apiAudiences } = one;
-      const asked = new WebhookTokenAuth(new JsonClient(connection, webhookClient), version, audiences);
+      const client = new JsonClient(connection, { ...webhookClient, dial: this.egress?.dial('controlplane') });
+      const asked = new WebhookTokenAuth(client, version, audiences);
       all.push(new TokenCache(asked, { successMs: cacheTtlMs, failureMs: cacheTtlMs }));
     }
     return all;
@@ -99,7 +105,12 @@ export class StrategyFactory {
 @Module({})
 export class AuthenticationModule {
   /** `onLegacyTokenUse`: told of each secret whose token somebody has shown. */
-  static register(config: AuthenticationConfig, authorities: Authorities, onLegacyTokenUse?: (secret: KubeObject) => void): DynamicModule {
+  static register(
+    config: AuthenticationConfig,
+    authorities: Authorities,
+    egress: EgressSelector | undefined,
+    onLegacyTokenUse?: (secret: KubeObject) => void,
+  ): DynamicModule {
     const names = headerNames(config);
     return {
       module: AuthenticationModule,
@@ -107,7 +118,7 @@ export class AuthenticationModule {
       providers: [
         {
           provide: StrategyFactory,
-          useFactory: (informers: Informers) => new StrategyFactory(authorities, informers, onLegacyTokenUse),
+          useFactory: (informers: Informers) => new StrategyFactory(authorities, informers, onLegacyTokenUse, egress),
           inject: [Informers],
         },
         {

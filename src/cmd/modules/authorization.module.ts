@@ -3,6 +3,7 @@ import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { Informers } from '#apiserver/registry/informers';
+import type { Dial, EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
 import { JsonClient } from '#apiserver/webhook/json-client';
 import { PrivilegedGroups } from '#plugins/authorization/privileged-groups';
 import { AlwaysAllowPaths } from '#plugins/authorization/always-allow-paths';
@@ -21,7 +22,10 @@ export class AuthorizerFactory {
   /** Those of packages. */
   contributed: readonly Authorizer[] = [];
 
-  constructor(private readonly informers: Informers) {}
+  constructor(
+    private readonly informers: Informers,
+    private readonly egress: EgressSelector | undefined,
+  ) {}
 
   /** In their order, behind system:masters and those of packages. */
   make(configs: readonly AuthorizerConfig[]): Authorizer[] {
@@ -31,7 +35,7 @@ export class AuthorizerFactory {
   #make(config: AuthorizerConfig): Authorizer {
     if (config.type === 'ABAC') return new ABAC(config.policies);
     if (config.type === 'AlwaysAllowPaths') return new AlwaysAllowPaths(config.paths);
-    if (config.type === 'Webhook') return newWebhook(config.webhook);
+    if (config.type === 'Webhook') return newWebhook(config.webhook, this.egress?.dial('controlplane'));
     let authorizer = this.#builtIn.get(config.type);
     if (!authorizer) {
       authorizer = new builtIn[config.type](this.informers);
@@ -41,19 +45,19 @@ export class AuthorizerFactory {
   }
 }
 
-function newWebhook({ connection, timeoutMs, ...options }: WebhookConfig): Authorizer {
-  return new WebhookAuthorizer(new JsonClient(connection, { timeoutMs, retryMs }), options);
+function newWebhook({ connection, timeoutMs, ...options }: WebhookConfig, dial: Dial | undefined): Authorizer {
+  return new WebhookAuthorizer(new JsonClient(connection, { timeoutMs, retryMs, dial }), options);
 }
 
 /** The union of the authorizers that are on, and its guard. */
 @Module({})
 export class AuthorizationModule {
-  static register(configs: readonly AuthorizerConfig[]): DynamicModule {
+  static register(configs: readonly AuthorizerConfig[], egress: EgressSelector | undefined): DynamicModule {
     return {
       module: AuthorizationModule,
       global: true,
       providers: [
-        { provide: AuthorizerFactory, useFactory: (informers: Informers) => new AuthorizerFactory(informers), inject: [Informers] },
+        { provide: AuthorizerFactory, useFactory: (informers: Informers) => new AuthorizerFactory(informers, egress), inject: [Informers] },
         {
           provide: UnionAuthorizer,
           useFactory: (factory: AuthorizerFactory) => new UnionAuthorizer(factory.make(configs)),

@@ -3,6 +3,7 @@ import { Container } from 'inversify';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { newServiceContainer, type PluginServices } from '#apiserver/plugins/plugin-services';
 import { Informers } from '#apiserver/registry/informers';
+import type { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
 import { ClusterIPResolver, EndpointsResolver } from '#kubernetes/controlplane/services/service-resolvers';
 
 /** The bridge from Nest to plugins: what they may ask for, in one container, made once at start. */
@@ -12,6 +13,7 @@ export class PluginServicesModule {
   static register(
     services: Omit<PluginServices, 'informers' | 'authorizer' | 'serviceResolver'>,
     routesToEndpoints: boolean,
+    egress: EgressSelector | undefined,
   ): DynamicModule {
     return {
       module: PluginServicesModule,
@@ -24,7 +26,7 @@ export class PluginServicesModule {
               ...services,
               informers,
               authorizer,
-              serviceResolver: routesToEndpoints ? new EndpointsResolver(informers) : new ClusterIPResolver(informers),
+              serviceResolver: routesToEndpoints ? new EndpointsResolver(informers, egress) : new ClusterIPResolver(informers, egress),
             }),
           inject: [Informers, UnionAuthorizer],
         },

@@ -8,15 +8,22 @@ import { CacherInformer, type Informer, Informers } from '#apiserver/registry/in
 import { Scheme } from '#apiserver/registry/scheme';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { Stores } from '#apiserver/registry/stores';
-import { KubeletConnections } from '#kubernetes/apis/core/kubelet-connection';
+import { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
+import { KubeletClientConfig, KubeletConnections } from '#kubernetes/apis/core/kubelet-connection';
 
 /** Handler classes by endpoint (`group/resource/subresource`) and verb; each is a provider of the server module. */
 export type SpecialHandlerClasses = Readonly<Record<string, Readonly<Record<string, Type<VerbHandler>>>>>;
 
+/** How the server reaches nodes; undefined: as by default. */
+export interface Connections {
+  readonly kubelet: KubeletClientConfig | undefined;
+  readonly egress: EgressSelector | undefined;
+}
+
 /** The scheme, the storage, what reads it in process, and what makes endpoints of them. */
 @Module({})
 export class ServerModule {
-  static register(scheme: Scheme, storage: StorageFactory, special: SpecialHandlerClasses): DynamicModule {
+  static register(scheme: Scheme, storage: StorageFactory, special: SpecialHandlerClasses, connections: Connections): DynamicModule {
     return {
       module: ServerModule,
       global: true,
@@ -25,6 +32,8 @@ export class ServerModule {
         { provide: StorageFactory, useValue: storage },
         { provide: Informers, useValue: informersOf(scheme, storage) },
         { provide: Stores, useValue: new Stores(scheme, storage) },
+        { provide: KubeletClientConfig, useValue: connections.kubelet },
+        { provide: EgressSelector, useValue: connections.egress },
         KubeletConnections,
         ...verbProviders,
         ...new Set(Object.values(special).flatMap((verbs) => Object.values(verbs))),

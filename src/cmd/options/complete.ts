@@ -16,6 +16,9 @@ import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
 import { goCipherSuites } from './cipher-suites.ts';
 import type { StorageOptions } from './storage-options.ts';
+import { type EgressRoutes, readEgressConfiguration } from '#cmd/config/egress-configuration';
+import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connection';
+import type { KubeletOptions } from './kubelet-options.ts';
 import { type EncryptionRule, parseEncryptionConfiguration } from '#cmd/config/encryption-configuration';
 import { auditOf } from './complete-audit.ts';
 import { authenticationOf, readBundle } from './complete-authentication.ts';
@@ -95,6 +98,11 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const readEncryption = (): Promise<EncryptionRule[] | undefined> => encryptionOf(options.storage);
   const readAggregation = (): Promise<AggregationConfig> => aggregationOf(options.aggregator);
   const aggregation = await collect('--proxy-client-cert-file', readAggregation());
+  const kubelet = await collect(
+    '--kubelet-certificate-authority, --kubelet-client-certificate, --kubelet-client-key',
+    kubeletOf(options.kubelet),
+  );
+  const egress = await collect('--egress-selector-config-file', egressOf(options.kubelet));
   const encryption = await collect('--encryption-provider-config', readEncryption());
   const storage = await collect(
     '--etcd-cafile, --etcd-certfile, --etcd-keyfile',
@@ -148,6 +156,9 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       features: options.features.gates(),
       routesToEndpoints: services.enableAggregatorRouting,
       aggregation,
+      kubelet,
+      egress,
+      externalHostname: serving.externalHostname || undefined,
       controlPlane: {
         serviceNodePortRange: parsePortRange(services.serviceNodePortRange) ?? defaultControlPlaneOptions.serviceNodePortRange,
         advertiseAddress: services.advertiseAddress === '' ? undefined : services.advertiseAddress,
@@ -201,6 +212,21 @@ async function etcdOf(options: StorageOptions): Promise<EtcdConfig> {
     healthTimeoutMs: options.etcdHealthcheckTimeout,
     readyTimeoutMs: options.etcdReadycheckTimeout,
   };
+}
+
+/** Rejects for files that cannot be read. */
+async function kubeletOf(options: KubeletOptions): Promise<KubeletClientConfig> {
+  const { kubeletCertificateAuthority: ca, kubeletClientCertificate: cert, kubeletClientKey: key } = options;
+  return {
+    ca: ca === '' ? undefined : await readBundle(ca),
+    certificate: cert === '' ? undefined : await readKeyPair(cert, key),
+    port: options.kubeletPort,
+    preferredAddressTypes: options.kubeletPreferredAddressTypes,
+  };
+}
+
+async function egressOf({ egressSelectorConfigFile: file }: KubeletOptions): Promise<EgressRoutes | undefined> {
+  return file === '' ? undefined : readEgressConfiguration(await readFile(file, 'utf8'));
 }
 
 async function aggregationOf({

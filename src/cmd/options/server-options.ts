@@ -12,6 +12,7 @@ import { FeatureOptions } from './feature-options.ts';
 import { flagProperties } from './flag.ts';
 import { type FlagSpec, flagTable } from './flag-table.ts';
 import { equalValues, type FlagValue, parseFlagValue } from './flag-value.ts';
+import { KubeletOptions } from './kubelet-options.ts';
 import { LoggingOptions } from './logging-options.ts';
 import { OidcOptions } from './oidc-options.ts';
 import { parseArguments } from './parse-arguments.ts';
@@ -51,6 +52,7 @@ export class ServerOptions {
   readonly events = new EventOptions();
   readonly services = new ServiceOptions();
   readonly aggregator = new AggregatorOptions();
+  readonly kubelet = new KubeletOptions();
   readonly pods = new PodOptions();
   readonly features = new FeatureOptions();
   readonly apis = new ApiEnablementOptions();

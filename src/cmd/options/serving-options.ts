@@ -20,6 +20,10 @@ export class ServingOptions {
   @Flag('cert-dir')
   certDir = '';
 
+  /** Empty: the server's address. */
+  @Flag('external-hostname')
+  externalHostname = '';
+
   @Flag('tls-cert-file')
   @Check<ServingOptions>((file: string, { tlsPrivateKeyFile }) =>
     file !== '' && tlsPrivateKeyFile === '' ? '--tls-cert-file needs --tls-private-key-file' : undefined,

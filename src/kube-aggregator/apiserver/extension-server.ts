@@ -1,8 +1,11 @@
 import { Buffer } from 'node:buffer';
+import type { Agent } from 'node:http';
 import https from 'node:https';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import { dialErrorText, isCertificateError, untrusted } from '#apiserver/endpoints/handlers/dial-error';
 import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
+import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
+import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
 import type { APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.gen';
 import { authProxyHeaders } from './auth-proxy-headers.ts';
@@ -46,7 +49,8 @@ export class ExtensionServer implements Disposable {
   readonly namespace: string;
   readonly name: string;
   readonly port: number;
-  readonly #agent: https.Agent;
+  readonly #dial: Dial | undefined;
+  readonly #agent: Agent;
   readonly #tls: NonNullable<ProxyLocation['tls']>;
 
   constructor(
@@ -62,7 +66,8 @@ export class ExtensionServer implements Disposable {
       ...(caBundle && { ca: Buffer.from(caBundle, 'base64').toString('utf8') }),
       ...options.clientCertificate(),
     };
-    this.#agent = new https.Agent({ keepAlive: true, minVersion: 'TLSv1.2' });
+    this.#dial = options.services.egress?.dial('cluster');
+    this.#agent = agentOf(this.#dial, true, { keepAlive: true, minVersion: 'TLSv1.2' });
   }
 
   /** Throws an Error that says why the service cannot be reached. */
@@ -75,7 +80,7 @@ export class ExtensionServer implements Disposable {
     const endpoint = this.resolve();
     const host = hostOf(endpoint);
     const headers = { host, 'x-forwarded-host': host, 'x-forwarded-proto': 'https', ...authProxyHeaders(user) };
-    return { secure: true, ...endpoint, path, query, tls: this.#tls, agent: this.#agent, headers };
+    return { secure: true, ...endpoint, path, query, tls: this.#tls, agent: this.#agent, dial: this.#dial, headers };
   }
 
   /** A request of the server's own. Redirects are not followed. Rejects with an Error in Go's words. */

@@ -6,6 +6,8 @@ import type { ConnectionOptions } from 'node:tls';
 import { newBadRequest, newServiceUnavailable, newStatus, StatusError } from '#apimachinery/api/errors';
 import type { Exchange, FlatHeaders } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
+import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import { Http1Exchange } from '#apiserver/server/serving/http1-exchange';
 import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
 import { UpgradeExchange } from '#apiserver/server/serving/upgrade-exchange';
@@ -27,7 +29,9 @@ export interface ProxyLocation {
   /** Certificates of this connection; without `servername` the certificate must be that of `host`. */
   readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'> | undefined;
   /** Whose connections are used; false: one of its own; undefined: those of the process. */
-  readonly agent?: https.Agent | false | undefined;
+  readonly agent?: http.Agent | false | undefined;
+  /** How a connection of its own is made; undefined: straight. */
+  readonly dial?: Dial | undefined;
   /** Sent instead of what the client says under these names (in lower case). */
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
   /** Whether a redirect is answered with 502. */
@@ -78,11 +82,13 @@ export function isUpgrade({ exchange }: RequestContext): boolean {
 }
 
 function outgoing(location: ProxyLocation, method: string, target: string, headers: OutgoingHeaders): http.ClientRequest {
-  const { secure, host, port, address, tls, agent } = location;
+  const { secure, host, port, address, tls, dial } = location;
+  const agent = location.agent || (dial ? agentOf(dial, secure, {}) : location.agent);
   const name = host.includes(':') ? `[${host}]` : host;
   const common = { host: address ?? host, port, method, path: target, headers: { host: `${name}:${port}`, ...headers }, setHost: false };
-  if (!secure) return http.request(common);
-  return https.request({ ...common, ...(isIP(host) === 0 && { servername: host }), ...tls, ...(agent !== undefined && { agent }) });
+  const connection = { ...common, ...(agent !== undefined && { agent }) };
+  if (!secure) return http.request(connection);
+  return https.request({ ...connection, ...(isIP(host) === 0 && { servername: host }), ...tls });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { newNotFound, newStatus, StatusError } from '#apimachinery/api/errors';
 import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
+import { type Dial, EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
 import { Stores } from '#apiserver/registry/stores';
 import type { Node } from '#kubernetes/schema/core_v1.gen';
 
@@ -16,25 +17,30 @@ export interface KubeletClientConfig {
 }
 export const KubeletClientConfig = Symbol.for('kubenest.KubeletClientConfig');
 
-const defaults: KubeletClientConfig = {
+/** Of servers whose flags say nothing else. */
+export const defaultKubeletClientConfig: KubeletClientConfig = {
   ca: undefined,
   certificate: undefined,
   port: 10_250,
   preferredAddressTypes: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
 };
 
-export type KubeletLocation = Pick<ProxyLocation, 'secure' | 'host' | 'port' | 'tls'>;
+export type KubeletLocation = Pick<ProxyLocation, 'secure' | 'host' | 'port' | 'tls' | 'dial'>;
 
 /** Finds out where a node's kubelet is. Upstream: kubernetes/pkg/kubelet/client/kubelet_client.go. */
 @Injectable()
 export class KubeletConnections {
   readonly #config: KubeletClientConfig;
+  /** How nodes, pods and services are reached; undefined: straight. */
+  readonly dial: Dial | undefined;
 
   constructor(
     @Inject(Stores) private readonly stores: Stores,
     @Optional() @Inject(KubeletClientConfig) config?: KubeletClientConfig,
+    @Optional() @Inject(EgressSelector) egress?: EgressSelector,
   ) {
-    this.#config = config ?? defaults;
+    this.dial = egress?.dial('cluster');
+    this.#config = config ?? defaultKubeletClientConfig;
   }
 
   /**
@@ -56,6 +62,7 @@ export class KubeletConnections {
         secure: true,
         host: match.address ?? '',
         port: own > 0 ? own : port,
+        dial: this.dial,
         tls: { rejectUnauthorized: checks, ...(checks && { ca }), ...(certificate && { cert: certificate.cert, key: certificate.key }) },
       };
     }

@@ -15,6 +15,7 @@ import { parseBoolean, parseInt64 } from '#apiserver/endpoints/handlers/query-op
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { respondBytes, startHeaders } from '#apiserver/endpoints/handlers/responses';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Container, Pod } from '#kubernetes/schema/core_v1.gen';
 import { admitConnect } from './connect.ts';
 import { KubeletConnections, type KubeletLocation } from './kubelet-connection.ts';
@@ -142,10 +143,17 @@ export class PodLogHandler {
 }
 
 /** Sends on what a kubelet answers to a GET; its errors become the server's. */
-async function stream(context: RequestContext, { secure, host, port, tls }: KubeletLocation, path: string): Promise<void> {
+async function stream(context: RequestContext, { secure, host, port, tls, dial }: KubeletLocation, path: string): Promise<void> {
   const { exchange, info } = context;
   const servername = isIP(host) === 0 ? { servername: host } : {};
-  const request = (secure ? https : http).request({ host, port, path, ...tls, ...servername });
+  const request = (secure ? https : http).request({
+    host,
+    port,
+    path,
+    ...tls,
+    ...servername,
+    ...(dial && { agent: agentOf(dial, secure, {}) }),
+  });
   exchange.onClose(() => request.destroy());
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     request.once('response', resolve);

@@ -50,6 +50,8 @@ function portOf({ port, secure }: Target): number {
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class PodProxyHandler {
+  constructor(@Inject(KubeletConnections) private readonly connections: KubeletConnections) {}
+
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const { namespace } = context.info;
     const path = pathBehind(context);
@@ -60,7 +62,11 @@ export class PodProxyHandler {
     if (!isGlobalUnicast(ip)) throw newBadRequest('address not allowed');
     const first = pod.spec?.containers?.find(({ ports }) => ports?.length)?.ports?.[0]?.containerPort;
     const port = target.port === '' && first !== undefined ? first : portOf(target);
-    await proxyRequest(context, { secure: target.secure, host: ip, port, path, query: '', tls: unchecked }, false);
+    await proxyRequest(
+      context,
+      { secure: target.secure, host: ip, port, path, query: '', tls: unchecked, dial: this.connections.dial },
+      false,
+    );
   }
 }
 
@@ -79,7 +85,7 @@ export class NodeProxyHandler {
     const isKubelet = target.port === '' || target.port === String(kubelet.port);
     const location: ProxyLocation = isKubelet
       ? { ...kubelet, address, path, query: '' }
-      : { secure: target.secure, host: kubelet.host, address, port: portOf(target), path, query: '', tls: unchecked };
+      : { ...kubelet, secure: target.secure, address, port: portOf(target), path, query: '', tls: unchecked };
     await proxyRequest(context, location, false);
   }
 }
@@ -88,7 +94,10 @@ export class NodeProxyHandler {
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class ServiceProxyHandler {
-  constructor(@Inject(Stores) private readonly stores: Stores) {}
+  constructor(
+    @Inject(Stores) private readonly stores: Stores,
+    @Inject(KubeletConnections) private readonly connections: KubeletConnections,
+  ) {}
 
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const { namespace, name: id } = context.info;
@@ -98,7 +107,12 @@ export class ServiceProxyHandler {
     const portName = /^[+-]?\d+$/.test(target.port) ? await declaredPort(endpoint.store, namespace, target) : target.port;
     const address = await this.#addressOf(namespace, target.name, portName);
     if (!address) throw newServiceUnavailable(`no endpoints available for service ${JSON.stringify(id)}`);
-    await proxyRequest(context, { secure: target.secure, host: address.ip, port: address.port, path, query: '', tls: unchecked }, false);
+    const { dial } = this.connections;
+    await proxyRequest(
+      context,
+      { secure: target.secure, host: address.ip, port: address.port, path, query: '', tls: unchecked, dial },
+      false,
+    );
   }
 
   /** A random address that is a pod's, of a subset with the port. */

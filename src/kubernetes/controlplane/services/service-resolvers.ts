@@ -1,6 +1,7 @@
 import { newServiceUnavailable } from '#apimachinery/api/errors';
 import { quote } from '#apimachinery/runtime/quote';
 import type { Informer, Informers } from '#apiserver/registry/informers';
+import type { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
 import type { Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
 import type { EndpointSlice } from '#kubernetes/schema/discovery_v1.gen';
 import type { Service, ServicePort } from '#kubernetes/schema/core_v1.gen';
@@ -11,7 +12,10 @@ const serviceNameLabel = 'kubernetes.io/service-name';
 export class ClusterIPResolver implements ServiceResolver {
   readonly #services: Informer<Service>;
 
-  constructor(informers: Informers) {
+  constructor(
+    informers: Informers,
+    readonly egress?: EgressSelector,
+  ) {
     this.#services = informers.for({ group: '', resource: 'services' });
   }
 
@@ -31,6 +35,7 @@ export class EndpointsResolver implements ServiceResolver {
 
   constructor(
     informers: Informers,
+    readonly egress?: EgressSelector,
     readonly random: () => number = Math.random,
   ) {
     this.#services = informers.for({ group: '', resource: 'services' });
