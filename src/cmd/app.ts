@@ -15,6 +15,7 @@ import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
+import type { ApiGroup } from '#apiserver/registry/api-group';
 import { Informers } from '#apiserver/registry/informers';
 import { EscalationCheck } from '#kubernetes/apis/rbac/escalation';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
@@ -42,6 +43,7 @@ import { schema } from '#kubernetes/schema/schema';
 import { installAggregation } from './aggregation.ts';
 import { ClientTrust } from './client-trust.ts';
 import { addContributions } from './add-contributions.ts';
+import { ContributedGroups } from './contributed-groups.ts';
 import { newAuditing } from './auditing.ts';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
 import { Encryption } from './encryption.ts';
@@ -110,6 +112,8 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     aggregator: new ApiServerTarget('kube-aggregator'),
     kubernetes: new ApiServerTarget('kube-apiserver'),
     apiextensions: new ApiServerTarget('apiextensions-apiserver'),
+    /** What packages add. */
+    contributed: new ApiServerTarget('contributed'),
     customResources: new ApiServerTarget('custom-resources', true),
     /** Not in the chain: what clients cannot ask for, while the server's own duties still do. */
     switchedOff: new ApiServerTarget('switched-off'),
@@ -124,7 +128,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   const apis = builders.map(({ target, builder }) => ({ target, builder, served: resourceConfig.served(builder.groups, features) }));
   for (const { builder, served } of apis) builder.addToScheme(scheme, served);
 
-  const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions, targets.customResources];
+  const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions, targets.contributed, targets.customResources];
   const egress = config.egress && new ConfiguredEgress(config.egress, new RegistryMetrics(registry));
   const backend = await openStorage(config.storage, egress?.dial('etcd'));
   const { encryption } = config.storage;
@@ -140,15 +144,24 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     chain: [...chain, targets.switchedOff],
     storage: objects,
     log,
-    groups: () => scheme.groups,
+    groups: (): readonly ApiGroup[] => [...scheme.groups, ...contributed.groups],
   });
   const escalation = new EscalationCheck();
   const storage = new StorageFactory(objects, new Map([...controlPlane.storeHooks, ...escalation.hooks]), config.eventTtlSeconds);
+  const contributed = new ContributedGroups(contributions, {
+    taken: new Set(scheme.known.map(({ group }) => group)),
+    storage,
+    installer: () => nest.get(Installer, { strict: false }),
+  });
   const trust = new ClientTrust(config);
   let tls: TlsOptions | undefined = config.serving;
   const shutdown = new AbortController();
   const modules = [
-    ServerModule.register(scheme, storage, specialHandlers, { kubelet: config.kubelet, egress }),
+    ServerModule.register(scheme, storage, specialHandlers, {
+      kubelet: config.kubelet,
+      egress,
+      storeOf: (resource) => contributed.storeOf(resource),
+    }),
     AuthenticationModule.register(config.authentication, trust.authorities, egress, controlPlane.noteLegacyTokenUse),
     AuthorizationModule.register(config.authorization.authorizers, egress),
     ServiceAccountsModule.register(config.serviceAccounts),
@@ -173,7 +186,10 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
       resourceConfig.switchedOff(builder.groups).map((group) => ApiGroupModule.register(group, targets.switchedOff)),
     ),
   ];
-  const nest = await NestFactory.create(rootModule(modules), new ExpressAdapter(), { logger: false, abortOnError: false });
+  const nest: INestApplication = await NestFactory.create(rootModule(modules), new ExpressAdapter(), {
+    logger: false,
+    abortOnError: false,
+  });
   await nest.init();
   const informers = nest.get<Informers>(Informers);
   escalation.connect({ informers, authorizer: nest.get(UnionAuthorizer), rules: new RBAC(informers) });
@@ -201,6 +217,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     closeBackends: async () => {
       shutdown.abort();
       aggregation[Symbol.dispose]();
+      contributed[Symbol.dispose]();
       await customResources[Symbol.asyncDispose]();
       await auditing?.backend.shutDown();
       await nest.close();
@@ -208,7 +225,6 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
       await encrypted?.[Symbol.asyncDispose]();
     },
   });
-  server.delegate(chain);
   server.addHealthCheck({ name: 'etcd', check: () => objects.healthy(etcd?.healthTimeoutMs) });
   if (encrypted && (encryption.reloads || encrypted.usesKms)) server.addHealthCheck(encrypted.healthCheck);
   server.addReadyCheck({ name: 'etcd-readiness', check: () => objects.healthy(etcd?.readyTimeoutMs) });
@@ -216,6 +232,8 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   if (config.authentication.serviceAccounts)
     installOpenIdRoutes(server, config.authentication.serviceAccounts, log, config.externalHostname);
   const published = installNonResourceRoutes(server, scheme, registry, storage);
+  contributed.install(targets.contributed, published);
+  server.delegate(chain);
   const services = nest.get(Container, { strict: false }).get<ServiceResolver>(ServiceResolver);
   const customResources = installCustomResources({
     server,
@@ -225,6 +243,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     client: controlPlane.client,
     services,
     registry,
+    contributed: contributed.names,
     log,
     ...published,
   });
@@ -248,7 +267,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     storage,
     scheme,
     async start() {
-      await storage.whenReady();
+      await Promise.all([storage.whenReady(), contributed.whenReady()]);
       flowControl?.follow();
       return server.start();
     },

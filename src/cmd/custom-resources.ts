@@ -22,16 +22,19 @@ export interface CustomResourcesParts extends Published {
   /** Where webhooks that convert versions are. */
   readonly services: ServiceResolver;
   readonly registry: Registry;
+  /** Names (`plural.group`) of resources that packages add. */
+  readonly contributed: ReadonlySet<string>;
   readonly log: Pick<Log, 'error'>;
 }
 
 /** Serves custom resources from the first moment on: what is defined when the server starts is there before it listens. */
 export function installCustomResources(parts: CustomResourcesParts): AsyncDisposable {
-  const { server, target, installer, storage, client, services, registry, log, discovery, openApi } = parts;
+  const { server, target, installer, storage, client, services, registry, contributed, log, discovery, openApi } = parts;
   const documents = new CustomDocuments();
   const metrics = new ConversionMetrics(registry);
   const customResources = new CustomResourceServer({
     client,
+    contributed,
     installer,
     storage,
     endpoints: target.endpoints,

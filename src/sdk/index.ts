@@ -93,6 +93,17 @@ export type { Peer } from '#apiserver/endpoints/request/exchange';
 export { Configuration } from '#apiserver/plugins/configuration';
 export { contribute, Contribution, type ContributionOptions } from '#apiserver/plugins/contribution';
 export { Client, type ClientTarget } from '#apiserver/registry/client';
+export {
+  apiGroup,
+  type ContributedGroupOptions as ApiGroupOptions,
+  type ContributedResource as ResourceOptions,
+  contributedResource as defineResource,
+  type ContributedScale as ScaleOptions,
+  type ContributedVersion as VersionOptions,
+} from '#apiserver/registry/contributed-group';
+export type { Column, Strategy, StrategyContext } from '#apiserver/registry/resource-definition';
+export { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+export type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 export { type Informer, Informers } from '#apiserver/registry/informers';
 export { type KindObjects, ServedKinds } from '#apiserver/registry/served-kinds';
 export { FeatureGates } from '#apiserver/server/feature-gates';

@@ -33,7 +33,7 @@ export interface TestClusterOptions {
   readonly objects?: readonly KubeObject[] | undefined;
   /** Users besides `admin`, who is in system:masters. */
   readonly users?: readonly TestUser[] | undefined;
-  /** Decorated classes, such as the plugin under test, alone or with their configuration (which is taken as it is). */
+  /** What packages contribute, such as the plugin under test, alone or with its configuration (which is taken as it is). */
   readonly plugins?: readonly (Contribution | ConfiguredPlugin)[] | undefined;
   /** Flags as on the command line (`--enable-admission-plugins=ServiceAccount`). Rejects for those that are wrong, with all problems. */
   readonly flags?: readonly string[] | undefined;
@@ -109,7 +109,7 @@ function storageConfig(storage: TestClusterOptions['storage']): StorageConfig {
 }
 
 function contributed(plugin: Contribution | ConfiguredPlugin): LoadedContribution {
-  return typeof plugin === 'function' ? contributionOf(plugin) : contributionOf(plugin.plugin, plugin.configuration);
+  return 'plugin' in plugin ? contributionOf(plugin.plugin, plugin.configuration) : contributionOf(plugin);
 }
 
 function testConfig(

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, end, type Launch, launch, root } from './server-with-plugins.ts';
 
-const examples = ['required-labels', 'spread-replicas', 'unique-hosts', 'api-key'];
+const examples = ['required-labels', 'spread-replicas', 'unique-hosts', 'api-key', 'environments'];
 const execute = promisify(execFile);
 
 /** The examples as somebody else has them: compiled, packed, and installed in a folder that knows nothing of this checkout. */
@@ -57,6 +57,7 @@ describe('packages', () => {
         contributions: ['ApiKeys'],
         configuration: { ApiKeys: { users: [{ name: 'ali', groups: ['system:masters'], keySha256 }] } },
       },
+      { package: '@kubenest-example/environments' },
     ];
     server = await launch(plugins, folder);
     expect(server.stderr()).toBe('');
@@ -93,6 +94,18 @@ describe('packages', () => {
       status: 403,
       body: { message: 'ingresses.networking.k8s.io "web" is forbidden: host shop.example.com belongs to namespace default' },
     });
+  });
+
+  it('bring kinds of their own', async () => {
+    const environment = {
+      apiVersion: 'platform.example.com/v1',
+      kind: 'Environment',
+      metadata: { name: 'shop', labels: { team: 'a', tier: 'b' } },
+      spec: { owner: 'shop' },
+    };
+    const path = '/apis/platform.example.com/v1/namespaces/default/environments';
+    expect(await call(server.port, path, environment)).toMatchObject({ status: 201, body: { spec: { tier: 'small', days: 14 } } });
+    await expect.poll(() => call(server.port, `${path}/shop`)).toMatchObject({ status: 200, body: { status: { phase: 'Active' } } });
   });
 
   it('know users', async () => {

@@ -38,15 +38,15 @@ export async function end({ child }: Launch): Promise<void> {
   await once(child, 'exit');
 }
 
-/** POSTs as the administrator unless the headers say another. */
+/** POSTs a body, or else GETs, as the administrator unless the headers say another. */
 export function call(
   port: number,
   path: string,
-  body: object,
+  body?: object,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; body: unknown }> {
   const { promise, resolve: answer, reject } = Promise.withResolvers<{ status: number; body: unknown }>();
-  const options = { host: '127.0.0.1', port, path, method: 'POST', rejectUnauthorized: false };
+  const options = { host: '127.0.0.1', port, path, method: body ? 'POST' : 'GET', rejectUnauthorized: false };
   const request = https.request(
     { ...options, headers: { 'content-type': 'application/json', authorization: 'Bearer admin-token', ...headers } },
     (response) => {
@@ -58,6 +58,6 @@ export function call(
     },
   );
   request.on('error', reject);
-  request.end(JSON.stringify(body));
+  request.end(body && JSON.stringify(body));
   return promise;
 }

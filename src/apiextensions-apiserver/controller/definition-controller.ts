@@ -20,6 +20,8 @@ export type DeleteInstances = (crd: CustomResourceDefinition, signal: AbortSigna
 export interface DefinitionControllerOptions {
   readonly client: LoopbackClient;
   readonly deleteInstances: DeleteInstances;
+  /** Names (`plural.group`) of resources that the server has without a definition: their objects are not a definition's to delete. */
+  readonly overlapping?: ReadonlySet<string> | undefined;
   onError(error: unknown): void;
 }
 
@@ -143,7 +145,7 @@ export class DefinitionController {
   async #removeInstances(name: string): Promise<Condition> {
     const crd = this.#definitions.get(name);
     if (!crd || !isConditionTrue(crd, 'Established')) return terminating('False', 'NeverEstablished', 'resource was never established');
-    if (overlapping.has(name))
+    if (overlapping.has(name) || this.options.overlapping?.has(name))
       return terminating('False', 'OverlappingBuiltInResource', 'instances overlap with built-in resources in storage');
     try {
       await this.options.deleteInstances(crd, this.#abort.signal);

@@ -15,6 +15,8 @@ const versionPriority = 100;
 
 export interface CustomResourceServerOptions extends ServedDefinitionOptions {
   readonly client: LoopbackClient;
+  /** Names (`plural.group`) of resources that packages add: the objects of a definition of such a name are theirs. */
+  readonly contributed?: ReadonlySet<string> | undefined;
   /** Where the endpoints of all served group versions go, by `group/version`: a request that follows a change sees it. */
   readonly endpoints: Map<string, GroupVersionEndpoints>;
   /** Called after the endpoints changed, at most once a turn of the event loop, with all definitions that are served. */
@@ -37,6 +39,7 @@ export class CustomResourceServer implements AsyncDisposable {
     this.#controller = new DefinitionController({
       client: options.client,
       deleteInstances: (crd, signal) => this.#deleteInstances(crd, signal),
+      overlapping: options.contributed,
       onError: options.onError,
     });
   }

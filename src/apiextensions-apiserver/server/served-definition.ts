@@ -26,6 +26,8 @@ export interface ServedDefinitionOptions {
   converterOf(crd: CustomResourceDefinition): (Converter & Disposable) | undefined;
   /** The verbs of the scale subresource. */
   readonly scale: Readonly<Record<string, EndpointHandler>>;
+  /** What is known of a version besides the definition (of resources that packages add). */
+  complete?(version: CustomDefinition): CustomDefinition;
 }
 
 interface OpenVersion extends Disposable {
@@ -49,7 +51,7 @@ export class ServedDefinition implements Disposable {
   ) {
     this.#crd = crd;
     this.#converter = options.converterOf(crd);
-    this.versions = customDefinitions(crd, options.rulesOf);
+    this.versions = customDefinitions(crd, options.rulesOf).map((version) => options.complete?.(version) ?? version);
   }
 
   get crd(): CustomResourceDefinition {
@@ -136,9 +138,9 @@ export class ServedDefinition implements Disposable {
     types: (definition) => this.#types(definition),
     store: (definition) => this.#storeOf(definition),
     inVersion: (definition, groupVersion) => this.#inVersion(definition, groupVersion),
-    // With a webhook between versions, an object has no other form until that was asked.
+    // With a converter between versions, an object has no other form until that was asked.
     equivalents: (definition) =>
-      this.#crd.spec?.conversion?.strategy === 'Webhook'
+      this.#converter
         ? []
         : this.versions.flatMap(
             ({ definition: { group, version } }) => this.#inVersion(definition, groupVersionString({ group, version })) ?? [],

@@ -2,10 +2,11 @@ import { ContainerModule } from 'inversify';
 import type { PluginClass } from './new-plugin.ts';
 
 /**
- * A class that a plugin package adds to the server, decorated as what it is (`@AdmissionPlugin`, …). Packages bind any
- * number of them to the token, as constant values: the server makes the instance, with the configuration that is its own.
+ * What a plugin package adds to the server: a class that is decorated as what it is (`@AdmissionPlugin`, …), or a value that
+ * says all that there is to know (`apiGroup`). Packages bind any number of them to the token, as constant values: of classes
+ * the server makes the instance, with the configuration that is its own.
  */
-export type Contribution = PluginClass<object>;
+export type Contribution = PluginClass<object> | ContributedValue;
 export const Contribution = Symbol.for('kubenest.Contribution');
 
 /**
@@ -16,14 +17,14 @@ export const Contribution = Symbol.for('kubenest.Contribution');
  *       bind(Contribution).toConstantValue(RequireKnownOwner);
  *     });
  */
-export function contribute(...classes: readonly Contribution[]): ContainerModule {
+export function contribute(...contributions: readonly Contribution[]): ContainerModule {
   return new ContainerModule(({ bind }) => {
-    for (const type of classes) bind(Contribution).toConstantValue(type);
+    for (const contribution of contributions) bind(Contribution).toConstantValue(contribution);
   });
 }
 
-/** What a class may be decorated as. */
-export type ContributionKind = 'AdmissionPlugin' | 'AuthenticatorPlugin' | 'AuthorizerPlugin' | 'PostStartHookPlugin';
+/** What a class may be decorated as, and what else there is. */
+export type ContributionKind = 'AdmissionPlugin' | 'AuthenticatorPlugin' | 'AuthorizerPlugin' | 'PostStartHookPlugin' | 'ApiGroup';
 
 /** What every decorator of a contribution takes. */
 export interface ContributionOptions {
@@ -38,8 +39,18 @@ export interface Described<Options extends ContributionOptions = ContributionOpt
   readonly options: Options;
 }
 
-/** On the class itself, under a name that all copies of the SDK share. */
+/** On the class or value itself, under a name that all copies of the SDK share. */
 const description = Symbol.for('kubenest.contribution');
+
+/** A contribution of which no instance is made. */
+export interface ContributedValue {
+  readonly [description]: Described;
+}
+
+/** A value that is contributed as it is. */
+export function contributedValue(kind: ContributionKind, options: ContributionOptions): ContributedValue {
+  return { [description]: { kind, options } };
+}
 
 /** Decorates a class as a contribution. A class is one thing: the decorator that is applied last wins. */
 export function describes(kind: ContributionKind, options: ContributionOptions): ClassDecorator {
@@ -48,7 +59,7 @@ export function describes(kind: ContributionKind, options: ContributionOptions):
   };
 }
 
-/** What a class was decorated as; undefined for one that was not. */
+/** What a class was decorated as, or a value is; undefined for others. */
 export function describe(type: object): Described | undefined {
-  return Object.hasOwn(type, description) ? (type as { [description]: Described })[description] : undefined;
+  return Object.hasOwn(type, description) ? (type as ContributedValue)[description] : undefined;
 }

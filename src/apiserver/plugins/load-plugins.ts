@@ -2,8 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { Container, type ContainerModule } from 'inversify';
 import { Contribution, type Described, describe } from './contribution.ts';
 import { defaultGuard, type PluginGuard } from './guard-admission.ts';
-import type { LoadedContribution } from './loaded-contribution.ts';
-import { newPlugin, type PluginClass } from './new-plugin.ts';
+import { type LoadedContribution, makeContribution } from './loaded-contribution.ts';
 import { findPluginPackage, type PluginPackage } from './plugin-package.ts';
 import { ConfigurationError, readConfiguration } from './read-configuration.ts';
 
@@ -50,11 +49,10 @@ export async function loadPlugins(requests: readonly PluginRequest[], folder: st
 async function loadPackage(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
   const found = findPluginPackage(request.package, folder, request.integrity);
   const modules = await Promise.all(found.modules.map((file) => importModule(found, file)));
-  const types = contributedBy(modules);
-  const described = types.map((type) => {
-    const description = describe(type);
-    if (!description) throw new Error(`it contributes ${type.name || 'a value'}, which is not decorated as a plugin`);
-    return { type, description };
+  const described = contributedBy(modules).map((contribution) => {
+    const description = describe(contribution);
+    if (!description) throw new Error(`it contributes ${nameOf(contribution)}, which is not decorated as a plugin`);
+    return { contribution, description };
   });
   const names = described.map(({ description }) => description.options.name);
   const { configuration = {}, contributions = names } = request;
@@ -64,11 +62,15 @@ async function loadPackage(request: PluginRequest, folder: string): Promise<Load
   const guard = { ...defaultGuard, ...request.guard };
   return described
     .filter(({ description }) => contributions.includes(description.options.name))
-    .map(({ type, description }) => {
+    .map(({ contribution, description }) => {
       const { name } = description.options;
       const settings = configurationOf(description, Object.hasOwn(configuration, name) ? configuration[name] : undefined);
-      return { described: description, type, guard, make: (services) => newPlugin(container(services), name, type, settings) };
+      return { described: description, guard, make: (services) => makeContribution(container(services), contribution, name, settings) };
     });
+}
+
+function nameOf(contribution: Contribution): string {
+  return (typeof contribution === 'function' && contribution.name) || 'a value';
 }
 
 function configurationOf({ options: { name, configuration: Type } }: Described, data: unknown): object | undefined {
@@ -92,9 +94,9 @@ function containerOf(modules: readonly ContainerModule[], parent?: Container): C
   return container;
 }
 
-function contributedBy(modules: readonly ContainerModule[]): PluginClass<object>[] {
+function contributedBy(modules: readonly ContainerModule[]): Contribution[] {
   const container = containerOf(modules);
-  return container.isBound(Contribution) ? container.getAll<PluginClass<object>>(Contribution) : [];
+  return container.isBound(Contribution) ? container.getAll<Contribution>(Contribution) : [];
 }
 
 async function importModule({ folder }: PluginPackage, file: string): Promise<ContainerModule> {

@@ -1,28 +1,33 @@
 import type { Container } from 'inversify';
-import { type ContributionKind, type Described, describe } from './contribution.ts';
+import { type Contribution, type ContributionKind, type Described, describe } from './contribution.ts';
 import { defaultGuard, type PluginGuard } from './guard-admission.ts';
-import { newPlugin, type PluginClass } from './new-plugin.ts';
+import { newPlugin } from './new-plugin.ts';
 
-/** One class that is added to the server, ready to be made. */
+/** One thing that is added to the server, ready to be made. */
 export interface LoadedContribution {
   readonly described: Described;
   readonly guard: PluginGuard;
-  /** Makes the instance, in the container of its package under that of the services. Throws an error that names the plugin. */
+  /** Makes the instance of a class, in the container of its package under that of the services. Throws an error that names the plugin. */
   make(services: Container): object;
 }
 
+/** The instance of a class; a value is what it is. */
+export function makeContribution(services: Container, contribution: Contribution, name: string, configuration?: object): object {
+  return typeof contribution === 'function' ? newPlugin(services, name, contribution, configuration) : contribution;
+}
+
 /**
- * A class that is at hand, such as the one that a test is about; `configuration`: an instance of the class that its decorator
- * names, by default a new one. Throws for a class that is not decorated.
+ * A contribution that is at hand, such as the one that a test is about; `configuration`: an instance of the class that its
+ * decorator names, by default a new one. Throws for a class that is not decorated.
  */
-export function contributionOf(type: PluginClass<object>, configuration?: object): LoadedContribution {
-  const described = describe(type);
-  if (!described) throw new Error(`${type.name} is not decorated as a plugin`);
+export function contributionOf(contribution: Contribution, configuration?: object): LoadedContribution {
+  const described = describe(contribution);
+  if (!described) throw new Error(`${(contribution as { readonly name?: string }).name} is not decorated as a plugin`);
   const { name, configuration: Configuration } = described.options;
   return {
     described,
     guard: defaultGuard,
-    make: (services) => newPlugin(services, name, type, configuration ?? (Configuration && new Configuration())),
+    make: (services) => makeContribution(services, contribution, name, configuration ?? (Configuration && new Configuration())),
   };
 }
 

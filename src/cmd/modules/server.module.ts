@@ -7,6 +7,7 @@ import type { KubeObject, GroupResource } from '#apimachinery/meta/types';
 import { CacherInformer, type Informer, Informers } from '#apiserver/registry/informers';
 import { Scheme } from '#apiserver/registry/scheme';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
+import type { Store } from '#apiserver/registry/store';
 import { Stores } from '#apiserver/registry/stores';
 import { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
 import { KubeletClientConfig, KubeletConnections } from '#kubernetes/apis/core/kubelet-connection';
@@ -14,8 +15,11 @@ import { KubeletClientConfig, KubeletConnections } from '#kubernetes/apis/core/k
 /** Handler classes by endpoint (`group/resource/subresource`) and verb; each is a provider of the server module. */
 export type SpecialHandlerClasses = Readonly<Record<string, Readonly<Record<string, Type<VerbHandler>>>>>;
 
-/** How the server reaches nodes; undefined: as by default. */
-export interface Connections {
+/** What the server is made of besides. */
+export interface ServerParts {
+  /** Of resources that the scheme does not have. */
+  storeOf(resource: GroupResource): Store | undefined;
+  /** How the server reaches nodes; undefined, these two: as by default. */
   readonly kubelet: KubeletClientConfig | undefined;
   readonly egress: EgressSelector | undefined;
 }
@@ -23,17 +27,17 @@ export interface Connections {
 /** The scheme, the storage, what reads it in process, and what makes endpoints of them. */
 @Module({})
 export class ServerModule {
-  static register(scheme: Scheme, storage: StorageFactory, special: SpecialHandlerClasses, connections: Connections): DynamicModule {
+  static register(scheme: Scheme, storage: StorageFactory, special: SpecialHandlerClasses, parts: ServerParts): DynamicModule {
     return {
       module: ServerModule,
       global: true,
       providers: [
         { provide: Scheme, useValue: scheme },
         { provide: StorageFactory, useValue: storage },
-        { provide: Informers, useValue: informersOf(scheme, storage) },
+        { provide: Informers, useValue: informersOf(scheme, storage, parts.storeOf) },
         { provide: Stores, useValue: new Stores(scheme, storage) },
-        { provide: KubeletClientConfig, useValue: connections.kubelet },
-        { provide: EgressSelector, useValue: connections.egress },
+        { provide: KubeletClientConfig, useValue: parts.kubelet },
+        { provide: EgressSelector, useValue: parts.egress },
         KubeletConnections,
         ...verbProviders,
         ...new Set(Object.values(special).flatMap((verbs) => Object.values(verbs))),
@@ -69,12 +73,12 @@ function compiled(special: SpecialHandlerClasses, compiler: VerbCompiler, module
   };
 }
 
-function informersOf(scheme: Scheme, storage: StorageFactory): Informers {
+function informersOf(scheme: Scheme, storage: StorageFactory, storeOf: (resource: GroupResource) => Store | undefined): Informers {
   return {
     for<T extends KubeObject>(resource: GroupResource): Informer<T> {
       const definition = scheme.resource(resource);
-      if (!definition?.storagePath) throw new Error(`informers: ${resource.resource}.${resource.group} is not stored here`);
-      const store = storage.storeFor(definition, scheme.schemasOf(resource.group));
+      const store = definition?.storagePath ? storage.storeFor(definition, scheme.schemasOf(resource.group)) : storeOf(resource);
+      if (!store) throw new Error(`informers: ${resource.resource}.${resource.group} is not stored here`);
       return new CacherInformer<T>(
         store.cacher,
         (namespace, name) => store.key(namespace, name),

@@ -1,0 +1,134 @@
+import {
+  checkGroups,
+  completeDefinition,
+  contributedConverter,
+  contributedDefinition,
+} from '#apiextensions-apiserver/server/contributed-definition';
+import { ServedDefinition } from '#apiextensions-apiserver/server/served-definition';
+import { CustomDocuments } from '#apiextensions-apiserver/openapi/custom-documents';
+import { rulesOf } from '#apiextensions-apiserver/cel/rules-of';
+import type { GroupResource } from '#apimachinery/meta/types';
+import { groupVersionString } from '#apimachinery/meta/types';
+import type { Installer } from '#apiserver/endpoints/installer';
+import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import type { ApiGroup } from '#apiserver/registry/api-group';
+import type { ContributedGroupOptions, ContributedResource } from '#apiserver/registry/contributed-group';
+import type { StorageFactory } from '#apiserver/registry/storage-factory';
+import type { Store } from '#apiserver/registry/store';
+import type { ApiServerTarget } from '#apiserver/server/api-server-target';
+import type { InstalledEndpoint } from '#apiserver/server/delegation';
+import type { Published } from './non-resource-routes.ts';
+
+/** As custom resources: behind all that is built in. */
+const groupPriorityMinimum = 1000;
+/** Of the preferred version; each other one is behind the one before it. */
+const highestVersionPriority = 100;
+
+interface ServedGroup {
+  readonly group: ApiGroup;
+  readonly resources: readonly ServedDefinition[];
+}
+
+/**
+ * The API groups of packages. Each resource is served as a custom resource would be whose definition is there from the start
+ * and never changes; it stands in front of custom resources of the same name.
+ */
+export class ContributedGroups implements Disposable {
+  readonly #groups: readonly ServedGroup[];
+
+  /** `taken`: groups that the server has by itself. `installer` is called when endpoints are first asked for. Throws an Error that names the plugin. */
+  constructor(
+    contributions: readonly LoadedContribution[],
+    parts: { readonly taken: ReadonlySet<string>; readonly storage: StorageFactory; installer(): Installer },
+  ) {
+    const options = contributionsOf(contributions, 'ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
+    checkGroups(options, parts.taken);
+    this.#groups = options.map((one) => {
+      try {
+        return servedGroup(one, parts);
+      } catch (cause) {
+        throw new Error(`plugin ${one.name}: ${(cause as Error).message}`, { cause });
+      }
+    });
+  }
+
+  get groups(): readonly ApiGroup[] {
+    return this.#groups.map(({ group }) => group);
+  }
+
+  /** `plural.group` of all resources. */
+  get names(): ReadonlySet<string> {
+    return new Set(this.#resources.map(({ crd }) => crd.metadata.name ?? ''));
+  }
+
+  /** What reads and writes a resource in its stored version; undefined for one that no package adds. */
+  storeOf({ group, resource }: GroupResource): Store | undefined {
+    return this.#resources.find(({ crd }) => crd.metadata.name === `${resource}.${group}`)?.store;
+  }
+
+  /** Serves them from the server, and makes them known. */
+  install(target: ApiServerTarget, { discovery, openApi }: Published): void {
+    for (const { group, resources } of this.#groups) target.install(group, endpointsOf(group, resources));
+    discovery.set('contributed', this.groups);
+    openApi.set('contributed', new CustomDocuments().of(this.#resources.flatMap(({ versions }) => versions)));
+  }
+
+  /** Resolves when what is stored has been read. */
+  async whenReady(): Promise<void> {
+    await Promise.all(this.#resources.map(({ store }) => store.cacher.whenReady()));
+  }
+
+  [Symbol.dispose](): void {
+    for (const served of this.#resources) served[Symbol.dispose]();
+  }
+
+  get #resources(): ServedDefinition[] {
+    return this.#groups.flatMap(({ resources }) => resources);
+  }
+}
+
+function servedGroup(
+  { group, resources, ...options }: ContributedGroupOptions,
+  { storage, installer }: { readonly storage: StorageFactory; installer(): Installer },
+): ServedGroup {
+  const served = resources.map(
+    (resource) =>
+      new ServedDefinition(contributedDefinition(group, resource), {
+        storage,
+        rulesOf,
+        get installer() {
+          return installer();
+        },
+        get scale() {
+          return installer().options.special.get('custom/scale') ?? {};
+        },
+        converterOf: () => contributedConverter(resource),
+        complete: (version) => completeDefinition(version, resource),
+      }),
+  );
+  return {
+    group: {
+      group,
+      versions: versionsOf(resources).map((version, i) => ({ version, versionPriority: Math.max(highestVersionPriority - i, 1) })),
+      groupPriorityMinimum: options.groupPriorityMinimum ?? groupPriorityMinimum,
+      resources: served.flatMap((one) => one.resources),
+    },
+    resources: served,
+  };
+}
+
+/** In the order in which they are first named. */
+function versionsOf(resources: readonly ContributedResource[]): string[] {
+  return [...new Set(resources.flatMap(({ versions }) => versions.map(({ name }) => name)))];
+}
+
+function endpointsOf({ group, versions }: ApiGroup, resources: readonly ServedDefinition[]): Map<string, Map<string, InstalledEndpoint>> {
+  const all = new Map<string, Map<string, InstalledEndpoint>>();
+  for (const { version } of versions) {
+    const found = resources.flatMap((served) =>
+      served.versions.filter(({ definition }) => definition.version === version).flatMap((one) => [...served.endpoints(one)]),
+    );
+    all.set(groupVersionString({ group, version }), new Map(found));
+  }
+  return all;
+}
