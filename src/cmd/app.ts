@@ -32,6 +32,8 @@ import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import { ConfiguredEgress } from '#apiserver/server/egress-selector/configured-egress';
 import { EndpointMapper } from '#apiserver/server/rest-mapper';
 import { ServiceResolver } from '#apiserver/server/service-resolver';
+import { RequestTraces } from '#apiserver/trace/request-traces';
+import { installTraces } from '#apiserver/trace/trace-routes';
 import { systemClock } from '#apiserver/storage/cacher/clock';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { apiServerId } from '#kubernetes/controlplane/identity-lease';
@@ -194,6 +196,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   const informers = nest.get<Informers>(Informers);
   escalation.connect({ informers, authorizer: nest.get(UnionAuthorizer), rules: new RBAC(informers) });
 
+  const traces = new RequestTraces(config.requests.traces);
   const auditMetrics = new AuditMetrics(registry);
   const auditing = config.audit && newAuditing(config.audit, log, auditMetrics, egress?.dial('controlplane'));
   const flowControl = config.requests.priorityAndFairness
@@ -205,6 +208,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     auditing,
     flowControl: flowControl?.control,
     metrics,
+    traces,
     log: log.chain,
     serving: config.serving && trust.asking(config.serving),
     shutdown: config.shutdown,
@@ -225,6 +229,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
       await encrypted?.[Symbol.asyncDispose]();
     },
   });
+  installTraces(server.mux, traces, server.director.notFound);
   server.addHealthCheck({ name: 'etcd', check: () => objects.healthy(etcd?.healthTimeoutMs) });
   if (encrypted && (encryption.reloads || encrypted.usesKms)) server.addHealthCheck(encrypted.healthCheck);
   server.addReadyCheck({ name: 'etcd-readiness', check: () => objects.healthy(etcd?.readyTimeoutMs) });

@@ -157,6 +157,8 @@ export interface ServerConfig {
     /** Whether the limits are shared out by flow schemas and priority levels; else reads and writes have theirs. */
     readonly priorityAndFairness: boolean;
     readonly goawayChance: number;
+    /** How many of the last writing requests are traced and kept; without it, those alone that ask. */
+    readonly traces?: number | undefined;
     readonly hstsDirectives: readonly string[];
     /** Patterns, anchored and checked. */
     readonly corsAllowedOrigins: readonly import('re2js').RE2JS[];

@@ -87,6 +87,7 @@ export {
   type UserRules,
 } from '#apiserver/authorization/authorizer';
 export { AuthorizerPlugin } from '#apiserver/authorization/authorizer-plugin';
+export type { AdmissionTrace, TraceDocument, TraceNote, TraceStep } from '#apiserver/trace/request-trace';
 export { AuthorizerValue } from '#apiserver/cel/library/authz';
 export { settled } from '#apiserver/cel/runtime/frame';
 export type { Peer } from '#apiserver/endpoints/request/exchange';

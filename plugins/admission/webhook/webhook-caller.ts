@@ -1,4 +1,4 @@
-import { type Attributes, type Logger, newInternalError } from 'kubenest/sdk';
+import { type Attributes, type Logger, newInternalError, type TraceNote } from 'kubenest/sdk';
 import type { Invocation } from './hook.ts';
 import { type Answer, newReview, readAnswer, type ReviewObjects, type ReviewVersion, reviewVersionOf, UndecodablePatch } from './review.ts';
 import { RequestError, type WebhookClient } from './webhook-client.ts';
@@ -28,7 +28,9 @@ export class WebhookCaller {
     const { name, failurePolicy } = invocation.hook.spec;
     const failsOpen = failurePolicy === 'Ignore';
     const began = performance.now();
-    const observe = (error?: unknown): void =>
+    let uid: string | undefined;
+    const observe = (error?: unknown): void => {
+      request.trace?.note(noteOf(invocation, performance.now() - began, uid, error));
       this.metrics.observe({
         webhook: name,
         type: this.type,
@@ -37,8 +39,13 @@ export class WebhookCaller {
         failsOpen,
         error,
       });
+    };
     try {
-      const result = use(await this.#ask(request, invocation, objects));
+      const result = use(
+        await this.#ask(request, invocation, objects, (id) => {
+          uid = id;
+        }),
+      );
       observe();
       return result;
     } catch (error) {
@@ -53,7 +60,8 @@ export class WebhookCaller {
     }
   }
 
-  async #ask(request: Attributes, invocation: Invocation, objects: () => ReviewObjects): Promise<Answer> {
+  /** `onReview` is told the uid under which the webhook is asked. */
+  async #ask(request: Attributes, invocation: Invocation, objects: () => ReviewObjects, onReview: (uid: string) => void): Promise<Answer> {
     const { spec } = invocation.hook;
     if (request.dryRun && spec.sideEffects !== 'None' && spec.sideEffects !== 'NoneOnDryRun') throw dryRunUnsupported(spec.name);
     let version: ReviewVersion;
@@ -63,6 +71,7 @@ export class WebhookCaller {
       throw new CallError(spec.name, `could not create admission objects: ${(error as Error).message}`, 400);
     }
     const review = newReview(request, invocation, version, objects());
+    onReview(review.uid);
     let document: Readonly<Record<string, unknown>>;
     try {
       document = await this.client.post(spec.clientConfig, review.body, timeoutOf(request, spec.timeoutSeconds));
@@ -97,4 +106,18 @@ export class WebhookCaller {
 function timeoutOf({ deadline }: Attributes, timeoutSeconds = 10): number {
   const own = timeoutSeconds * 1_000;
   return deadline === 0 ? own : Math.max(1, Math.min(own, deadline - performance.now()));
+}
+
+/** What a trace tells of a call. */
+function noteOf({ hook }: Invocation, milliseconds: number, uid: string | undefined, error: unknown): TraceNote {
+  const rejected = error instanceof Rejection;
+  const reason = error === undefined ? undefined : rejected ? error.status.message : (error as Error).message;
+  return {
+    kind: 'webhook',
+    name: `${hook.configuration}/${hook.spec.name}`,
+    milliseconds: Math.round(milliseconds * 1_000) / 1_000,
+    verdict: error === undefined ? 'allowed' : rejected ? 'denied' : `failed (${hook.spec.failurePolicy ?? 'Fail'})`,
+    ...(reason !== undefined && { reason }),
+    ...(uid !== undefined && { details: { 'request uid': uid } }),
+  };
 }

@@ -22,8 +22,14 @@ export interface CompiledAdmission {
   readonly validating: Phase;
 }
 
+/** What looks at a request. */
+export interface AdmissionSteps {
+  /** Which plugins look at requests of a kind. */
+  for(group: string, resource: string, subresource: string, operation: Operation): CompiledAdmission;
+}
+
 /** All enabled plugins in their one order, compiled per resource, subresource and operation, so that a request pays only for what looks at it. */
-export class AdmissionChain {
+export class AdmissionChain implements AdmissionSteps {
   readonly #compiled = new Map<string, CompiledAdmission>();
 
   constructor(

@@ -4,6 +4,7 @@ import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-en
 import type { OpeningInterceptor } from '#apiserver/endpoints/opening-interceptor';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { AdmissionChain } from './admission-chain.ts';
+import { TracedAdmission } from '#apiserver/trace/traced-admission';
 import { RequestAdmission } from './request-admission.ts';
 
 /** Opens the admission of a writing request; the verb calls it at its two points. */
@@ -12,7 +13,8 @@ export class AdmissionInterceptor implements NestInterceptor, OpeningInterceptor
   constructor(@Inject(AdmissionChain) private readonly chain: AdmissionChain) {}
 
   open(context: RequestContext, endpoint: ResourceEndpoint): void {
-    context.admission = new RequestAdmission(this.chain, context, endpoint.admission);
+    const { trace } = context;
+    context.admission = new RequestAdmission(trace ? new TracedAdmission(this.chain, trace) : this.chain, context, endpoint.admission);
   }
 
   intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {

@@ -3,6 +3,7 @@ import type { ContributionOptions } from '#apiserver/plugins/contribution';
 import type { PluginClass } from '#apiserver/plugins/new-plugin';
 import type { ObjectForms } from './object-forms.ts';
 import type { Reinvocation } from './reinvocation.ts';
+import type { AdmissionTrace } from '#apiserver/trace/request-trace';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -31,6 +32,8 @@ export interface Attributes<T extends KubeObject = KubeObject> {
   readonly reinvocation: Reinvocation;
   /** Milliseconds of the monotonic clock after which nobody waits for the answer; 0: there is no such time. */
   readonly deadline: number;
+  /** Of a request that is traced: where to tell what explains the verdict. */
+  readonly trace?: AdmissionTrace | undefined;
   /** Adds `key: value` to the audit event; at level Request, only to events that have the request's body, too. */
   addAnnotation(key: string, value: string, level?: 'Metadata' | 'Request'): void;
   /** Sends a Warning header to the client. */

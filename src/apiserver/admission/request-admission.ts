@@ -1,10 +1,11 @@
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { AdmissionChain, CompiledAdmission, Phase, Step } from './admission-chain.ts';
+import type { AdmissionSteps, CompiledAdmission, Phase, Step } from './admission-chain.ts';
 import type { StepTimer } from './admission-metrics.ts';
 import type { Attributes, Operation } from './attributes.ts';
 import type { ObjectForms } from './object-forms.ts';
 import { Reinvocation } from './reinvocation.ts';
+import type { AdmissionTrace } from '#apiserver/trace/request-trace';
 
 /** What admission knows of an endpoint, the same for all of its requests. */
 export interface AdmissionTarget {
@@ -31,7 +32,7 @@ export interface AdmissionCall {
  */
 export class RequestAdmission {
   constructor(
-    readonly chain: AdmissionChain,
+    readonly chain: AdmissionSteps,
     readonly context: RequestContext,
     readonly target: AdmissionTarget,
   ) {}
@@ -125,6 +126,7 @@ class AdmissionRequest implements Attributes {
   readonly user: Attributes['user'];
   readonly forms: ObjectForms;
   readonly deadline: number;
+  readonly trace: AdmissionTrace | undefined;
   readonly #context: RequestContext;
   #reinvocation: Reinvocation | undefined;
 
@@ -142,6 +144,7 @@ class AdmissionRequest implements Attributes {
     this.user = context.authenticatedUser;
     this.forms = target.forms;
     this.deadline = context.deadline;
+    this.trace = context.trace;
     this.#context = context;
     this.#reinvocation = undefined;
   }

@@ -23,7 +23,9 @@ export class AuthenticationGuard implements CanActivate {
 
   /** Whether there is a user now. Throws AuthenticationFailedError for wrong credentials. */
   authenticate(context: RequestContext): boolean | Promise<boolean> {
-    const answer = this.authenticator.authenticate(new RequestCredentials(context));
+    const credentials = new RequestCredentials(context);
+    const { trace } = context;
+    const answer = trace ? this.authenticator.authenticateTraced(credentials, trace) : this.authenticator.authenticate(credentials);
     return answer instanceof Promise ? answer.then((user) => this.#accept(context, user)) : this.#accept(context, answer);
   }
 

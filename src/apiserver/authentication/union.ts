@@ -1,4 +1,6 @@
 import { aggregateMessages } from '#apimachinery/validation/field';
+import type { RequestTrace } from '#apiserver/trace/request-trace';
+import { tracedAuthenticator } from '#apiserver/trace/traced-guards';
 import { type Authenticator, type Credentials, groupNames, type UserInfo, userNames } from './authenticator.ts';
 
 /** Why nobody was let in: the reasons of those authenticators that found something wrong. Reasons that are such errors themselves are taken apart. */
@@ -40,6 +42,15 @@ export class UnionAuthenticator implements Authenticator {
 
   authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined> {
     return this.#ask(this.#authenticators, 0, credentials, []);
+  }
+
+  /** The same, for a request that is traced: each authenticator's answer is told. */
+  authenticateTraced(credentials: Credentials, trace: RequestTrace): ReturnType<UnionAuthenticator['authenticate']> {
+    const traced = this.#authenticators.map((authenticator): Authenticator => {
+      if (!(authenticator instanceof UnionAuthenticator)) return tracedAuthenticator(authenticator, trace);
+      return { name: authenticator.name, authenticate: (asked) => authenticator.authenticateTraced(asked, trace) };
+    });
+    return this.#ask(traced, 0, credentials, []);
   }
 
   /** `authenticators` are those of the beginning of the request, though others may take over meanwhile. */

@@ -18,7 +18,8 @@ export class AuthorizationGuard implements CanActivate {
 
   authorize(context: RequestContext): boolean | Promise<boolean> {
     const attributes = authorizationAttributes(context);
-    const answer = this.authorizer.authorize(attributes);
+    const { trace } = context;
+    const answer = trace ? this.authorizer.authorizeTraced(attributes, trace) : this.authorizer.authorize(attributes);
     return answer instanceof Promise
       ? answer.then((result) => this.#accept(context, attributes, result))
       : this.#accept(context, attributes, answer);

@@ -16,6 +16,7 @@ import { Hooks } from './lifecycle/hooks.ts';
 import { LifecycleSignals } from './lifecycle/signals.ts';
 import { WaitGroup } from './lifecycle/wait-group.ts';
 import type { RequestMetrics } from './metrics/request-metrics.ts';
+import type { RequestTraces } from '#apiserver/trace/request-traces';
 import { PathMux } from './path-mux.ts';
 import { SecureServer, type SecureServerOptions, type ServeUpgrade } from './serving/secure-server.ts';
 import { UpgradeExchange } from './serving/upgrade-exchange.ts';
@@ -26,6 +27,7 @@ export interface GenericServerOptions {
   readonly auditing: Auditing | undefined;
   readonly flowControl: FlowControl | undefined;
   readonly metrics: RequestMetrics;
+  readonly traces: RequestTraces;
   readonly log: ChainLog & { health(endpoint: string, check: string, error: unknown): void };
   /** undefined: no port; requests come by the in-process transport only. */
   readonly serving: (SecureServerOptions & { readonly bindAddress: string; readonly port: number }) | undefined;
@@ -128,6 +130,7 @@ export class GenericServer {
     const rawPath = question < 0 ? exchange.url : exchange.url.slice(0, question);
     const query = question < 0 ? '' : exchange.url.slice(question + 1);
     const context = new RequestContext(exchange, decodePath(rawPath), query, unknownInfo);
+    this.options.traces.begin(context);
     void this.#serve(context);
     if (context.longRunning && context.info.verb === 'watch' && !exchange.closed) {
       this.#openWatches.add(exchange);

@@ -25,6 +25,7 @@ import { withWatchTermination } from '#apiserver/endpoints/filters/watch-termina
 import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestTraces } from '#apiserver/trace/request-traces';
 import type { RE2JS } from 're2js';
 import type { LifecycleSignals } from './lifecycle/signals.ts';
 import type { WaitGroup } from './lifecycle/wait-group.ts';
@@ -43,6 +44,7 @@ export interface ChainLog {
 export interface HandlerChainOptions {
   readonly log: ChainLog;
   readonly metrics: RequestMetrics;
+  readonly traces: RequestTraces;
   readonly signals: LifecycleSignals;
   readonly requests: WaitGroup;
   readonly watches: WaitGroup;
@@ -106,7 +108,7 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
             options.metrics.inFlight,
           ),
         },
-    { name: 'Authorization', filter: withAuthorization(options.authorization) },
+    { name: 'Authorization', filter: withAuthorization(options.authorization, options.traces) },
   ];
 }
 

@@ -139,6 +139,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         maxMutatingInFlight: requests.maxMutatingRequestsInflight,
         priorityAndFairness: requests.enablePriorityAndFairness,
         goawayChance: requests.goawayChance,
+        traces: requests.requestTraces,
         hstsDirectives: requests.strictTransportSecurityDirectives,
         corsAllowedOrigins: requests.corsAllowedOrigins.map(compileOrigin),
       },

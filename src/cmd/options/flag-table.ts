@@ -28,6 +28,7 @@ const own: Readonly<Record<string, FlagSpec>> = {
   'redis-accept-data-loss': { section: 'Kubenest', type: 'bool', default: 'false' },
   'redis-key-prefix': { section: 'Kubenest', type: 'string', default: 'kubenest' },
   'redis-url': { section: 'Kubenest', type: 'string', default: '' },
+  'request-traces': { section: 'Kubenest', type: 'int', default: '0' },
 };
 
 /** Where the default is ours, which --help shows; upstream's is accepted too, and means what it says. */

@@ -22,6 +22,12 @@ export class RequestOptions {
   @Flag('enable-priority-and-fairness')
   enablePriorityAndFairness = true;
 
+  /** This flag is ours: the last writing requests of which all that decided is kept at /debug/traces; 0: those alone that ask. */
+  @Flag('request-traces')
+  @Min(0, { message: '--request-traces can not be negative value' })
+  @Max(10_000, { message: '--request-traces can not be greater than 10000' })
+  requestTraces = 0;
+
   @Flag('goaway-chance')
   @Min(0, { message: goawayMessage })
   @Max(0.02, { message: goawayMessage })

@@ -12,6 +12,8 @@ import {
 } from '#apiserver/cel/check/types';
 import { type DeclField, type DeclType, dynDecl, listDecl, mapDecl, objectDecl, simpleDecl } from '#apiserver/cel/decl-type';
 import { type Environment, PlanError, type Program } from '#apiserver/cel/environment';
+import { explainExpression, type PartValue } from '#apiserver/cel/explain';
+import type { Activation } from '#apiserver/cel/runtime/frame';
 import { Issues } from '#apiserver/cel/syntax/source';
 import { admissionEnvironment, type ExpressionAge, type VariableOptions } from './environment.ts';
 
@@ -24,6 +26,8 @@ export interface CompiledExpression {
   readonly error: string | undefined;
   /** undefined if it could not be checked. */
   readonly outputType: CelType | undefined;
+  /** The parts that made it what it is, for a request that is traced; none without a program. */
+  explain(activation: Activation): readonly PartValue[];
 }
 
 /** What expressions may come to. */
@@ -32,10 +36,25 @@ export const messageTypes: readonly CelType[] = [stringType];
 export const auditAnnotationTypes: readonly CelType[] = [stringType, nullType];
 export const variableTypes: readonly CelType[] = [anyType, dynType];
 
-/** Compiles an expression that has to come to one of some types. */
-export function compileExpression(environment: Environment, expression: string, returnTypes: readonly CelType[]): CompiledExpression {
-  const failed = (error: string, outputType?: CelType): CompiledExpression => ({ expression, program: undefined, error, outputType });
-  const compiled = environment.compile(expression);
+const unexplained = (): readonly PartValue[] => [];
+
+/**
+ * Compiles an expression that has to come to one of some types. `environmentOf` is called again where somebody wants to know
+ * why it came to what it did: no expression keeps its environment for that.
+ */
+export function compileExpression(
+  environmentOf: () => Environment,
+  expression: string,
+  returnTypes: readonly CelType[],
+): CompiledExpression {
+  const failed = (error: string, outputType?: CelType): CompiledExpression => ({
+    expression,
+    program: undefined,
+    error,
+    outputType,
+    explain: unexplained,
+  });
+  const compiled = environmentOf().compile(expression);
   if (compiled instanceof Issues) return failed(`compilation failed: ${compiled}`);
   const { outputType } = compiled;
   if (!returnTypes.some((type) => type === anyType || isExactType(type, outputType))) {
@@ -44,7 +63,8 @@ export function compileExpression(environment: Environment, expression: string, 
     return failed(`must evaluate to ${wanted} but got ${describeType(outputType)}`);
   }
   try {
-    return { expression, program: compiled.program(), error: undefined, outputType };
+    const explain = (activation: Activation): PartValue[] => explainExpression(environmentOf(), expression, activation);
+    return { expression, program: compiled.program(), error: undefined, outputType, explain };
   } catch (error) {
     if (!(error instanceof PlanError)) throw error;
     return failed(`program instantiation failed: ${error.message}`);
@@ -69,11 +89,10 @@ export class PolicyCompiler {
 
   /** `age`: of this expression, where it is another than that of the policy. */
   compile(expression: string, returnTypes: readonly CelType[], options: VariableOptions, age = this.age): CompiledExpression {
-    const environment = admissionEnvironment(options, age).extend({
-      variables: { variables: variablesType },
-      declTypes: [objectDecl(variablesType.name, new Map(this.#fields))],
-    });
-    return compileExpression(environment, expression, returnTypes);
+    const variables = objectDecl(variablesType.name, new Map(this.#fields));
+    const environmentOf = (): Environment =>
+      admissionEnvironment(options, age).extend({ variables: { variables: variablesType }, declTypes: [variables] });
+    return compileExpression(environmentOf, expression, returnTypes);
   }
 }
 

@@ -41,7 +41,10 @@ export class MatchConditions {
       for (const condition of this.conditions) {
         const { value, error } = evaluation.evaluate(condition);
         if (error !== undefined) errors.push(error);
-        if (value === false) return false;
+        if (value === false) {
+          note(input, condition, activation);
+          return false;
+        }
       }
     } catch (error) {
       if (!(error instanceof OutOfBudget)) throw error;
@@ -51,4 +54,10 @@ export class MatchConditions {
     if (ignoreFailures) return false;
     return new Error(errors.length === 1 ? errors[0] : `[${[...new Set(errors)].join(', ')}]`);
   }
+}
+
+function note({ request }: EvaluationInput, { expression, explain }: CompiledExpression, activation: AdmissionActivation): void {
+  if (!request.trace) return;
+  const details = Object.fromEntries(explain(activation).map((part) => [part.expression, part.value]));
+  request.trace.note({ kind: 'matchCondition', name: expression, verdict: 'false', details });
 }

@@ -118,6 +118,9 @@ class MutationRound {
         this.#fail(invocation, error);
       }
     }
+    const { policy, binding } = invocation;
+    const name = `${policy.metadata.name} with binding ${binding.metadata.name}`;
+    request.trace?.note({ kind: 'policy', name, verdict: changed ? 'changed the object' : 'changed nothing' });
     return changed;
   }
 

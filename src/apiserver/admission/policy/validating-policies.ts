@@ -91,7 +91,14 @@ function enforce(request: Attributes, results: readonly (Evaluated | Configurati
 function act(request: Attributes, { policy, binding, result }: Evaluated): Denial[] {
   const denials: Denial[] = [];
   const actions = binding.spec?.validationActions ?? [];
-  result.decisions.forEach(({ admitted, message, reason }, expressionIndex) => {
+  const name = `${policy.metadata.name} with binding ${binding.metadata.name}`;
+  result.decisions.forEach(({ admitted, message, reason, parts = [] }, expressionIndex) => {
+    request.trace?.note({
+      kind: 'policy',
+      name,
+      verdict: admitted ? 'holds' : `does not hold (${actions.join(', ')})`,
+      ...(!admitted && { reason: message, details: Object.fromEntries(parts.map(({ expression, value }) => [expression, value])) }),
+    });
     if (admitted) return;
     for (const action of actions) {
       if (action === 'Deny') denials.push({ policy, binding, message, reason });

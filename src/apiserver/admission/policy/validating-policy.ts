@@ -7,6 +7,7 @@ import {
   messageTypes,
   PolicyCompiler,
 } from '#apiserver/admission/cel/expression';
+import type { PartValue } from '#apiserver/cel/explain';
 import { MatchConditions } from '#apiserver/admission/cel/match-conditions';
 import { maxEvaluatedMessageExpressionSizeBytes, runtimeCELCostBudget } from '#apiserver/cel/cost/limits';
 import type { ValidatingPolicySpec } from './policy-types.ts';
@@ -18,6 +19,8 @@ export interface PolicyDecision {
   readonly message: string;
   /** Of the Status; empty: Invalid. */
   readonly reason: string;
+  /** Of a request that is traced: what made the expression false. */
+  readonly parts?: readonly PartValue[];
 }
 
 /** What became of an audit annotation that has something to tell. */
@@ -95,7 +98,8 @@ export class ValidatingPolicy {
       if (value === true) return admitted;
       const validation = this.#validations[at]!;
       const message = messages[at] || validation.message.trim() || `failed expression: ${validation.condition.expression.trim()}`;
-      return { admitted: false, message, reason: validation.reason || 'Invalid' };
+      const parts = input.request.trace && validation.condition.explain(evaluation.activation);
+      return { admitted: false, message, reason: validation.reason || 'Invalid', ...(parts && { parts }) };
     });
   }
 

@@ -108,6 +108,7 @@ export function acceptsGzip(context: RequestContext): boolean {
 /** Sends a Status with its own code, in the media type that the client asked for. */
 export function respondStatus(context: RequestContext, status: Status): void {
   context.audit?.responseStatus(status);
+  context.trace?.failed(status.message ?? '');
   const type = metaSchema.struct('meta_v1.Status');
   let negotiated: Negotiated;
   try {

@@ -1,6 +1,7 @@
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { RequestAdmission } from '#apiserver/admission/request-admission';
 import type { RequestAudit } from '#apiserver/audit/request-audit';
+import type { RequestTrace } from '#apiserver/trace/request-trace';
 import type { Exchange, FlatHeaders } from './exchange.ts';
 import type { RequestInfo } from './request-info.ts';
 
@@ -34,6 +35,8 @@ export class RequestContext {
   admission: RequestAdmission | undefined;
   /** Made where the request is audited; without it nobody notes any. */
   auditAnnotations: Map<string, string> | undefined;
+  /** Of a request that is traced. */
+  trace: RequestTrace | undefined;
   /** What the audit notes of this request; undefined where it is not audited. */
   audit: RequestAudit | undefined;
   /** Milliseconds of the monotonic clock after which the request is answered with a time-out; 0: none. */
@@ -62,6 +65,7 @@ export class RequestContext {
     this.warnings = undefined;
     this.admission = undefined;
     this.auditAnnotations = undefined;
+    this.trace = undefined;
     this.audit = undefined;
     this.deadline = 0;
     this.longRunning = false;

@@ -34,7 +34,12 @@ export function validateMatchConditions(
       errors.push(required(at.child('expression')));
     } else {
       const environment = admissionEnvironment({ params, authorizer: true }, ageOf(text, known));
-      errors.push(...compileErrors(at.child('expression'), compileExpression(environment, text, conditionTypes)));
+      errors.push(
+        ...compileErrors(
+          at.child('expression'),
+          compileExpression(() => environment, text, conditionTypes),
+        ),
+      );
     }
     errors.push(...(name === '' ? [required(at.child('name'))] : validateQualifiedName(name, at.child('name'))));
     if (name !== '' && seen.has(name)) errors.push(duplicate(at.child('name'), name));
