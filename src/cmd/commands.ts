@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addExplainCommand } from './explain/explain-command.ts';
 import { OptionsError, readServerOptions } from './options/server-options.ts';
 import { addPluginCommands } from './plugin-tools/plugin-commands.ts';
 import { gitVersion } from './version.ts';
@@ -17,6 +18,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .description('print the version')
     .action(() => console.log(gitVersion));
   addPluginCommands(program);
+  addExplainCommand(program);
   // The flags are pflag's, whose syntax is not commander's: what follows the verb is read by the options.
   for (const [verb, name] of [
     ['serve', 'kubenest serve'],

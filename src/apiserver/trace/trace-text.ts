@@ -24,7 +24,7 @@ const longestValue = 100;
  */
 export function traceText(trace: TraceDocument): string {
   const { method, url, user, impersonator, status, message } = trace;
-  const who = `${user?.name ?? 'nobody'}${impersonator ? ` (in the name of whom ${impersonator.name} asks)` : ''}`;
+  const who = `${user?.name ?? 'nobody'}${impersonator ? `, whom ${impersonator.name} impersonates` : ''}`;
   const title = `${method} ${url} by ${who}: ${status || 'no answer yet'}${message && ` ${message}`}`;
   const stages = (Object.keys(titles) as TraceStage[]).flatMap((stage) => branchOf(stage, trace.steps));
   const warnings = trace.warnings.map((text): Branch => ({ line: `warning: ${text}` }));

@@ -1,0 +1,109 @@
+import { Buffer } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
+import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
+import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
+import { completeOptions } from '#cmd/options/complete';
+import { readServerOptions } from '#cmd/options/server-options';
+import { hashToken } from '#plugins/authentication/token-auth';
+
+export interface ApiRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
+  /** Sent as JSON. */
+  readonly body?: object | undefined;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** A server that can be asked, as its administrator or as whom a kubeconfig names. */
+export interface Api extends AsyncDisposable {
+  ask(request: ApiRequest): Promise<ApiAnswer>;
+}
+
+/** A server in this process with an empty store: the plugins and settings of a configuration file, no port. */
+export async function startApi(configFile: string | undefined): Promise<Api> {
+  const command = await readServerOptions(['--ephemeral', ...(configFile === undefined ? [] : [`--config=${configFile}`])]);
+  if (!('options' in command)) throw new Error('the configuration asks for no server');
+  const { config, dispose } = await completeOptions(command.options);
+  const { createApp } = await import('#cmd/app');
+  const token = randomBytes(16).toString('hex');
+  const administrator = { name: 'admin', groups: ['system:masters'] };
+  const tokens = new Map([...(config.authentication.tokens ?? []), [hashToken(token), administrator]]);
+  const app = await createApp({
+    ...config,
+    storage: { backend: 'embedded', file: undefined },
+    serving: undefined,
+    audit: undefined,
+    authentication: { ...config.authentication, tokens },
+  });
+  await app.start();
+  return {
+    async ask({ method, path, headers, body }) {
+      const exchange = new InProcessExchange({
+        method,
+        url: path,
+        headers: headersOf(headers, body, `Bearer ${token}`),
+        body: body && Buffer.from(JSON.stringify(body)),
+      });
+      app.server.serve(exchange);
+      const response = await exchange.response;
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    },
+    async [Symbol.asyncDispose]() {
+      await app.stop();
+      await dispose();
+    },
+  };
+}
+
+/** A server that runs, as the current context of a kubeconfig file has it. */
+export async function connectApi(kubeconfig: string): Promise<Api> {
+  const { url, certificateAuthority, insecure, serverName, clientCertificate, authorization } = await readKubeconfig(kubeconfig);
+  const agent = new https.Agent({ keepAlive: true });
+  return {
+    async ask({ method, path, headers, body }) {
+      const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+      const request = https.request(
+        new URL(path, url),
+        {
+          agent,
+          method,
+          headers: headersOf(headers, body, authorization),
+          rejectUnauthorized: !insecure,
+          ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
+          ...(serverName !== undefined && { servername: serverName }),
+          ...clientCertificate,
+        },
+        resolve,
+      );
+      request.on('error', reject).end(body && JSON.stringify(body));
+      const response = await promise;
+      const answered = new Headers();
+      for (const [name, value] of Object.entries(response.headers)) answered.set(name, String(value));
+      return { status: response.statusCode ?? 0, headers: answered, text: await text(response) };
+    },
+    [Symbol.asyncDispose]() {
+      agent.destroy();
+      return Promise.resolve();
+    },
+  };
+}
+
+function headersOf(headers: ApiRequest['headers'], body: object | undefined, authorization: string | undefined): IncomingHttpHeaders {
+  return {
+    accept: 'application/json',
+    ...(body && { 'content-type': 'application/json' }),
+    ...(authorization !== undefined && { authorization }),
+    ...headers,
+  };
+}

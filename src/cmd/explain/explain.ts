@@ -1,0 +1,177 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
+import { isJsonObject } from '#apimachinery/patch/own-property';
+import { traceHeader } from '#apiserver/trace/request-traces';
+import { type Api, type ApiAnswer, connectApi, startApi } from './api.ts';
+
+export type ExplainVerb = 'create' | 'apply' | 'update' | 'delete';
+
+/** What is to be explained. */
+export interface ExplainOptions {
+  /** Files of objects, each with one or more documents in YAML or JSON. */
+  readonly files: readonly string[];
+  readonly verb: ExplainVerb;
+  /** Who asks; undefined: whoever the kubeconfig names, or an administrator. */
+  readonly user?: string | undefined;
+  readonly groups: readonly string[];
+  /** Of objects that name none. */
+  readonly namespace: string;
+  /** The server that is asked; undefined: one in this process. */
+  readonly kubeconfig?: string | undefined;
+  /** The ServerConfiguration of the server in this process. */
+  readonly config?: string | undefined;
+  /** Files of objects that the server in this process is to have before: roles, policies, quotas. */
+  readonly present: readonly string[];
+  readonly output: 'tree' | 'json';
+}
+
+/** How long a kind may take to be served that a definition has just brought. */
+const attempts = 40;
+const attemptMs = 50;
+
+/**
+ * What a server would do with objects, and why, one text each. Nothing is stored: all are dry runs. Rejects with an Error for
+ * files that cannot be read, and for kinds that the server does not have.
+ */
+export async function* explain(options: ExplainOptions): AsyncGenerator<string> {
+  const objects = await documentsOf(options.files);
+  const present = await documentsOf(options.present);
+  await using api = options.kubeconfig === undefined ? await startApi(options.config) : await connectApi(options.kubeconfig);
+  const session = new Explanation(api, options);
+  if (options.kubeconfig === undefined) await session.prepare(present, objects);
+  for (const object of objects) yield await session.explain(object);
+}
+
+class Explanation {
+  constructor(
+    readonly api: Api,
+    readonly options: ExplainOptions,
+  ) {}
+
+  /** Gives an empty server what controllers would: namespaces with their service account; and rights to a user of whom nobody said any. */
+  async prepare(present: readonly KubeObject[], objects: readonly KubeObject[]): Promise<void> {
+    const namespaces = new Set([...present, ...objects].map(({ metadata }) => metadata.namespace ?? this.options.namespace));
+    for (const name of namespaces) {
+      await this.#create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+      await this.#create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: name } });
+    }
+    for (const object of present) {
+      const { status, text } = await this.#create(object);
+      if (status >= 400) throw new Error(`${object.kind} ${object.metadata.name ?? ''} could not be created: ${messageOf(text)}`);
+    }
+    if (this.options.user !== undefined && present.length === 0) await this.#create(everythingFor(this.options.user));
+    if (this.options.verb !== 'create' && this.options.verb !== 'apply') for (const object of objects) await this.#create(object);
+  }
+
+  async explain(object: KubeObject): Promise<string> {
+    const { user, groups, output } = this.options;
+    const answer = await this.#write(object, {
+      [traceHeader]: '1',
+      ...(user !== undefined && { 'impersonate-user': user }),
+      ...(groups.length > 0 && { 'impersonate-group': [...groups] }),
+    });
+    const path = answer.headers.get(traceHeader);
+    if (path === null) {
+      const warning = answer.headers.get('warning');
+      throw new Error(
+        `the server answered ${answer.status} without a trace${warning === null ? '' : `: ${warning}`}: ${messageOf(answer.text)}`,
+      );
+    }
+    const { text } = await this.api.ask({ method: 'GET', path: output === 'tree' ? `${path}?output=text` : path });
+    return text.trimEnd();
+  }
+
+  #create(object: KubeObject): Promise<ApiAnswer> {
+    return this.#pathOf(object).then((path) => this.api.ask({ method: 'POST', path, body: object }));
+  }
+
+  async #write(object: KubeObject, headers: Readonly<Record<string, string | string[]>>): Promise<ApiAnswer> {
+    const collection = await this.#pathOf(object);
+    const one = `${collection}/${encodeURIComponent(object.metadata.name ?? '')}`;
+    const ask = (method: string, path: string, body?: object, type?: string): Promise<ApiAnswer> =>
+      this.api.ask({ method, path, body, headers: { ...headers, ...(type !== undefined && { 'content-type': type }) } });
+    switch (this.options.verb) {
+      case 'create':
+        return ask('POST', `${collection}?dryRun=All`, object);
+      case 'apply':
+        return ask('PATCH', `${one}?dryRun=All&force=true&fieldManager=kubenest-explain`, object, 'application/apply-patch+yaml');
+      case 'update':
+        return ask('PUT', `${one}?dryRun=All`, object);
+      case 'delete':
+        return ask('DELETE', `${one}?dryRun=All`);
+    }
+  }
+
+  /** Where objects of its kind are, in its namespace. A kind may need a moment to be served. */
+  async #pathOf({ apiVersion, kind, metadata }: KubeObject): Promise<string> {
+    const { group, version } = parseGroupVersion(apiVersion);
+    const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const { status, text } = await this.api.ask({ method: 'GET', path: root });
+      const found = status === 200 ? resourceOf(text, kind) : undefined;
+      if (found)
+        return found.namespaced
+          ? `${root}/namespaces/${metadata.namespace ?? this.options.namespace}/${found.name}`
+          : `${root}/${found.name}`;
+      if (this.options.present.length === 0) break;
+      await setTimeout(attemptMs);
+    }
+    throw new Error(`the server has no ${kind} of ${apiVersion}`);
+  }
+}
+
+interface Resource {
+  readonly name: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+function resourceOf(list: string, kind: string): Resource | undefined {
+  const { resources } = JSON.parse(list) as { readonly resources: readonly Resource[] };
+  return resources.find((one) => one.kind === kind && !one.name.includes('/'));
+}
+
+function everythingFor(name: string): KubeObject {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  return {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'kubenest-explain' },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup, kind: 'User', name }],
+  } as KubeObject;
+}
+
+async function documentsOf(files: readonly string[]): Promise<KubeObject[]> {
+  const { parseAllDocuments } = await import('yaml');
+  const all: KubeObject[] = [];
+  for (const file of files) {
+    const documents = parseAllDocuments(await readFile(file, 'utf8'), { version: '1.1' });
+    for (const document of documents) {
+      if (document.errors[0]) throw new Error(`${file}: ${document.errors[0].message}`);
+      const object: unknown = document.toJS({ maxAliasCount: 0 });
+      if (object === null) continue;
+      if (!isObject(object)) throw new Error(`${file}: a document must be an object with apiVersion, kind and metadata`);
+      all.push(...(object.kind === 'List' ? (object['items'] as KubeObject[]) : [object]));
+    }
+  }
+  return all;
+}
+
+function isObject(value: unknown): value is KubeObject {
+  return (
+    isJsonObject(value) &&
+    typeof value['apiVersion'] === 'string' &&
+    typeof value['kind'] === 'string' &&
+    (isJsonObject(value['metadata']) || value['kind'] === 'List')
+  );
+}
+
+function messageOf(text: string): string {
+  try {
+    return (JSON.parse(text) as { readonly message?: string }).message ?? text;
+  } catch {
+    return text;
+  }
+}
