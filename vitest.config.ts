@@ -12,6 +12,8 @@ export default defineConfig({
   oxc: { decorator: { legacy: true, emitDecoratorMetadata: true } },
   test: {
     include: ['src/**/*.test.ts', 'plugins/**/*.test.ts', 'scripts/**/*.test.ts', 'test/**/*.test.ts'],
+    // `TEST_STORAGE=redis` or `etcd`: where the test clusters keep their objects, instead of memory.
+    globalSetup: ['test/servers/test-storage.ts'],
     exclude: ['**/node_modules/**', '**/dist/**'],
     pool: 'forks',
     testTimeout: 20_000,

@@ -1,18 +1,24 @@
 // npm run setup: does the set-up, and nothing more without arguments. With them, what follows it, on the right Node:
 //   start [FLAGS]      the server
 //   test [ARGUMENTS]   the tests
+//   test-on BACKEND [ARGUMENTS]   the tests, with the objects of test clusters in redis or etcd
 //   run FILE [ARGUMENTS]    a script of the checkout
 //   node FILE [ARGUMENTS]   a script of the checkout that needs no build
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { getRedis } from './get-redis.mjs';
+import { backends, getServers, hasServer } from './get-servers.mjs';
 import { root, setUp, tell } from './toolchain.mjs';
 
 const [verb, ...args] = process.argv.slice(2);
+const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const commands = {
   start: () => [join(root, 'bin/kubenest'), ['serve', ...args]],
-  test: (node) => [node, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args]],
+  test: (node) => [node, [vitest, 'run', ...args]],
+  'test-on': (node) => {
+    process.env.TEST_STORAGE = args[0];
+    return [node, [vitest, 'run', ...args.slice(1)]];
+  },
   run: (node) => [node, args],
   node: (node) => [node, args],
 };
@@ -21,8 +27,10 @@ try {
   if (verb !== undefined && !Object.hasOwn(commands, verb))
     throw new Error(`${verb} is unknown, it must be one of ${Object.keys(commands).join(', ')}`);
   const node = setUp({ build: verb !== 'node' });
-  if (verb === 'test') getRedis(tell);
-  if (verb !== undefined) run(...commands[verb](node));
+  if (verb === 'test' || verb === 'test-on') getServers(tell);
+  if (verb === 'test-on' && !backends.includes(args[0])) throw new Error(`test-on needs a backend: ${backends.join(' or ')}`);
+  if (verb === 'test-on' && !hasServer(args[0])) tell(`there is no ${args[0]}: its tests are skipped`);
+  else if (verb !== undefined) run(...commands[verb](node));
 } catch (error) {
   console.error(`set-up: ${error.message}`);
   process.exitCode = 1;

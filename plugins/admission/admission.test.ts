@@ -1,5 +1,5 @@
-import type { KubeObject } from 'kubenest/sdk';
-import { admissionTable, fakeInformers } from 'kubenest/sdk/testing';
+import type { Client, KubeObject } from 'kubenest/sdk';
+import { admissionTable, fakeInformers, fakeServices } from 'kubenest/sdk/testing';
 import { AlwaysAdmit, AlwaysDeny } from './always.ts';
 import { DefaultIngressClass } from './default-ingress-class.ts';
 import { DefaultStorageClass } from './default-storage-class.ts';
@@ -154,7 +154,33 @@ const namespaces = fakeInformers({
   ],
 });
 const configMap = (namespace: string): KubeObject => object('v1', 'ConfigMap', {}, { namespace });
-admissionTable(new NamespaceLifecycle(namespaces), [
+/** A store in which there is what the informers do not know yet. */
+const live = (...objects: KubeObject[]): Client => ({
+  ...fakeServices().client,
+  get: async (_, namespace, name) => objects.find(({ metadata }) => (metadata.namespace ?? '') === namespace && metadata.name === name),
+});
+const newNamespaces = live(
+  object('v1', 'Namespace', { status: { phase: 'Active' } }, { name: 'new' }),
+  object('v1', 'Namespace', { status: { phase: 'Terminating' } }, { name: 'just-deleted' }),
+);
+const lagging = new NamespaceLifecycle(
+  fakeInformers({ namespaces: [object('v1', 'Namespace', { status: { phase: 'Active' } }, { name: 'just-deleted' })] }),
+  newNamespaces,
+);
+admissionTable(lagging, [
+  { name: 'an object of a namespace that the informer does not know yet', object: configMap('new') },
+  {
+    name: 'the deletion of a namespace',
+    oldObject: object('v1', 'Namespace', {}, { name: 'just-deleted' }),
+    operation: 'DELETE',
+  },
+  {
+    name: 'an object of a namespace of whose deletion the informer does not know yet',
+    object: configMap('just-deleted'),
+    denied: /because it is being terminated/,
+  },
+]);
+admissionTable(new NamespaceLifecycle(namespaces, newNamespaces), [
   { name: 'an object of a namespace that is there', object: configMap('ns') },
   { name: 'an object of a namespace that is not', object: configMap('none'), denied: /namespaces "none" not found/ },
   {
@@ -189,7 +215,13 @@ const accounts = fakeInformers({
   ],
 });
 const mirror = { 'kubernetes.io/config.mirror': 'x' };
-admissionTable(new ServiceAccountAdmission(accounts), [
+const newAccount = live(object('v1', 'ServiceAccount', { automountServiceAccountToken: false }, { name: 'new', namespace: 'ns' }));
+admissionTable(new ServiceAccountAdmission(accounts, newAccount), [
+  {
+    name: 'an account that the informer does not know yet',
+    object: pod({ serviceAccountName: 'new' }),
+    want: { spec: { containers, serviceAccountName: 'new', serviceAccount: 'new' } },
+  },
   {
     name: 'the default account and its pull secrets',
     object: pod(),

@@ -1,4 +1,4 @@
-import { AdmissionPlugin, type Attributes, type Informer, Informers, inject, newNotFound } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Client, type Informer, Informers, inject, newNotFound } from 'kubenest/sdk';
 
 /** Nothing is written in a namespace that does not exist. Upstream: kubernetes/plugin/pkg/admission/namespace/exists/admission.go. */
 @AdmissionPlugin({
@@ -8,12 +8,21 @@ import { AdmissionPlugin, type Attributes, type Informer, Informers, inject, new
 export class NamespaceExists {
   readonly #namespaces: Informer;
 
-  constructor(@inject(Informers) informers: Informers) {
+  constructor(
+    @inject(Informers) informers: Informers,
+    @inject(Client) private readonly client: Client,
+  ) {
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
   }
 
-  validate({ namespace, kind }: Attributes): void {
+  validate({ namespace, kind }: Attributes): void | Promise<void> {
     if (!namespace || (kind.group === '' && kind.kind === 'Namespace') || this.#namespaces.get('', namespace)) return;
-    throw newNotFound({ group: '', resource: 'namespaces' }, namespace);
+    return this.#find(namespace);
+  }
+
+  /** Another server may just have made it. */
+  async #find(namespace: string): Promise<void> {
+    const found = await this.client.get({ group: '', version: 'v1', resource: 'namespaces' }, '', namespace);
+    if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);
   }
 }

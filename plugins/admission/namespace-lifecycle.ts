@@ -1,6 +1,7 @@
 import {
   AdmissionPlugin,
   type Attributes,
+  Client,
   forbidden,
   type Informer,
   Informers,
@@ -14,6 +15,8 @@ interface Namespace extends KubeObject {
   readonly status?: { readonly phase?: string };
 }
 
+/** As long as upstream's forceLiveLookupTTL. */
+const forceLiveLookupMs = 30_000;
 const immortal = new Set(['default', 'kube-system', 'kube-public']);
 /** Kinds of which objects may be asked about in a namespace that is not there. */
 const accessReviews = new Set(['localsubjectaccessreviews']);
@@ -29,29 +32,61 @@ const accessReviews = new Set(['localsubjectaccessreviews']);
 export class NamespaceLifecycle {
   readonly #namespaces: Informer<Namespace>;
 
-  constructor(@inject(Informers) informers: Informers) {
+  /** By name until when the informer is not believed: the namespace was just deleted. */
+  readonly #deleted = new Map<string, number>();
+
+  constructor(
+    @inject(Informers) informers: Informers,
+    @inject(Client) private readonly client: Client,
+  ) {
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
   }
 
-  admit(request: Attributes): void {
+  admit(request: Attributes): void | Promise<void> {
     const { operation, resource, namespace } = request;
     const isNamespace = resource.group === '' && resource.resource === 'namespaces';
-    if (operation === 'DELETE' && isNamespace && immortal.has(request.name)) {
-      throw newForbidden(resource, request.name, 'this namespace may not be deleted');
+    if (operation === 'DELETE' && isNamespace) {
+      if (immortal.has(request.name)) throw newForbidden(resource, request.name, 'this namespace may not be deleted');
+      this.#noteDeletion(request.name);
     }
     if (!namespace || isNamespace || operation !== 'CREATE') return;
     if (resource.group === 'authorization.k8s.io' && accessReviews.has(resource.resource)) return;
     const found = this.#namespaces.get('', namespace);
-    if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);
-    if (found.status?.phase !== 'Terminating' && found.metadata.deletionTimestamp === undefined) return;
-    const denied = forbidden(request, `unable to create new content in namespace ${namespace} because it is being terminated`);
-    denied.status.details = {
-      ...denied.status.details,
-      causes: [
-        ...(denied.status.details?.causes ?? []),
-        { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' },
-      ],
-    };
-    throw denied;
+    if (!found || this.#isDeleted(namespace)) return this.#checkPresent(request, namespace);
+    checkAlive(request, namespace, found);
   }
+
+  /** Asks the store: on one that several servers share, the informer may be behind. */
+  async #checkPresent(request: Attributes, namespace: string): Promise<void> {
+    const found = await this.client.get({ group: '', version: 'v1', resource: 'namespaces' }, '', namespace);
+    if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);
+    checkAlive(request, namespace, found as Namespace);
+  }
+
+  #noteDeletion(name: string): void {
+    const now = performance.now();
+    for (const [other, until] of this.#deleted) {
+      if (until > now) break;
+      this.#deleted.delete(other);
+    }
+    this.#deleted.delete(name);
+    this.#deleted.set(name, now + forceLiveLookupMs);
+  }
+
+  #isDeleted(name: string): boolean {
+    return this.#deleted.size > 0 && (this.#deleted.get(name) ?? 0) > performance.now();
+  }
+}
+
+function checkAlive(request: Attributes, namespace: string, { status, metadata }: Namespace): void {
+  if (status?.phase !== 'Terminating' && metadata.deletionTimestamp === undefined) return;
+  const denied = forbidden(request, `unable to create new content in namespace ${namespace} because it is being terminated`);
+  denied.status.details = {
+    ...denied.status.details,
+    causes: [
+      ...(denied.status.details?.causes ?? []),
+      { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' },
+    ],
+  };
+  throw denied;
 }

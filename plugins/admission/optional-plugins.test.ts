@@ -68,10 +68,11 @@ admissionTable(
   NamespaceExists,
   [
     { name: 'a namespace that is there', object: configMap('ns') },
+    { name: 'a namespace that the informer does not know yet', object: configMap('just-made') },
     { name: 'a namespace that is not', object: configMap('new'), denied: /namespaces "new" not found/ },
     { name: 'a namespace itself', object: namespace('new') },
   ],
-  { informers },
+  { informers, client: { ...client, get: async (_, __, name) => (name === 'just-made' ? namespace(name) : undefined) } },
 );
 
 const asking = (requests: object) => ({ containers: [{ ...main, resources: { requests } }] });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Client, forbidden, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
 import { type Container, type ContainerSort, containersOf, type Pod, type PodSpec, refersToSecrets, type Volume } from './pod-walker.ts';
 
 interface ServiceAccount extends KubeObject {
@@ -31,7 +31,10 @@ const patience = { attempts: 10, waitMs: 150 };
 export class ServiceAccountAdmission {
   readonly #accounts: Informer<ServiceAccount>;
 
-  constructor(@inject(Informers) informers: Informers) {
+  constructor(
+    @inject(Informers) informers: Informers,
+    @inject(Client) private readonly client: Client,
+  ) {
     this.#accounts = informers.for({ group: '', resource: 'serviceaccounts' });
   }
 
@@ -69,11 +72,12 @@ export class ServiceAccountAdmission {
     return account ? check(account) : this.#find(request, spec.serviceAccountName).then(check);
   }
 
+  /** Asks the store, whose news the informer may not have; for the account that a controller makes of each namespace, again and again. */
   async #find(request: Attributes, name: string): Promise<ServiceAccount> {
     const attempts = name === defaultName ? patience.attempts : 1;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const account = this.#accounts.get(request.namespace, name);
-      if (account) return account;
+      const account = await this.client.get({ group: '', version: 'v1', resource: 'serviceaccounts' }, request.namespace, name);
+      if (account) return account as ServiceAccount;
       if (attempt + 1 < attempts) await new Promise((resolve) => setTimeout(resolve, patience.waitMs));
     }
     throw forbidden(

@@ -28,6 +28,7 @@ import { ResourceConfig } from '#apiserver/server/resource-config';
 import { GenericServer } from '#apiserver/server/generic-server';
 import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
 import { RegistryMetrics } from '#apiserver/server/metrics/metrics';
+import { consistencyCheckCounter } from '#apiserver/server/metrics/storage-metrics';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import { ConfiguredEgress } from '#apiserver/server/egress-selector/configured-egress';
 import { EndpointMapper } from '#apiserver/server/rest-mapper';
@@ -149,7 +150,16 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     groups: (): readonly ApiGroup[] => [...scheme.groups, ...contributed.groups],
   });
   const escalation = new EscalationCheck();
-  const storage = new StorageFactory(objects, new Map([...controlPlane.storeHooks, ...escalation.hooks]), config.eventTtlSeconds);
+  const countCheck = consistencyCheckCounter(registry);
+  const storage = new StorageFactory(
+    objects,
+    new Map([...controlPlane.storeHooks, ...escalation.hooks]),
+    config.eventTtlSeconds,
+    (resource, status, message) => {
+      countCheck(resource, status);
+      if (status === 'failure') log.error({ resource }, message);
+    },
+  );
   const contributed = new ContributedGroups(contributions, {
     taken: new Set(scheme.known.map(({ group }) => group)),
     storage,

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Buffer } from 'node:buffer';
-import type { KubeObject } from '#apimachinery/meta/types';
+import { groupResourceString } from '#apimachinery/api/errors';
+import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import type { Contribution } from '#apiserver/plugins/contribution';
 import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { Cacher } from '#apiserver/storage/cacher/cacher';
+import { systemClock } from '#apiserver/storage/cacher/clock';
+import { feedOf } from '#apiserver/storage/cacher/feed';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
 import { AdmissionOptions } from '#cmd/options/admission-options';
@@ -12,6 +16,9 @@ import { readServerOptions } from '#cmd/options/server-options';
 import type { ServerConfig, StorageConfig } from '#cmd/server-config';
 import { issueServingCertificate } from './serving-certificate.ts';
 import { hashToken } from '#plugins/authentication/token-auth';
+
+/** What a test may wait for the store at most, besides its answers. */
+const followMs = 1_000;
 
 export interface TestUser {
   readonly name: string;
@@ -24,9 +31,18 @@ export interface ConfiguredPlugin {
   readonly configuration: object;
 }
 
+/**
+ * A file of the embedded store, or a redis or etcd server, which others may share. `prefix` is of all keys there; clusters of
+ * one prefix have one store.
+ */
+export type TestStorage =
+  | { readonly file: string }
+  | { readonly redisUrl: string; readonly prefix?: string | undefined }
+  | { readonly etcdUrl: string; readonly prefix?: string | undefined };
+
 export interface TestClusterOptions {
-  /** Where objects are kept: in memory (the default), in a file of the embedded store, or in a redis or etcd server, which others may share. */
-  readonly storage?: { readonly file: string } | { readonly redisUrl: string } | { readonly etcdUrl: string } | undefined;
+  /** Where objects are kept. Default: what the environment's `KUBENEST_TEST_STORAGE` names (see `storageOfEnvironment`), else memory. */
+  readonly storage?: TestStorage | undefined;
   /** Listen on a free port of 127.0.0.1 with a certificate of its own. Without it requests go through `fetch` only, which costs no socket. */
   readonly listen?: boolean | undefined;
   /** Created as `admin`, in their order, before the cluster is handed out. */
@@ -51,7 +67,10 @@ export interface TestCluster extends AsyncDisposable {
   kubeconfig(user?: string): string;
   /** A configured KubeConfig of @kubernetes/client-node, which the test must have installed. */
   kubeConfig(user?: string): Promise<import('@kubernetes/client-node').KubeConfig>;
-  /** Like fetch, for paths, as a user (`admin` unless named; undefined is nobody): through the whole handler chain, without a connection. */
+  /**
+   * Like fetch, for paths, as a user (`admin` unless named; undefined is nobody): through the whole handler chain, without a connection.
+   * What a write changes counts for the next request, on every backend: policies, roles, quotas.
+   */
   fetch(path: string, init?: TestRequest): Promise<Response>;
   /** The token of a user. */
   token(user: string): string;
@@ -95,12 +114,27 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   return cluster;
 }
 
-function storageConfig(storage: TestClusterOptions['storage']): StorageConfig {
-  if (storage && 'redisUrl' in storage) return { backend: 'redis', url: storage.redisUrl, prefix: 'kubenest', acceptDataLoss: false };
+/**
+ * A store of the cluster's own in the server whose URL `KUBENEST_TEST_STORAGE` has: `redis:` and `rediss:` for redis, `http:` and `https:`
+ * for etcd. Undefined without the variable. So tests run on any backend without a change.
+ */
+function storageOfEnvironment(): TestStorage | undefined {
+  const url = process.env['KUBENEST_TEST_STORAGE'];
+  if (!url) return undefined;
+  const prefix = `test-${randomBytes(6).toString('hex')}`;
+  if (/^rediss?:/.test(url)) return { redisUrl: url, prefix };
+  if (/^https?:/.test(url)) return { etcdUrl: url, prefix };
+  throw new Error(`KUBENEST_TEST_STORAGE is ${JSON.stringify(url)}, it must be a URL of redis: or rediss:, or http: or https: for etcd`);
+}
+
+function storageConfig(storage = storageOfEnvironment()): StorageConfig {
+  if (storage && 'redisUrl' in storage)
+    return { backend: 'redis', url: storage.redisUrl, prefix: storage.prefix ?? 'kubenest', acceptDataLoss: false };
   if (storage && 'etcdUrl' in storage)
     return {
       backend: 'etcd',
       servers: [storage.etcdUrl],
+      prefix: storage.prefix,
       mediaType: 'application/vnd.kubernetes.protobuf',
       healthTimeoutMs: 2_000,
       readyTimeoutMs: 2_000,
@@ -169,6 +203,18 @@ async function withFlags(own: ServerConfig, flags: readonly string[]): Promise<S
   };
 }
 
+/** In what a cache differs from the storage; undefined also where one of them cannot be read any more. */
+async function differenceOf({ group, resource, cacher }: GroupResource & { readonly cacher: Cacher }): Promise<string | undefined> {
+  try {
+    const { revision, cacheDigest, storageDigest } = await cacher.checkConsistency();
+    return cacheDigest === storageDigest
+      ? undefined
+      : `the cache of ${groupResourceString({ group, resource })} differs from the storage at revision ${revision}`;
+  } catch {
+    return undefined;
+  }
+}
+
 class RunningCluster implements TestCluster {
   constructor(
     readonly app: App,
@@ -207,16 +253,30 @@ class RunningCluster implements TestCluster {
     return config;
   }
 
-  fetch(path: string, { method, headers = {}, body, as = 'admin', signal }: TestRequest = {}): Promise<Response> {
+  async fetch(path: string, { method, headers = {}, body, as = 'admin', signal }: TestRequest = {}): Promise<Response> {
     const bytes =
       body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
     const sent: Record<string, string> = { accept: 'application/json' };
     if (bytes) sent['content-type'] = 'application/json';
     if (as !== null) sent['authorization'] = `Bearer ${this.token(as)}`;
     for (const [name, value] of Object.entries(headers)) sent[name.toLowerCase()] = value;
-    const exchange = new InProcessExchange({ method: method ?? (bytes ? 'POST' : 'GET'), url: path, headers: sent, body: bytes, signal });
+    const verb = method ?? (bytes ? 'POST' : 'GET');
+    const exchange = new InProcessExchange({ method: verb, url: path, headers: sent, body: bytes, signal });
     this.app.server.serve(exchange);
-    return exchange.response;
+    const response = await exchange.response;
+    if (verb !== 'GET' && response.ok) await this.#followed();
+    return response;
+  }
+
+  /** Resolves when what was written has come to those who watch; of a store that is gone, a little later. */
+  async #followed(): Promise<void> {
+    const { storage } = this.app.storage;
+    const feed = feedOf(storage);
+    if (feed.isImmediate) return;
+    const revision = await storage.currentRevision().catch(() => 0);
+    await feed.waitFor(revision, followMs, systemClock);
+    // The caches hand events on in a later turn.
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** Creates an object of any kind that the server has. */
@@ -238,7 +298,15 @@ class RunningCluster implements TestCluster {
     if (response.status !== 201) throw new Error(`${object.kind} ${object.metadata.name ?? ''} was not created: ${await response.text()}`);
   }
 
+  /** Rejects where a cache did not have what the storage has: a bug of the server, whatever the test was about. */
   async [Symbol.asyncDispose](): Promise<void> {
+    const checked = Promise.all([...this.app.storage.resources].map(differenceOf));
+    const differences = await Promise.race([
+      checked,
+      new Promise<undefined>((resolve) => void setTimeout(() => resolve(undefined), followMs).unref()),
+    ]);
     await this.app.stop();
+    const found = differences?.filter((one) => one !== undefined) ?? [];
+    if (found.length > 0) throw new Error(found.join('; '));
   }
 }

@@ -20,7 +20,7 @@ describe('a kind that is defined', () => {
     });
     await eventually(`${definitions}/${widgets.name}`, ({ code }) => code === 404);
     expect((await eventually(widgets.path(), ({ code }) => code === 404)).body).toEqual({ text: '404 page not found\n' });
-    expect((await call(`/apis/${widgets.group}`)).code).toBe(404);
+    expect((await eventually(`/apis/${widgets.group}`, ({ code }) => code === 404)).code).toBe(404);
   });
 
   it('comes back with another scope, and without the old objects', async () => {

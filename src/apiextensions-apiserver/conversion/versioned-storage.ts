@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import { withoutResourceVersion } from '#apiserver/storage/cacher/resource-version';
 import { ConflictError } from '#apiserver/storage/errors';
 import type {
   CommitFeed,
@@ -137,12 +138,13 @@ class RenamingStorage extends StorageView {
     return stored.encode(object);
   }
 
-  /** Whether a write of the object would store other bytes than are stored. */
+  /** Whether a write of the object would store other bytes than are stored; where its revision stands in them does not count. */
   async isStale(key: string, shown: Buffer): Promise<boolean> {
     const record = await this.inner.get(key);
     if (!record) return false;
     const { served, stored } = this.versions;
-    return !record.value.equals(served === stored ? shown : this.#renamed(shown));
+    const written = served === stored ? shown : this.#renamed(shown);
+    return !withoutResourceVersion(record.value).equals(withoutResourceVersion(written));
   }
 }
 

@@ -4,7 +4,7 @@ import { parseEncoded } from '#apimachinery/runtime/json';
 import type { SchemaRegistry, TypeSource } from '#apimachinery/runtime/schema';
 import type { ResourceDefinition } from './resource-definition.ts';
 import { Store, type StoreHooks } from './store.ts';
-import { Cacher } from '#apiserver/storage/cacher/cacher';
+import { Cacher, type ConsistencyStatus } from '#apiserver/storage/cacher/cacher';
 import type { CommitFeed, Storage, StorageRecord } from '#apiserver/storage/storage';
 
 /** How a custom resource's objects are read and written in one version. */
@@ -25,11 +25,15 @@ export class StorageFactory {
   /** Of custom resources, one for each version that was asked for. */
   readonly #versions = new Set<GroupResource & { readonly cacher: Cacher }>();
 
-  /** `hooks`: by `group/resource`. `ttlSeconds`: of those kinds whose objects vanish, where it is another than the definition's. */
+  /**
+   * `hooks`: by `group/resource`. `ttlSeconds`: of those kinds whose objects vanish, where it is another than the definition's.
+   * `onConsistencyCheck`: told of each comparison of a cache with the storage.
+   */
   constructor(
     readonly storage: Storage & Partial<CommitFeed>,
     readonly hooks: ReadonlyMap<string, StoreHooks> = new Map(),
     readonly ttlSeconds: number | undefined = undefined,
+    readonly onConsistencyCheck?: (resource: GroupResource, status: ConsistencyStatus, message: string) => void,
   ) {}
 
   /** What reads and writes a resource's objects; of a virtual resource nothing can be read. */
@@ -52,6 +56,7 @@ export class StorageFactory {
       parse: (bytes: Buffer) => parseEncoded(bytes) as KubeObject,
       fields: fieldsOf(definition),
       resource: { group, resource },
+      onConsistencyCheck: (status, message) => this.onConsistencyCheck?.({ group, resource }, status, message),
       decode: versioned.decode,
     });
     const opened = { group, resource, cacher };
@@ -75,6 +80,7 @@ export class StorageFactory {
         parse: (bytes: Buffer) => parseEncoded(bytes) as KubeObject,
         fields: fieldsOf(definition),
         resource: { group, resource },
+        onConsistencyCheck: (status, message) => this.onConsistencyCheck?.({ group, resource }, status, message),
         indexed: Object.keys(definition.selectableFields).filter((field) => field === 'spec.nodeName'),
       });
       found = { group, resource, cacher };

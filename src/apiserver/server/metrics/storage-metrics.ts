@@ -1,5 +1,7 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { GroupResource } from '#apimachinery/meta/types';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
+import type { ConsistencyStatus } from '#apiserver/storage/cacher/cacher';
 
 /** How many objects are stored. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
 export function registerStorageMetrics(registry: Registry, storage: StorageFactory): void {
@@ -27,4 +29,15 @@ export function registerStorageMetrics(registry: Registry, storage: StorageFacto
       },
     }),
   );
+}
+
+/** Counts comparisons of caches with the storage. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
+export function consistencyCheckCounter(registry: Registry): (resource: GroupResource, status: ConsistencyStatus) => void {
+  const counter = new Counter({
+    name: 'apiserver_storage_consistency_checks_total',
+    help: 'Counter for status of consistency checks between etcd and watch cache',
+    labelNames: ['group', 'resource', 'status'],
+    registers: [registry],
+  });
+  return ({ group, resource }, status) => counter.inc({ group, resource, status });
 }

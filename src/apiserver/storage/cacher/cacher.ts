@@ -37,6 +37,9 @@ import { BookmarkEvent, ErrorEvent } from './watch-event.ts';
 import { WatchGroups } from './watch-groups.ts';
 import { Watcher, type WatchHandle, type WatchSink, type WatchSource } from './watcher.ts';
 
+/** As upstream's metric names them. */
+export type ConsistencyStatus = 'success' | 'failure' | 'error';
+
 export interface CacherOptions {
   readonly storage: Storage & Partial<CommitFeed>;
   /** `/pods/`: all keys under it are the resource's. */
@@ -53,8 +56,8 @@ export interface CacherOptions {
   readonly historyMs?: number | undefined;
   /** How often a watch with bookmarks gets one. Default: 60 s. */
   readonly bookmarkMs?: number | undefined;
-  /** Called when the cache differs from the storage, which is checked every 5 minutes: a bug, to be told loudly. */
-  readonly onInconsistency?: ((message: string) => void) | undefined;
+  /** Called after each comparison with the storage, every 5 minutes. `failure`: they differ, a bug, to be told loudly; `error`: the storage could not be read. */
+  readonly onConsistencyCheck?: ((status: ConsistencyStatus, message: string) => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
 }
@@ -148,7 +151,7 @@ export class Cacher {
       defer: (callback) => setImmediate(callback),
       remove: (watcher) => this.#groups.remove(watcher),
     };
-    this.#stopChecking = this.#clock.every(consistencyCheckMs * (1 + 0.5 * this.#random()), () => this.#check(options.onInconsistency));
+    this.#stopChecking = this.#clock.every(consistencyCheckMs * (1 + 0.5 * this.#random()), () => this.#check(options.onConsistencyCheck));
     this.#feed = feedOf(options.storage, this.#clock);
     this.#unsubscribe = this.#feed.subscribe({
       prefix: this.#prefix,
@@ -258,14 +261,13 @@ export class Cacher {
     return { revision, cacheDigest, storageDigest };
   }
 
-  #check(onInconsistency: ((message: string) => void) | undefined): void {
+  #check(onCheck: CacherOptions['onConsistencyCheck']): void {
     this.checkConsistency().then(
       ({ revision, cacheDigest, storageDigest }) => {
-        if (cacheDigest !== storageDigest) onInconsistency?.(`the cache of ${this.#name} differs from the storage at revision ${revision}`);
+        if (cacheDigest === storageDigest) onCheck?.('success', '');
+        else onCheck?.('failure', `the cache of ${this.#name} differs from the storage at revision ${revision}`);
       },
-      () => {
-        // The storage could not be read at that revision: the next check will tell.
-      },
+      (error: unknown) => onCheck?.('error', (error as Error).message),
     );
   }
 

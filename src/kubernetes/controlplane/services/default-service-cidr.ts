@@ -6,6 +6,7 @@ import { serviceCIDRs } from './cluster-ip-allocator.ts';
 
 const name = 'kubernetes';
 const controllerName = 'kubernetes-service-cidr-controller';
+const pollMs = 20;
 
 /**
  * Keeps the ServiceCIDR `kubernetes`, made of `--service-cluster-ip-range`. One that says something else stays: other
@@ -21,10 +22,23 @@ export class DefaultServiceCIDR {
     readonly warn: (message: string) => void,
   ) {}
 
-  /** Resolves when addresses can be given. */
+  /** Resolves when addresses can be given: it is there, and the cache that allocators look at has it. */
   whenPresent(): Promise<void> {
-    this.#first ??= this.ensure();
+    this.#first ??= this.#untilKnown().catch((error: unknown) => {
+      // The next who asks tries again.
+      this.#first = undefined;
+      throw error;
+    });
     return this.#first;
+  }
+
+  async #untilKnown(): Promise<void> {
+    await this.ensure();
+    while (!this.client.peek(serviceCIDRs, '', name)) {
+      // It is there unless somebody has deleted it meanwhile.
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+      await this.ensure();
+    }
   }
 
   async ensure(): Promise<void> {
