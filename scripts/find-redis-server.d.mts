@@ -1,1 +1,3 @@
+export const wheelFolder: string;
+export function findRedisServers(): string[];
 export function findRedisServer(): string | undefined;

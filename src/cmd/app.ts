@@ -50,6 +50,7 @@ import { ContributedGroups } from './contributed-groups.ts';
 import { newAuditing } from './auditing.ts';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
 import { Encryption } from './encryption.ts';
+import { tellDurability } from './durability.ts';
 import { ObjectStorage } from '#apiserver/storage/value/object-storage';
 import { newFlowControl } from './flow-control.ts';
 import { bridgeExpress } from './express-bridge.ts';
@@ -243,6 +244,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   server.addHealthCheck({ name: 'etcd', check: () => objects.healthy(etcd?.healthTimeoutMs) });
   if (encrypted && (encryption.reloads || encrypted.usesKms)) server.addHealthCheck(encrypted.healthCheck);
   server.addReadyCheck({ name: 'etcd-readiness', check: () => objects.healthy(etcd?.readyTimeoutMs) });
+  tellDurability(server, objects, { log, registry });
   server.addReadyCheck({ name: 'informer-sync', check: () => storage.whenReady() });
   if (config.authentication.serviceAccounts)
     installOpenIdRoutes(server, config.authentication.serviceAccounts, log, config.externalHostname);

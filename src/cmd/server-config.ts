@@ -1,4 +1,5 @@
 import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
+import type { RedisStorageOptions } from '#plugins/storage/redis/redis-storage';
 import type { StorageMediaType } from './object-forms.ts';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
@@ -112,8 +113,13 @@ export type StorageConfig =
       /** undefined: in memory. */
       readonly file: string | undefined;
     }
-  | { readonly backend: 'redis'; readonly url: string; readonly prefix: string; readonly acceptDataLoss: boolean }
+  | RedisConfig
   | EtcdConfig;
+
+/** A redis, which other API servers may share. */
+export interface RedisConfig extends RedisStorageOptions {
+  readonly backend: 'redis';
+}
 
 /** An etcd, which other API servers may share. */
 export interface EtcdConfig extends Omit<EtcdStorageOptions, 'dial'> {

@@ -147,6 +147,7 @@ export * as protobufMessage from '#apimachinery/runtime/message-table';
 export { compareKeys, hasUncommonOrder, lowerBound, validateKey, validatePrefix } from '#apiserver/storage/key';
 export type {
   CommitFeed,
+  Durability,
   Encode,
   GetOptions,
   ListOptions,

@@ -128,8 +128,7 @@ function storageOfEnvironment(): TestStorage | undefined {
 }
 
 function storageConfig(storage = storageOfEnvironment()): StorageConfig {
-  if (storage && 'redisUrl' in storage)
-    return { backend: 'redis', url: storage.redisUrl, prefix: storage.prefix ?? 'kubenest', acceptDataLoss: false };
+  if (storage && 'redisUrl' in storage) return { backend: 'redis', url: storage.redisUrl, prefix: storage.prefix };
   if (storage && 'etcdUrl' in storage)
     return {
       backend: 'etcd',

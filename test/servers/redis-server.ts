@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../scripts/free-port.ts';
-import { findRedisServer } from '../../scripts/find-redis-server.mjs';
+import { findRedisServer, findRedisServers } from '../../scripts/find-redis-server.mjs';
 
 /** Where the binary is; undefined, with the reason to skip, where there is none. */
 export const redisServer: string | undefined = findRedisServer();
+/** All of this machine: of several versions. */
+export const redisServers: readonly string[] = findRedisServers();
 export const noRedis = 'there is no redis-server: npm run setup could not get one';
 
 export interface RedisServer extends AsyncDisposable {
@@ -17,25 +19,29 @@ export interface RedisServer extends AsyncDisposable {
   readonly port: number;
   readonly folder: string;
   readonly child: ChildProcess;
-  /** Kills it at once (SIGKILL), waits for its end, and starts it again on the same port and folder. */
+  /** Kills it at once (SIGKILL) and waits for its end. */
+  kill(): Promise<void>;
+  /** Kills it, and starts it again on the same port and folder. */
   restart(): Promise<RedisServer>;
   command(...args: string[]): string;
 }
 
-const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--save', ''];
+/** Settings with which acknowledged writes last. */
+export const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--save', ''];
 
 /** `settings`: as on its command line, instead of the durable ones. */
 export async function startRedis(
   settings: readonly string[] = durable,
   at?: { readonly port: number; readonly folder: string },
+  binary = redisServer,
 ): Promise<RedisServer> {
-  if (redisServer === undefined) throw new Error(noRedis);
+  if (binary === undefined) throw new Error(noRedis);
   const port = at?.port ?? (await freePort());
   const folder = at?.folder ?? mkdtempSync(join(tmpdir(), 'redis-'));
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...settings];
-  const child = spawn(redisServer, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(binary, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   const command = (...words: string[]): string =>
-    String(spawnSync(redisServer.replace(/-server$/, '-cli'), ['-p', String(port), ...words]).stdout).trim();
+    String(spawnSync(binary.replace(/-server$/, '-cli'), ['-p', String(port), ...words]).stdout).trim();
   while (command('PING') !== 'PONG') {
     if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
     await sleep(20);
@@ -51,9 +57,10 @@ export async function startRedis(
     folder,
     child,
     command,
+    kill,
     async restart() {
       await kill();
-      return startRedis(settings, { port, folder });
+      return startRedis(settings, { port, folder }, binary);
     },
     async [Symbol.asyncDispose]() {
       await kill();

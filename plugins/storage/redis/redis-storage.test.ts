@@ -1,7 +1,42 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { noRedis, type RedisServer, redisServer, startRedis } from '../../../test/servers/redis-server.ts';
+import { Buffer } from 'node:buffer';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../../../scripts/free-port.ts';
+import { startProxy } from '../../../test/servers/proxy.ts';
+import { durable, noRedis, redisServers, type RedisServer, redisServer, startRedis } from '../../../test/servers/redis-server.ts';
+import { Authority } from '#cmd/certificates/issue';
 import { storageConformance } from '#apiserver/storage/conformance';
+import { CompactedError, UnavailableError, UnknownOutcomeError } from '#apiserver/storage/errors';
+import type { Storage } from '#apiserver/storage/storage';
 import { RedisStorage } from './redis-storage.ts';
+
+const encode = (): Buffer => Buffer.from('1');
+/** What a user of redis needs besides the keys. */
+const rights = ['-@all', '+@read', '+@write', '+@scripting', '+@connection', '+info', '+config|get', '+time', '+waitaof'].filter(
+  (right) => right !== '+waitaof' || (redisServer !== undefined && hasWaitAof(redisServer)),
+);
+
+function disposable<T extends Storage>(storage: T): T & AsyncDisposable {
+  return Object.assign(storage, { [Symbol.asyncDispose]: () => storage.close() });
+}
+
+function hasWaitAof(binary: string): boolean {
+  const version = /v=(\d+)\.(\d+)/.exec(String(spawnSync(binary, ['--version']).stdout)) ?? [];
+  return Number(version[1]) * 10 + Number(version[2]) >= 72;
+}
+
+async function cutConnections(server: RedisServer): Promise<void> {
+  server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+}
+
+/** The part of the log that is appended to. */
+function newestLog(folder: string): string {
+  const files = readdirSync(join(folder, 'appendonlydir')).filter((name) => name.endsWith('.incr.aof'));
+  return join(folder, 'appendonlydir', files.sort().at(-1)!);
+}
 
 if (redisServer === undefined) it('needs a redis-server', ({ skip }) => skip(noRedis));
 else {
@@ -50,5 +85,161 @@ else {
 
   it('a server that is not there is refused', async () => {
     await expect(RedisStorage.open({ url: 'redis://127.0.0.1:1' })).rejects.toThrow(/redis cannot be reached/);
+  });
+
+  it('a replica is refused', async () => {
+    await using master = await startRedis();
+    await using replica = await startRedis([...durable, '--replicaof', '127.0.0.1', String(master.port)]);
+    await expect(RedisStorage.open({ url: replica.url })).rejects.toThrow(/this redis is a replica/);
+  });
+
+  it('a server that loses its settings is written to no more, until it has them again', async () => {
+    await using server = await startRedis();
+    await using storage = disposable(await RedisStorage.open({ url: server.url }));
+    expect(storage.durability()).toEqual({ isDurable: true, detail: expect.stringMatching(/^redis \d.* syncs its log with each write/) });
+    await storage.create('/pods/a', encode);
+    server.command('CONFIG', 'SET', 'appendfsync', 'no');
+    await cutConnections(server);
+    await vi.waitFor(() => expect(storage.create('/pods/b', encode)).rejects.toThrow(/redis has appendfsync no/), 5_000);
+    await expect(storage.healthy()).rejects.toThrow(/redis has appendfsync no/);
+    server.command('CONFIG', 'SET', 'appendfsync', 'always');
+    await vi.waitFor(() => storage.create('/pods/b', encode), 5_000);
+  });
+
+  it('data may be lost where that is accepted, and is told', async () => {
+    await using server = await startRedis(['--appendonly', 'no']);
+    await using storage = disposable(await RedisStorage.open({ url: server.url, acceptDataLoss: true }));
+    await storage.create('/pods/a', encode);
+    expect(storage.durability()).toEqual({ isDurable: false, detail: expect.stringContaining('appendonly no') });
+  });
+
+  it('a user with the rights that docs/redis.md names is enough', async () => {
+    await using server = await startRedis();
+    server.command('ACL', 'SETUSER', 'store', 'on', '>secret', '~kubenest:*', ...rights);
+    await using storage = disposable(await RedisStorage.open({ url: server.url.replace('//', '//store:secret@') }));
+    const { revision } = await storage.create('/pods/a', encode, { ttlSeconds: 1 });
+    await storage.update('/pods/a', revision, encode);
+    await storage.compact(await storage.currentRevision());
+    expect((await storage.list('/pods/')).count).toBe(1);
+    await storage.healthy();
+    await expect(RedisStorage.open({ url: server.url.replace('//', '//store:secret@'), prefix: 'other' })).rejects.toThrow(/key/);
+  });
+
+  it('TLS, with a certificate for each side', async () => {
+    const authority = await Authority.create('redis-test');
+    const own = await authority.issue({ commonName: 'redis', names: ['127.0.0.1'], usages: ['server'] });
+    const client = await authority.issue({ commonName: 'kubenest', usages: ['client'] });
+    const folder = mkdtempSync(join(tmpdir(), 'redis-tls-'));
+    const file = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const port = await freePort();
+    const flags = ['--tls-port', String(port), '--tls-cert-file', file('cert', own.cert), '--tls-key-file', file('key', own.key)];
+    await using _server = await startRedis([...durable, ...flags, '--tls-ca-cert-file', file('ca', authority.pair.cert)]);
+    const url = `rediss://127.0.0.1:${port}`;
+    const ca = Buffer.from(authority.pair.cert);
+    const shown = { certificate: Buffer.from(client.cert), key: Buffer.from(client.key) };
+    await using storage = disposable(await RedisStorage.open({ url, ca, ...shown }));
+    await storage.create('/pods/a', encode);
+    await expect(RedisStorage.open({ url, ca })).rejects.toThrow(UnavailableError);
+    await expect(RedisStorage.open({ url, ...shown })).rejects.toThrow(UnavailableError);
+    rmSync(folder, { recursive: true });
+  });
+
+  describe('a past that was lost', () => {
+    /** Opens, has seen `writes` writes, and finds another past when the server is back. */
+    async function loses(writes: number, lose: (server: RedisServer) => Promise<RedisServer>): Promise<{ before: number; after: number }> {
+      let server = await startRedis();
+      const storage = await RedisStorage.open({ url: server.url });
+      try {
+        for (let i = 0; i < writes; i++) await storage.create(`/pods/${i}`, encode);
+        const before = await storage.currentRevision();
+        server = await lose(server);
+        const after = await vi.waitFor(() => storage.currentRevision(), 10_000);
+        await storage.create('/pods/after', encode);
+        const next = storage.watch('/', before, new AbortController().signal).next();
+        if (after > before) await expect(next).rejects.toThrow(CompactedError);
+        else expect(await next).toMatchObject({ value: { key: '/pods/after' } });
+        return { before, after };
+      } finally {
+        await storage.close();
+        await server[Symbol.asyncDispose]();
+      }
+    }
+
+    it('is none where everything is there again', async () => {
+      const { before, after } = await loses(5, (server) => server.restart());
+      expect(after).toBe(before);
+    });
+
+    it('raises the revision where the log has lost its end', async () => {
+      const { before, after } = await loses(5, async (server) => {
+        await server.kill();
+        const log = newestLog(server.folder);
+        truncateSync(log, statSync(log).size - 300);
+        return server.restart();
+      });
+      expect(after).toBeGreaterThan(before + 1_000);
+    });
+
+    it('raises the revision where others have given the same revisions to other writes meanwhile', async () => {
+      const { before, after } = await loses(5, async (server) => {
+        await server.kill();
+        rmSync(join(server.folder, 'appendonlydir'), { recursive: true });
+        const back = await server.restart();
+        // As another server would, that had not seen the writes that are lost; ours cannot connect until it is done.
+        const other = await RedisStorage.open({ url: back.url });
+        for (let i = 0; i < 50; i++) await other.create(`/pods/other-${i}`, encode);
+        await other.close();
+        return back;
+      });
+      expect(after).toBeGreaterThan(before + 1_000);
+    });
+  });
+
+  it('a replica that becomes the master begins with higher revisions, whatever each server has seen', async () => {
+    await using master = await startRedis();
+    await using replica = await startRedis([...durable, '--replicaof', '127.0.0.1', String(master.port)]);
+    await using proxy = await startProxy(master.port);
+    await using one = disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}` }));
+    await one.create('/pods/a', encode);
+    await vi.waitFor(() => expect(replica.command('GET', 'kubenest:rev')).toBe('2'), 5_000);
+    // The replica is behind from here on.
+    replica.child.kill('SIGSTOP');
+    await using other = disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}` }));
+    const lost = [];
+    for (let i = 0; i < 5; i++) lost.push((await other.create(`/pods/lost-${i}`, encode)).revision);
+    await master.kill();
+    replica.child.kill('SIGCONT');
+    replica.command('REPLICAOF', 'NO', 'ONE');
+    proxy.target = replica.port;
+    const { revision } = await vi.waitFor(() => one.create('/pods/b', encode), 10_000);
+    expect(revision).toBeGreaterThan(Math.max(...lost) + 1_000);
+    await vi.waitFor(async () => expect((await other.get('/pods/b'))?.revision).toBe(revision), 10_000);
+    await expect(other.get('/pods/a', { revision: lost[0]! })).rejects.toThrow(CompactedError);
+  });
+
+  it('a write that is to be in the logs of replicas is of unknown outcome where they do not answer', async ({ skip }) => {
+    const binary = redisServers.find(hasWaitAof);
+    if (!binary) return skip('no redis-server here is 7.2 or newer');
+    await using master = await startRedis(durable, undefined, binary);
+    const replica = await startRedis([...durable, '--replicaof', '127.0.0.1', String(master.port)], undefined, binary);
+    await using storage = disposable(await RedisStorage.open({ url: master.url, syncedReplicas: 1 }));
+    expect(storage.durability().detail).toMatch(/WAITAOF 1 1/);
+    await vi.waitFor(() => storage.create('/pods/a', encode), 10_000);
+    replica.child.kill('SIGSTOP');
+    await expect(storage.create('/pods/b', encode)).rejects.toThrow(UnknownOutcomeError);
+    expect((await storage.get('/pods/b'))?.value.toString()).toBe('1');
+    replica.child.kill('SIGCONT');
+    await vi.waitFor(() => storage.create('/pods/c', encode), 10_000);
+    await replica[Symbol.asyncDispose]();
+  });
+
+  it('a server that cannot wait for the logs of replicas is refused where that is wanted', async ({ skip }) => {
+    const binary = redisServers.find((one) => !hasWaitAof(one));
+    if (!binary) return skip('no redis-server here is older than 7.2');
+    await using server = await startRedis(durable, undefined, binary);
+    await expect(RedisStorage.open({ url: server.url, syncedReplicas: 1 })).rejects.toThrow(/cannot wait for the logs of replicas/);
   });
 }

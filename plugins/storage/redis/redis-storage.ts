@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
 import {
   ClosedError,
   CompactedError,
@@ -11,6 +12,7 @@ import {
   validatePrefix,
 } from 'kubenest/sdk';
 import type {
+  Durability,
   Encode,
   GetOptions,
   ListOptions,
@@ -21,19 +23,22 @@ import type {
   StorageRecord,
   WriteOptions,
 } from 'kubenest/sdk';
-import { checkServer, Connection, durabilityProblems, type Reply } from './connection.ts';
-import { compactSome, events, expire, page, raise, read, startCompaction } from './scripts.ts';
+import { type Checking, Connection, type RedisTls, type Reply } from './connection.ts';
+import { adopt, compactSome, events, expire, page, read, startCompaction } from './scripts.ts';
+import { checkServer, durabilityProblems } from './server-check.ts';
 import { Tail } from './tail.ts';
 import { parseVersion } from './version.ts';
 import { type Write, WriteQueue, type Written } from './write-queue.ts';
 
-export interface RedisStorageOptions {
+export interface RedisStorageOptions extends RedisTls {
   /** `redis://user:password@host:port/database`, or `rediss:` for TLS. */
   readonly url: string;
   /** Of all keys in redis; several stores may share a server. Default: `kubenest`. */
   readonly prefix?: string | undefined;
   /** Open a server that may lose acknowledged writes. Default: false. */
   readonly acceptDataLoss?: boolean | undefined;
+  /** A write is acknowledged when the logs of so many replicas have it, too; needs redis 7.2. Default: 0. */
+  readonly syncedReplicas?: number | undefined;
   /** Every so often what was overwritten before the last time is forgotten. Default: 5 minutes; 0: never. */
   readonly compactionIntervalMs?: number | undefined;
 }
@@ -46,6 +51,7 @@ const eventBatch = 200;
 /** Keys that one call looks at: a call holds up all clients of the server. */
 const pageKeys = 500;
 const healthMs = 2_000;
+const durabilityMs = 30_000;
 
 /**
  * The store in one redis server (7.0 or newer), which several API servers may share. Each write is one step of a Lua script that
@@ -60,20 +66,30 @@ export class RedisStorage implements Storage {
   readonly #prefix: string;
   readonly #closing = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #acceptsDataLoss: boolean;
+  readonly #syncedReplicas: number;
+  /** What tells this store's writes from others. */
+  readonly #mark = randomBytes(6).toString('base64url');
   /** The highest revision that was seen: the store must never be behind it. */
   #seen: Revision = 1;
+  #durability: Durability = { isDurable: false, detail: 'redis was not asked yet' };
   #isExpiring = false;
 
   private constructor(options: RedisStorageOptions) {
     this.#prefix = options.prefix ?? 'kubenest';
-    this.#connection = new Connection(options.url);
-    this.#tailConnection = new Connection(options.url);
+    this.#acceptsDataLoss = options.acceptDataLoss ?? false;
+    this.#syncedReplicas = options.syncedReplicas ?? 0;
+    this.#connection = new Connection(options);
+    this.#tailConnection = new Connection(options);
     this.#tail = new Tail(this.#tailConnection, `${this.#prefix}:events`);
     this.#queue = new WriteQueue(
       this.#connection,
-      this.#prefix,
+      { prefix: this.#prefix, mark: this.#mark },
       (write) => this.#conflictOf(write),
-      (revision) => this.#note(revision),
+      (revision) => {
+        this.#tail.noteWritten({ revision, mark: this.#mark });
+        this.#note(revision);
+      },
     );
   }
 
@@ -92,15 +108,11 @@ export class RedisStorage implements Storage {
     }
   }
 
-  async #open({ acceptDataLoss = false, compactionIntervalMs = defaultCompactionMs }: RedisStorageOptions): Promise<void> {
-    await this.#connection.open();
+  async #open({ compactionIntervalMs = defaultCompactionMs }: RedisStorageOptions): Promise<void> {
+    await this.#connection.open((checking) => this.#adopt(checking));
     await this.#tailConnection.open();
-    await checkServer(this.#connection);
-    const problems = acceptDataLoss ? [] : await durabilityProblems(this.#connection);
-    if (problems.length > 0) throw new UnavailableError(`storage: ${problems.join('; ')} (--redis-accept-data-loss opens it nevertheless)`);
-    this.#seen = await this.currentRevision();
     this.#tail.start(this.#seen);
-    this.#connection.onReady(() => void this.#checkRevision().catch(() => {}));
+    this.#every(durabilityMs, () => this.#connection.check());
     this.#every(expiryMs, () => this.#expire());
     if (compactionIntervalMs > 0) {
       let last = 0;
@@ -241,17 +253,37 @@ export class RedisStorage implements Storage {
     return operation === 'P' && expected === 0 ? new KeyExistsError(key) : new ConflictError(key, current);
   }
 
-  /** Whether the store has gone back while nobody was connected to it; then it is raised, and watches begin anew. */
-  async #checkRevision(): Promise<void> {
-    this.#note(Number(await this.#connection.run(raise, this.#prefix, this.#seen)));
-    this.#tail.wake();
+  /**
+   * Before anything else is asked of a server that was connected to, or connected to again: whether it is one that the store can work
+   * on, whether its writes last, and whether it has what was written. Rejects with what is wrong.
+   */
+  async #adopt(connection: Checking): Promise<void> {
+    const { version, hasWaitAof, promotion } = await checkServer(connection);
+    const problems = await durabilityProblems(connection);
+    if (this.#syncedReplicas > 0 && !hasWaitAof)
+      throw new UnavailableError(`storage: redis ${version} cannot wait for the logs of replicas (--redis-synced-replicas); 7.2 can`);
+    if (problems.length > 0 && !this.#acceptsDataLoss)
+      throw new UnavailableError(`storage: ${problems.join('; ')} (--redis-accept-data-loss opens it nevertheless)`);
+    const { revision, mark } = this.#tail.last;
+    const [current] = (await connection.run(adopt, this.#prefix, this.#seen, revision, mark, promotion)) as readonly Reply[];
+    this.#queue.syncs = hasWaitAof && problems.length === 0 ? this.#syncedReplicas : undefined;
+    this.#durability = {
+      isDurable: problems.length === 0,
+      detail: problems.length > 0 ? problems.join('; ') : durableDetail(version, hasWaitAof, this.#syncedReplicas),
+    };
+    this.#note(Number(current));
+  }
+
+  /** As the server last said. */
+  durability(): Durability {
+    return this.#durability;
   }
 
   async #expire(): Promise<void> {
     if (this.#isExpiring) return;
     this.#isExpiring = true;
     try {
-      while (Number(await this.#connection.run(expire, this.#prefix, expiryBatch)) === expiryBatch);
+      while (Number(await this.#connection.run(expire, this.#prefix, expiryBatch, this.#mark)) === expiryBatch);
     } finally {
       this.#isExpiring = false;
     }
@@ -278,6 +310,11 @@ export class RedisStorage implements Storage {
   #refuseClosed(): void {
     if (this.#closing.signal.aborted) throw new ClosedError();
   }
+}
+
+function durableDetail(version: string, hasWaitAof: boolean, replicas: number): string {
+  const waits = hasWaitAof ? `, WAITAOF 1 ${replicas}` : '';
+  return `redis ${version} syncs its log with each write (appendfsync always${waits})`;
 }
 
 /** Of a read nothing is unknown: it can be asked again. */

@@ -6,8 +6,11 @@
  *     p:cur      hash: key -> `revision:createRevision` of what is there now
  *     p:keys     sorted set, all scores 0: the keys that have versions, in the order of their bytes
  *     p:h:KEY    sorted set, score = revision: the versions of a key, `revision:createRevision:P` + value, or `…:D` for a deletion
- *     p:events   stream, id = `revision-0`: k = key, o = P or D, r = the revision before (0: none)
+ *     p:events   stream, id = `revision-0`: k = key, o = P or D, r = the revision before (0: none), w = what tells this write from
+ *                another that got the same revision in a past that was lost
  *     p:ttl      sorted set, score = milliseconds since the epoch: keys that expire
+ *     p:epoch    counts how often the past was given up (see `adopt`)
+ *     p:failover the last promotion of a replica to the master that is known
  *
  * Values stand in the versions alone; who reads the stream gets them from there.
  */
@@ -21,13 +24,13 @@ return out`;
 
 const apply = `
 local function text(number) return string.format('%.0f', number) end
-local function put(p, at, key, operation, previous, created, value)
+local function put(p, at, key, operation, previous, created, value, mark_of_write)
   local mark = text(at) .. ':' .. text(created) .. ':' .. operation
   redis.call('ZADD', p .. ':h:' .. key, text(at), mark .. value)
   redis.call('ZADD', p .. ':keys', 0, key)
   if operation == 'P' then redis.call('HSET', p .. ':cur', key, text(at) .. ':' .. text(created))
   else redis.call('HDEL', p .. ':cur', key) end
-  redis.call('XADD', p .. ':events', text(at) .. '-0', 'k', key, 'o', operation, 'r', text(previous))
+  redis.call('XADD', p .. ':events', text(at) .. '-0', 'k', key, 'o', operation, 'r', text(previous), 'w', mark_of_write)
 end
 local function present(p, key)
   local state = redis.call('HGET', p .. ':cur', key)
@@ -42,7 +45,7 @@ end
 `;
 
 /**
- * ARGV: prefix, the revision that the values were made for to follow, then for each write: P or D, key, expected revision (0:
+ * ARGV: prefix, the revision that the values were made for to follow, the mark of the writes, then for each write: P or D, key, expected revision (0:
  * none), revision, milliseconds to live (0: for ever), value. Answers ['base', revision] if another writer was faster: nothing
  * has happened. Else ['done', result…], a result being the createRevision, or 0 if the key is at another revision than expected.
  */
@@ -51,14 +54,14 @@ local p = ARGV[1]
 local base = tonumber(redis.call('GET', p .. ':rev') or '1')
 if base ~= tonumber(ARGV[2]) then return { 'base', text(base) } end
 local out, last = { 'done' }, base
-for i = 3, #ARGV, 6 do
+for i = 4, #ARGV, 6 do
   local operation, key, expected, at, ttl = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4])
   local current, created = present(p, key)
   if current ~= expected then
     out[#out + 1] = '0'
   else
     if current == 0 then created = at end
-    put(p, at, key, operation, current, created, ARGV[i + 5])
+    put(p, at, key, operation, current, created, ARGV[i + 5], ARGV[3])
     if ttl > 0 then redis.call('ZADD', p .. ':ttl', text(milliseconds() + ttl), key) else redis.call('ZREM', p .. ':ttl', key) end
     last = at
     out[#out + 1] = text(created)
@@ -67,7 +70,7 @@ end
 redis.call('SET', p .. ':rev', text(last))
 return out`;
 
-/** ARGV: prefix, most. Deletes what has expired; answers how many. Several servers may call it: each key goes once. */
+/** ARGV: prefix, most, the mark of the writes. Deletes what has expired; answers how many. Several servers may call it: each key goes once. */
 export const expire = `${apply}
 local p = ARGV[1]
 local due = redis.call('ZRANGEBYSCORE', p .. ':ttl', '-inf', text(milliseconds()), 'LIMIT', 0, ARGV[2])
@@ -76,7 +79,7 @@ for _, key in ipairs(due) do
   local current, created = present(p, key)
   if current > 0 then
     last = last + 1
-    put(p, last, key, 'D', current, created, '')
+    put(p, last, key, 'D', current, created, '', ARGV[3])
   end
   redis.call('ZREM', p .. ':ttl', key)
 end
@@ -159,18 +162,33 @@ for _, entry in ipairs(entries) do
 end
 return #entries`;
 
+/** Revisions that are passed over where some of them may have been given and lost: more than a replica can be behind. */
+const passedOver = 1_000_000;
+
 /**
- * ARGV: prefix, the highest revision that was seen. Where the store has gone back behind it (a failover lost writes), raises the
- * revision above all that were given, and forgets the past, so that every watch ends and begins anew. Answers the revision.
+ * Whether the store is the one that a server knew before its connection broke. ARGV: prefix, the highest revision that it has seen, the
+ * revision and the mark of the last event that it has seen, and what names the promotion of this master ('' where it was
+ * never a replica). Where the revision has gone back, where the event is another or gone, or where a promotion is news, writes
+ * may have been lost: the revision is raised above all that were given, and the past is forgotten, so that every watch ends
+ * and begins anew and no revision means two states. Answers [revision, 1 if it was raised].
  */
-export const raise = `
+export const adopt = `
 local p = ARGV[1]
 local current = tonumber(redis.call('GET', p .. ':rev') or '1')
-local seen = tonumber(ARGV[2])
-if current >= seen then return string.format('%.0f', current) end
-local raised = string.format('%.0f', seen + 1000)
+local seen, at, promotion = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]
+local function lost()
+  if current < seen then return true end
+  if promotion ~= '' and current > 1 and redis.call('GET', p .. ':failover') ~= promotion then return true end
+  if at <= tonumber(redis.call('GET', p .. ':compact') or '0') or ARGV[4] == '' then return false end
+  local id = string.format('%.0f', at) .. '-0'
+  local entry = redis.call('XRANGE', p .. ':events', id, id)[1]
+  return not entry or entry[2][8] ~= ARGV[4]
+end
+local isLost = lost()
+if promotion ~= '' then redis.call('SET', p .. ':failover', promotion) end
+if not isLost then return { string.format('%.0f', current), 0 } end
+local raised = string.format('%.0f', math.max(current, seen) + ${passedOver})
 redis.call('SET', p .. ':rev', raised)
 redis.call('SET', p .. ':compact', raised)
-redis.call('DEL', p .. ':events')
 redis.call('INCR', p .. ':epoch')
-return raised`;
+return { raised, 1 }`;

@@ -6,11 +6,18 @@ import type { Connection, Reply } from './connection.ts';
 const blockMs = 5_000;
 const retryMs = 200;
 
+/** An event of the stream: its revision, and the mark that tells it from another of that revision in a past that was lost. */
+export interface Mark {
+  readonly revision: Revision;
+  readonly mark: string;
+}
+
 /** Tells how far the stream of events is, over a connection of its own, which waits for the next. */
 export class Tail {
   #revision: Revision = 0;
   #waiting = new Set<() => void>();
   #isClosed = false;
+  #last: Mark = { revision: 0, mark: '' };
 
   constructor(
     private readonly connection: Connection,
@@ -20,6 +27,16 @@ export class Tail {
   /** Everything up to it is in the stream. */
   get revision(): Revision {
     return this.#revision;
+  }
+
+  /** The last event that has come. */
+  get last(): Mark {
+    return this.#last;
+  }
+
+  /** This server has written an event itself, which the stream need not tell. */
+  noteWritten(written: Mark): void {
+    if (written.revision > this.#last.revision) this.#last = written;
   }
 
   /** Follows the stream from a revision on. */
@@ -49,6 +66,12 @@ export class Tail {
     this.wake();
   }
 
+  #note(id: Buffer, fields: Reply): void {
+    const revision = Number(id.toString('latin1').split('-')[0]);
+    this.noteWritten({ revision, mark: String((fields as readonly Reply[])[7] ?? '') });
+    this.wake(revision);
+  }
+
   async #follow(): Promise<void> {
     while (!this.#isClosed) {
       try {
@@ -56,8 +79,8 @@ export class Tail {
         const answer = (await this.connection.call('XREAD', 'COUNT', 1000, 'BLOCK', blockMs, 'STREAMS', this.stream, last)) as
           | readonly [readonly [Buffer, readonly (readonly [Buffer, Reply])[]]]
           | null;
-        const newest = answer?.[0][1].at(-1)?.[0];
-        if (newest) this.wake(Number(newest.toString('latin1').split('-')[0]));
+        const newest = answer?.[0][1].at(-1);
+        if (newest) this.#note(...newest);
       } catch {
         // The connection comes back by itself; what came meanwhile is in the stream.
         if (!this.#isClosed) await new Promise((resolve) => setTimeout(resolve, retryMs));

@@ -37,13 +37,15 @@ interface Encoded {
  * store can give; so a batch is made for the revisions that follow the current one, and made anew if another server was faster.
  */
 export class WriteQueue {
+  /** Of how many replicas the logs must have a write before it is acknowledged; undefined: the answer of the script is enough. */
+  syncs: number | undefined;
   readonly #waiting: Write[] = [];
   #running: Promise<void> | undefined;
 
   /** `conflict`: the error of a write whose key is at another revision. `onRevision`: told each revision that was written. */
   constructor(
     private readonly connection: Connection,
-    private readonly prefix: string,
+    private readonly store: { readonly prefix: string; readonly mark: string },
     private readonly conflict: (write: Write) => Promise<Error>,
     private readonly onRevision: (revision: Revision) => void,
   ) {}
@@ -76,7 +78,7 @@ export class WriteQueue {
     for (let left = batch; left.length > 0; ) {
       let prepared: readonly Buffer[];
       try {
-        prepared = (await this.connection.run(prepare, this.prefix, ...left.map(({ key }) => key))) as readonly Buffer[];
+        prepared = (await this.connection.run(prepare, this.store.prefix, ...left.map(({ key }) => key))) as readonly Buffer[];
       } catch (error) {
         throw notSent(error);
       }
@@ -128,7 +130,7 @@ export class WriteQueue {
     ]);
     let answer: readonly Reply[];
     try {
-      answer = (await this.connection.run(commit, this.prefix, base, ...args)) as readonly Reply[];
+      answer = (await this.#send(base, args)) as readonly Reply[];
     } catch (error) {
       for (const { write } of encoded) write.reject(error);
       return [];
@@ -144,6 +146,13 @@ export class WriteQueue {
       write.resolve({ revision, createRevision, value });
     }
     return [];
+  }
+
+  #send(base: Revision, args: readonly (string | number | Buffer)[]): Promise<Reply> {
+    const { prefix, mark } = this.store;
+    return this.syncs === undefined
+      ? this.connection.run(commit, prefix, base, mark, ...args)
+      : this.connection.runSynced(commit, this.syncs, prefix, base, mark, ...args);
   }
 
   #refuse(write: Write): void {

@@ -63,6 +63,12 @@ export interface WriteOptions {
   readonly ttlSeconds?: number | undefined;
 }
 
+/** Whether acknowledged writes last, as far as the backend can know it, and why: a clause. */
+export interface Durability {
+  readonly isDurable: boolean;
+  readonly detail: string;
+}
+
 /**
  * The contract of every backend. Writes are linearizable; what resolved is durable; a write whose outcome is unknown
  * rejects with `UnknownOutcomeError`, never with another error and never by resolving. Errors: `errors.ts` in this folder.
@@ -89,6 +95,8 @@ export interface Storage {
   requestProgress?(): Promise<void>;
   /** Whether a value is to be written again, though nothing of it changes: it is stored in an older form. */
   needsRewrite?(key: string): boolean;
+  /** Only backends have it whose durability is a matter of settings elsewhere. */
+  durability?(): Durability;
   /** Forgets what was overwritten or deleted before this revision. */
   compact(revision: Revision): Promise<void>;
   /** The revision of the last compaction; 0 if there was none. Reads at or after it are possible. */

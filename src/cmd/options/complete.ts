@@ -8,7 +8,7 @@ import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
 import { certificateNames, lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
 import { ownCertificates, servingCertificateOf } from '#cmd/certificates/own-certificates';
-import type { AggregationConfig, AuthenticationConfig, EtcdConfig, ServerConfig, StorageConfig } from '#cmd/server-config';
+import type { AggregationConfig, AuthenticationConfig, EtcdConfig, RedisConfig, ServerConfig, StorageConfig } from '#cmd/server-config';
 import type { StorageMediaType } from '#cmd/object-forms';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
@@ -105,7 +105,9 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const egress = await collect('--egress-selector-config-file', egressOf(options.kubelet));
   const encryption = await collect('--encryption-provider-config', readEncryption());
   const storage = await collect(
-    '--etcd-cafile, --etcd-certfile, --etcd-keyfile',
+    options.storage.storageBackend === 'redis'
+      ? '--redis-cafile, --redis-certfile, --redis-keyfile'
+      : '--etcd-cafile, --etcd-certfile, --etcd-keyfile',
     storageOf(options.storage, inMemory ? undefined : join(folder.path, 'kubenest.db')),
   );
   if (!tls || !authenticated || !authorizers || !storage || problems.length > 0) {
@@ -189,24 +191,33 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
 }
 
 async function storageOf(options: StorageOptions, file: string | undefined): Promise<StorageConfig> {
-  if (options.storageBackend === 'redis')
-    return { backend: 'redis', url: options.redisUrl, prefix: options.redisKeyPrefix, acceptDataLoss: options.redisAcceptDataLoss };
+  if (options.storageBackend === 'redis') return redisOf(options);
   if (options.storageBackend === 'etcd3') return etcdOf(options);
   return { backend: 'embedded', file };
 }
 
 /** Rejects for files that cannot be read. */
+async function readTlsFiles(ca: string, certificate: string, key: string): Promise<Pick<EtcdConfig, 'ca' | 'certificate' | 'key'>> {
+  const [first, second, third] = await Promise.all([ca, certificate, key].map(async (file) => (file === '' ? undefined : readFile(file))));
+  return { ca: first, certificate: second, key: third };
+}
+
+async function redisOf(options: StorageOptions): Promise<RedisConfig> {
+  return {
+    backend: 'redis',
+    url: options.redisUrl,
+    prefix: options.redisKeyPrefix,
+    acceptDataLoss: options.redisAcceptDataLoss,
+    syncedReplicas: options.redisSyncedReplicas,
+    ...(await readTlsFiles(options.redisCafile, options.redisCertfile, options.redisKeyfile)),
+  };
+}
+
 async function etcdOf(options: StorageOptions): Promise<EtcdConfig> {
-  const { etcdCafile, etcdCertfile, etcdKeyfile } = options;
-  const [ca, certificate, key] = await Promise.all(
-    [etcdCafile, etcdCertfile, etcdKeyfile].map(async (file) => (file === '' ? undefined : readFile(file))),
-  );
   return {
     backend: 'etcd',
     servers: options.etcdServers,
-    ca,
-    certificate,
-    key,
+    ...(await readTlsFiles(options.etcdCafile, options.etcdCertfile, options.etcdKeyfile)),
     prefix: options.etcdPrefix,
     compactionIntervalMs: options.etcdCompactionInterval,
     mediaType: options.storageMediaType as StorageMediaType,

@@ -26,7 +26,11 @@ const own: Readonly<Record<string, FlagSpec>> = {
   'data-dir': { section: 'Kubenest', type: 'string', default: './.kubenest' },
   ephemeral: { section: 'Kubenest', type: 'bool', default: 'false' },
   'redis-accept-data-loss': { section: 'Kubenest', type: 'bool', default: 'false' },
+  'redis-cafile': { section: 'Kubenest', type: 'string', default: '' },
+  'redis-certfile': { section: 'Kubenest', type: 'string', default: '' },
   'redis-key-prefix': { section: 'Kubenest', type: 'string', default: 'kubenest' },
+  'redis-keyfile': { section: 'Kubenest', type: 'string', default: '' },
+  'redis-synced-replicas': { section: 'Kubenest', type: 'int', default: '0' },
   'redis-url': { section: 'Kubenest', type: 'string', default: '' },
   'request-traces': { section: 'Kubenest', type: 'int', default: '0' },
 };

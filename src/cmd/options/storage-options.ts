@@ -12,6 +12,13 @@ function etcdOnly<T>(flag: string, unset: T): PropertyDecorator {
   );
 }
 
+/** A flag that says something of redis only. */
+function redisOnly<T>(flag: string, unset: T): PropertyDecorator {
+  return Check<StorageOptions>((value: T, { storageBackend }) =>
+    storageBackend === 'redis' || value === unset ? undefined : `--${flag} is for --storage-backend=redis`,
+  );
+}
+
 /** Which store holds the objects. Upstream: apiserver/pkg/server/options/etcd.go. */
 export class StorageOptions {
   @Flag('storage-backend')
@@ -41,6 +48,29 @@ export class StorageOptions {
   /** Opens a redis whose settings let acknowledged writes be lost. */
   @Flag('redis-accept-data-loss')
   redisAcceptDataLoss = false;
+
+  /** A write is acknowledged when the logs of so many replicas have it, too (redis 7.2). */
+  @Flag('redis-synced-replicas')
+  @redisOnly('redis-synced-replicas', 0)
+  @Min(0, { message: '--redis-synced-replicas must not be negative' })
+  redisSyncedReplicas = 0;
+
+  /** The authority of the redis server's certificate; without it, those of the system. */
+  @Flag('redis-cafile')
+  @redisOnly('redis-cafile', '')
+  redisCafile = '';
+
+  /** What this server shows redis. */
+  @Flag('redis-certfile')
+  @redisOnly('redis-certfile', '')
+  @Check<StorageOptions>((file: string, { redisKeyfile }) =>
+    (file === '') === (redisKeyfile === '') ? undefined : '--redis-certfile and --redis-keyfile are needed together',
+  )
+  redisCertfile = '';
+
+  @Flag('redis-keyfile')
+  @redisOnly('redis-keyfile', '')
+  redisKeyfile = '';
 
   /** Members of one etcd; the others are used when one fails. */
   @Flag('etcd-servers')

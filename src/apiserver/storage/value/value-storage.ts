@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { ConflictError } from '../errors.ts';
 import type {
   CommitFeed,
+  Durability,
   Encode,
   GetOptions,
   ListOptions,
@@ -23,9 +24,11 @@ type ReadValue = (record: StorageRecord) => Buffer;
 export abstract class ValueStorage implements Storage {
   /** Where the store itself has a feed. */
   readonly onCommit?: CommitFeed['onCommit'];
+  readonly durability?: () => Durability;
 
   constructor(protected readonly storage: Storage & Partial<CommitFeed>) {
     const { onCommit } = storage;
+    if (storage.durability) this.durability = () => storage.durability!();
     if (onCommit)
       this.onCommit = (listener) => onCommit.call(storage, (events) => listener(events.map((event) => this.#decodeEvent(event))));
   }

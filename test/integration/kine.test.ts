@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+import { kine, noKine, startKine } from '../servers/kine-server.ts';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+interface ConfigMap {
+  readonly metadata: { readonly name: string; readonly resourceVersion: string };
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+if (kine === undefined) it('needs kine', ({ skip }) => skip(noKine));
+else {
+  describe('two servers on one kine', () => {
+    let store: Awaited<ReturnType<typeof startKine>>;
+    let one: TestCluster;
+    let two: TestCluster;
+    beforeAll(async () => {
+      store = await startKine();
+      one = await startTestCluster({ storage: { etcdUrl: store.url } });
+      two = await startTestCluster({ storage: { etcdUrl: store.url } });
+    }, 60_000);
+    afterAll(async () => {
+      await one?.[Symbol.asyncDispose]();
+      await two?.[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    });
+
+    const create = (cluster: TestCluster, name: string): Promise<Response> =>
+      cluster.fetch(configMaps, { body: { metadata: { name }, data: { a: '1' } } });
+
+    it('read what the other has written, at once, alone and in lists', async () => {
+      for (let i = 0; i < 6; i++) {
+        const [writer, reader] = i % 2 === 0 ? [one, two] : [two, one];
+        expect((await create(writer, `read-${i}`)).status).toBe(201);
+        expect((await reader.fetch(`${configMaps}/read-${i}`)).status).toBe(200);
+        const { items } = (await (await reader.fetch(configMaps)).json()) as { readonly items: readonly ConfigMap[] };
+        expect(items.map(({ metadata }) => metadata.name)).toContain(`read-${i}`);
+      }
+    });
+
+    it('refuse what the other was faster with', async () => {
+      const object = (await (await create(one, 'raced')).json()) as ConfigMap;
+      const put = (cluster: TestCluster): Promise<Response> =>
+        cluster.fetch(`${configMaps}/raced`, { method: 'PUT', body: { ...object, data: { a: '2' } } });
+      expect((await Promise.all([put(one), put(two)])).map(({ status }) => status).sort()).toEqual([200, 409]);
+    });
+
+    it('show what the other writes, changes and deletes to who watches', async () => {
+      const leave = new AbortController();
+      const response = await two.fetch(`${configMaps}?watch=1`, { signal: leave.signal });
+      let text = '';
+      const reading = (async () => {
+        for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) text += new TextDecoder().decode(chunk);
+      })().catch(() => {});
+      const object = (await (await create(one, 'watched')).json()) as ConfigMap;
+      await one.fetch(`${configMaps}/watched`, { method: 'PUT', body: { ...object, data: { a: '2' } } });
+      await one.fetch(`${configMaps}/watched`, { method: 'DELETE' });
+      const seen = (): string[] =>
+        text
+          .split('\n')
+          .filter((line) => line.includes('"watched"'))
+          .map((line) => (JSON.parse(line) as { readonly type: string }).type);
+      while (!seen().includes('DELETED')) await sleep(20);
+      leave.abort();
+      await reading;
+      expect(seen()).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
+    });
+  });
+}

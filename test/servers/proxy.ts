@@ -1,0 +1,76 @@
+/** A proxy of TCP between a server and its store, by which tests cut, stop and slow down the network between them. */
+import type { Buffer } from 'node:buffer';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface Proxy extends AsyncDisposable {
+  readonly port: number;
+  /** Where new connections go. */
+  target: number;
+  /** Bytes come so much later, in both directions. */
+  delayMs: number;
+  /** New connections are refused, and those that are there broken off. */
+  cut(): void;
+  /** Nothing is passed on, and nothing is told of it. */
+  hold(): void;
+  /** All is as it was before `cut` and `hold`; what was held comes now. */
+  heal(): void;
+}
+
+export async function startProxy(target: number): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let isHeld = false;
+  const track = (socket: Socket): Socket => {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    if (isHeld) socket.pause();
+    return socket;
+  };
+  const server = createServer((client) => {
+    if (isCut) {
+      client.on('error', () => {}).destroy();
+      return;
+    }
+    const upstream = connect(proxy.target, '127.0.0.1');
+    pass(track(client), track(upstream));
+    pass(upstream, client);
+  });
+  const pass = (from: Socket, to: Socket): void => {
+    let last: Promise<void> = Promise.resolve();
+    from.setNoDelay(true).on('data', (data: Buffer) => {
+      if (proxy.delayMs === 0) to.write(data);
+      else {
+        const due = new Promise<void>((resolve) => setTimeout(resolve, proxy.delayMs));
+        last = Promise.all([last, due]).then(() => void (to.destroyed || to.write(data)));
+      }
+    });
+    from.on('close', () => to.destroy());
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const proxy: Proxy = {
+    port: (server.address() as AddressInfo).port,
+    target,
+    delayMs: 0,
+    cut() {
+      isCut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    hold() {
+      isHeld = true;
+      for (const socket of sockets) socket.pause();
+    },
+    heal() {
+      isCut = false;
+      isHeld = false;
+      for (const socket of sockets) socket.resume();
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return proxy;
+}
