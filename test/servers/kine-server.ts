@@ -16,7 +16,7 @@ export async function startKine(): Promise<{ readonly url: string } & AsyncDispo
   if (kine === undefined) throw new Error(noKine);
   const folder = mkdtempSync(join(tmpdir(), 'kine-'));
   const port = await freePort();
-  const args = ['--listen-address', `127.0.0.1:${port}`, '--endpoint', 'sqlite', '--metrics-bind-address', '0'];
+  const args = ['--listen-address', `127.0.0.1:${port}`, '--endpoint', 'sqlite://', '--metrics-bind-address', '0'];
   const child = spawn(kine, args, { cwd: folder, stdio: 'ignore' });
   while (!(await accepts(port))) {
     if (child.exitCode !== null) throw new Error(`kine ended with ${child.exitCode}`);
