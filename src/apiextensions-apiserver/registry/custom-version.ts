@@ -1,7 +1,7 @@
 import { type GroupVersionKind, groupVersionString, type KubeObject, type ObjectMeta } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { encode } from '#apimachinery/runtime/encode';
-import { DecodeError, parseEncoded, parseJson } from '#apimachinery/runtime/json';
+import { DecodeError, parseEncoded } from '#apimachinery/runtime/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { applyDefaults, pruneNonNullableNullsWithoutDefaults } from '#apimachinery/structural/default';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
