@@ -85,7 +85,7 @@ export interface StoreHooks {
 }
 
 /** Makes the new object of the present one (which it must not change); undefined stands for an object that is missing. */
-export type Produce = (existing: KubeObject | undefined, existingBytes: Buffer | undefined) => KubeObject | Promise<KubeObject>;
+export type Produce = (existing: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
 
 /**
  * Reads and writes the objects of one resource: metadata rules, strategy, admission, validation, compare-and-swap,
@@ -233,7 +233,7 @@ export class Store {
         if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
         if (options.uid) throw this.#uidConflict(key, name, options.uid, '');
         try {
-          return await this.create(request, await produce(undefined, undefined));
+          return await this.create(request, await produce(undefined));
         } catch (error) {
           // Somebody else created it meanwhile: there is something to update now.
           record = isAlreadyExists(error) ? await this.cacher.get(key, '') : undefined;
@@ -245,7 +245,7 @@ export class Store {
       const existing = this.parse(bytes);
       if (options.uid !== undefined && options.uid !== existing.metadata.uid)
         throw this.#uidConflict(key, name, options.uid, existing.metadata.uid ?? '');
-      const object = await produce(existing, bytes);
+      const object = await produce(existing);
       this.#checkResourceVersion(object, String(revision), name);
       const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
       let stored = false;

@@ -65,10 +65,10 @@ export class PatchHandler {
     const stored = await endpoint.store.update(
       request,
       name,
-      async (existing, bytes) => {
-        if (!existing || !bytes) throw newNotFound(endpoint.store.groupResource, name);
-        // Parsed once more: the patch shares what it does not touch, and what is shared with the old object must not be changed.
-        const next = patch.applyTo(fromStorage(endpoint, endpoint.store.parse(bytes)));
+      async (existing) => {
+        if (!existing) throw newNotFound(endpoint.store.groupResource, name);
+        // A copy: the patch shares what it does not touch, and what is shared with the old object must not be changed.
+        const next = patch.applyTo(fromStorage(endpoint, deepCopy(existing)));
         ensureNamespaceMatches(endpoint, namespace, next);
         ensureNameMatches(name, next);
         const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
