@@ -5,6 +5,7 @@ import { decode } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';
+import { now } from '#apimachinery/runtime/time';
 import { type Conflict, ConflictError, newConflictError } from './conflict.ts';
 import { FieldSet } from './field-set.ts';
 import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts';
@@ -92,7 +93,7 @@ class DefaultFieldManager implements FieldManager {
   constructor(private readonly options: FieldManagerOptions) {
     this.#updater = new Updater(options, skipOf(options.resetFields));
     this.#subresource = options.subresource ?? '';
-    this.#clock = options.clock ?? (() => `${new Date().toISOString().slice(0, 19)}Z`);
+    this.#clock = options.clock ?? now;
   }
 
   update(live: KubeObject | undefined, next: KubeObject, manager: string): KubeObject {

@@ -49,28 +49,33 @@ function encodeStruct(plan: StructPlan, object: Json, depth: number): string {
 /** `encodeStruct` for an object whose keys are not in the order of the struct. */
 function encodeUnordered(plan: StructPlan, object: Json, depth: number): string {
   const fields: FieldPlan[] = [];
+  /** Of each field its text; undefined where it is left out. */
+  const texts: (string | undefined)[] = [];
   for (const key in object) {
     const value = object[key];
     if (value === undefined || value === null) continue;
     const field = plan.byName.get(key);
-    if (field !== undefined) insertByIndex(fields, field);
+    if (field !== undefined) insertByIndex(fields, texts, field, encodeField(field, value, depth));
   }
-  for (const due of plan.always) if (!fields.includes(due)) insertByIndex(fields, due);
+  for (const due of plan.always) if (!fields.includes(due)) insertByIndex(fields, texts, due, zeroOf(due));
   let out = '';
-  for (const field of fields) {
-    const value = object[field.name];
-    const present = value !== undefined && value !== null && Object.hasOwn(object, field.name);
-    const text = present ? encodeField(field, value, depth) : field.zero && zeroOf(field);
-    if (text !== undefined) out += (out === '' ? field.first : field.prefix) + text;
+  for (let at = 0; at < fields.length; at++) {
+    const text = texts[at];
+    if (text !== undefined) out += (out === '' ? fields[at]!.first : fields[at]!.prefix) + text;
   }
   return out === '' ? '{}' : `${out}}`;
 }
 
-function insertByIndex(fields: FieldPlan[], field: FieldPlan): void {
+function insertByIndex(fields: FieldPlan[], texts: (string | undefined)[], field: FieldPlan, text: string | undefined): void {
   let at = fields.length;
   fields.push(field);
-  for (; at > 0 && fields[at - 1]!.index > field.index; at--) fields[at] = fields[at - 1]!;
+  texts.push(text);
+  for (; at > 0 && fields[at - 1]!.index > field.index; at--) {
+    fields[at] = fields[at - 1]!;
+    texts[at] = texts[at - 1];
+  }
   fields[at] = field;
+  texts[at] = text;
 }
 
 /** undefined: the field is left out. */
