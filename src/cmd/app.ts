@@ -19,6 +19,7 @@ import type { ApiGroup } from '#apiserver/registry/api-group';
 import { Informers } from '#apiserver/registry/informers';
 import { EscalationCheck } from '#kubernetes/apis/rbac/escalation';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
+import { flowDumps } from '#apiserver/flowcontrol/flow-dump';
 import { Installer } from '#apiserver/endpoints/installer';
 import { Scheme } from '#apiserver/registry/scheme';
 import { ChainKinds } from '#apiserver/registry/served-kinds';
@@ -273,6 +274,9 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     log,
     ...published,
   });
+  if (flowControl) {
+    for (const [name, serve] of flowDumps(flowControl.control)) server.mux.handle(`/debug/api_priority_and_fairness/${name}`, serve, false);
+  }
   bridgeExpress(server, nest);
   controlPlane.install(server);
   addContributions({ nest, server, config }, contributions);

@@ -82,3 +82,96 @@ it('follows flow schemas as they change', async () => {
   expect(schema.status).toBe(201);
   await expect.poll(level).not.toBe(before);
 });
+
+it('500 greedy workers of one user hold up no lease of another', { timeout: 120_000 }, async () => {
+  await using cluster = await startTestCluster({
+    users: [{ name: 'greedy' }, { name: 'system:kube-scheduler' }],
+    flags: ['--authorization-mode=AlwaysAllow'],
+  });
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'kube-scheduler', namespace: 'kube-system' } };
+  await cluster.fetch(leases, { body: lease });
+  const codes = new Map<number, number>();
+  let isOver = false;
+  const work = async (worker: number): Promise<void> => {
+    for (let i = 0; !isOver; i += 1) {
+      const body = { metadata: { name: `c-${worker}-${i}` }, data: { k: 'x'.repeat(1_000) } };
+      const { status } = await cluster.fetch('/api/v1/namespaces/default/configmaps', { as: 'greedy', body });
+      codes.set(status, (codes.get(status) ?? 0) + 1);
+      // Retry-After says a second; the greedy do not wait that long.
+      if (status === 429) await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  };
+  let renewals = 0;
+  const renewal = async (): Promise<number> => {
+    const begin = performance.now();
+    const { status } = await cluster.fetch(`${leases}/kube-scheduler`, {
+      method: 'PATCH',
+      as: 'system:kube-scheduler',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: { spec: { holderIdentity: `holder-${++renewals}` } },
+    });
+    expect(status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    return performance.now() - begin - 10;
+  };
+  const p99 = async (): Promise<number> => {
+    const times: number[] = [];
+    for (let i = 0; i < 100; i += 1) times.push(await renewal());
+    return times.sort((a, b) => a - b)[98] as number;
+  };
+  for (let i = 0; i < 20; i += 1) await renewal();
+  // What other work of the machine adds, it adds without the greedy, too; of the rounds the best counts.
+  const limit = 100 + (await p99());
+  const workers = Array.from({ length: 500 }, (_, worker) => work(worker));
+  for (let i = 0; i < 20; i += 1) await renewal();
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 4 && best >= limit; round += 1) best = Math.min(best, await p99());
+  isOver = true;
+  await Promise.all(workers);
+  expect(best).toBeLessThan(limit);
+  expect([...codes.keys()].sort()).toEqual([201, 429]);
+  const metrics = await (await cluster.fetch('/metrics')).text();
+  expect(metrics).toContain('apiserver_flowcontrol_current_executing_requests{priority_level="global-default"} 0');
+  expect(metrics).toContain('apiserver_flowcontrol_current_inqueue_requests{priority_level="global-default"} 0');
+});
+
+const dumps = '/debug/api_priority_and_fairness';
+
+it('shows levels, queues and requests to those who may look', async () => {
+  await using cluster = await startTestCluster({ users: [{ name: 'jane' }] });
+  const page = async (name: string): Promise<string[]> => (await (await cluster.fetch(`${dumps}/${name}`)).text()).split('\n');
+  const [header, catchAll, exempt] = await page('dump_priority_levels');
+  expect(header).toBe(
+    'PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ExecutingRequests, DispatchedRequests, RejectedRequests, TimedoutRequests, CancelledRequests',
+  );
+  expect(catchAll).toMatch(/^catch-all, {9}0, {12}true, {3}false, {7}0, {15}0, {17}\d/);
+  expect(exempt).toMatch(/^exempt, +0, +false, +false, +0, +1, +\d+, +0, +0, +0$/);
+  const queues = await page('dump_queues');
+  expect(queues[0]).toMatch(
+    /^PriorityLevelName, +Index, +PendingRequests, +ExecutingRequests, +SeatsInUse, +NextDispatchR, +InitialSeatsSum, +MaxSeatsSum, +TotalWorkSum$/,
+  );
+  expect(queues.filter((line) => line.startsWith('leader-election,'))).toHaveLength(16);
+  const [titles, own] = await page('dump_requests?includeRequestDetails=1');
+  expect(titles).toMatch(/StartTime, +UserName, Verb, +APIPath, +Namespace, Name, +APIVersion, Resource, SubResource$/);
+  expect(own).toMatch(
+    /^exempt, +exempt, +-1, +-1, +, +\d{4}-.*Z, +1, +0, +0s, +\d{4}-.*Z, +admin, +get, +\/debug\/api_priority_and_fairness\/dump_requests, /,
+  );
+  expect((await cluster.fetch(`${dumps}/dump_requests`, { as: 'jane' })).status).toBe(403);
+  expect((await (await cluster.fetch('/')).text()).includes(dumps)).toBe(false);
+});
+
+it('without it there are two numbers of requests, and nothing to be looked at', async () => {
+  await using cluster = await startTestCluster({
+    users: [{ name: 'jane' }],
+    flags: ['--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=3', '--authorization-mode=AlwaysAllow'],
+  });
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      cluster.fetch('/api/v1/namespaces/default/configmaps', { as: 'jane', body: { metadata: { name: `c-${i}` } } }),
+    ),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 429]));
+  expect(answers.find(({ status }) => status === 429)?.headers.get('retry-after')).toBe('1');
+  expect((await cluster.fetch(`${dumps}/dump_queues`)).status).toBe(404);
+});

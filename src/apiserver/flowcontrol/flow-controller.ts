@@ -33,6 +33,14 @@ export interface PriorityLevel {
   current: number;
 }
 
+/** What a level wanted, in seats. */
+export interface LevelDemand {
+  readonly average: number;
+  readonly deviation: number;
+  readonly max: number;
+  readonly target: number;
+}
+
 /** To which flow a request belongs. */
 export interface Classification {
   readonly flowSchema: string;
@@ -40,6 +48,8 @@ export interface Classification {
   readonly level: PriorityLevel;
   /** The queues that its flow may use. */
   readonly hand: readonly number[];
+  /** What makes a flow of the schema's requests: a user, a namespace, or nothing. */
+  readonly distinguisher: string;
 }
 
 /**
@@ -52,6 +62,9 @@ export class FlowController {
   #levels: ReadonlyMap<string, PriorityLevel> = new Map();
   /** By user, then by what is asked for. */
   #classified = new WeakMap<UserInfo, Map<string, Classification>>();
+  /** What the levels wanted between the last two adjustments. */
+  #demands: ReadonlyMap<string, LevelDemand> = new Map();
+  #fairFraction = 0;
 
   /** `concurrency`: the seats of the whole server. */
   constructor(
@@ -61,6 +74,15 @@ export class FlowController {
 
   get levels(): ReadonlyMap<string, PriorityLevel> {
     return this.#levels;
+  }
+
+  get demands(): ReadonlyMap<string, LevelDemand> {
+    return this.#demands;
+  }
+
+  /** The share of their wishes that all levels with wishes get. */
+  get fairFraction(): number {
+    return this.#fairFraction;
   }
 
   get schemas(): readonly FlowSchema[] {
@@ -116,6 +138,7 @@ export class FlowController {
       flowSchema: name,
       flowSchemaUid: schema.metadata.uid ?? '',
       level,
+      distinguisher,
       hand: level.deckSize > 0 ? dealHand(`${name.length}:${name}${distinguisher}`, level.deckSize, level.handSize) : [],
     };
   }
@@ -162,6 +185,7 @@ export class FlowController {
     let remaining = levels.reduce((sum, { nominal }) => sum + nominal, 0);
     const total = remaining;
     const limited: { readonly level: PriorityLevel; readonly lowest: number }[] = [];
+    const demands = new Map<string, LevelDemand>();
     for (const level of levels) {
       const { average, deviation, max, duration } = level.queues.demand.reset(this.now());
       if (duration > 0) {
@@ -169,6 +193,7 @@ export class FlowController {
         level.smoothedDemand = Math.max(envelope, smoothing * level.smoothedDemand + (1 - smoothing) * envelope);
       }
       const highest = Math.round(max);
+      demands.set(level.name, { average, deviation, max, target: Math.max(level.min, level.smoothedDemand) });
       if (level.isExempt) {
         level.current = Math.max(level.min, highest);
         remaining -= level.current;
@@ -176,7 +201,9 @@ export class FlowController {
         limited.push({ level, lowest: Math.max(level.min, Math.min(level.nominal, highest)) });
       }
     }
-    const seats = shareOut(limited, remaining, total);
+    this.#demands = demands;
+    const { seats, fairFraction } = shareOut(limited, remaining, total);
+    this.#fairFraction = fairFraction;
     for (const [i, { level }] of limited.entries()) {
       level.current = seats[i] as number;
       level.queues.limit = level.current;
@@ -188,13 +215,13 @@ function shareOut(
   limited: readonly { readonly level: PriorityLevel; readonly lowest: number }[],
   remaining: number,
   total: number,
-): number[] {
+): { readonly seats: readonly number[]; readonly fairFraction: number } {
   const minSum = limited.reduce((sum, { level }) => sum + level.min, 0);
   const lowestSum = limited.reduce((sum, { lowest }) => sum + lowest, 0);
-  if (remaining <= minSum) return limited.map(({ level }) => level.min);
+  if (remaining <= minSum) return { seats: limited.map(({ level }) => level.min), fairFraction: 0 };
   if (remaining <= lowestSum) {
     const share = (remaining - minSum) / (lowestSum - minSum);
-    return limited.map(({ level, lowest }) => level.min + Math.round((lowest - level.min) * share));
+    return { seats: limited.map(({ level, lowest }) => level.min + Math.round((lowest - level.min) * share)), fairFraction: share };
   }
   try {
     const items = limited.map(({ level, lowest }) => ({
@@ -202,10 +229,11 @@ function shareOut(
       upperBound: level.max,
       target: Math.max(lowest, level.smoothedDemand),
     }));
-    return allocateConcurrency(total, items).seats.map(Math.round);
+    const { seats, fairFraction } = allocateConcurrency(total, items);
+    return { seats: seats.map(Math.round), fairFraction };
   } catch {
     // The levels cannot take as many as there are: each keeps what it has.
-    return limited.map(({ level }) => level.current);
+    return { seats: limited.map(({ level }) => level.current), fairFraction: 0 };
   }
 }
 

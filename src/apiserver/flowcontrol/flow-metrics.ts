@@ -7,6 +7,13 @@ import type { Rejection } from './queue-set.ts';
 const durationBuckets = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const seatBuckets = [1, 2, 4, 8, 16, 32, 64, 100];
 
+interface Refusals {
+  readonly rejected: number;
+  readonly timedOut: number;
+  readonly cancelled: number;
+}
+const noRefusals: Refusals = { rejected: 0, timedOut: 0, cancelled: 0 };
+
 interface FlowLabels {
   readonly priority_level: string;
   readonly flow_schema: string;
@@ -46,6 +53,7 @@ export class FlowSeries {
 export class FlowMetrics {
   readonly #series = new WeakMap<Classification, FlowSeries>();
   readonly #all = new Map<string, FlowSeries>();
+  readonly #refusals = new Map<string, Refusals>();
   readonly #rejected: Counter;
   readonly #wait: Histogram;
 
@@ -123,7 +131,32 @@ export class FlowMetrics {
     gauge('upper_limit_seats', 'Configured upper bound on number of execution seats', ({ max }) => max);
     gauge('current_limit_seats', 'current derived number of execution seats available to each priority level', ({ current }) => current);
     gauge('demand_seats_smoothed', 'Smoothed seat demands', ({ smoothedDemand }) => smoothedDemand);
-    gauge('request_concurrency_limit', 'Nominal number of execution seats configured for each priority level', ({ nominal }) => nominal);
+    const demand = ({ name }: Classification['level']) => controller.demands.get(name);
+    gauge(
+      'demand_seats_average',
+      'Time-weighted average, over last adjustment period, of demand_seats',
+      (level) => demand(level)?.average ?? 0,
+    );
+    gauge(
+      'demand_seats_stdev',
+      'Time-weighted standard deviation, over last adjustment period, of demand_seats',
+      (level) => demand(level)?.deviation ?? 0,
+    );
+    gauge(
+      'demand_seats_high_watermark',
+      'High watermark, over last adjustment period, of demand_seats',
+      (level) => demand(level)?.max ?? 0,
+    );
+    gauge('target_seats', 'Seat allocation targets', (level) => demand(level)?.target ?? 0);
+    gauge('current_r', 'R(time of last change)', ({ queues }) => queues.currentR);
+    new Gauge({
+      name: 'apiserver_flowcontrol_seat_fair_frac',
+      help: "Fair fraction of server's concurrency to allocate to each priority level that can use it",
+      registers,
+      collect() {
+        this.set(controller.fairFraction);
+      },
+    });
   }
 
   of(classification: Classification): FlowSeries {
@@ -138,7 +171,20 @@ export class FlowMetrics {
     return series;
   }
 
+  /** What became of a level's requests since the start. */
+  totalsOf(level: string): { readonly dispatched: number } & Refusals {
+    let dispatched = 0;
+    for (const series of this.#all.values()) if (series.labels.priority_level === level) dispatched += series.dispatches;
+    return { dispatched, ...(this.#refusals.get(level) ?? noRefusals) };
+  }
+
   rejected({ level, flowSchema }: Classification, reason: Rejection): void {
+    const { rejected, timedOut, cancelled } = this.#refusals.get(level.name) ?? noRefusals;
+    this.#refusals.set(level.name, {
+      rejected: rejected + (reason === 'cancelled' ? 0 : 1),
+      timedOut: timedOut + (reason === 'time-out' ? 1 : 0),
+      cancelled: cancelled + (reason === 'cancelled' ? 1 : 0),
+    });
     this.#rejected.inc({ priority_level: level.name, flow_schema: flowSchema, reason });
   }
 

@@ -40,6 +40,14 @@ interface Queue {
   nextDispatchR: number;
 }
 
+/** A queue, for people to look at. */
+export interface QueueDump {
+  readonly pending: readonly SeatedRequest[];
+  readonly executing: number;
+  readonly seatsInUse: number;
+  readonly nextDispatchR: number;
+}
+
 /** Upstream: fairqueuing/queueset (estimatedServiceDuration); in seconds. */
 const estimatedServiceSeconds = 0.003;
 
@@ -96,6 +104,27 @@ export class QueueSet {
       seatsWaiting: this.#seatsWaiting,
       limit: this.#limit,
     };
+  }
+
+  /** The virtual time. */
+  get currentR(): number {
+    return this.#currentR;
+  }
+
+  /** The queues as they are now; none where nothing waits at this level. */
+  dump(): readonly QueueDump[] {
+    return this.#queues.map(({ waiting, executing, seatsInUse, nextDispatchR }) => ({
+      pending: [...waiting],
+      executing,
+      seatsInUse,
+      nextDispatchR,
+    }));
+  }
+
+  /** In which queue a request is, and where it waits there; -1 for none. */
+  placeOf(request: SeatedRequest): { readonly queue: number; readonly index: number } {
+    const { queue } = request;
+    return queue ? { queue: this.#queues.indexOf(queue), index: queue.waiting.indexOf(request) } : { queue: -1, index: -1 };
   }
 
   /** Allows as many seats from now on. */

@@ -13,6 +13,8 @@ export interface FlowControl {
   readonly estimator: WorkEstimator;
   readonly watches: WatchTracker;
   readonly metrics: FlowMetrics;
+  /** What waits, or executes and takes its time. */
+  readonly live: Map<SeatedRequest, RequestContext>;
 }
 
 const text = Buffer.from('Too many requests, please try again later.\n');
@@ -25,7 +27,7 @@ const reads = new Set(['get', 'list', 'watch']);
  * Upstream: server/filters/priority-and-fairness.go.
  */
 export function withPriorityAndFairness(
-  { controller, estimator, watches, metrics }: FlowControl,
+  { controller, estimator, watches, metrics, live }: FlowControl,
   requestTimeoutMs: number,
   observe: (inFlight: { readonly readOnly: number; readonly mutating: number }) => void,
 ): Filter {
@@ -50,6 +52,7 @@ export function withPriorityAndFairness(
     }
     const { request } = started;
     if (started.executes) return execute(next, context, classification, request);
+    live.set(request, context);
     return new Promise<boolean>((resolve) => {
       decided = resolve;
       const wait = Math.min(maxWaitMs, (context.deadline > 0 ? context.deadline - context.receivedAt : requestTimeoutMs) / 4);
@@ -60,7 +63,9 @@ export function withPriorityAndFairness(
       });
     }).then((executes) => {
       metrics.waited(classification, performance.now() - context.receivedAt, executes);
-      return executes ? execute(next, context, classification, request) : refuse(context, classification);
+      if (executes) return execute(next, context, classification, request);
+      live.delete(request);
+      refuse(context, classification);
     });
   };
 
@@ -74,6 +79,7 @@ export function withPriorityAndFairness(
     if (isWatch) context.exchange.onClose(watches.register(context.info));
     const finish = (): void => {
       inFlight[kind] -= 1;
+      live.delete(request);
       observe(inFlight);
       series.executed(isWatch ? 'watch' : 'regular', classification.level.queues.finish(request));
     };
@@ -85,7 +91,10 @@ export function withPriorityAndFairness(
       throw error;
     }
     if (result === undefined) finish();
-    else context.whenSettled(finish);
+    else {
+      live.set(request, context);
+      context.whenSettled(finish);
+    }
     return result;
   }
 
