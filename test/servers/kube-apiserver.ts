@@ -1,5 +1,5 @@
 /** A real kube-apiserver of the test's own, on an etcd that the test shares with it. */
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -22,6 +22,14 @@ export interface Answer {
 export interface KubeApiserver extends AsyncDisposable {
   /** As an administrator. */
   fetch(path: string, options?: { readonly method?: string; readonly body?: unknown }): Promise<Answer>;
+  /** As nobody in particular, with what the test sends itself. */
+  send(path: string, request: RawRequest): Promise<Answer>;
+}
+
+interface RawRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
 }
 
 const token = 'admin-token';
@@ -54,6 +62,7 @@ export async function startKubeApiserver(etcdUrl: string, flags: readonly string
   }
   return {
     fetch,
+    send: (path, raw) => sendRaw(port, path, raw),
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGKILL');
@@ -65,14 +74,23 @@ export async function startKubeApiserver(etcdUrl: string, flags: readonly string
 }
 
 function call(port: number, path: string, { method, body }: { readonly method?: string; readonly body?: unknown } = {}): Promise<Answer> {
+  return sendRaw(port, path, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+}
+
+function sendRaw(port: number, path: string, { method, headers, body }: RawRequest): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(
       {
         host: '127.0.0.1',
         port,
         path,
-        method: method ?? (body === undefined ? 'GET' : 'POST'),
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        method,
+        // Of a DELETE Node does not tell the length by itself.
+        headers: { ...headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }) },
         // It has made its certificate itself, for this test.
         rejectUnauthorized: false,
         agent: false,
@@ -81,13 +99,13 @@ function call(port: number, path: string, { method, body }: { readonly method?: 
         let text = '';
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
         response.on('end', () => {
-          const isJson = response.headers['content-type']?.includes('json');
+          const isJson = response.headers['content-type']?.includes('json') && !path.includes('watch=');
           resolve({ status: response.statusCode ?? 0, body: isJson ? (JSON.parse(text) as Answer['body']) : { text } });
         });
         response.on('error', reject);
       },
     );
     sent.on('error', reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
+    sent.end(body);
   });
 }

@@ -1,3 +1,4 @@
+import { newUnauthorized } from '#apimachinery/api/errors';
 import { Buffer } from 'node:buffer';
 import { isIP } from 'node:net';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
@@ -109,7 +110,9 @@ export class RequestAudit {
   /** A request of somebody whom nobody knows: one event. */
   refused(): void {
     this.#done = true;
-    this.#responseStatus = { metadata: {}, status: 'Failure', message: 'Unauthorized', reason: 'Unauthorized', code: 401 };
+    const { status } = newUnauthorized('Unauthorized');
+    this.responseStatus(status);
+    if (this.recordsResponse) this.#responseObject = encodeJson(status);
     void this.#emit('ResponseStarted');
   }
 

@@ -77,6 +77,7 @@ export function respondValue(
 /** Answers that a creation was done where there is no object to show. */
 export function respondCreated(context: RequestContext, negotiated: Negotiated): void {
   const status: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+  context.audit?.responseStatus(status);
   const type = metaSchema.struct('meta_v1.Status');
   respondJson(context, 201, Buffer.from(`${encode(type, status)}\n`), negotiated, type);
 }

@@ -10,6 +10,8 @@ import { maxRequestBodyBytes } from './responses.ts';
 
 const metaKind: GroupVersionKind = { group: 'meta.k8s.io', version: 'v1', kind: 'DeleteOptions' };
 
+const internalVersion = 'meta.k8s.io/__internal';
+
 /** DeleteOptions of the body, or without one of the query. Throws BadRequest and Invalid. Upstream: endpoints/handlers/delete.go. */
 export async function readDeleteOptions(context: RequestContext, endpoint: ResourceEndpoint): Promise<DeleteOptions> {
   const body = await context.exchange.readBody(maxRequestBodyBytes);
@@ -29,7 +31,8 @@ function optionsOfBody(context: RequestContext, body: Buffer, endpoint: Resource
     kinds: endpoint.kinds,
     alsoAccepts: (kind) => kind.kind === 'DeleteOptions',
   });
-  context.audit?.requestObject(object, type);
+  // As upstream notes them.
+  context.audit?.requestObject({ ...object, apiVersion: internalVersion }, type);
   const { metadata: _, kind: __, apiVersion: ___, ...options } = object;
   return options as DeleteOptions;
 }

@@ -1,5 +1,5 @@
 import { Injectable, UseInterceptors } from '@nestjs/common';
-import { newBadRequest, newInvalid, newNotFound, newUnsupportedMediaType } from '#apimachinery/api/errors';
+import { newBadRequest, newInvalid, newNotFound, newStatus, newUnsupportedMediaType, StatusError } from '#apimachinery/api/errors';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { formatValue } from '#apimachinery/patch/format-value';
 import { interpretPatchError } from '#apimachinery/patch/interpret-patch-error';
@@ -42,6 +42,12 @@ export function patchTypesOf({ definition }: ResourceEndpoint): readonly PatchTy
   return definition.custom ? customPatchTypes : patchTypes;
 }
 
+/** Of built-in resources upstream's router answers, which knows no more than the number. */
+export function unsupportedPatchType(endpoint: ResourceEndpoint): StatusError {
+  if (endpoint.definition.custom) return newUnsupportedMediaType(patchTypesOf(endpoint));
+  return new StatusError(newStatus(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}));
+}
+
 /** PATCH. Upstream: endpoints/handlers/patch.go. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
@@ -49,7 +55,7 @@ export class PatchHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const supported = patchTypesOf(endpoint);
     const patchType = (context.header('content-type') ?? '').split(';', 1)[0]?.trim() as PatchType;
-    if (!supported.includes(patchType)) throw newUnsupportedMediaType(supported);
+    if (!supported.includes(patchType)) throw unsupportedPatchType(endpoint);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await context.exchange.readBody(maxRequestBodyBytes);
     context.audit?.requestPatch(body);

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { Injectable, UseInterceptors } from '@nestjs/common';
-import { newBadRequest, newConflict, newInternalError, newInvalid, newNotFound, newUnsupportedMediaType } from '#apimachinery/api/errors';
+import { newBadRequest, newConflict, newInternalError, newInvalid, newNotFound } from '#apimachinery/api/errors';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
 import { ScaleHandler } from '#apimachinery/managedfields/scale-handler';
@@ -10,7 +10,7 @@ import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor
 import { appliedReader } from './apply.ts';
 import { type Negotiated, negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
-import { Patch, patchTypesOf, type PatchType } from './patch.ts';
+import { Patch, patchTypesOf, type PatchType, unsupportedPatchType } from './patch.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { applyFieldValidation, decodeBody, inputMediaType } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -152,7 +152,7 @@ export class ScalePatchHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const patchType = (context.header('content-type') ?? '').split(';', 1)[0]?.trim() as PatchType;
     const supported = patchTypesOf(endpoint);
-    if (!supported.includes(patchType)) throw newUnsupportedMediaType(supported);
+    if (!supported.includes(patchType)) throw unsupportedPatchType(endpoint);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await context.exchange.readBody(maxRequestBodyBytes);
     const applies = patchType === 'application/apply-patch+yaml';
