@@ -6,8 +6,6 @@ import { NestFactory } from '@nestjs/core';
 import { Container } from 'inversify';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Registry } from 'prom-client';
-import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
-import { schema as apiextensionsSchema } from '#apiextensions-apiserver/schema/schema';
 import { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
 import { AuditMetrics } from '#apiserver/audit/audit-metrics';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
@@ -23,7 +21,6 @@ import { flowDumps } from '#apiserver/flowcontrol/flow-dump';
 import { Installer } from '#apiserver/endpoints/installer';
 import { Scheme } from '#apiserver/registry/scheme';
 import { ChainKinds } from '#apiserver/registry/served-kinds';
-import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
 import { ResourceConfig } from '#apiserver/server/resource-config';
 import { GenericServer } from '#apiserver/server/generic-server';
@@ -39,25 +36,20 @@ import { installTraces } from '#apiserver/trace/trace-routes';
 import { systemClock } from '#apiserver/storage/cacher/clock';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { apiServerId } from '#kubernetes/controlplane/identity-lease';
-import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
-import { schema as aggregatorSchema } from '#kube-aggregator/schema/schema';
 import { setCapabilities } from '#kubernetes/apis/core/capabilities';
-import { groups } from '#kubernetes/apis/groups';
-import { schema } from '#kubernetes/schema/schema';
 import { installAggregation } from './aggregation.ts';
 import { ClientTrust } from './client-trust.ts';
 import { addContributions } from './add-contributions.ts';
+import { apiGroups } from './api-groups.ts';
 import { ContributedGroups } from './contributed-groups.ts';
 import { newAuditing } from './auditing.ts';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
 import { Encryption } from './encryption.ts';
 import { tellDurability } from './durability.ts';
-import { ObjectStorage } from '#apiserver/storage/value/object-storage';
 import { newFlowControl } from './flow-control.ts';
 import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
 import { type Log, newLog } from './log.ts';
-import { objectFormsFor } from './object-forms.ts';
 import { openStorage } from './open-storage.ts';
 import { AdmissionModule } from './modules/admission.module.ts';
 import { ApiGroupModule } from './modules/api-group.module.ts';
@@ -70,6 +62,7 @@ import { ServiceAccountsModule } from './modules/service-accounts.module.ts';
 import { defaultFeatureGates } from './options/feature-options.ts';
 import { installCustomResources } from './custom-resources.ts';
 import { installNonResourceRoutes } from './non-resource-routes.ts';
+import { objectsIn } from './object-forms.ts';
 import { installOpenIdRoutes } from './open-id-routes.ts';
 import type { AggregationConfig, AuthenticationConfig, ServerConfig } from './server-config.ts';
 import { specialHandlers } from './special-handlers.ts';
@@ -125,10 +118,11 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   };
   const features = config.features ?? defaultFeatureGates();
   const resourceConfig = config.resourceConfig ?? new ResourceConfig();
+  const { kubernetes, apiextensions, aggregator } = apiGroups();
   const builders = [
-    { target: targets.kubernetes, builder: new SchemeBuilder(schema, ...groups) },
-    { target: targets.apiextensions, builder: new SchemeBuilder(apiextensionsSchema, apiExtensionsGroup) },
-    { target: targets.aggregator, builder: new SchemeBuilder(aggregatorSchema, apiRegistrationGroup) },
+    { target: targets.kubernetes, builder: kubernetes },
+    { target: targets.apiextensions, builder: apiextensions },
+    { target: targets.aggregator, builder: aggregator },
   ];
   const apis = builders.map(({ target, builder }) => ({ target, builder, served: resourceConfig.served(builder.groups, features) }));
   for (const { builder, served } of apis) builder.addToScheme(scheme, served);
@@ -141,9 +135,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
     encryption &&
     (await Encryption.open(encryption.rules, { storage: backend, scheme, registry, log, apiServerId: apiServerId(hostname()) }));
   const etcd = config.storage.backend === 'etcd' ? config.storage : undefined;
-  const objects = etcd
-    ? new ObjectStorage(encrypted?.storage ?? backend, objectFormsFor(scheme, etcd.mediaType))
-    : (encrypted?.storage ?? backend);
+  const objects = objectsIn(encrypted?.storage ?? backend, scheme, etcd?.mediaType);
   const controlPlane = new ControlPlane({
     config,
     chain: [...chain, targets.switchedOff],

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addBackupCommands } from './backup/backup-commands.ts';
 import { addExplainCommand } from './explain/explain-command.ts';
 import { OptionsError, readServerOptions } from './options/server-options.ts';
 import { addPluginCommands } from './plugin-tools/plugin-commands.ts';
@@ -19,6 +20,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .action(() => console.log(gitVersion));
   addPluginCommands(program);
   addExplainCommand(program);
+  addBackupCommands(program, args);
   // The flags are pflag's, whose syntax is not commander's: what follows the verb is read by the options.
   for (const [verb, name] of [
     ['serve', 'kubenest serve'],

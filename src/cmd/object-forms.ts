@@ -10,7 +10,8 @@ import type { ResourceDefinition } from '#apiserver/registry/resource-definition
 import type { Scheme } from '#apiserver/registry/scheme';
 import { withoutResourceVersion, withResourceVersion } from '#apiserver/storage/cacher/resource-version';
 import { storedCoreSchema } from '#kubernetes/schema/unserved';
-import type { ObjectForm } from '#apiserver/storage/value/object-storage';
+import type { CommitFeed, Storage } from '#apiserver/storage/storage';
+import { type ObjectForm, ObjectStorage } from '#apiserver/storage/value/object-storage';
 import { placeOf, resourcesByPlace } from './stored-resources.ts';
 
 export type StorageMediaType = 'application/json' | 'application/vnd.kubernetes.protobuf';
@@ -49,6 +50,15 @@ export function objectFormsFor(scheme: Scheme, mediaType: StorageMediaType): (ke
     if (!known.has(place)) known.set(place, make(place));
     return known.get(place);
   };
+}
+
+/** A store whose values are JSON with their resourceVersion, whatever is stored: `mediaType` is undefined where that is it. */
+export function objectsIn(
+  storage: Storage & Partial<CommitFeed>,
+  scheme: Scheme,
+  mediaType: StorageMediaType | undefined,
+): Storage & Partial<CommitFeed> {
+  return mediaType ? new ObjectStorage(storage, objectFormsFor(scheme, mediaType)) : storage;
 }
 
 function storedType(

@@ -1,2 +1,9 @@
 /** Test against a real Kubernetes API server inside the test's process. */
-export { startTestCluster, type TestCluster, type TestClusterOptions, type TestRequest, type TestUser } from './start-test-cluster.ts';
+export {
+  startTestCluster,
+  type TestCluster,
+  type TestClusterOptions,
+  type TestStorage,
+  type TestRequest,
+  type TestUser,
+} from './start-test-cluster.ts';

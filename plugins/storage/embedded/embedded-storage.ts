@@ -278,6 +278,18 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     await this.#compact(revision);
   }
 
+  async raiseRevision(revision: Revision): Promise<void> {
+    this.#assertOpen();
+    if (revision <= this.#given) return;
+    if (this.#queue.length > 0 || this.#inFlight) throw new UnavailableError('storage: a revision is not raised while there are writes');
+    this.#given = revision;
+    // The state of now stays: of what was compacted at a revision, only the past is gone.
+    await this.#ask({ type: 'beginCompaction', revision });
+    this.#revision = Math.max(this.#revision, revision);
+    this.#compactRevision = revision;
+    await this.#compact(revision);
+  }
+
   async healthy(): Promise<void> {
     this.#assertOpen();
     if (this.#state === 'full') throw new NoSpaceError('storage: no space left');

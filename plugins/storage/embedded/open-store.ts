@@ -32,7 +32,7 @@ export function openStore<Pending>(file: string | undefined): OpenStore<Pending>
     const database = connect(file ?? ':memory:');
     try {
       if (isNew) createSchema(database);
-      else check(database, file);
+      else checkFile(database, file);
       return { database, release, ...load<Pending>(database) };
     } catch (error) {
       database.close();
@@ -58,7 +58,8 @@ function lock(file: string): () => void {
   return () => database.close();
 }
 
-function check(database: DatabaseSync, file: string): void {
+/** Throws CorruptStoreError for a file of somebody else, or of another format. */
+export function checkFile(database: DatabaseSync, file: string): void {
   const id = pragma(database, 'application_id');
   if (id !== applicationId) throw new CorruptStoreError(`storage: ${file} is no store of ours: its application id is ${id}`);
   const version = pragma(database, 'user_version');

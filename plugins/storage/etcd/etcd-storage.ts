@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import type { ServiceError } from '@grpc/grpc-js';
 import {
   ClosedError,
@@ -40,6 +40,8 @@ const defaultCompactionMs = 300_000;
 const defaultHealthMs = 2_000;
 /** Records that one call asks for: messages stay small, and the server is not held up. */
 const pageKeys = 500;
+const raiseAtMost = 1_000_000;
+const raiseWriters = 64;
 
 /**
  * The store in an etcd, in the keys and with the transactions of kube-apiserver, so that both can work on one etcd at the same time and
@@ -159,6 +161,27 @@ export class EtcdStorage implements Storage {
       if (isCompacted(error)) return;
       throw await this.#revisionError(error, revision);
     }
+  }
+
+  /** etcd counts its revision by writes only: so many are made, of a key that is gone afterwards. */
+  async raiseRevision(revision: Revision): Promise<void> {
+    const missing = revision - (await this.currentRevision());
+    if (missing <= 0) return;
+    if (missing > raiseAtMost) {
+      throw new UnavailableError(
+        `storage: etcd is ${missing} revisions behind, and only writes raise them, of which at most ${raiseAtMost} are made; ` +
+          'raise it by: etcdutl snapshot restore --bump-revision',
+      );
+    }
+    const key = `${this.#root}/kubenest-revision`;
+    const put = { put: { key, value: Buffer.from('1'), lease: 0 }, range: undefined, deleteRange: undefined };
+    let left = missing;
+    const write = async (): Promise<void> => {
+      while (left-- > 0) this.#note(revisionOf(await this.#client.txn({ compare: [], success: [put], failure: [] })));
+    };
+    await this.#track(Promise.all(Array.from({ length: raiseWriters }, write)));
+    const success = [{ deleteRange: { key }, range: undefined, put: undefined }];
+    await this.#track(this.#client.txn({ compare: [], success, failure: [] }));
   }
 
   /** etcd does not tell it: the first revision that can be read is looked for. One call where nothing has changed since the last time. */

@@ -204,7 +204,7 @@ else {
     await using proxy = await startProxy(master.port);
     await using one = disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}` }));
     await one.create('/pods/a', encode);
-    await vi.waitFor(() => expect(replica.command('GET', 'kubenest:rev')).toBe('2'), 5_000);
+    await vi.waitFor(() => expect(replica.command('GET', 'kubenest:rev')).toBe('2'), 15_000);
     // The replica is behind from here on.
     replica.child.kill('SIGSTOP');
     await using other = disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}` }));

@@ -24,7 +24,7 @@ import type {
   WriteOptions,
 } from 'kubenest/sdk';
 import { type Checking, Connection, type RedisTls, type Reply } from './connection.ts';
-import { adopt, compactSome, events, expire, page, read, startCompaction } from './scripts.ts';
+import { adopt, compactSome, events, expire, page, raise, read, startCompaction } from './scripts.ts';
 import { checkServer, durabilityProblems } from './server-check.ts';
 import { Tail } from './tail.ts';
 import { parseVersion } from './version.ts';
@@ -109,8 +109,9 @@ export class RedisStorage implements Storage {
   }
 
   async #open({ compactionIntervalMs = defaultCompactionMs }: RedisStorageOptions): Promise<void> {
+    // Each of them may be the first to meet another server, and must not take its events for the next ones.
     await this.#connection.open((checking) => this.#adopt(checking));
-    await this.#tailConnection.open();
+    await this.#tailConnection.open((checking) => this.#adopt(checking));
     this.#tail.start(this.#seen);
     this.#every(durabilityMs, () => this.#connection.check());
     this.#every(expiryMs, () => this.#expire());
@@ -207,6 +208,11 @@ export class RedisStorage implements Storage {
     while (Number(await this.#readScript(compactSome, this.#prefix, revision, compactionBatch)) === compactionBatch) {
       // Others have their turn between the batches.
     }
+  }
+
+  async raiseRevision(revision: Revision): Promise<void> {
+    this.#refuseClosed();
+    this.#note(Number(await this.#connection.run(raise, this.#prefix, revision)));
   }
 
   async compactRevision(): Promise<Revision> {

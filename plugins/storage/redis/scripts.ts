@@ -192,3 +192,12 @@ redis.call('SET', p .. ':rev', raised)
 redis.call('SET', p .. ':compact', raised)
 redis.call('INCR', p .. ':epoch')
 return { raised, 1 }`;
+
+/** ARGV: prefix, revision. Raises the revision to it, and forgets the past, unless it is there already. Answers the revision. */
+export const raise = `
+local p = ARGV[1]
+local current = redis.call('GET', p .. ':rev') or '1'
+if tonumber(current) >= tonumber(ARGV[2]) then return current end
+redis.call('SET', p .. ':rev', ARGV[2])
+redis.call('SET', p .. ':compact', ARGV[2])
+return ARGV[2]`;

@@ -127,6 +127,22 @@ export function storageConformance(name: string, open: () => Promise<Conformance
       });
     });
 
+    describe('raising the revision', () => {
+      it('puts later writes above it, and leaves what is there', async ({ skip }) => {
+        if (!storage.raiseRevision) return skip('this storage takes the place of no other');
+        const before = await storage.create('/pods/ns/a', text('a'));
+        const revision = before.revision + 100;
+        await storage.raiseRevision(revision);
+        expect(await storage.currentRevision()).toBeGreaterThanOrEqual(revision);
+        expect((await storage.get('/pods/ns/a'))?.revision).toBe(before.revision);
+        const after = await storage.update('/pods/ns/a', before.revision, text('b'));
+        expect(after.revision).toBeGreaterThan(revision);
+        await storage.raiseRevision(before.revision);
+        expect(await storage.currentRevision()).toBe(after.revision);
+        expect((await storage.list('/pods/')).records.map(({ revision: at }) => at)).toEqual([after.revision]);
+      });
+    });
+
     describe('get', () => {
       it('reads any state of the past', async () => {
         const before = await storage.currentRevision();

@@ -99,6 +99,10 @@ export interface Storage {
   durability?(): Durability;
   /** Forgets what was overwritten or deleted before this revision. */
   compact(revision: Revision): Promise<void>;
+  /**
+   * Every later write has a revision above this one. Only before the store is served: its watches are not told. For a store that takes the place of another, whose clients know its revisions. Not of read-only stores.
+   */
+  raiseRevision?(revision: Revision): Promise<void>;
   /** The revision of the last compaction; 0 if there was none. Reads at or after it are possible. */
   compactRevision(): Promise<Revision>;
   /** Resolves if the store can be read and written within a time (two seconds by default; embedded stores answer at once); rejects with the reason. For /livez and /readyz. */

@@ -190,6 +190,22 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   };
 }
 
+/** The store alone, for what works on it without a server. Rejects with an OptionsError, also for a store in memory. */
+export async function completeStorage({
+  data,
+  storage,
+}: ServerOptions): Promise<{ readonly config: StorageConfig; readonly rules: readonly EncryptionRule[] | undefined }> {
+  if (data.ephemeral || storage.storageBackend === 'memory') throw new OptionsError(['a store in memory is gone with its server']);
+  try {
+    return {
+      config: await storageOf(storage, join(resolve(data.dataDir), 'kubenest.db')),
+      rules: await encryptionOf(storage),
+    };
+  } catch (error) {
+    throw new OptionsError([(error as Error).message]);
+  }
+}
+
 async function storageOf(options: StorageOptions, file: string | undefined): Promise<StorageConfig> {
   if (options.storageBackend === 'redis') return redisOf(options);
   if (options.storageBackend === 'etcd3') return etcdOf(options);

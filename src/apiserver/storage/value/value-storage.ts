@@ -25,9 +25,11 @@ export abstract class ValueStorage implements Storage {
   /** Where the store itself has a feed. */
   readonly onCommit?: CommitFeed['onCommit'];
   readonly durability?: () => Durability;
+  readonly raiseRevision?: (revision: Revision) => Promise<void>;
 
   constructor(protected readonly storage: Storage & Partial<CommitFeed>) {
     const { onCommit } = storage;
+    if (storage.raiseRevision) this.raiseRevision = (revision) => storage.raiseRevision!(revision);
     if (storage.durability) this.durability = () => storage.durability!();
     if (onCommit)
       this.onCommit = (listener) => onCommit.call(storage, (events) => listener(events.map((event) => this.#decodeEvent(event))));

@@ -1,0 +1,84 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { OptionsError } from '#cmd/options/server-options';
+
+interface Verb {
+  readonly name: string;
+  readonly description: string;
+  readonly usage: string;
+  run(args: readonly string[]): Promise<string>;
+}
+
+const verbs: readonly Verb[] = [
+  {
+    name: 'backup',
+    description: 'write all objects of a store to a file, also while servers use it',
+    usage: '<file> [flags of the store, as of serve]',
+    async run([file, ...flags]) {
+      const { backUp } = await import('./backup.ts');
+      const { revision, records } = await backUp(fileOf(file), flags);
+      return `${records} records of revision ${revision} are in ${file}`;
+    },
+  },
+  {
+    name: 'restore',
+    description: 'write what is in a backup to an empty store, under higher revisions',
+    usage: '<file> [--bump-revision=N] [flags of the store, as of serve]',
+    async run([file, ...args]) {
+      const { restore } = await import('./backup.ts');
+      const { bump, flags } = takeBump(args);
+      const { objects, revision } = await restore(fileOf(file), flags, bump);
+      return `${objects} objects of ${file} are in the store, which is at revision ${revision}`;
+    },
+  },
+  {
+    name: 'migrate',
+    description: 'copy all objects from one store to another that is empty, under higher revisions; no server may use them',
+    usage: '[--bump-revision=N] [flags of the source] -- [flags of the destination]',
+    async run(args) {
+      const { migrate } = await import('./backup.ts');
+      const { bump, flags } = takeBump(args);
+      const at = flags.indexOf('--');
+      if (at < 0) throw new OptionsError(['the flags of the source and of the destination must be parted by --']);
+      const { objects, revision } = await migrate(flags.slice(0, at), flags.slice(at + 1), bump);
+      return `${objects} objects are in the destination, which is at revision ${revision}`;
+    },
+  },
+];
+
+/** `kubenest backup`, `restore` and `migrate`. `args`: the whole command line, of which commander takes the verb alone; the flags of stores are those of `serve`, in pflag's syntax. */
+export function addBackupCommands(program: Command, args: readonly string[]): void {
+  for (const { name, description, usage, run } of verbs) {
+    const command = program
+      .command(name)
+      .description(description)
+      .usage(usage)
+      .argument('[arguments...]')
+      .allowUnknownOption()
+      .passThroughOptions();
+    command.action(async () => {
+      try {
+        console.log(await run(args.slice(1)));
+      } catch (error) {
+        const problems = error instanceof OptionsError ? error.problems : [(error as Error).message];
+        command.error(problems.map((problem) => `kubenest ${name}: ${problem}`).join('\n'));
+      }
+    });
+  }
+}
+
+function fileOf(file: string | undefined): string {
+  if (file === undefined || file.startsWith('-')) throw new OptionsError(['the file comes first']);
+  return resolve(file);
+}
+
+/** By how much revisions are raised, and the other flags. */
+function takeBump(args: readonly string[]): { bump: number | undefined; flags: string[] } {
+  const name = '--bump-revision=';
+  const given = args.filter((arg) => arg.startsWith(name)).at(-1);
+  const flags = args.filter((arg) => !arg.startsWith(name));
+  if (given === undefined) return { bump: undefined, flags };
+  const text = given.slice(name.length);
+  if (!/^[0-9]{1,15}$/.test(text)) throw new OptionsError([`--bump-revision=${text} must be a whole number`]);
+  return { bump: Number(text), flags };
+}

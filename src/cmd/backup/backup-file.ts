@@ -1,0 +1,134 @@
+import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { StringDecoder } from 'node:string_decoder';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { Revision, Storage, StorageRecord } from '#apiserver/storage/storage';
+
+const format = 'kubenest-backup';
+const formatVersion = 1;
+const pageRecords = 500;
+
+/** The form of the values: JSON with its resourceVersion, or as kube-apiserver stores objects. */
+export type ValueForm = 'json' | 'kubernetes';
+
+/** A whole backup, in the order of the keys. Values are as they were stored: what was encrypted is. */
+export interface Backup {
+  readonly form: ValueForm;
+  /** What is in it is the state at this revision. */
+  readonly revision: Revision;
+  readonly records: readonly StorageRecord[];
+}
+
+interface Header {
+  readonly format: string;
+  readonly version: number;
+  readonly form: ValueForm;
+  readonly revision: Revision;
+}
+type RecordLine = readonly [key: string, revision: Revision, createRevision: Revision, value: string];
+interface Trailer {
+  readonly records: number;
+  /** Of all lines before, in hexadecimal. */
+  readonly sha256: string;
+}
+
+/**
+ * Writes the present state of a store to a file, which is there only when it is whole: lines of JSON (a header, a record each, a trailer with
+ * a checksum), compressed by gzip, readable by its owner alone. Returns what is in it.
+ */
+export async function writeBackup(file: string, storage: Storage, form: ValueForm): Promise<{ revision: Revision; records: number }> {
+  const revision = await storage.currentRevision();
+  let records = 0;
+  const hash = createHash('sha256');
+  async function* lines(): AsyncGenerator<string> {
+    const line = (content: Header | RecordLine): string => {
+      const text = `${JSON.stringify(content)}\n`;
+      hash.update(text);
+      return text;
+    };
+    yield line({ format, version: formatVersion, form, revision });
+    for await (const { key, revision: at, createRevision, value } of recordsOf(storage, revision)) {
+      records += 1;
+      yield line([key, at, createRevision, value.toString('base64')]);
+    }
+    yield `${JSON.stringify({ records, sha256: hash.digest('hex') } satisfies Trailer)}\n`;
+  }
+  const partial = `${file}.partial`;
+  try {
+    await pipeline(Readable.from(lines()), createGzip({ level: 3 }), createWriteStream(partial, { mode: 0o600 }));
+    await sync(partial);
+    await rename(partial, file);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+  return { revision, records };
+}
+
+/** All records of one revision, in the order of their keys, page by page. */
+export async function* recordsOf(storage: Storage, revision: Revision): AsyncGenerator<StorageRecord> {
+  for (let from: string | undefined = '/'; from !== undefined; ) {
+    const { records, more } = await storage.list('/', { revision, from, limit: pageRecords });
+    yield* records;
+    from = more ? `${records.at(-1)!.key}\0` : undefined;
+  }
+}
+
+/** Reads a backup and checks that it is whole. Rejects for what is none, with the reason. */
+export async function readBackup(file: string): Promise<Backup> {
+  const hash = createHash('sha256');
+  const records: StorageRecord[] = [];
+  let header: Header | undefined;
+  let trailer: Trailer | undefined;
+  try {
+    for await (const line of linesOf(file)) {
+      const content = JSON.parse(line) as Header | RecordLine | Trailer;
+      if ('sha256' in content) {
+        trailer = content;
+        continue;
+      }
+      hash.update(`${line}\n`);
+      if ('format' in content) header = content;
+      else {
+        const [key, revision, createRevision, value] = content;
+        records.push({ key, revision, createRevision, value: Buffer.from(value, 'base64') });
+      }
+    }
+  } catch (cause) {
+    throw new Error(`${file} is no backup, or damaged: ${(cause as Error).message}`, { cause });
+  }
+  if (header?.format !== format) throw new Error(`${file} is no backup`);
+  if (header.version !== formatVersion) throw new Error(`${file} has the format ${header.version}; this version reads ${formatVersion}`);
+  if (trailer === undefined || trailer.records !== records.length || trailer.sha256 !== hash.digest('hex'))
+    throw new Error(`${file} is damaged: ${trailer === undefined ? 'its end is missing' : 'its checksum is wrong'}`);
+  return { form: header.form, revision: header.revision, records };
+}
+
+/** The lines of a compressed file. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = '';
+  const decoder = new StringDecoder('utf8');
+  const unzipped = createGunzip();
+  // Whoever reads learns of the failure of either.
+  const piped = pipeline(createReadStream(file), unzipped);
+  piped.catch(() => {});
+  for await (const chunk of unzipped as AsyncIterable<Buffer>) {
+    const lines = (rest + decoder.write(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') throw new Error('its last line has no end');
+}
+
+async function sync(file: string): Promise<void> {
+  const handle = await open(file, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { Registry } from 'prom-client';
+import type { Storage } from '#apiserver/storage/storage';
+import { Scheme } from '#apiserver/registry/scheme';
+import { apiGroups } from '#cmd/api-groups';
+import { openStorage } from '#cmd/open-storage';
+import { completeStorage } from '#cmd/options/complete';
+import { OptionsError, readServerOptions } from '#cmd/options/server-options';
+import type { StorageConfig } from '#cmd/server-config';
+import type { EncryptionRule } from '#cmd/config/encryption-configuration';
+import { Encryption } from '#cmd/encryption';
+import { newLog } from '#cmd/log';
+import { objectsIn, type StorageMediaType } from '#cmd/object-forms';
+import { apiServerId } from '#kubernetes/controlplane/identity-lease';
+import { readSnapshot } from '#plugins/storage/embedded/snapshot';
+import { readBackup, recordsOf, type ValueForm, writeBackup } from './backup-file.ts';
+import { BackupStorage } from './backup-storage.ts';
+import { copyObjects } from './copy-objects.ts';
+
+interface Store {
+  readonly config: StorageConfig;
+  /** Of encryption; undefined: nothing is. */
+  readonly rules: readonly EncryptionRule[] | undefined;
+  readonly eventTtlSeconds: number;
+}
+
+interface Copied {
+  readonly objects: number;
+  readonly revision: number;
+}
+
+/** As much as etcdutl's documentation advises: more than a store that went on after the backup can have written. */
+const defaultBump = 1_000_000_000;
+/** Etcd's revision is raised by writes. */
+const defaultEtcdBump = 10_000;
+
+/** Writes the present state of the store that the flags name to a file. */
+export async function backUp(file: string, flags: readonly string[]): Promise<{ readonly revision: number; readonly records: number }> {
+  const { config } = await storeOf(flags);
+  const source = config.backend === 'embedded' ? snapshotOf(config.file!) : await openStorage(config);
+  try {
+    return await writeBackup(file, source, formOf(config));
+  } finally {
+    await source.close();
+  }
+}
+
+/** Writes what is in a backup to the store that the flags name. What is encrypted in it must be readable by the store's keys. */
+export async function restore(file: string, flags: readonly string[], bump: number | undefined): Promise<Copied> {
+  const destination = await storeOf(flags);
+  const backup = await readBackup(file);
+  const { rules } = destination;
+  return copyTo(destination, bump, (scheme) => openObjects(new BackupStorage(backup), scheme, backup.form, rules));
+}
+
+/** Copies the objects of one store to another. Rejects if the source was written to meanwhile. */
+export async function migrate(from: readonly string[], to: readonly string[], bump: number | undefined): Promise<Copied> {
+  const [source, destination] = [await storeOf(from), await storeOf(to)];
+  const backend = await openStorage(source.config);
+  try {
+    const before = await fingerprint(backend);
+    const copied = await copyTo(destination, bump, (scheme) => openObjects(backend, scheme, formOf(source.config), source.rules));
+    if ((await fingerprint(backend)) !== before)
+      throw new Error(
+        'the source was written to meanwhile, and the destination lacks that: stop all servers and migrate to an empty store',
+      );
+    return copied;
+  } finally {
+    await backend.close();
+  }
+}
+
+/** Of all keys and the revisions of their last writes. The store's own revision may move by what others keep in it. */
+async function fingerprint(storage: Storage): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const { key, revision } of recordsOf(storage, await storage.currentRevision())) hash.update(`${key}\0${revision}\0`);
+  return hash.digest('hex');
+}
+
+async function copyTo(store: Store, bump: number | undefined, openSource: (scheme: Scheme) => Promise<Objects>): Promise<Copied> {
+  const { config, rules, eventTtlSeconds } = store;
+  const scheme = new Scheme();
+  for (const builder of Object.values(apiGroups())) builder.addToScheme(scheme);
+  if (config.backend === 'embedded') await mkdir(dirname(config.file!), { recursive: true, mode: 0o700 });
+  const backend = await openStorage(config);
+  try {
+    const mediaType = config.backend === 'etcd' ? config.mediaType : undefined;
+    await using destination = await openObjects(backend, scheme, formOf(config), rules, mediaType);
+    await using source = await openSource(scheme);
+    const raised = bump ?? (config.backend === 'etcd' ? defaultEtcdBump : defaultBump);
+    return await copyObjects(source.storage, destination.storage, { scheme, eventTtlSeconds, bump: raised });
+  } finally {
+    await backend.close();
+  }
+}
+
+async function storeOf(flags: readonly string[]): Promise<Store> {
+  const command = await readServerOptions(flags);
+  if (!('options' in command)) throw new OptionsError(['only the flags of a store are taken; kubenest serve --help lists them']);
+  const { options } = command;
+  return { ...(await completeStorage(options)), eventTtlSeconds: Math.round(options.events.eventTtl / 1_000) };
+}
+
+function snapshotOf(file: string): BackupStorage {
+  return new BackupStorage({ form: 'json', ...readSnapshot(file) });
+}
+
+function formOf({ backend }: StorageConfig): ValueForm {
+  return backend === 'etcd' ? 'kubernetes' : 'json';
+}
+
+/** The objects of a backend; disposing of it leaves the backend open. */
+interface Objects extends AsyncDisposable {
+  readonly storage: Storage;
+}
+
+async function openObjects(
+  backend: Storage,
+  scheme: Scheme,
+  form: ValueForm,
+  rules: readonly EncryptionRule[] | undefined,
+  mediaType: StorageMediaType = 'application/vnd.kubernetes.protobuf',
+): Promise<Objects> {
+  const parts = { storage: backend, scheme, registry: new Registry(), log: newLog(0), apiServerId: apiServerId(hostname()) };
+  const encryption = rules && (await Encryption.open(rules, parts));
+  return {
+    storage: objectsIn(encryption?.storage ?? backend, scheme, form === 'kubernetes' ? mediaType : undefined),
+    async [Symbol.asyncDispose]() {
+      await encryption?.[Symbol.asyncDispose]();
+    },
+  };
+}

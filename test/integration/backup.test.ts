@@ -1,0 +1,231 @@
+import { Buffer } from 'node:buffer';
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster, type TestStorage } from '#testing/index';
+import { etcd, noEtcd, startEtcd } from '../servers/etcd-server.ts';
+import { noRedis, redisServer, startRedis } from '../servers/redis-server.ts';
+import { backUp, migrate, restore } from '#cmd/backup/backup';
+
+const folder = mkdtempSync(join(tmpdir(), 'backup-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Place {
+  readonly storage: TestStorage;
+  readonly flags: readonly string[];
+}
+const places: Record<'embedded' | 'redis' | 'etcd', (() => Place) | undefined> = {
+  embedded: () => {
+    const data = mkdtempSync(join(folder, 'data-'));
+    return { storage: { file: join(data, 'kubenest.db') }, flags: [`--data-dir=${data}`] };
+  },
+  redis: undefined,
+  etcd: undefined,
+};
+const servers: AsyncDisposable[] = [];
+let stores = 0;
+beforeAll(async () => {
+  if (redisServer !== undefined) {
+    const redis = await startRedis();
+    servers.push(redis);
+    places.redis = () => {
+      const prefix = `store${++stores}`;
+      const flags = ['--storage-backend=redis', `--redis-url=${redis.url}`, `--redis-key-prefix=${prefix}`];
+      return { storage: { redisUrl: redis.url, prefix }, flags };
+    };
+  }
+  if (etcd !== undefined) {
+    const server = await startEtcd();
+    servers.push(server);
+    places.etcd = () => {
+      const prefix = `/store${++stores}`;
+      const flags = ['--storage-backend=etcd3', `--etcd-servers=${server.url}`, `--etcd-prefix=${prefix}`];
+      return { storage: { etcdUrl: server.url, prefix }, flags };
+    };
+  }
+});
+afterAll(async () => {
+  for (const server of servers) await server[Symbol.asyncDispose]();
+});
+
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
+const widgets = '/apis/example.com/v1/namespaces/default/widgets';
+const samples: readonly (readonly [path: string, object: { readonly metadata: { readonly name: string } } & Record<string, unknown>])[] = [
+  ['/api/v1/namespaces/default/configmaps', { metadata: { name: 'c' }, data: JSON.parse('{"a":"ä","__proto__":"1"}') as object }],
+  ['/api/v1/namespaces/default/secrets', { metadata: { name: 's' }, data: { a: 'c2VjcmV0' } }],
+  ['/api/v1/namespaces/default/services', { metadata: { name: 'svc' }, spec: { ports: [{ port: 80, targetPort: 'web' }] } }],
+  ['/api/v1/namespaces/default/events', { metadata: { name: 'e' }, involvedObject: { namespace: 'default', name: 'x' } }],
+  ['/apis/coordination.k8s.io/v1/namespaces/default/leases', { metadata: { name: 'l' }, spec: { holderIdentity: 'me' } }],
+  [widgets, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec: { big: 9007199254740991 } } as never],
+];
+
+async function fill(cluster: TestCluster): Promise<void> {
+  expect((await cluster.fetch('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition })).status).toBe(201);
+  await until(cluster, widgets, 200);
+  for (const [path, body] of samples) expect((await cluster.fetch(path, { body })).status).toBe(201);
+}
+
+async function until(cluster: TestCluster, path: string, status: number): Promise<void> {
+  while ((await cluster.fetch(path)).status !== status) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** The samples as they are served, and the revision of the list; without what is another in each store. */
+async function contents(cluster: TestCluster): Promise<{ readonly revision: number; readonly objects: unknown[] }> {
+  await until(cluster, widgets, 200);
+  const objects: unknown[] = [];
+  for (const [path, { metadata }] of samples) {
+    const object = (await (await cluster.fetch(`${path}/${metadata.name}`)).json()) as { metadata: Record<string, unknown> };
+    const { resourceVersion, ...rest } = object.metadata;
+    expect(Number(resourceVersion)).toBeGreaterThan(0);
+    objects.push({ ...object, metadata: rest });
+  }
+  const list = (await (await cluster.fetch('/api/v1/configmaps')).json()) as { readonly metadata: { readonly resourceVersion: string } };
+  return { revision: Number(list.metadata.resourceVersion), objects };
+}
+
+/** Of a cluster that runs on the store for as long as it takes. */
+async function on<T>({ storage }: Place, work: (cluster: TestCluster) => Promise<T>): Promise<T> {
+  const cluster = await startTestCluster({ storage });
+  try {
+    return await work(cluster);
+  } finally {
+    await cluster[Symbol.asyncDispose]();
+  }
+}
+
+const kinds = ['embedded', 'redis', 'etcd'] as const;
+const absent = { embedded: '', redis: noRedis, etcd: noEtcd };
+
+/** The row of each pair of backends that are here. */
+function eachPair(title: string, work: (here: Place, there: Place, from: string) => Promise<void>): void {
+  for (const from of kinds) {
+    for (const to of kinds) {
+      it(`${title}, from ${from} to ${to}`, { timeout: 60_000 }, async ({ skip }) => {
+        const [source, destination] = [places[from], places[to]];
+        if (!source || !destination) return skip(source ? absent[to] : absent[from]);
+        await work(source(), destination(), from);
+      });
+    }
+  }
+}
+
+describe('a store', () => {
+  eachPair('is backed up while its server goes on, and restored under higher revisions', async (here, there) => {
+    const file = join(mkdtempSync(join(folder, 'file-')), 'backup');
+    const before = await on(here, async (cluster) => {
+      await fill(cluster);
+      expect((await backUp(file, here.flags)).records).toBeGreaterThan(samples.length);
+      return contents(cluster);
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await restore(file, there.flags, 2_000);
+    const after = await on(there, contents);
+    expect(after.objects).toEqual(before.objects);
+    expect(after.revision).toBeGreaterThan(before.revision + 2_000);
+  });
+
+  eachPair('is migrated under higher revisions', async (here, there) => {
+    const before = await on(here, async (cluster) => {
+      await fill(cluster);
+      return contents(cluster);
+    });
+    const { revision } = await migrate(here.flags, there.flags, 100);
+    expect(revision).toBeGreaterThan(before.revision + 100);
+    const after = await on(there, contents);
+    expect(after.objects).toEqual(before.objects);
+    expect(after.revision).toBeGreaterThan(before.revision + 100);
+  });
+});
+
+describe('what is refused', () => {
+  async function backedUp(): Promise<{ readonly place: Place; readonly file: string }> {
+    const place = places.embedded!();
+    const file = join(mkdtempSync(join(folder, 'file-')), 'backup');
+    await on(place, (cluster) => cluster.fetch(samples[0]![0], { body: samples[0]![1] }));
+    await backUp(file, place.flags);
+    return { place, file };
+  }
+
+  it('a backup that is damaged', async () => {
+    const { file } = await backedUp();
+    const whole = readFileSync(file);
+    const destination = places.embedded!().flags;
+    truncateSync(file, whole.length - 20);
+    await expect(restore(file, destination, undefined)).rejects.toThrow(/is no backup, or damaged: unexpected end of file/);
+    const lines = gunzipSync(whole).toString().split('\n');
+    const changed = [...lines.slice(0, 1), ...lines.slice(2)].join('\n');
+    writeFileSync(file, gzipSync(changed));
+    await expect(restore(file, destination, undefined)).rejects.toThrow(/is damaged: its checksum is wrong/);
+    writeFileSync(file, gzipSync(`${lines.slice(0, 3).join('\n')}\n`));
+    await expect(restore(file, destination, undefined)).rejects.toThrow(/is damaged: its end is missing/);
+    writeFileSync(file, 'text');
+    await expect(restore(file, destination, undefined)).rejects.toThrow(/is no backup, or damaged: incorrect header check/);
+    writeFileSync(file, gzipSync('{"format":"other"}\n'));
+    await expect(restore(file, destination, undefined)).rejects.toThrow(/is no backup$/);
+  });
+
+  it('a destination that is not empty', async () => {
+    const { place, file } = await backedUp();
+    await expect(restore(file, place.flags, undefined)).rejects.toThrow(/the destination is not empty: it has \d+ records/);
+  });
+
+  it('a migration of a store that a server has open', async () => {
+    const place = places.embedded!();
+    await on(place, async () => {
+      await expect(migrate(place.flags, places.embedded!().flags, undefined)).rejects.toThrow(/another process has .* open/);
+    });
+  });
+
+  it('a store that is not there, or in memory', async () => {
+    const file = join(folder, 'none');
+    await expect(backUp(file, [`--data-dir=${join(folder, 'nowhere')}`])).rejects.toThrow(/there is no .*kubenest.db/);
+    await expect(backUp(file, ['--ephemeral'])).rejects.toThrow(/a store in memory is gone with its server/);
+  });
+});
+
+it('what is encrypted stays encrypted in a backup, and is read by the keys of the destination', async () => {
+  const key = Buffer.alloc(32, 7).toString('base64');
+  const config = join(folder, 'encryption.yaml');
+  const keys = [{ name: 'one', secret: key }];
+  const resources = [{ resources: ['secrets'], providers: [{ aescbc: { keys } }, { identity: {} }] }];
+  writeFileSync(config, JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources }));
+  const encrypted = `--encryption-provider-config=${config}`;
+  const plain = places.embedded!();
+  const here = places.embedded!();
+  const file = join(folder, 'encrypted');
+  const before = await on(plain, async (cluster) => {
+    await fill(cluster);
+    return contents(cluster);
+  });
+  await migrate(plain.flags, [...here.flags, encrypted], undefined);
+  await backUp(file, [...here.flags, encrypted]);
+  const values = gunzipSync(readFileSync(file)).toString().split('\n').slice(1, -2);
+  const secret = values.map((line) => JSON.parse(line) as string[]).find(([name]) => name === '/secrets/default/s')!;
+  expect(Buffer.from(secret[3]!, 'base64').toString()).toMatch(/^k8s:enc:aescbc:v1:one:/);
+  const there = places.embedded!();
+  await expect(restore(file, there.flags, undefined)).rejects.toThrow();
+  const again = places.embedded!();
+  await restore(file, [...again.flags, encrypted], undefined);
+  const back = places.embedded!();
+  await migrate([...again.flags, encrypted], back.flags, undefined);
+  expect((await on(back, contents)).objects).toEqual(before.objects);
+});
