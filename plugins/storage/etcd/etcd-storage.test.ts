@@ -69,7 +69,7 @@ else {
     const storage = await EtcdStorage.open({ servers: [server.url] });
     server.child.kill('SIGSTOP');
     const write = storage.create('/pods/a', () => Buffer.from('1')).catch((error: unknown) => error);
-    await sleep(100);
+    await sleep(1_000);
     server.child.kill('SIGKILL');
     expect(await write).toBeInstanceOf(UnknownOutcomeError);
     await once(server.child, 'exit');

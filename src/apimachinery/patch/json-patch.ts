@@ -90,13 +90,15 @@ export function jsonKind(value: unknown): string {
  * Applies an RFC 6902 patch with the behaviour of gopkg.in/evanphx/json-patch.v4, which differs from the RFC: negative
  * indices count from the end, `replace` of a missing field adds it, a `copy` of a missing field adds null, `test` of a
  * missing field succeeds against null, and what stands before the first `/` of a path is ignored. Neither input is changed;
- * the result shares what the patch did not touch. `patch` is a JsonPatch or a parsed document.
+ * the result shares what the patch did not touch. `patch` is a JsonPatch or a parsed document. Objects and lists that paths
+ * led through are added to `parsed`: upstream keeps all others as the text that they were.
  * Throws JsonPatchError if an operation does not apply, and what `decodeJsonPatch` throws.
  */
-export function applyJsonPatch(document: unknown, patch: unknown): unknown {
-  const application = new Application(document);
+export function applyJsonPatch(document: unknown, patch: unknown, parsed: WeakSet<object> = new WeakSet()): unknown {
+  const application = new Application(document, parsed);
   const { operations } = patch instanceof JsonPatch ? patch : decodeJsonPatch(patch, false);
   for (const operation of operations) application.run(operation);
+  if (isContainer(application.root)) parsed.add(application.root);
   return application.root;
 }
 
@@ -109,7 +111,10 @@ class Application {
   readonly #owned = new Set<Container>();
   #copied = 0;
 
-  constructor(document: unknown) {
+  constructor(
+    document: unknown,
+    readonly parsed: WeakSet<object>,
+  ) {
     this.root = document;
   }
 
@@ -198,6 +203,7 @@ class Application {
     const tokens = path.split('/');
     if (tokens.length < 2 || !isContainer(this.root)) return undefined;
     let container = toChange ? (this.root = this.#own(this.root)) : this.root;
+    this.parsed.add(container);
     for (let i = 1; i < tokens.length - 1; i++) {
       const token = unescapeToken(tokens[i]!);
       const index = Array.isArray(container) ? existingIndex(container, token) : undefined;
@@ -210,6 +216,7 @@ class Application {
         else setOwn(container, token, mine);
       }
       container = mine;
+      this.parsed.add(container);
     }
     return [container, unescapeToken(tokens[tokens.length - 1]!)];
   }
@@ -218,6 +225,7 @@ class Application {
     if (this.#owned.has(container)) return container;
     const copy = (Array.isArray(container) ? container.slice() : { ...container }) as T;
     this.#owned.add(copy);
+    if (this.parsed.has(container)) this.parsed.add(copy);
     return copy;
   }
 }

@@ -551,10 +551,10 @@ const recursionLimit = 200;
 
 /**
  * Any JSON as json.Marshal writes a map[string]interface{}: compact, keys sorted, bigint exact. A property that is undefined is left out. Works at any
- * depth. Throws TypeError for values that JSON has no form for.
+ * depth. Throws TypeError for values that JSON has no form for. `keysOf`: which keys an object has, where not all are sorted.
  */
-export function encodeJson(value: unknown): string {
-  return write(value, 0, sortedKeys);
+export function encodeJson(value: unknown, keysOf: (object: object) => string[] = sortedKeys): string {
+  return write(value, 0, keysOf);
 }
 
 /**

@@ -236,7 +236,7 @@ export class SchemaValidator {
     const size = list.length;
     if (minItems !== undefined && size < minItems) result.invalid(path, `${path} in body should have at least ${minItems} items`, size);
     if (maxItems !== undefined && size > maxItems) result.tooMany(path, 'items', size, maxItems);
-    if (uniqueItems && new Set(list.map(encodeJson)).size < size)
+    if (uniqueItems && new Set(list.map((value) => encodeJson(value))).size < size)
       result.invalid(path, `${path} in body shouldn't contain duplicates`, undefined);
   }
 

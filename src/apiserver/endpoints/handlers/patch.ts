@@ -9,7 +9,7 @@ import { isJsonObject } from '#apimachinery/patch/own-property';
 import { applyStrategicMergePatch } from '#apimachinery/patch/strategic-merge-patch';
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
-import { DecodeError, encodeJson, JsonSyntaxError, parseJson } from '#apimachinery/runtime/json';
+import { DecodeError, encodeJson, JsonSyntaxError, parseJson, sortedKeys } from '#apimachinery/runtime/json';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -74,7 +74,7 @@ export class PatchHandler {
       async (existing) => {
         if (!existing) throw newNotFound(endpoint.store.groupResource, name);
         // A copy: the patch shares what it does not touch, and what is shared with the old object must not be changed.
-        const next = patch.applyTo(fromStorage(endpoint, deepCopy(existing)));
+        const next = patch.applyTo(() => fromStorage(endpoint, deepCopy(existing)));
         ensureNamespaceMatches(endpoint, namespace, next);
         ensureNameMatches(name, next);
         const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
@@ -91,6 +91,8 @@ export class PatchHandler {
 export class Patch {
   readonly #parsed: unknown;
   readonly #strictErrors: readonly string[];
+  /** What the operations of a JSON patch led through: Go has it as maps, which it writes sorted. */
+  readonly #sorted = new WeakSet<object>();
 
   constructor(
     readonly context: RequestContext,
@@ -125,16 +127,17 @@ export class Patch {
     }
   }
 
-  /** The patched object, decoded and defaulted. `current` is of the endpoint's version, and the patch's to use up. */
-  applyTo(current: KubeObject): KubeObject {
+  /** The patched object, decoded and defaulted. `current` makes objects of the endpoint's version that are the patch's to use up. */
+  applyTo(current: () => KubeObject): KubeObject {
     const { endpoint, options } = this;
-    const patched = this.#apply(current);
+    const patched = this.#apply(current());
     let decoded: Decoded<KubeObject>;
     try {
       // Errors show the whole document; what is decoded by a schema loses what the schema does not know.
       decoded = decodeDocument(endpoint, endpoint.decode ? deepCopy(patched) : patched);
     } catch (error) {
-      if (error instanceof DecodeError) throw this.#invalid(patched, error.message);
+      // Decoding has used the document up as far as it came.
+      if (error instanceof DecodeError) throw this.#invalid(this.#apply(current()), error.message);
       throw error;
     }
     const { object } = decoded;
@@ -152,7 +155,7 @@ export class Patch {
     try {
       switch (this.type) {
         case 'application/json-patch+json':
-          return applyJsonPatch(document, this.#parsed);
+          return applyJsonPatch(document, this.#parsed, this.#sorted);
         case 'application/merge-patch+json':
           return applyMergePatch(document, this.#parsed);
         default:
@@ -180,7 +183,17 @@ export class Patch {
   }
 
   #invalid(patched: unknown, message: string): Error {
-    const shown = this.type === 'application/strategic-merge-patch+json' ? formatValue(this.#parsed) : encodeJson(patched);
-    return newInvalid({ group: '', kind: '' }, '', [invalid(fieldPath('patch'), shown, message)]);
+    return newInvalid({ group: '', kind: '' }, '', [invalid(fieldPath('patch'), this.#shown(patched), message)]);
+  }
+
+  #shown(patched: unknown): string {
+    switch (this.type) {
+      case 'application/strategic-merge-patch+json':
+        return formatValue(this.#parsed);
+      case 'application/json-patch+json':
+        return encodeJson(patched, (object) => (this.#sorted.has(object) ? sortedKeys(object) : Object.keys(object)));
+      default:
+        return encodeJson(patched);
+    }
   }
 }

@@ -167,7 +167,7 @@ function patcher(context: RequestContext, endpoint: ResourceEndpoint, type: Patc
   // The object's defaults are not those of its Scale.
   const { defaults: _, ...definition } = endpoint.definition;
   const patch = new Patch(context, { ...endpoint, definition }, type, body, options);
-  return (scale) => patch.applyTo(scale) as Scale;
+  return (scale) => patch.applyTo(() => deepCopy(scale)) as Scale;
 }
 
 function applier(context: RequestContext, endpoint: ResourceEndpoint, body: Buffer, options: WriteQuery): Rescale {
