@@ -1,9 +1,7 @@
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestCluster } from '#testing/index';
-import { issueServingCertificate } from '#testing/serving-certificate';
 import { customKinds, type Json, kind, type Kind, open, patch, widget } from './custom-kinds.ts';
+import { startWebhook } from './webhook-server.ts';
 
 /** A webhook that keeps `spec.host` and `spec.port` of v1 as `spec.address` of v2. */
 interface Review {
@@ -13,35 +11,22 @@ type Answerer = (review: Review) => Json;
 
 const cluster = await startTestCluster();
 const { call, define, definitions } = customKinds(cluster);
-const { cert, key, certificateAuthority } = await issueServingCertificate();
 const requests: Review[] = [];
 let answer: Answerer;
-const server = await listen();
+const server = await startWebhook((body) => {
+  const review = body as Review;
+  requests.push(review);
+  return answer(review);
+});
+const { certificateAuthority } = server;
 afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
-  server.closeAllConnections();
-  server.close();
+  server[Symbol.dispose]();
 });
 beforeEach(() => {
   requests.length = 0;
   answer = converting;
 });
-
-function listen(): Promise<Server> {
-  const made = createServer({ cert, key }, (request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const review = JSON.parse(Buffer.concat(chunks).toString()) as Review;
-      requests.push(review);
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(answer(review)));
-    });
-  });
-  return new Promise((resolve) => {
-    made.listen(0, '127.0.0.1', () => resolve(made));
-  });
-}
 
 const reviewed = (uid: string, response: Json): Json => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -68,7 +53,7 @@ function converted(object: Json, { request: { desiredAPIVersion } }: Review): Js
 
 function convertedKind(more: Json = {}): Kind {
   const schema = { openAPIV3Schema: { type: 'object', properties: { spec: open } } };
-  const { port } = server.address() as AddressInfo;
+  const { port } = server;
   const clientConfig = {
     url: `https://127.0.0.1:${port}/convert`,
     caBundle: Buffer.from(certificateAuthority).toString('base64'),
@@ -208,7 +193,7 @@ describe('a webhook for conversion', () => {
       500,
       `conversion webhook for ${widgets.group}/v1, Kind=Widget failed: Post "https://127.0.0.1:1/convert?timeout=30s": dial tcp 127.0.0.1:1: connect: connection refused`,
     ]);
-    const { port } = server.address() as AddressInfo;
+    const { port } = server;
     const clientConfig = { url: `https://127.0.0.1:${port}/convert` };
     await call(`${definitions}/${widgets.name}`, patch('merge', { spec: { conversion: { webhook: { clientConfig } } } }));
     expect((await call(`${widgets.path('v2')}/a`)).body['message']).toContain('x509: certificate signed by unknown authority');

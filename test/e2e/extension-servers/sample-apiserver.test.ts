@@ -1,12 +1,13 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../../scripts/free-port.ts';
 import { type EtcdServer, etcd, noEtcd, startEtcd } from '../../servers/etcd-server.ts';
+import { findGoModule } from '../../servers/go-modules.ts';
 import type { Kubenest } from '../../servers/kubenest.ts';
 import { availability, register, startFront } from './front.ts';
 
@@ -14,17 +15,7 @@ const group = 'wardle.example.com';
 const flunders = `/apis/${group}/v1alpha1/namespaces/default/flunders`;
 const run = promisify(execFile);
 
-/** The module's folder in the module cache: nothing is fetched. */
-function findModule(): string | undefined {
-  try {
-    const folder = join(execFileSync('go', ['env', 'GOMODCACHE'], { encoding: 'utf8' }).trim(), 'k8s.io/sample-apiserver@v0.36.3');
-    return existsSync(folder) ? folder : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const sources = findModule();
+const sources = findGoModule('k8s.io/sample-apiserver@v0.36.3');
 const missing = sources === undefined ? 'k8s.io/sample-apiserver v0.36.3 is not in the Go module cache, or there is no Go' : undefined;
 const reason = missing ?? (etcd === undefined ? noEtcd : undefined);
 
