@@ -140,7 +140,7 @@ const rows: readonly Row[] = [
     request: { method: 'PATCH', body: {}, headers: { 'content-type': 'application/json' } },
     code: 415,
     reason: 'UnsupportedMediaType',
-    message: /accepted media types include/,
+    message: /^415: Unsupported Media Type$/,
   },
   {
     name: 'a patch of nothing',

@@ -52,6 +52,25 @@ function firstByte(bytes: Uint8Array): number | undefined {
   return undefined;
 }
 
+/** Upstream: yaml.v2 scannerc.go (max_flow_level). */
+const maxFlowDepth = 10_000;
+
+/** Lists in lists take the package a time that grows with the square of their depth: where so many may be, they are counted first. */
+function checkFlowDepth(text: string, { Lexer }: typeof Yaml): void {
+  let openers = 0;
+  for (let i = 0; i < text.length && openers <= maxFlowDepth; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code === 0x5b || code === 0x7b) openers += 1;
+  }
+  if (openers <= maxFlowDepth) return;
+  let depth = 0;
+  for (const token of new Lexer().lex(text)) {
+    if (token === '[' || token === '{') depth += 1;
+    else if (token === ']' || token === '}') depth -= 1;
+    if (depth > maxFlowDepth) throw new YamlError(`yaml: exceeded max depth of ${maxFlowDepth}`);
+  }
+}
+
 /** go-yaml counts every node that it decodes, and those behind aliases; their share may not exceed this. Upstream: yaml.v2 decode.go. */
 function allowedAliasRatio(decodeCount: number): number {
   const low = 400_000;
@@ -75,6 +94,7 @@ class Document {
   #aliasDepth = 0;
 
   constructor(text: string) {
+    checkFlowDepth(text, this.#yaml);
     this.#lines = new this.#yaml.LineCounter();
     const composed = this.#yaml.parseAllDocuments(text, {
       version: '1.1',

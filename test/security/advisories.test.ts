@@ -1,0 +1,260 @@
+/** One test for each published flaw of API servers that no other test is named after; docs/security.md has the list. */
+import { once } from 'node:events';
+import http2 from 'node:http2';
+import tls from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+
+let cluster: TestCluster;
+beforeAll(async () => {
+  cluster = await startTestCluster({
+    listen: true,
+    users: [{ name: 'jane' }, { name: 'system:node:n1', groups: ['system:nodes'] }],
+    flags: ['--authorization-mode=Node,RBAC', '--enable-admission-plugins=NodeRestriction,AlwaysPullImages,DenyServiceExternalIPs'],
+  });
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+const namespace = '/api/v1/namespaces/default';
+interface Told {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>> & { readonly message?: string };
+}
+async function told(path: string, init: Parameters<TestCluster['fetch']>[1] = {}): Promise<Told> {
+  const answer = await cluster.fetch(path, init);
+  const text = await answer.text();
+  return { status: answer.status, body: (text.startsWith('{') ? JSON.parse(text) : { message: text }) as Told['body'] };
+}
+const patch = (path: string, body: object | string, type = 'application/merge-patch+json', as = 'admin') =>
+  told(path, { method: 'PATCH', as, headers: { 'content-type': type }, body });
+const podSpec = { containers: [{ name: 'c', image: 'example.com/c:1', imagePullPolicy: 'IfNotPresent' }] };
+
+it('CVE-2016-1905: a patch goes through admission as any write does', async () => {
+  await told(`${namespace}/services`, { body: { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } } });
+  const patched = await patch(`${namespace}/services/s`, { spec: { externalIPs: ['1.1.1.1'] } });
+  expect([patched.status, patched.body.message]).toEqual([
+    403,
+    expect.stringContaining('Use of external IPs is denied by admission control'),
+  ]);
+});
+
+it('CVE-2017-1000056: what validates sees what mutation has made', async () => {
+  const { body } = await told(`${namespace}/pods?dryRun=All`, { body: { metadata: { name: 'p' }, spec: podSpec } });
+  expect(JSON.stringify(body)).toContain('"imagePullPolicy":"Always"');
+});
+
+it('CVE-2020-8554: addresses outside of the cluster can be denied to services', async () => {
+  const body = { metadata: { name: 'mitm' }, spec: { ports: [{ port: 80 }], externalIPs: ['10.9.8.7'] } };
+  expect((await told(`${namespace}/services`, { body })).status).toBe(403);
+});
+
+it('CVE-2019-1002100: neither many patches nor those that grow hold the server up', async () => {
+  await told(`${namespace}/configmaps`, { body: { metadata: { name: 'grown' }, data: { k: 'x'.repeat(1_000) } } });
+  const many = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/data/k', value: '' }));
+  expect((await patch(`${namespace}/configmaps/grown`, many, 'application/json-patch+json')).status).toBe(413);
+  const doubling = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/data', path: `/data/c${i}` }));
+  const begin = performance.now();
+  expect((await patch(`${namespace}/configmaps/grown`, doubling, 'application/json-patch+json')).status).toBe(422);
+  expect(performance.now() - begin).toBeLessThan(2_000);
+});
+
+describe('custom resources', () => {
+  const define = (plural: string, scope: string) => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.example.com` },
+    spec: {
+      group: 'example.com',
+      scope,
+      names: { plural, kind: plural },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
+      ],
+    },
+  });
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const api = '/apis/example.com/v1';
+
+  it('CVE-2019-11247: a cluster-scoped one is not there below a namespace', async () => {
+    await told(definitions, { body: define('globals', 'Cluster') });
+    await expect.poll(async () => (await told(`${api}/globals`)).status).toBe(200);
+    await told(`${api}/globals`, { body: { apiVersion: 'example.com/v1', kind: 'globals', metadata: { name: 'a' } } });
+    expect((await told(`${api}/globals/a`)).status).toBe(200);
+    expect((await told(`${api}/namespaces/default/globals/a`)).status).toBe(404);
+  });
+
+  it('CVE-2022-3162: a list is of one kind, whatever the kinds are called', async () => {
+    for (const plural of ['foos', 'foosbars']) await told(definitions, { body: define(plural, 'Namespaced') });
+    const of = (plural: string) => `${api}/namespaces/default/${plural}`;
+    await expect.poll(async () => (await told(of('foosbars'))).status).toBe(200);
+    await expect.poll(async () => (await told(of('foos'))).status).toBe(200);
+    await told(of('foosbars'), { body: { apiVersion: 'example.com/v1', kind: 'foosbars', metadata: { name: 'secret' } } });
+    expect((await told(of('foos'))).body['items']).toEqual([]);
+    for (const climbing of ['..%2ffoosbars', '%2e%2e/foosbars', '..']) {
+      expect((await told(`${of('foos')}/${climbing}`)).body['kind']).not.toBe('foosbarsList');
+    }
+  });
+});
+
+describe('addresses', () => {
+  const endpoints = (ip: string) => ({ metadata: { name: 'e' }, subsets: [{ addresses: [{ ip }], ports: [{ port: 80 }] }] });
+  const slice = (ip: string) => ({ metadata: { name: 'e' }, addressType: 'IPv4', endpoints: [{ addresses: [ip] }] });
+  const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+
+  it.each(['127.0.0.1', '169.254.169.254', '224.0.0.1', '0.0.0.0'])('CVE-2021-25737: %s is no endpoint', async (ip) => {
+    expect((await told(`${namespace}/endpoints`, { body: endpoints(ip) })).status).toBe(422);
+    expect((await told(slices, { body: slice(ip) })).status).toBe(422);
+  });
+
+  it('CVE-2021-25740: who may edit may not write endpoints', async () => {
+    const { body } = await told('/apis/rbac.authorization.k8s.io/v1/clusterroles/system:aggregate-to-edit');
+    const rules = body['rules'] as readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+    const writing = rules.filter(({ verbs }) => verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)));
+    expect(writing.flatMap(({ resources }) => resources).filter((resource) => resource.startsWith('endpoint'))).toEqual([]);
+  });
+
+  it('CVE-2021-29923: zeros in front do not make another address', async () => {
+    const body = { metadata: { name: 'zeros' }, spec: { clusterIP: '010.000.000.077', ports: [{ port: 80 }] } };
+    const created = await told(`${namespace}/services?dryRun=All`, { body });
+    expect([created.status, created.body.message]).toEqual([422, expect.stringContaining('must not have leading 0s')]);
+  });
+});
+
+it('CVE-2021-25735: what validates an update of a node sees the node as it is stored', async () => {
+  await told('/api/v1/nodes', { body: { metadata: { name: 'n1', labels: { kept: 'yes' } } } });
+  // By the old node NodeRestriction knows that the label is not the kubelet's to change.
+  const label = { metadata: { labels: { 'node-restriction.kubernetes.io/a': 'b' } } };
+  expect((await patch('/api/v1/nodes/n1', label, undefined, 'system:node:n1')).status).toBe(403);
+  expect((await patch('/api/v1/nodes/n1', { metadata: { labels: { kept: 'yes' } } }, undefined, 'system:node:n1')).status).toBe(200);
+});
+
+it('CVE-2025-5187: a node does not choose who owns it', async () => {
+  await told('/api/v1/nodes', { body: { metadata: { name: 'n1' } } });
+  const owned = { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'x' }] } };
+  const patched = await patch('/api/v1/nodes/n1', owned, undefined, 'system:node:n1');
+  expect([patched.status, patched.body.message]).toEqual([403, expect.stringMatching(/owner/i)]);
+});
+
+it('CVE-2023-2431: a profile of the host needs its name', async () => {
+  const spec = { ...podSpec, securityContext: { seccompProfile: { type: 'Localhost' } } };
+  const created = await told(`${namespace}/pods`, { body: { metadata: { name: 'unconfined' }, spec } });
+  expect([created.status, created.body.message]).toEqual([422, expect.stringContaining('localhostProfile')]);
+});
+
+it('CVE-2024-0793: an autoscaler with an empty metric is converted to and fro', async () => {
+  const autoscalers = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
+  const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': '[{"type":"ContainerResource"}]' };
+  const spec = { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' } };
+  const created = await told(autoscalers, { body: { metadata: { name: 'h', annotations }, spec } });
+  expect([201, 422]).toContain(created.status);
+  expect([200, 404, 422]).toContain((await patch(`${autoscalers}/h`, { metadata: { annotations } })).status);
+});
+
+describe('YAML and JSON', () => {
+  const yaml = (text: string) => told(`${namespace}/configmaps`, { headers: { 'content-type': 'application/yaml' }, body: text });
+  const laughs = [
+    'a: &a [x]',
+    ...Array.from(
+      { length: 20 },
+      (_, i) =>
+        `${'abcdefghijklmnopqrstuv'[i + 1]}: &${'abcdefghijklmnopqrstuv'[i + 1]} [${Array.from({ length: 9 }, () => `*${'abcdefghijklmnopqrstuv'[i]}`).join(',')}]`,
+    ),
+  ].join('\n');
+
+  it.each([
+    { name: 'CVE-2019-11253: aliases of aliases', text: laughs },
+    { name: 'CVE-2019-11254: long flow lists', text: `a: ${'[x,'.repeat(200_000)}` },
+    { name: 'CVE-2022-3064: many merge keys', text: `a: &a {x: 1}\nb:\n${'  <<: *a\n'.repeat(2_000)}` },
+    { name: 'CVE-2022-28948: broken tags', text: '0: [:!00 \xef' },
+    { name: 'CVE-2021-4235: deep maps', text: `${'a: {'.repeat(100_000)}` },
+  ])('$name are refused soon', async ({ text }) => {
+    const begin = performance.now();
+    expect([400, 422]).toContain((await yaml(text)).status);
+    expect(performance.now() - begin).toBeLessThan(2_000);
+  });
+});
+
+describe('HTTP/2', () => {
+  const connect = (): http2.ClientHttp2Session => {
+    const session = http2.connect(cluster.url as string, { ca: cluster.certificateAuthority });
+    session.on('error', () => {});
+    return session;
+  };
+  const isServed = async (): Promise<boolean> => {
+    const session = connect();
+    const stream = session.request({ ':path': '/version', authorization: `Bearer ${cluster.token('admin')}` });
+    const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
+    session.destroy();
+    return Number(headers[':status']) === 200;
+  };
+
+  /** Frames as they stand on the wire. */
+  const frame = (type: number, flags: number, stream: number, payload: Buffer): Buffer => {
+    const head = Buffer.alloc(9);
+    head.writeUIntBE(payload.length, 0, 3);
+    head.writeUInt8(type, 3);
+    head.writeUInt8(flags, 4);
+    head.writeUInt32BE(stream, 5);
+    return Buffer.concat([head, payload]);
+  };
+  const [headersFrame, resetFrame, settingsFrame, pingFrame, continuationFrame] = [1, 3, 4, 6, 9] as const;
+  const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(settingsFrame, 0, 0, Buffer.alloc(0))]);
+  const connectRaw = async (): Promise<tls.TLSSocket> => {
+    const { hostname, port } = new URL(cluster.url as string);
+    const socket = tls.connect({ host: hostname, port: Number(port), ca: cluster.certificateAuthority, ALPNProtocols: ['h2'] });
+    socket.on('error', () => {});
+    await once(socket, 'secureConnect');
+    return socket;
+  };
+
+  it('CVE-2023-44487: who opens and resets streams without end is shown the door', async () => {
+    const socket = await connectRaw();
+    const closed = once(socket, 'close');
+    socket.resume();
+    const token = Buffer.from(`Bearer ${cluster.token('admin')}`);
+    // GET https /, with a literal authorization header, which is number 23 of HPACK's own table.
+    const headers = Buffer.concat([Buffer.from([0x82, 0x87, 0x84, 0x0f, 0x08, token.length]), token]);
+    socket.write(preface);
+    for (let stream = 1; stream < 20_000 && socket.writable; stream += 2) {
+      const cancel = Buffer.from([0, 0, 0, http2.constants.NGHTTP2_CANCEL]);
+      socket.write(Buffer.concat([frame(headersFrame, 0x5, stream, headers), frame(resetFrame, 0, stream, cancel)]));
+      if (stream % 200 === 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await closed;
+    expect(await isServed()).toBe(true);
+  });
+
+  it.each([
+    {
+      name: 'CVE-2023-45288: headers that never end',
+      first: [frame(headersFrame, 0, 1, Buffer.from([0x82]))],
+      flood: frame(
+        continuationFrame as number,
+        0,
+        1,
+        Buffer.concat(Array.from({ length: 400 }, () => Buffer.from('\0\x03x-a\x0avvvvvvvvvv', 'latin1'))),
+      ),
+    },
+    { name: 'CVE-2019-9512: pings', first: [], flood: frame(pingFrame, 0, 0, Buffer.alloc(8)) },
+    { name: 'CVE-2019-9515: settings', first: [], flood: frame(settingsFrame, 0, 0, Buffer.alloc(0)) },
+  ])('$name end the connection, or are borne', async ({ first, flood }) => {
+    const socket = await connectRaw();
+    // Nothing is read: what the server answers it must not keep without bound.
+    socket.pause();
+    const before = process.memoryUsage.rss();
+    socket.write(Buffer.concat([preface, ...first]));
+    const many = Buffer.concat(Array.from({ length: 100 }, () => flood));
+    for (let i = 0; i < 100 && !socket.destroyed && socket.writable; i += 1) {
+      socket.write(many);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await isServed()).toBe(true);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(300 * 1024 * 1024);
+    socket.destroy();
+  });
+});

@@ -1,0 +1,160 @@
+/** Services that the server asks about requests: they work, take their time, fail and come back, and nothing is let through or wrongly refused. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+import { type JsonService, kubeconfigOf, startJsonService, startOidcProvider } from './services.ts';
+
+let folder: string;
+const file = (name: string): string => join(folder, name);
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-webhooks-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const list = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`;
+const statusesOf = async (cluster: TestCluster, token: (i: number) => string, count: number): Promise<number[]> =>
+  Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const answer = await cluster.fetch(list(`n${i}`), { as: null, headers: { authorization: `Bearer ${token(i)}` } });
+      return answer.status;
+    }),
+  );
+const only = (...statuses: readonly number[]) => new Set(statuses);
+const works = (service: JsonService): JsonService['answer'] => service.answer;
+
+describe('a token webhook', () => {
+  const startAsking = async (service: JsonService): Promise<TestCluster> => {
+    await writeFile(file('webhook.json'), kubeconfigOf(service.url));
+    const flags = [`--authentication-token-webhook-config-file=${file('webhook.json')}`, '--authentication-token-webhook-version=v1'];
+    return startTestCluster({ flags: [...flags, '--authorization-mode=AlwaysAllow', '--anonymous-auth=false'] });
+  };
+  const start = () =>
+    startJsonService((_, { spec }) => {
+      const { token } = spec as { token: string };
+      const status = token.startsWith('good') ? { authenticated: true, user: { username: token } } : { authenticated: false };
+      return { body: { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', status } };
+    });
+
+  it('lets in whom it knows, also under load', async () => {
+    await using service = await start();
+    await using cluster = await startAsking(service);
+    expect(new Set(await statusesOf(cluster, (i) => `good-${i}`, 100))).toEqual(only(200));
+    expect(new Set(await statusesOf(cluster, (i) => `bad-${i}`, 100))).toEqual(only(401));
+  });
+
+  it.each([
+    { fault: 'refuses', answer: { status: 403, body: {} } },
+    { fault: 'answers nonsense', answer: { body: { status: 'yes' } } },
+    { fault: 'redirects (CVE-2020-8561)', answer: { status: 302, body: { status: { authenticated: true, user: { username: 'x' } } } } },
+  ])('that $fault lets nobody in, and all are in again once it is well', async ({ answer }) => {
+    await using service = await start();
+    const good = works(service);
+    await using cluster = await startAsking(service);
+    service.answer = () => answer;
+    expect(new Set(await statusesOf(cluster, (i) => `good-a${i}`, 20))).toEqual(only(401));
+    service.answer = good;
+    expect(new Set(await statusesOf(cluster, (i) => `good-b${i}`, 20))).toEqual(only(200));
+  });
+
+  it('that fails for a moment is asked again', async () => {
+    await using service = await start();
+    const good = works(service);
+    await using cluster = await startAsking(service);
+    let failures = 0;
+    service.answer = (path, body) => (failures++ < 10 ? { status: 503, body: {} } : good(path, body));
+    expect(new Set(await statusesOf(cluster, (i) => `good-${i}`, 10))).toEqual(only(200));
+  });
+});
+
+describe('an authorization webhook', () => {
+  const start = () =>
+    startJsonService((_, { spec }) => {
+      const { user } = spec as { user: string };
+      return { body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', status: { allowed: user === 'jane' } } };
+    });
+  const startAsking = async (service: JsonService): Promise<TestCluster> => {
+    await writeFile(file('webhook.json'), kubeconfigOf(service.url));
+    const configuration = {
+      apiVersion: 'apiserver.config.k8s.io/v1',
+      kind: 'AuthorizationConfiguration',
+      authorizers: [
+        {
+          type: 'Webhook',
+          name: 'asked',
+          webhook: {
+            ...{ timeout: '1s', subjectAccessReviewVersion: 'v1', matchConditionSubjectAccessReviewVersion: 'v1', failurePolicy: 'Deny' },
+            ...{ authorizedTTL: '1ms', unauthorizedTTL: '1ms' },
+            connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: file('webhook.json') },
+          },
+        },
+      ],
+    };
+    await writeFile(file('authorization.json'), JSON.stringify(configuration));
+    return startTestCluster({
+      flags: [`--authorization-config=${file('authorization.json')}`],
+      users: [{ name: 'jane' }, { name: 'bob' }],
+    });
+  };
+  const statuses = async (cluster: TestCluster, as: string, prefix: string): Promise<Set<number>> =>
+    new Set(await Promise.all(Array.from({ length: 20 }, async (_, i) => (await cluster.fetch(list(`${prefix}${i}`), { as })).status)));
+
+  it.each([
+    { fault: 'takes too long', answer: undefined },
+    { fault: 'refuses', answer: { status: 400, body: {} } },
+    { fault: 'answers nonsense', answer: { body: { allowed: true } } },
+    { fault: 'redirects (CVE-2020-8561)', answer: { status: 302, body: { status: { allowed: true } } } },
+  ])('that $fault lets nobody through, and decides again once it is well', { timeout: 60_000 }, async ({ answer }) => {
+    await using service = await start();
+    const good = works(service);
+    await using cluster = await startAsking(service);
+    expect([await statuses(cluster, 'jane', 'a'), await statuses(cluster, 'bob', 'a')]).toEqual([only(200), only(403)]);
+    service.answer = () => answer;
+    expect(await statuses(cluster, 'jane', 'b')).toEqual(only(403));
+    service.answer = good;
+    expect([await statuses(cluster, 'jane', 'c'), await statuses(cluster, 'bob', 'c')]).toEqual([only(200), only(403)]);
+  });
+});
+
+it('an OpenID provider that goes away: whose keys are known is known, and nobody else', async () => {
+  const provider = await startOidcProvider();
+  await writeFile(file('ca.pem'), provider.certificateAuthority);
+  const flags = [`--oidc-issuer-url=${provider.issuer}`, '--oidc-client-id=client', `--oidc-ca-file=${file('ca.pem')}`];
+  await using cluster = await startTestCluster({ flags: [...flags, '--authorization-mode=AlwaysAllow', '--anonymous-auth=false'] });
+  const token = (sub: string) => provider.token({ sub, aud: 'client' });
+  const [first, second] = [await token('a'), await token('b')];
+  expect(await statusesOf(cluster, () => first, 1)).toEqual([200]);
+  await provider[Symbol.asyncDispose]();
+  expect(await statusesOf(cluster, () => second, 1)).toEqual([200]);
+  expect(await statusesOf(cluster, () => `${second}x`, 1)).toEqual([401]);
+});
+
+it('an audit webhook that fails is given its events once it is back, and requests do not wait for it', { timeout: 60_000 }, async () => {
+  const noted: string[] = [];
+  await using service = await startJsonService((_, { items }) => {
+    noted.push(...(items as { requestURI: string }[]).map(({ requestURI }) => requestURI));
+    return { body: {} };
+  });
+  const good = works(service);
+  await writeFile(file('webhook.json'), kubeconfigOf(service.url));
+  await writeFile(
+    file('policy.yaml'),
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{ level: Metadata, users: [jane] }, { level: None }]\n',
+  );
+  const flags = [
+    ...[`--audit-policy-file=${file('policy.yaml')}`, `--audit-webhook-config-file=${file('webhook.json')}`],
+    ...['--audit-webhook-initial-backoff=200ms', '--audit-webhook-batch-max-wait=50ms'],
+  ];
+  service.answer = () => ({ status: 503, body: {} });
+  {
+    await using cluster = await startTestCluster({ flags, users: [{ name: 'jane' }] });
+    const begin = performance.now();
+    await Promise.all(Array.from({ length: 50 }, (_, i) => cluster.fetch(list(`n${i}`), { as: 'jane' })));
+    expect(performance.now() - begin).toBeLessThan(5_000);
+    await expect.poll(() => service.requests.length).toBeGreaterThan(0);
+    service.answer = good;
+    await expect.poll(() => new Set(noted).size, { timeout: 20_000 }).toBe(50);
+  }
+  expect(noted).toHaveLength(50);
+});
