@@ -1,4 +1,5 @@
 import type { Credentials, Dial, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import { DistributedClaims, discoveryUrlOf } from './distributed-claims.ts';
 import { type ParsedJwt, parseJwt, textsOf, verifiesJwt } from './jwt.ts';
 import { RemoteKeys } from './remote-keys.ts';
 
@@ -47,6 +48,8 @@ const leewayMs = 10_000;
 export class Oidc implements TokenAuthenticator {
   readonly name = 'OIDC';
   readonly #keys: RemoteKeys;
+  /** Only of groups, and only where a claim has them. */
+  readonly #distributed: DistributedClaims | undefined;
   readonly #algorithms: ReadonlySet<string>;
   readonly #now: () => number;
 
@@ -55,12 +58,23 @@ export class Oidc implements TokenAuthenticator {
     this.#now = options.now ?? Date.now;
     this.#keys = new RemoteKeys({
       issuer,
-      discoveryUrl: discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+      discoveryUrl: discoveryUrl ?? discoveryUrlOf(issuer),
       certificateAuthority,
       dial: options.dial,
       now: this.#now,
     });
     this.#algorithms = new Set(options.signingAlgorithms);
+    const claim = options.groups?.claim;
+    this.#distributed =
+      claim === undefined
+        ? undefined
+        : new DistributedClaims({
+            claim,
+            certificateAuthority,
+            dial: options.dial,
+            now: this.#now,
+            verify: (jwt, keys) => this.#verify(jwt, keys),
+          });
   }
 
   /** Another issuer's token is left to others. */
@@ -69,10 +83,15 @@ export class Oidc implements TokenAuthenticator {
     if (!jwt || jwt.claims['iss'] !== this.options.issuer) return undefined;
     const { apiAudiences } = this.options;
     if (request.audiences && !request.audiences.some((audience) => apiAudiences.includes(audience))) return undefined;
-    return this.#verify(jwt).then(() => this.#userOf(jwt.claims));
+    return this.#authenticated(jwt);
   }
 
-  async #verify(jwt: ParsedJwt): Promise<void> {
+  async #authenticated(jwt: ParsedJwt): Promise<UserInfo> {
+    await this.#verify(jwt, this.#keys);
+    return this.#userOf(this.#distributed ? await this.#distributed.resolved(jwt.claims) : jwt.claims);
+  }
+
+  async #verify(jwt: ParsedJwt, remote: RemoteKeys): Promise<void> {
     const { aud, exp, nbf } = jwt.claims;
     const audiences = textsOf(aud);
     if (!this.options.audiences.some((audience) => audiences.includes(audience)))
@@ -82,7 +101,7 @@ export class Oidc implements TokenAuthenticator {
     if (typeof exp !== 'number' || this.#now() > exp * 1000) throw new Error('oidc: verify token: oidc: token is expired');
     if (typeof nbf === 'number' && this.#now() + leewayMs < nbf * 1000)
       throw new Error('oidc: verify token: oidc: current time is before the nbf (not before) time');
-    const keys = await this.#keys.find(jwt.keyId);
+    const keys = await remote.find(jwt.keyId);
     if (!keys.some((key) => verifiesJwt(jwt, key, this.#algorithms)))
       throw new Error('oidc: verify token: failed to verify signature: failed to verify id token signature');
   }

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
 import { Authority } from '#cmd/certificates/issue';
 
-type Answer = { readonly status?: number; readonly body: object } | undefined;
+/** `text`: sent instead of the body. */
+type Answer = { readonly status?: number; readonly body: object; readonly text?: string } | undefined;
 
 /** A small JSON service for a test. `answer` may be changed while it runs; undefined leaves the request without an answer. */
 export interface JsonService extends AsyncDisposable {
@@ -30,7 +31,7 @@ export async function startJsonService(
       requests.push({ path: request.url ?? '', body });
       const found = service.answer(request.url ?? '', body);
       if (!found) return;
-      response.writeHead(found.status ?? 200, { 'content-type': 'application/json' }).end(JSON.stringify(found.body));
+      response.writeHead(found.status ?? 200, { 'content-type': 'application/json' }).end(found.text ?? JSON.stringify(found.body));
     });
   };
   const server = pair ? https.createServer(pair, listener) : http.createServer(listener);
@@ -64,6 +65,8 @@ export interface OidcProvider extends AsyncDisposable {
   readonly certificateAuthority: string;
   token(claims: Readonly<Record<string, unknown>>, key?: KeyObject): Promise<string>;
   readonly requests: JsonService['requests'];
+  /** What it answers at other paths, as text; undefined: its configuration. */
+  claimsAt: (path: string) => string | undefined;
 }
 
 export async function startOidcProvider(): Promise<OidcProvider> {
@@ -71,11 +74,14 @@ export async function startOidcProvider(): Promise<OidcProvider> {
   const pair = await authority.issue({ commonName: 'oidc', names: ['127.0.0.1'], usages: ['server'] });
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const service = await startJsonService((path) => {
+    const text = provider.claimsAt(path);
+    if (text !== undefined) return { body: {}, text };
     if (path === '/keys') return { body: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256', use: 'sig' }] } };
     return { body: { issuer: service.url, jwks_uri: `${service.url}/keys` } };
   }, pair);
-  return {
+  const provider: OidcProvider = {
     issuer: service.url,
+    claimsAt: () => undefined,
     certificateAuthority: authority.pair.cert,
     requests: service.requests,
     token: (claims, key = privateKey) =>
@@ -87,4 +93,5 @@ export async function startOidcProvider(): Promise<OidcProvider> {
         .sign(key),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
+  return provider;
 }

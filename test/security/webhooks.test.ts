@@ -158,3 +158,35 @@ it('an audit webhook that fails is given its events once it is back, and request
   }
   expect(noted).toHaveLength(50);
 });
+
+describe('distributed claims of OpenID', () => {
+  it.each([
+    { name: 'are taken from the token that the endpoint gives', elsewhere: { aud: 'client', groups: ['elsewhere'] }, want: ['elsewhere'] },
+    { name: 'are not taken from a token for somebody else', elsewhere: { aud: 'other', groups: ['elsewhere'] }, want: 401 },
+    { name: 'must be there', elsewhere: { aud: 'client' }, want: 401 },
+    {
+      name: 'are not asked for where the token has them',
+      own: { groups: ['own'] },
+      elsewhere: { aud: 'client', groups: ['x'] },
+      want: ['own'],
+    },
+  ])('$name', async ({ own = {}, elsewhere, want }) => {
+    await using provider = await startOidcProvider();
+    await using issuer = await startOidcProvider();
+    await writeFile(file('ca.pem'), provider.certificateAuthority + issuer.certificateAuthority);
+    const flags = [`--oidc-issuer-url=${provider.issuer}`, '--oidc-client-id=client', `--oidc-ca-file=${file('ca.pem')}`];
+    await using cluster = await startTestCluster({ flags: [...flags, '--oidc-groups-claim=groups', '--authorization-mode=AlwaysAllow'] });
+    const groups = await issuer.token({ sub: 'anybody', ...elsewhere });
+    issuer.claimsAt = (path) => (path === '/groups' ? groups : undefined);
+    const sources = { src: { endpoint: `${issuer.issuer}/groups`, access_token: 'at' } };
+    const token = await provider.token({ sub: 'jane', aud: 'client', ...own, _claim_names: { groups: 'src' }, _claim_sources: sources });
+    const answer = await cluster.fetch('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
+      as: null,
+      headers: { authorization: `Bearer ${token}` },
+      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
+    });
+    const { status } = (await answer.json()) as { status: { userInfo?: { groups: string[] } } };
+    expect(answer.status === 201 ? status.userInfo?.groups.filter((group) => !group.startsWith('system:')) : answer.status).toEqual(want);
+    expect(issuer.requests.some(({ path }) => path === '/groups')).toBe(!('groups' in own));
+  });
+});

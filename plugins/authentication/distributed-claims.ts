@@ -1,0 +1,104 @@
+import { type Dial, JsonClient } from 'kubenest/sdk';
+import { type ParsedJwt, parseJwt } from './jwt.ts';
+import { RemoteKeys } from './remote-keys.ts';
+
+const timeoutMs = 30_000;
+/** Of issuers that endpoints name; beyond it they are found anew. */
+const maxIssuers = 64;
+
+type Claims = ParsedJwt['claims'];
+
+export interface DistributedClaimsOptions {
+  /** The claim that may stand elsewhere. */
+  readonly claim: string;
+  /** PEM, for the endpoints and their issuers; undefined: the system's authorities. */
+  readonly certificateAuthority: string | undefined;
+  readonly dial: Dial | undefined;
+  readonly now: () => number;
+  /** Rejects for a token that is not good, by the keys of its issuer. */
+  verify(jwt: ParsedJwt, keys: RemoteKeys): Promise<void>;
+}
+
+/**
+ * A claim that a token does not have itself: `_claim_names` and `_claim_sources` say where a token is that has it, of whichever issuer.
+ * Upstream: apiserver/plugin/pkg/authenticator/token/oidc/oidc.go (claimResolver); OpenID Connect Core 5.6.2.
+ */
+export class DistributedClaims {
+  readonly #issuers = new Map<string, RemoteKeys>();
+
+  constructor(private readonly options: DistributedClaimsOptions) {}
+
+  /** The claims with the one that stands elsewhere. Rejects where it cannot be had. `claims` are verified. */
+  async resolved(claims: Claims): Promise<Claims> {
+    const { claim } = this.options;
+    if (Object.hasOwn(claims, claim) || !Object.hasOwn(claims, '_claim_names')) return claims;
+    const source = textMember(objectOf(claims['_claim_names'], 'error parsing distributed claim names'), claim);
+    if (!Object.hasOwn(claims, '_claim_sources')) throw new Error('oidc: no claim sources');
+    const sources = objectOf(claims['_claim_sources'], 'could not parse claim sources');
+    if (source === undefined) return claims;
+    if (!Object.hasOwn(sources, source))
+      throw new Error(`oidc: id token _claim_names contained a source ${source} missing in _claims_sources`);
+    const endpoint = objectOf(sources[source], 'could not parse claim sources');
+    const url = textMember(endpoint, 'endpoint');
+    if (url === undefined || url === '') return claims;
+    const found = await this.#claimsAt(url, textMember(endpoint, 'access_token'));
+    if (!Object.hasOwn(found, claim))
+      throw new Error(`oidc: jwt returned by distributed claim endpoint ${JSON.stringify(url)} did not contain claim: ${claim}`);
+    return { ...claims, [claim]: found[claim] };
+  }
+
+  async #claimsAt(url: string, accessToken: string | undefined): Promise<Claims> {
+    const { claim } = this.options;
+    const text = await this.#get(url, accessToken).catch((cause: unknown) => {
+      throw new Error(`oidc: while getting distributed claim ${JSON.stringify(claim)}: ${(cause as Error).message}`, { cause });
+    });
+    const jwt = parseJwt(text.trim());
+    const issuer = jwt?.claims['iss'];
+    if (!jwt || typeof issuer !== 'string' || issuer === '')
+      throw new Error(`oidc: getting untrusted issuer from endpoint ${url} failed for claim ${JSON.stringify(claim)}`);
+    await this.options.verify(jwt, this.#keysOf(issuer));
+    return jwt.claims;
+  }
+
+  #keysOf(issuer: string): RemoteKeys {
+    let keys = this.#issuers.get(issuer);
+    if (!keys) {
+      const { certificateAuthority, dial, now } = this.options;
+      if (this.#issuers.size >= maxIssuers) this.#issuers.clear();
+      keys = new RemoteKeys({ issuer, discoveryUrl: discoveryUrlOf(issuer), certificateAuthority, dial, now });
+      this.#issuers.set(issuer, keys);
+    }
+    return keys;
+  }
+
+  async #get(url: string, accessToken: string | undefined): Promise<string> {
+    if (!URL.canParse(url) || new URL(url).protocol !== 'https:') throw new Error('the endpoint must be an https URL');
+    using client = new JsonClient(
+      {
+        url: new URL(url),
+        certificateAuthority: this.options.certificateAuthority,
+        serverName: undefined,
+        insecure: false,
+        clientCertificate: undefined,
+        authorization: accessToken === undefined || accessToken === '' ? undefined : `Bearer ${accessToken}`,
+      },
+      { timeoutMs, retryMs: 0, dial: this.options.dial },
+    );
+    return (await client.send('GET', undefined)).toString('utf8');
+  }
+}
+
+/** Where a provider's configuration is, unless something else is said. */
+export function discoveryUrlOf(issuer: string): string {
+  return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+}
+
+function objectOf(value: unknown, problem: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`oidc: ${problem}`);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function textMember(object: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
