@@ -31,6 +31,7 @@ import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import { ConfiguredEgress } from '#apiserver/server/egress-selector/configured-egress';
 import { EndpointMapper } from '#apiserver/server/rest-mapper';
 import { ServiceResolver } from '#apiserver/server/service-resolver';
+import type { TraceDocument } from '#apiserver/trace/request-trace';
 import { RequestTraces } from '#apiserver/trace/request-traces';
 import { installTraces } from '#apiserver/trace/trace-routes';
 import { systemClock } from '#apiserver/storage/cacher/clock';
@@ -93,13 +94,15 @@ export interface App {
 export interface AppExtensions {
   /** Besides those of the packages that the configuration names. */
   readonly plugins?: readonly LoadedContribution[] | undefined;
+  /** Told of each request that was traced, once it is answered. */
+  readonly onTrace?: ((trace: TraceDocument) => void) | undefined;
 }
 
 /**
  * The composition root: storage, the three servers on one generic server, and the Nest application around them.
  * Rejects if anything cannot be put together; nothing is left open then.
  */
-export async function createApp(config: ServerConfig, { plugins = [] }: AppExtensions = {}): Promise<App> {
+export async function createApp(config: ServerConfig, { plugins = [], onTrace }: AppExtensions = {}): Promise<App> {
   const contributions = [...(config.plugins ?? []), ...plugins];
   setCapabilities({ allowPrivileged: config.allowPrivileged });
   const log = newLog(config.verbosity);
@@ -200,7 +203,7 @@ export async function createApp(config: ServerConfig, { plugins = [] }: AppExten
   const informers = nest.get<Informers>(Informers);
   escalation.connect({ informers, authorizer: nest.get(UnionAuthorizer), rules: new RBAC(informers) });
 
-  const traces = new RequestTraces(config.requests.traces);
+  const traces = new RequestTraces(config.requests.traces, onTrace);
   const auditMetrics = new AuditMetrics(registry);
   const auditing = config.audit && newAuditing(config.audit, log, auditMetrics, egress?.dial('controlplane'));
   const flowControl = config.requests.priorityAndFairness

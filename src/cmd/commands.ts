@@ -1,8 +1,10 @@
 import { Command } from 'commander';
 import { addBackupCommands } from './backup/backup-commands.ts';
+import { addDevCommands } from './dev/dev-command.ts';
 import { addExplainCommand } from './explain/explain-command.ts';
-import { OptionsError, readServerOptions } from './options/server-options.ts';
+import { readServerOptions } from './options/server-options.ts';
 import { addPluginCommands } from './plugin-tools/plugin-commands.ts';
+import { problemsOf } from './problems.ts';
 import { gitVersion } from './version.ts';
 
 /** Runs a command line, without the names of Node and the script; resolves to the exit code. */
@@ -21,6 +23,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   addPluginCommands(program);
   addExplainCommand(program);
   addBackupCommands(program, args);
+  addDevCommands(program);
   // The flags are pflag's, whose syntax is not commander's: what follows the verb is read by the options.
   for (const [verb, name] of [
     ['serve', 'kubenest serve'],
@@ -64,12 +67,4 @@ async function serve(name: string, args: readonly string[]): Promise<number> {
     for (const problem of problemsOf(error)) console.error(`${name}: ${problem}`);
     return 1;
   }
-}
-
-/** What a user can mend is told in a sentence; the rest with its stack, since it is ours to mend. */
-function problemsOf(error: unknown): readonly string[] {
-  if (error instanceof OptionsError) return error.problems;
-  const { code, name, message, stack } = error as NodeJS.ErrnoException;
-  const isExpected = name === 'LockedStoreError' || name === 'CorruptStoreError' || code !== undefined;
-  return [isExpected ? message : (stack ?? message)];
 }

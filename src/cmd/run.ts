@@ -1,6 +1,6 @@
 import { writeKubeconfig } from './certificates/kubeconfig.ts';
 import { watchFiles } from './certificates/watch-files.ts';
-import type { App } from './app.ts';
+import type { App, AppExtensions } from './app.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { type CompletedOptions, completeOptions } from './options/complete.ts';
 import type { ServerOptions } from './options/server-options.ts';
@@ -8,17 +8,23 @@ import type { AuthenticationConfig } from './server-config.ts';
 
 const followEveryMs = 60_000;
 
+/** What whoever runs a server wants to know. */
+export interface RunListeners extends Pick<AppExtensions, 'onTrace'> {
+  /** Instead of telling on standard output that it serves, and where. */
+  readonly onStarted?: (text: string) => void;
+}
+
 /**
  * Runs a server until SIGTERM or SIGINT has ended it; the second of them ends the process at once. Rejects if it cannot be
  * started, and has nothing open then.
  */
-export async function runServer(options: ServerOptions): Promise<void> {
+export async function runServer(options: ServerOptions, { onTrace, onStarted = console.log }: RunListeners = {}): Promise<void> {
   // While certificates are made, mostly by other threads, this one loads the server.
   const [completed, { createApp }] = await Promise.all([completeOptions(options), import('./app.ts')]);
   const { config, admin, url } = completed;
   let app: App | undefined;
   try {
-    app = await createApp(config);
+    app = await createApp(config, { onTrace });
     const absent = options.admission.absentPlugins();
     if (absent.length > 0) app.log.warn({ plugins: absent }, 'admission plugins that are on by default are not there yet');
     const ended = endOnSignal(app);
@@ -34,7 +40,7 @@ export async function runServer(options: ServerOptions): Promise<void> {
     using _encryption = reloading(app, completed.encryptionFiles, completed.readEncryption, app.reloadEncryption);
     using _aggregation = reloading(app, completed.aggregationFiles, completed.readAggregation, app.reloadAggregation);
     using _authorization = reloading(app, authorizationFiles, readAuthorization, app.reloadAuthorization);
-    console.log(started(completed));
+    onStarted(started(completed));
     await ended;
   } catch (error) {
     await app?.stop();

@@ -1,19 +1,10 @@
 import { type ExecFileException, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
-
-/** Every kubectl that is to be had: the machine's own, and the one of the reference. */
-function findKubectls(): { name: string; path: string }[] {
-  const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kubectl'));
-  const reference = join(process.env['REFERENCE_BIN'] ?? join(homedir(), '.cache/reference/bin'), 'kubectl');
-  return [
-    { name: 'on the path', path: onPath.find((path) => existsSync(path)) },
-    { name: 'of the reference', path: existsSync(reference) ? reference : undefined },
-  ].filter((one): one is { name: string; path: string } => one.path !== undefined);
-}
+import { findKubectls } from './kubectls.ts';
 
 const kubectls = findKubectls();
 const manifest = `

@@ -76,11 +76,13 @@ export class RequestTrace implements AdmissionTrace {
   constructor(
     context: RequestContext,
     public isKept: boolean,
+    onClose: (trace: TraceDocument) => void = () => {},
   ) {
     this.#context = context;
     context.exchange.onClose(() => {
       this.#closed = this.document();
       this.#context = undefined;
+      if (this.isKept) onClose(this.#closed);
     });
   }
 

@@ -1,7 +1,7 @@
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import type { Exchange } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import { RequestTrace } from './request-trace.ts';
+import { RequestTrace, type TraceDocument } from './request-trace.ts';
 
 /** Where traces are read: who may `get` it, may read all of them, and have own requests traced. */
 export const tracesPath = '/debug/traces';
@@ -17,17 +17,20 @@ const keptOfThoseThatAsked = 100;
 export class RequestTraces {
   readonly #kept: RequestTrace[] = [];
 
-  /** `last`: how many writing requests are traced and kept; 0: only those that ask. */
-  constructor(readonly last = 0) {}
+  /** `last`: how many writing requests are traced and kept; 0: only those that ask. `onClose` is told of each that is kept, once it is answered. */
+  constructor(
+    readonly last = 0,
+    readonly onClose?: (trace: TraceDocument) => void,
+  ) {}
 
   /** Begins the trace of a request that is to have one. */
   begin(context: RequestContext): void {
     const { exchange } = context;
     if (this.last > 0 && isWrite(exchange)) {
-      context.trace = new RequestTrace(context, true);
+      context.trace = new RequestTrace(context, true, this.onClose);
       this.#keep(context.trace);
     } else if (exchange.headers[traceHeader] !== undefined) {
-      context.trace = new RequestTrace(context, false);
+      context.trace = new RequestTrace(context, false, this.onClose);
     }
   }
 

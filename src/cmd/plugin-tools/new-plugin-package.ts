@@ -60,11 +60,11 @@ function templateOf(name: string, kubenest: string): Record<string, string> {
   return {
     'package.json': json(manifest),
     'tsconfig.json': json({ compilerOptions, include: ['src'] }),
-    '.gitignore': 'node_modules/\ndist/\n',
+    '.gitignore': 'node_modules/\ndist/\n.kubenest/\n',
     'kubenest.yaml': `apiVersion: kubenest.dev/v1alpha1
 kind: ServerConfiguration
 plugins:
-  - package: .
+  - package: ./
     configuration:
       ${type}: { labels: [team] }
 `,
@@ -73,8 +73,9 @@ import { ${type} } from './${base}.ts';
 
 export default contribute(${type});
 `,
-    [`src/${base}.ts`]: `import { AdmissionPlugin, type Attributes, Configuration, forbidden, inject } from 'kubenest/sdk';
+    [`src/${base}.ts`]: `import { AdmissionPlugin, type Attributes, Configuration, deny, inject } from 'kubenest/sdk';
 import { IsString } from 'kubenest/sdk/configuration';
+import type { Pod } from 'kubenest/types/core_v1';
 
 export class ${type}Configuration {
   @IsString({ each: true })
@@ -94,24 +95,24 @@ export class ${type} {
     this.#labels = labels;
   }
 
-  validate(request: Attributes): void {
+  validate(request: Attributes<Pod>): void {
     const present = request.object.metadata.labels ?? {};
     const missing = this.#labels.filter((label) => !Object.hasOwn(present, label));
-    if (missing.length > 0) throw forbidden(request, \`missing labels: \${missing.join(', ')}\`);
+    if (missing.length > 0) deny(request, \`missing labels: \${missing.join(', ')}\`);
   }
 }
 `,
-    [`src/${base}.test.ts`]: `import type { KubeObject } from 'kubenest/sdk';
-import { admissionTable } from 'kubenest/sdk/testing';
+    [`src/${base}.test.ts`]: `import { admissionTable } from 'kubenest/sdk/testing';
+import type { Pod } from 'kubenest/types/core_v1';
 import { ${type} } from './${base}.ts';
 
-const pod = (labels?: Record<string, string>): KubeObject => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', labels } }) as KubeObject;
+const pod = (labels: Record<string, string>): Pod => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', labels } });
 
 admissionTable(
   ${type},
   [
     { name: 'a pod with the label', object: pod({ team: 'a' }) },
-    { name: 'a pod without it', object: pod(), denied: /missing labels: team/ },
+    { name: 'a pod without it', object: pod({}), denied: /missing labels: team/ },
   ],
   { configuration: { labels: ['team'] } },
 );

@@ -1,11 +1,5 @@
-import { AdmissionPlugin, type Attributes, type KubeObject } from 'kubenest/sdk';
-
-interface Deployment extends KubeObject {
-  readonly spec: {
-    readonly selector?: object;
-    readonly template: { spec: { topologySpreadConstraints?: object[] } };
-  };
-}
+import { AdmissionPlugin, type Attributes } from 'kubenest/sdk';
+import type { Deployment } from 'kubenest/types/apps_v1';
 
 /** Spreads the pods of a Deployment over the nodes, as far as that goes, where it does not say how they are to be spread. */
 @AdmissionPlugin({
@@ -14,8 +8,9 @@ interface Deployment extends KubeObject {
 })
 export class SpreadReplicas {
   admit({ object: { spec } }: Attributes<Deployment>): void {
-    if (!spec.selector || spec.template.spec.topologySpreadConstraints) return;
+    const pod = spec?.template?.spec;
+    if (!pod || !spec.selector || pod.topologySpreadConstraints) return;
     const constraint = { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' };
-    spec.template.spec.topologySpreadConstraints = [{ ...constraint, labelSelector: spec.selector }];
+    pod.topologySpreadConstraints = [{ ...constraint, labelSelector: spec.selector }];
   }
 }

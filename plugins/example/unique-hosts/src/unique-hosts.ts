@@ -1,8 +1,5 @@
-import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject, type KubeObject } from 'kubenest/sdk';
-
-interface Ingress extends KubeObject {
-  readonly spec?: { readonly rules?: readonly { readonly host?: string }[] };
-}
+import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject } from 'kubenest/sdk';
+import type { Ingress } from 'kubenest/types/networking_v1';
 
 /** Denies an Ingress whose host an Ingress of another namespace has. The informer reads the server's own cache: it costs no request. */
 @AdmissionPlugin({

@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+
+interface Flags {
+  readonly plugin: readonly string[];
+  readonly config?: string;
+}
+
+/** `kubenest dev`: a server that follows what is written. */
+export function addDevCommands(program: Command): void {
+  const command = program
+    .command('dev')
+    .description(
+      'serve with packages of plugins that are worked on: built and loaded again with each change, every write told with its trace',
+    )
+    .option(
+      '--plugin <folder>',
+      'of a package; may be repeated (default: this folder)',
+      (value, before: string[]) => [...before, value],
+      [],
+    )
+    .option('--config <file>', 'of kind ServerConfiguration (default: kubenest.yaml of the first package)')
+    .argument('[flags...]', 'of the server, behind --')
+    .action(async (flags: readonly string[]) => {
+      const { plugin, config } = command.opts<Flags>();
+      const end = new AbortController();
+      process.once('SIGINT', () => end.abort()).once('SIGTERM', () => end.abort());
+      const { dev } = await import('./dev.ts');
+      try {
+        await dev({ plugins: plugin.length > 0 ? plugin : ['.'], config, flags, signal: end.signal, log: (text) => console.log(text) });
+      } catch (error) {
+        command.error(`kubenest dev: ${(error as Error).message}`);
+      }
+    });
+  program
+    .command('dev-server', { hidden: true })
+    .argument('[flags...]')
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async (flags: readonly string[]) => {
+      const [{ runDevServer }, { problemsOf }] = await Promise.all([import('./dev-server.ts'), import('#cmd/problems')]);
+      try {
+        await runDevServer(flags);
+      } catch (error) {
+        for (const problem of problemsOf(error)) console.error(problem);
+        process.exit(1);
+      }
+    });
+}

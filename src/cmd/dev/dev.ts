@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, watch } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { stringify } from 'yaml';
+import type { DevMessage } from './dev-server.ts';
+import { Transpiler } from './transpiler.ts';
+
+export interface DevOptions {
+  /** The packages that are worked on. */
+  readonly plugins: readonly string[];
+  /** The ServerConfiguration; undefined: `kubenest.yaml` of the first package, or else one that has all packages. */
+  readonly config?: string | undefined;
+  /** Flags of the server. */
+  readonly flags: readonly string[];
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  log(text: string): void;
+}
+
+/** Editors write a file in several steps. */
+const settleMs = 30;
+
+/**
+ * Runs a server with packages that are worked on: builds them, and starts the server again with each change of their sources
+ * or of the configuration. What is stored stays, in `.kubenest` of the first package. The next server is loaded while the
+ * last one still serves, so that a change takes a fraction of a second. Resolves when the signal aborts; rejects for packages
+ * that cannot be built at all. What is wrong later is told, and the last server that worked goes on.
+ */
+export async function dev({ plugins, config, flags, signal, log }: DevOptions): Promise<void> {
+  const folders = plugins.map((folder) => resolve(folder));
+  const [first = ''] = folders;
+  const transpilers = folders.map((folder) => new Transpiler(folder));
+  await using configuration = await configurationOf(config, folders);
+  const args = [`--config=${configuration.file}`, `--data-dir=${join(first, '.kubenest')}`, '--request-traces=100', ...flags];
+  const servers = new Servers(args, log);
+
+  let lastSettings: string | undefined;
+  const rebuild = async (isFirst: boolean): Promise<void> => {
+    const began = performance.now();
+    let written = 0;
+    for (const transpiler of transpilers) {
+      const build = await transpiler.build();
+      if ('problems' in build) return log(build.problems);
+      written += build.written;
+    }
+    const settings = await readFile(configuration.file, 'utf8');
+    // Editors touch files that they do not change.
+    if (written === 0 && settings === lastSettings) return;
+    lastSettings = settings;
+    const started = await servers.replace();
+    if (started === undefined) return log('the server did not start: mend it and save');
+    log(isFirst ? started : `started again with what has changed in ${Math.round(performance.now() - began)} ms`);
+  };
+  const changes = new Changes(() => rebuild(false));
+  const watched = [...folders.map((folder) => join(folder, 'src')), configuration.file].filter((path) => existsSync(path));
+  using watching = new DisposableStack();
+  for (const path of watched) {
+    const watcher = watch(path, { recursive: true }, () => changes.come());
+    watching.defer(() => watcher.close());
+  }
+  await rebuild(true);
+  if (!signal.aborted) await once(signal, 'abort');
+  await changes[Symbol.asyncDispose]();
+  await servers.stop();
+}
+
+async function configurationOf(file: string | undefined, folders: readonly string[]): Promise<AsyncDisposable & { readonly file: string }> {
+  const own = join(folders[0] as string, 'kubenest.yaml');
+  const found = file ?? (existsSync(own) ? own : undefined);
+  if (found !== undefined) return { file: resolve(found), [Symbol.asyncDispose]: () => Promise.resolve() };
+  const folder = await mkdtemp(join(tmpdir(), 'kubenest-dev-'));
+  const made = join(folder, 'kubenest.yaml');
+  const packages = folders.map((one) => ({ package: one }));
+  await writeFile(made, stringify({ apiVersion: 'kubenest.dev/v1alpha1', kind: 'ServerConfiguration', plugins: packages }));
+  return { file: made, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** Does the work once for changes that come together, and once more for those that come meanwhile. */
+class Changes implements AsyncDisposable {
+  #timer: NodeJS.Timeout | undefined;
+  #working: Promise<void> | undefined;
+
+  constructor(readonly work: () => Promise<void>) {}
+
+  come(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#working = (this.#working ?? Promise.resolve()).then(this.work);
+    }, settleMs);
+  }
+
+  /** Resolves when the work that is being done is done. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#working;
+  }
+}
+
+/** The server that serves, and the one that is loaded and waits to be the next. */
+class Servers {
+  #serving: ChildProcess | undefined;
+  #spare: ChildProcess | undefined;
+
+  constructor(
+    readonly args: readonly string[],
+    readonly log: (text: string) => void,
+  ) {}
+
+  /** Ends the server that serves, and lets the next one begin; resolves to what that says of itself, undefined if it fails. */
+  async replace(): Promise<string | undefined> {
+    const next = this.#spare ?? this.#load();
+    this.#spare = undefined;
+    await end(this.#serving);
+    this.#serving = next;
+    next.send('begin');
+    const exited = new AbortController();
+    next.once('exit', () => exited.abort());
+    try {
+      const [message] = (await once(next, 'message', { signal: exited.signal })) as [DevMessage];
+      this.#spare = this.#load();
+      return message.started;
+    } catch {
+      this.#serving = undefined;
+      return undefined;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([end(this.#serving), end(this.#spare)]);
+  }
+
+  #load(): ChildProcess {
+    const main = process.argv[1] as string;
+    return spawn(process.execPath, [...process.execArgv, main, 'dev-server', ...this.args], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+  }
+}
+
+async function end(child: ChildProcess | undefined): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+}

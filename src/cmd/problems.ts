@@ -1,0 +1,9 @@
+import { OptionsError } from './options/server-options.ts';
+
+/** What a user can mend is told in a sentence; the rest with its stack, since it is ours to mend. */
+export function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof OptionsError) return error.problems;
+  const { code, name, message, stack } = error as NodeJS.ErrnoException;
+  const isExpected = name === 'LockedStoreError' || name === 'CorruptStoreError' || code !== undefined;
+  return [isExpected ? message : (stack ?? message)];
+}

@@ -1,0 +1,13 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+/** Every kubectl that is to be had: the machine's own, and the one of the reference. */
+export function findKubectls(): { name: string; path: string }[] {
+  const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kubectl'));
+  const reference = join(process.env['REFERENCE_BIN'] ?? join(homedir(), '.cache/reference/bin'), 'kubectl');
+  return [
+    { name: 'on the path', path: onPath.find((path) => existsSync(path)) },
+    { name: 'of the reference', path: existsSync(reference) ? reference : undefined },
+  ].filter((one): one is { name: string; path: string } => one.path !== undefined);
+}

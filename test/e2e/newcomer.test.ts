@@ -1,0 +1,116 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../../scripts/free-port.ts';
+import { findKubectls } from './kubectls.ts';
+import { call, end, launch, root } from './server-with-plugins.ts';
+
+const execute = promisify(execFile);
+const kubenest = join(root, 'bin/kubenest');
+/** As a newcomer has it: the Node that kubenest needs, and no test runner around it. */
+const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`, VITEST: undefined };
+const podWithout = { metadata: { name: 'web' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+
+let folder: string;
+/** The package that the newcomer writes. */
+let where: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-newcomer-'));
+  where = join(folder, 'team-labels');
+  if (!existsSync(join(root, 'dist/types/.tsbuildinfo'))) await execute(process.execPath, [join(root, 'scripts/build-types.mjs')]);
+}, 120_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+it('a newcomer writes, tests, packs and installs a package, sees it deny, and reads why', async () => {
+  const began = performance.now();
+  const cluster = join(folder, 'cluster');
+  await mkdir(cluster);
+  await writeFile(join(cluster, 'package.json'), '{"private":true}');
+  await execute(kubenest, ['plugin', 'new', '@acme/team-labels', where]);
+  await execute('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: where, env });
+  const { stdout } = await execute('npm', ['test'], { cwd: where, env });
+  expect(stdout).toMatch(/pass 2\n/);
+  await execute('npm', ['pack', '--pack-destination', cluster], { cwd: where, env });
+  await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', './acme-team-labels-0.1.0.tgz'], { cwd: cluster, env });
+  const server = await launch([{ package: '@acme/team-labels' }], cluster);
+  try {
+    const answer = await call(server.port, '/api/v1/namespaces/default/pods', podWithout);
+    expect(answer).toMatchObject({ status: 403, body: { message: 'pods "web" is forbidden: missing labels: team' } });
+    const [kubectl] = findKubectls();
+    if (kubectl) {
+      const target = [`--server=https://127.0.0.1:${server.port}`, '--token=admin-token', '--insecure-skip-tls-verify'];
+      const refused = execute(kubectl.path, [...target, 'run', 'web', '--image=nginx'], { env });
+      await expect(refused).rejects.toThrow('pods "web" is forbidden: missing labels: team');
+    }
+  } finally {
+    await end(server);
+  }
+  const pod = join(folder, 'pod.json');
+  await writeFile(pod, JSON.stringify({ apiVersion: 'v1', kind: 'Pod', ...podWithout }));
+  const { stdout: why } = await execute(kubenest, ['explain', '-f', pod, '--config', join(where, 'kubenest.yaml')]);
+  expect(why).toMatch(/TeamLabels: denied: pods "web" is forbidden: missing labels: team/);
+  expect(performance.now() - began).toBeLessThan(60_000);
+}, 90_000);
+
+describe('kubenest dev', () => {
+  let child: ChildProcess;
+  let port: number;
+  let output = '';
+  const shown = (pattern: RegExp): Promise<RegExpExecArray> => {
+    const find = (): RegExpExecArray => {
+      const found = pattern.exec(output);
+      if (!found) throw new Error(`nothing like ${String(pattern)} in ${output}`);
+      return found;
+    };
+    return vi.waitFor(find, { timeout: 30_000, interval: 20 });
+  };
+  beforeAll(async () => {
+    port = await freePort();
+    await writeFile(join(folder, 'tokens.csv'), 'admin-token,admin,admin,"system:masters"\n');
+    const flags = [`--secure-port=${port}`, `--token-auth-file=${join(folder, 'tokens.csv')}`];
+    child = spawn(kubenest, ['dev', '--plugin', where, '--', ...flags], { stdio: ['ignore', 'pipe', 'inherit'], env });
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    await shown(/kubenest serves the Kubernetes API on https:/);
+  }, 40_000);
+  afterAll(async () => {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }, 30_000);
+
+  const source = (): string => join(where, 'src/team-labels.ts');
+  const change = async (edit: (text: string) => string): Promise<void> => writeFile(source(), edit(await readFile(source(), 'utf8')));
+
+  it('tells each write with its trace', async () => {
+    expect(await call(port, '/api/v1/namespaces/default/configmaps', { metadata: { name: 'kept' } })).toMatchObject({ status: 201 });
+    await call(port, '/api/v1/namespaces/default/pods', podWithout);
+    await shown(/TeamLabels: denied: pods "web" is forbidden: missing labels: team/);
+  });
+
+  it('goes on while the sources are wrong', async () => {
+    await change((text) => `${text}const broken = ;\n`);
+    await shown(/team-labels\.ts.*Expression expected/);
+    expect(await call(port, '/api/v1/namespaces/default/configmaps/kept')).toMatchObject({ status: 200 });
+    await change((text) => text.replace('const broken = ;', '// mended'));
+    await shown(/started again/);
+  });
+
+  it('serves what was changed within a second, with what is stored', async () => {
+    const times: number[] = [];
+    for (let round = 0; round < 8 && Math.min(...times, 1_000) >= 1_000; round += 1) {
+      output = '';
+      await change((text) => text.replace(/(missing|lacking\d*) labels/, `lacking${round} labels`));
+      times.push(Number((await shown(/started again with what has changed in (\d+) ms/))[1]));
+    }
+    expect(Math.min(...times)).toBeLessThan(1_000);
+    const answer = await call(port, '/api/v1/namespaces/default/pods', podWithout);
+    expect(answer).toMatchObject({ status: 403, body: { message: expect.stringMatching(/lacking\d labels: team$/) as unknown } });
+    expect(await call(port, '/api/v1/namespaces/default/configmaps/kept')).toMatchObject({ status: 200 });
+  }, 60_000);
+});
