@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, end, type Launch, launch, root } from './server-with-plugins.ts';
+import { call, end, installExamples, type Launch, launch, root } from './server-with-plugins.ts';
 
 const examples = ['required-labels', 'spread-replicas', 'unique-hosts', 'api-key', 'environments'];
 const execute = promisify(execFile);
@@ -15,19 +14,9 @@ const execute = promisify(execFile);
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubenest-plugins-'));
-  await writeFile(join(folder, 'package.json'), '{"private":true}');
-  if (!existsSync(join(root, 'dist/types/.tsbuildinfo'))) await execute(process.execPath, [join(root, 'scripts/build-types.mjs')]);
-  const tarballs = await Promise.all(examples.map(packed));
-  await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', ...tarballs], { cwd: folder });
+  await installExamples(folder, examples);
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-async function packed(name: string): Promise<string> {
-  const cwd = join(root, 'plugins/example', name);
-  await execute(process.execPath, [join(root, 'node_modules/typescript/bin/tsc')], { cwd });
-  const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', folder], { cwd });
-  return join(folder, (JSON.parse(stdout) as [{ filename: string }])[0].filename);
-}
 
 /** What a server that does not start says. */
 async function refusal(plugins: readonly object[], where = folder): Promise<string[]> {

@@ -1,14 +1,33 @@
 /** bin/kubenest with plugin packages, in a process of its own. */
 import type { Buffer } from 'node:buffer';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import https from 'node:https';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { freePort } from '../../scripts/free-port.ts';
 
 export const root = resolve(import.meta.dirname, '../..');
+
+const execute = promisify(execFile);
+
+/** Packages of plugins/example as somebody else has them: compiled, packed, and installed in a folder that knows nothing of this checkout. */
+export async function installExamples(folder: string, names: readonly string[]): Promise<void> {
+  await writeFile(join(folder, 'package.json'), '{"private":true}');
+  if (!existsSync(join(root, 'dist/types/.tsbuildinfo'))) await execute(process.execPath, [join(root, 'scripts/build-types.mjs')]);
+  const tarballs = await Promise.all(names.map((name) => packed(name, folder)));
+  await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', ...tarballs], { cwd: folder });
+}
+
+async function packed(name: string, folder: string): Promise<string> {
+  const cwd = join(root, 'plugins/example', name);
+  await execute(process.execPath, [join(root, 'node_modules/typescript/bin/tsc')], { cwd });
+  const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', folder], { cwd });
+  return join(folder, (JSON.parse(stdout) as [{ filename: string }])[0].filename);
+}
 
 export interface Launch {
   readonly child: ChildProcess;

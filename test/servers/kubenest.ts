@@ -24,13 +24,16 @@ export interface Ask {
 
 /** A server that may be killed and started again where it was. */
 export class Kubenest implements AsyncDisposable {
+  readonly folder: string;
+  readonly port: number;
+  readonly flags: readonly string[];
   #child: ChildProcess | undefined;
 
-  private constructor(
-    readonly folder: string,
-    readonly port: number,
-    readonly flags: readonly string[],
-  ) {}
+  private constructor(folder: string, port: number, flags: readonly string[]) {
+    this.folder = folder;
+    this.port = port;
+    this.flags = flags;
+  }
 
   /** Its data are in the folder. `users`: of groups, by their tokens; `admin-token` is an administrator's. */
   static async start(folder: string, flags: readonly string[] = [], users: Readonly<Record<string, string>> = {}): Promise<Kubenest> {

@@ -8,33 +8,22 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Authority } from '#cmd/certificates/issue';
 import { findReference } from '../../../scripts/find-reference.mjs';
 import { Kubenest } from '../../servers/kubenest.ts';
-import { availability, created, register, startFront } from './front.ts';
+import { installExamples } from '../server-with-plugins.ts';
+import { availability, register, startFront } from './front.ts';
 
-const group = 'things.example.dev';
-const things = `/apis/${group}/v1/namespaces/default/things`;
+/** Of the package plugins/example/environments. */
+const group = 'platform.example.com';
+const environments = `/apis/${group}/v1/namespaces/default/environments`;
 const waiting = { timeout: 20_000, interval: 100 };
 const kubectlPath = findReference('kubectl');
 const run = promisify(execFile);
 
-const definition = {
-  metadata: { name: `things.${group}` },
-  spec: {
-    group,
-    scope: 'Namespaced',
-    names: { plural: 'things', kind: 'Thing' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } } },
-        },
-      },
-    ],
-  },
-};
-const thing = (name: string) => ({ apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name }, spec: { size: 1 } });
+const environment = (name: string) => ({
+  apiVersion: `${group}/v1`,
+  kind: 'Environment',
+  metadata: { name },
+  spec: { owner: 'shop' },
+});
 
 describe('a server behind another one, which it asks who is who and what they may', () => {
   let folder: string;
@@ -50,17 +39,21 @@ describe('a server behind another one, which it asks who is who and what they ma
     mkdirSync(join(folder, 'extension'));
     writeFileSync(join(folder, 'extension/tls.crt'), cert);
     writeFileSync(join(folder, 'extension/tls.key'), key);
+    await installExamples(join(folder, 'extension'), ['environments']);
+    const plugins = [{ package: '@kubenest-example/environments' }];
+    const configuration = { apiVersion: 'kubenest.dev/v1alpha1', kind: 'ServerConfiguration', plugins };
+    writeFileSync(join(folder, 'extension/config.json'), JSON.stringify(configuration));
     extension = await Kubenest.start(join(folder, 'extension'), [
+      `--config=${folder}/extension/config.json`,
       `--authentication-kubeconfig=${kubeconfig}`,
       `--authorization-kubeconfig=${kubeconfig}`,
       `--tls-cert-file=${folder}/extension/tls.crt`,
       `--tls-private-key-file=${folder}/extension/tls.key`,
     ]);
-    await created(extension, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
-    await vi.waitFor(async () => expect(await extension.fetch(things)).toMatchObject({ status: 200 }), waiting);
+    expect(await extension.fetch(environments)).toMatchObject({ status: 200 });
     await register(front, group, 'v1', extension.port, { caBundle: Buffer.from(authority.pair.cert).toString('base64') });
     await vi.waitFor(async () => expect(await availability(front, `v1.${group}`)).toMatchObject({ status: 'True' }), waiting);
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await extension[Symbol.asyncDispose]();
     await front[Symbol.asyncDispose]();
@@ -69,37 +62,40 @@ describe('a server behind another one, which it asks who is who and what they ma
 
   it('takes the word of the front proxy for who asks, and asks back what they may', async () => {
     const token = 'jane-token';
-    expect(await front.fetch(things, { body: thing('one'), token })).toMatchObject({ status: 201, body: { spec: { size: 1 } } });
-    expect(await extension.fetch(`${things}/one`)).toMatchObject({ status: 200, body: { kind: 'Thing' } });
+    expect(await front.fetch(environments, { body: environment('one'), token })).toMatchObject({
+      status: 201,
+      body: { spec: { owner: 'shop', tier: 'small' } },
+    });
+    expect(await extension.fetch(`${environments}/one`)).toMatchObject({ status: 200, body: { kind: 'Environment' } });
     expect(await front.fetch('/api/v1/secrets', { token })).toMatchObject({ status: 403 });
     // No rule of the extension server's own lets jane do anything: it was the front that said yes.
     expect(await extension.fetch('/apis/rbac.authorization.k8s.io/v1/clusterroles/things')).toMatchObject({ status: 404 });
   });
 
   it('has tokens of the front reviewed there', async () => {
-    expect(await extension.fetch(things, { token: 'jane-token' })).toMatchObject({ status: 200, body: { kind: 'ThingList' } });
+    expect(await extension.fetch(environments, { token: 'jane-token' })).toMatchObject({ status: 200, body: { kind: 'EnvironmentList' } });
     expect(await extension.fetch('/api/v1/secrets', { token: 'jane-token' })).toMatchObject({
       status: 403,
       body: { message: expect.stringContaining('User "jane" cannot list resource "secrets"') },
     });
-    expect(await extension.fetch(things, { token: 'nobody-token' })).toMatchObject({ status: 401 });
+    expect(await extension.fetch(environments, { token: 'nobody-token' })).toMatchObject({ status: 401 });
     expect(await extension.fetch('/readyz', { token: 'jane-token' })).toEqual({ status: 200, body: 'ok' });
   });
 
   it.skipIf(kubectlPath === undefined)('is used by kubectl through the front', async () => {
-    const environment = { ...process.env, HOME: folder, KUBECONFIG: front.kubeconfig('jane-token') };
-    const kubectl = async (...args: string[]) => (await run(kubectlPath as string, args, { env: environment })).stdout;
-    const manifest = join(folder, 'thing.yaml');
-    writeFileSync(manifest, JSON.stringify(thing('two')));
-    expect(await kubectl('apply', '--server-side', '-f', manifest)).toBe('thing.things.example.dev/two serverside-applied\n');
-    expect(await kubectl('get', 'things', 'two', '-o', 'jsonpath={.spec.size}')).toBe('1');
-    expect(await kubectl('explain', 'things.spec.size')).toContain('size <integer>');
-    expect(await kubectl('delete', 'things', 'two')).toBe('thing.things.example.dev "two" deleted from default namespace\n');
+    const env = { ...process.env, HOME: folder, KUBECONFIG: front.kubeconfig('jane-token') };
+    const kubectl = async (...args: string[]) => (await run(kubectlPath as string, args, { env })).stdout;
+    const manifest = join(folder, 'environment.json');
+    writeFileSync(manifest, JSON.stringify(environment('two')));
+    expect(await kubectl('apply', '--server-side', '-f', manifest)).toBe('environment.platform.example.com/two serverside-applied\n');
+    expect(await kubectl('get', 'environments', 'two', '-o', 'jsonpath={.spec.days}')).toBe('14');
+    expect(await kubectl('explain', 'environments.spec.days')).toContain('days <integer>');
+    expect(await kubectl('delete', 'environments', 'two')).toBe('environment.platform.example.com "two" deleted from default namespace\n');
   });
 
   it('is away when it is killed, and back with its objects when it starts again; others are not held up', async () => {
     await extension.kill('SIGKILL');
-    const gone = await front.fetch(things);
+    const gone = await front.fetch(environments);
     expect(gone.status).toBe(503);
     expect(gone.body).toMatch(/^(error trying to reach service: .*(connection refused|EOF|reset by peer)|service unavailable)\n$/);
     expect(await front.fetch('/api/v1/namespaces/default')).toMatchObject({ status: 200 });
@@ -107,7 +103,10 @@ describe('a server behind another one, which it asks who is who and what they ma
     await extension.restart();
     await vi.waitFor(
       async () =>
-        expect(await front.fetch(`${things}/one`, { token: 'jane-token' })).toMatchObject({ status: 200, body: { kind: 'Thing' } }),
+        expect(await front.fetch(`${environments}/one`, { token: 'jane-token' })).toMatchObject({
+          status: 200,
+          body: { kind: 'Environment' },
+        }),
       { ...waiting, timeout: 45_000 },
     );
   }, 60_000);
