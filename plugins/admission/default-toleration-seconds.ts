@@ -1,23 +1,46 @@
-import { AdmissionPlugin, type Attributes } from 'kubenest/sdk';
+import { IsInt, IsOptional } from 'class-validator';
+import { inject } from 'inversify';
+import { AdmissionPlugin, type Attributes, Configuration } from 'kubenest/sdk';
 import type { Pod, Toleration } from './pod-walker.ts';
 
 const notReady = 'node.kubernetes.io/not-ready';
 const unreachable = 'node.kubernetes.io/unreachable';
 
+/** Upstream's `--default-not-ready-toleration-seconds` and `--default-unreachable-toleration-seconds`. */
+export class DefaultTolerationSecondsConfiguration {
+  @IsOptional()
+  @IsInt()
+  notReadySeconds = 300;
+
+  @IsOptional()
+  @IsInt()
+  unreachableSeconds = 300;
+}
+
 /**
  * Lets pods stay for a while on nodes that are not ready or cannot be reached, unless they say otherwise.
  * Upstream: kubernetes/plugin/pkg/admission/defaulttolerationseconds/admission.go.
  */
-@AdmissionPlugin({ name: 'DefaultTolerationSeconds', match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }] })
+@AdmissionPlugin({
+  name: 'DefaultTolerationSeconds',
+  match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }],
+  configuration: DefaultTolerationSecondsConfiguration,
+})
 export class DefaultTolerationSeconds {
-  /** Upstream's `--default-not-ready-toleration-seconds` and `--default-unreachable-toleration-seconds`. */
-  readonly seconds = 300;
+  readonly #seconds: readonly (readonly [taint: string, seconds: number])[];
+
+  constructor(@inject(Configuration) { notReadySeconds, unreachableSeconds }: DefaultTolerationSecondsConfiguration) {
+    this.#seconds = [
+      [notReady, notReadySeconds],
+      [unreachable, unreachableSeconds],
+    ];
+  }
 
   admit(request: Attributes): void {
     const { spec } = request.object as Pod;
-    for (const key of [notReady, unreachable]) {
+    for (const [key, tolerationSeconds] of this.#seconds) {
       if (!spec.tolerations?.some((toleration) => tolerates(toleration, key))) {
-        (spec.tolerations ??= []).push({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: this.seconds });
+        (spec.tolerations ??= []).push({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds });
       }
     }
   }

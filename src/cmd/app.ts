@@ -169,6 +169,7 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
     ServerModule.register(scheme, storage, specialHandlers, {
       kubelet: config.kubelet,
       egress,
+      minRequestTimeout: config.requests.minTimeoutSeconds,
       storeOf: (resource) => contributed.storeOf(resource),
     }),
     AuthenticationModule.register(config.authentication, trust.authorities, egress, controlPlane.noteLegacyTokenUse),
@@ -222,6 +223,7 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
     hstsDirectives: config.requests.hstsDirectives,
     goawayChance: config.requests.goawayChance,
     requestTimeoutMs: config.requests.timeoutMs,
+    livezGraceMs: config.livezGraceMs ?? 0,
     corsAllowedOrigins: config.requests.corsAllowedOrigins,
     maxRequestsInFlight: config.requests.maxInFlight,
     maxMutatingRequestsInFlight: config.requests.maxMutatingInFlight,

@@ -158,6 +158,8 @@ export interface ServerConfig {
   readonly plugins?: readonly LoadedContribution[] | undefined;
   readonly requests: {
     readonly timeoutMs: number;
+    /** Watches without a time of their own last so long at least; undefined: half an hour. */
+    readonly minTimeoutSeconds?: number | undefined;
     readonly maxInFlight: number;
     readonly maxMutatingInFlight: number;
     /** Whether the limits are shared out by flow schemas and priority levels; else reads and writes have theirs. */
@@ -181,6 +183,8 @@ export interface ServerConfig {
   readonly routesToEndpoints?: boolean | undefined;
   /** Default: no certificate, and redirects are refused. */
   readonly aggregation?: AggregationConfig | undefined;
+  /** `--livez-grace-period`: so long /livez takes the post-start hooks for finished; undefined: not at all. */
+  readonly livezGraceMs?: number | undefined;
   /** How nodes are reached; undefined: as by default. */
   readonly kubelet?: KubeletClientConfig | undefined;
   /** `--external-hostname`: the name that others know the server by; undefined: its address. */

@@ -35,6 +35,8 @@ export interface GenericServerOptions {
   readonly hstsDirectives: readonly string[];
   readonly goawayChance: number;
   readonly requestTimeoutMs: number;
+  /** So long /livez takes post-start hooks for finished. */
+  readonly livezGraceMs: number;
   readonly corsAllowedOrigins: readonly RE2JS[];
   readonly maxRequestsInFlight: number;
   readonly maxMutatingRequestsInFlight: number;
@@ -90,7 +92,11 @@ export class GenericServer {
       });
     };
     health('healthz', () => [...this.#liveChecks, ...this.hooks.checks]);
-    health('livez', () => [...this.#liveChecks, ...this.hooks.checks]);
+    const graceEnds = performance.now() + options.livezGraceMs;
+    health('livez', () => {
+      const isOver = performance.now() >= graceEnds;
+      return [...this.#liveChecks, ...this.hooks.checks.map((hook) => (isOver ? hook : { ...hook, check: () => {} }))];
+    });
     health(
       'readyz',
       () => [...this.#liveChecks, ...this.#readyChecks, ...this.hooks.checks, this.#shutdownCheck],

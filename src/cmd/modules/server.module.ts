@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { EndpointHandler } from '#apiserver/endpoints/handlers/resource-endpoint';
+import { MinRequestTimeout } from '#apiserver/endpoints/handlers/watch';
 import { Installer, type SpecialHandlers } from '#apiserver/endpoints/installer';
 import { VerbCompiler, type VerbHandler, verbProviders } from '#apiserver/endpoints/verb-compiler';
 import type { KubeObject, GroupResource } from '#apimachinery/meta/types';
@@ -19,9 +20,11 @@ export type SpecialHandlerClasses = Readonly<Record<string, Readonly<Record<stri
 export interface ServerParts {
   /** Of resources that the scheme does not have. */
   storeOf(resource: GroupResource): Store | undefined;
-  /** How the server reaches nodes; undefined, these two: as by default. */
+  /** How the server reaches nodes; undefined, these three: as by default. */
   readonly kubelet: KubeletClientConfig | undefined;
   readonly egress: EgressSelector | undefined;
+  /** How long a watch lasts at least, in seconds. */
+  readonly minRequestTimeout: number | undefined;
 }
 
 /** The scheme, the storage, what reads it in process, and what makes endpoints of them. */
@@ -38,6 +41,7 @@ export class ServerModule {
         { provide: Stores, useValue: new Stores(scheme, storage) },
         { provide: KubeletClientConfig, useValue: parts.kubelet },
         { provide: EgressSelector, useValue: parts.egress },
+        { provide: MinRequestTimeout, useValue: parts.minRequestTimeout },
         KubeletConnections,
         ...verbProviders,
         ...new Set(Object.values(special).flatMap((verbs) => Object.values(verbs))),

@@ -23,6 +23,8 @@ import { type EncryptionRule, parseEncryptionConfiguration } from '#cmd/config/e
 import { auditOf } from './complete-audit.ts';
 import { authenticationOf, readBundle } from './complete-authentication.ts';
 import { authorizersOf } from './complete-authorization.ts';
+import type { PodOptions } from './pod-options.ts';
+import { DefaultTolerationSecondsConfiguration } from '#plugins/admission/default-toleration-seconds';
 import { parsePortRange } from './service-options.ts';
 import { OptionsError, type ServerOptions } from './server-options.ts';
 import { parseNamedCertKey, type ServingOptions } from './serving-options.ts';
@@ -126,6 +128,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         bindAddress: serving.bindAddress,
         port: serving.securePort,
         disableHttp2: serving.disableHttp2Serving,
+        sharesPort: serving.permitPortSharing,
         maxConcurrentStreams: serving.http2MaxStreamsPerConnection || defaultHttp2Streams,
       },
       authentication: authenticated,
@@ -133,10 +136,11 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       authorization: { authorizers },
       audit,
       admission: options.admission.enabledPlugins(options.serviceAccounts.serviceAccountSigningKeyFile === ''),
-      admissionConfigurations,
+      admissionConfigurations: new Map([...defaultTolerations(options.pods), ...(admissionConfigurations ?? [])]),
       plugins,
       requests: {
         timeoutMs: requests.requestTimeout,
+        minTimeoutSeconds: requests.minRequestTimeout,
         maxInFlight: requests.maxRequestsInflight,
         maxMutatingInFlight: requests.maxMutatingRequestsInflight,
         priorityAndFairness: requests.enablePriorityAndFairness,
@@ -161,6 +165,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       aggregation,
       kubelet,
       egress,
+      livezGraceMs: requests.livezGracePeriod,
       externalHostname: serving.externalHostname || undefined,
       controlPlane: {
         serviceNodePortRange: parsePortRange(services.serviceNodePortRange) ?? defaultControlPlaneOptions.serviceNodePortRange,
@@ -240,6 +245,14 @@ async function etcdOf(options: StorageOptions): Promise<EtcdConfig> {
     healthTimeoutMs: options.etcdHealthcheckTimeout,
     readyTimeoutMs: options.etcdReadycheckTimeout,
   };
+}
+
+/** The configuration of an admission plugin that has flags of its own. */
+function defaultTolerations(options: PodOptions): [name: string, configuration: object][] {
+  const configuration = new DefaultTolerationSecondsConfiguration();
+  configuration.notReadySeconds = options.defaultNotReadyTolerationSeconds;
+  configuration.unreachableSeconds = options.defaultUnreachableTolerationSeconds;
+  return [['DefaultTolerationSeconds', configuration]];
 }
 
 /** Rejects for files that cannot be read. */

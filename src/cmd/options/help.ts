@@ -16,7 +16,7 @@ export function serverHelp(command: string): string {
     `Usage: ${command} [flags]`,
     '',
     'Serves the Kubernetes API. Without flags: the embedded store in ./.kubenest, certificates made there, https://127.0.0.1:6443.',
-    "Flags are kube-apiserver's. Those marked with * are known and not implemented yet: only their default is accepted.",
+    "Flags are kube-apiserver's. Those marked with * are known and do nothing here: only their default is accepted.",
   ];
   for (const section of order) {
     lines.push('', `${section} flags:`, '');

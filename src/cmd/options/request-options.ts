@@ -10,6 +10,16 @@ export class RequestOptions {
   @Min(0, { message: '--request-timeout can not be negative value' })
   requestTimeout = 60_000;
 
+  /** Seconds. */
+  @Flag('min-request-timeout')
+  @Min(0, { message: '--min-request-timeout can not be negative value' })
+  minRequestTimeout = 1_800;
+
+  /** While the server starts, /livez does not ask for its post-start hooks. */
+  @Flag('livez-grace-period')
+  @Min(0, { message: '--livez-grace-period can not be a negative value' })
+  livezGracePeriod = 0;
+
   @Flag('max-requests-inflight')
   @Min(0, { message: '--max-requests-inflight can not be negative value' })
   maxRequestsInflight = 400;

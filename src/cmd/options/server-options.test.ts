@@ -161,7 +161,11 @@ describe('refused', () => {
       ['--audit-log-path=/tmp/audit.log'],
       ['--audit-log-path is set but no --audit-policy-file is: nothing would be audited'],
     ],
-    ['what does nothing yet, of earlier versions', ['--cloud-provider=aws'], ['--cloud-provider is not implemented yet']],
+    [
+      'what does nothing yet, of earlier versions',
+      ['--cloud-provider=aws'],
+      ['--cloud-provider can only be "": clouds are the business of their own controllers'],
+    ],
     ['redis without its address', ['--storage-backend=redis'], [expect.stringContaining('needs --redis-url=redis://')]],
     ['the address of a redis that is not asked for', ['--redis-url=redis://a:1'], ['--redis-url is for --storage-backend=redis']],
     [

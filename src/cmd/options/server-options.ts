@@ -23,6 +23,7 @@ import { ServiceAccountOptions } from './service-account-options.ts';
 import { ServiceOptions } from './service-options.ts';
 import { ServingOptions } from './serving-options.ts';
 import { ShutdownOptions } from './shutdown-options.ts';
+import { refusals } from './refused-flags.ts';
 import { StorageOptions } from './storage-options.ts';
 
 /** Everything that is wrong with the options, one sentence each. */
@@ -74,7 +75,7 @@ export type ServerCommand = { readonly help: true } | { readonly version: true }
 
 /**
  * The options that a command line makes, on top of those of its `--config` file. Throws an OptionsError with all problems
- * at once: of the syntax, of flags that do nothing yet and are not at their default, and of the values.
+ * at once: of the syntax, of flags that do nothing and are not at their default, and of the values.
  */
 export async function readServerOptions(args: readonly string[]): Promise<ServerCommand> {
   const flags = flagTable();
@@ -123,7 +124,9 @@ function setFlag(name: string, spec: FlagSpec, texts: readonly string[], target:
     target.options[target.property] = value;
     return [];
   }
-  return equalValues(value, parseFlagValue(spec.type, [spec.default])) ? [] : [`--${name} is not implemented yet`];
+  if (equalValues(value, parseFlagValue(spec.type, [spec.default]))) return [];
+  const reason = refusals.get(name);
+  return [reason === undefined ? `--${name} is not implemented yet` : `--${name} can only be ${JSON.stringify(spec.default)}: ${reason}`];
 }
 
 function validate(options: ServerOptions): string[] {

@@ -64,6 +64,14 @@ export class ServingOptions {
   )
   tlsCipherSuites: readonly string[] = [];
 
+  /** Several servers may listen on one port. */
+  @Flag('permit-port-sharing')
+  permitPortSharing = false;
+
+  /** Addresses whose last connections still end can always be listened on again. */
+  @Flag('permit-address-sharing')
+  permitAddressSharing = false;
+
   @Flag('disable-http2-serving')
   disableHttp2Serving = false;
 

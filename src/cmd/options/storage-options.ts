@@ -125,6 +125,17 @@ export class StorageOptions {
   @Min(1, { message: '--etcd-readycheck-timeout must be above 0' })
   etcdReadycheckTimeout = 2_000;
 
+  /** As upstream's since 1.19: caches find their own size, and only 0 would say something. */
+  @Flag('watch-cache-sizes')
+  @Check<StorageOptions>((sizes: readonly string[]) =>
+    sizes.flatMap((size) => {
+      const [, resource, count] = /^([^#]+)#(\d+)$/.exec(size) ?? [];
+      if (resource === undefined) return `--watch-cache-sizes: ${JSON.stringify(size)} must be of the form resource[.group]#size`;
+      return Number(count) === 0 ? `--watch-cache-sizes: ${resource} cannot be without its cache: watches and lists are served by it` : [];
+    }),
+  )
+  watchCacheSizes: readonly string[] = [];
+
   /** The embedded store holds JSON. The default of other backends is accepted, too, and is no wish that it be another. */
   @Flag('storage-media-type')
   @Check<StorageOptions>((type: string) => {

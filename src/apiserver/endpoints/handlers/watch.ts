@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
@@ -11,18 +11,21 @@ import type { WatchEvent } from '#apiserver/storage/cacher/watch-event';
 import type { WatchHandle, WatchSink } from '#apiserver/storage/cacher/watcher';
 import { negotiate, type Negotiated } from './negotiation.ts';
 import { encodePartial } from './partial.ts';
-import { type ListQuery, parseListOptions } from './query-options.ts';
+import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { startHeaders } from './responses.ts';
 import { selectionOf, watchedName } from './selection.ts';
 import { encodeTable, tableOptions } from './table.ts';
 
-/** Upstream: `--min-request-timeout`; without timeoutSeconds, a watch lasts one to two times as long. */
-export const minRequestTimeoutSeconds = 1800;
+/** `--min-request-timeout` in seconds: without timeoutSeconds a watch lasts one to two times as long. */
+export const MinRequestTimeout = Symbol.for('kubenest.MinRequestTimeout');
+const defaultMinRequestTimeout = 1800;
 
 /** A watch: GET with `?watch=`, or of the deprecated paths. Upstream: endpoints/handlers/get.go and watch.go. */
 @Injectable()
 export class WatchHandler {
+  constructor(@Optional() @Inject(MinRequestTimeout) private readonly minRequestTimeout: number = defaultMinRequestTimeout) {}
+
   handle(context: RequestContext, endpoint: ResourceEndpoint): void {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const options = parseListOptions(
@@ -33,6 +36,7 @@ export class WatchHandler {
     const { store, definition } = endpoint;
     const frames = framesOf(context, endpoint, negotiated);
     const stream = new WatchStream(context, frames, negotiated);
+    const timeoutMs = 1000 * (options.timeoutSeconds ?? this.minRequestTimeout * (1 + Math.random()));
     const handle = store.cacher.watch(
       {
         scope: store.prefix(context.info.namespace),
@@ -40,16 +44,12 @@ export class WatchHandler {
         sendInitialEvents: options.sendInitialEvents,
         allowBookmarks: options.allowWatchBookmarks,
         predicate: selectionOf(definition, options, watchedName(context)),
-        deadline: performance.now() + timeoutMs(options),
+        deadline: performance.now() + timeoutMs,
       },
       stream,
     );
-    stream.begin(handle, timeoutMs(options));
+    stream.begin(handle, timeoutMs);
   }
-}
-
-function timeoutMs({ timeoutSeconds }: ListQuery): number {
-  return 1000 * (timeoutSeconds ?? minRequestTimeoutSeconds * (1 + Math.random()));
 }
 
 /** How an event becomes bytes; events keep the bytes of each variant, so that all its watchers share them. */

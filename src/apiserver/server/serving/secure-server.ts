@@ -22,6 +22,8 @@ export interface SecureServerOptions {
   readonly cipherSuites: readonly string[];
   readonly disableHttp2: boolean;
   readonly maxConcurrentStreams: number;
+  /** Others may listen on the same port (SO_REUSEPORT). */
+  readonly sharesPort?: boolean;
 }
 
 /** What may change while the server runs. */
@@ -50,6 +52,7 @@ const limits = {
  */
 export class SecureServer {
   readonly #tls: tls.Server;
+  readonly #sharesPort: boolean;
   readonly #http1: http.Server;
   readonly #http2: http2.Http2Server;
   /** Open HTTP/2 sessions, with the number of their open streams. */
@@ -58,6 +61,7 @@ export class SecureServer {
   #draining = false;
 
   constructor(options: SecureServerOptions, serve: Serve, serveUpgrade: ServeUpgrade) {
+    this.#sharesPort = options.sharesPort ?? false;
     const peers = new WeakMap<object, Peer>();
     /** `connection` is the TLS socket, or the HTTP/2 session on it. */
     const peerOf = (connection: object, socket: tls.TLSSocket): Peer => {
@@ -144,7 +148,7 @@ export class SecureServer {
   listen(port: number, host: string): Promise<AddressInfo> {
     return new Promise((resolve, reject) => {
       this.#tls.once('error', reject);
-      this.#tls.listen({ port, host, backlog: 4096 }, () => {
+      this.#tls.listen({ port, host, backlog: 4096, reusePort: this.#sharesPort }, () => {
         this.#tls.off('error', reject);
         // http.Server enforces its header and request time-outs from 'listening' on, which it never sees by itself.
         this.#http1.emit('listening');

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import type { ServerConfig } from '#cmd/server-config';
+import { readServerOptions } from '#cmd/options/server-options';
+import { startTestCluster } from '#testing/index';
+
+const pods = '/api/v1/namespaces/default/pods';
+
+it('--default-not-ready-toleration-seconds, --default-unreachable-toleration-seconds', async () => {
+  await using cluster = await startTestCluster({
+    flags: [
+      '--default-not-ready-toleration-seconds=7',
+      '--default-unreachable-toleration-seconds=8',
+      '--disable-admission-plugins=ServiceAccount',
+    ],
+  });
+  const spec = { containers: [{ name: 'c', image: 'i' }] };
+  const created = (await (await cluster.fetch(pods, { body: { metadata: { name: 'p' }, spec } })).json()) as {
+    spec: { tolerations: { key: string; tolerationSeconds: number }[] };
+  };
+  expect(created.spec.tolerations.map(({ key, tolerationSeconds }) => [key, tolerationSeconds])).toEqual([
+    ['node.kubernetes.io/not-ready', 7],
+    ['node.kubernetes.io/unreachable', 8],
+  ]);
+});
+
+it('--min-request-timeout: a watch without a time of its own ends after one to two of it', async () => {
+  await using cluster = await startTestCluster({ flags: ['--min-request-timeout=1'] });
+  const begin = performance.now();
+  await (await cluster.fetch(`${pods}?watch=1`)).text();
+  const seconds = (performance.now() - begin) / 1_000;
+  expect(seconds).toBeGreaterThan(0.9);
+  expect(seconds).toBeLessThan(10);
+});
+
+it('--permit-port-sharing: two servers on one port', async () => {
+  await using cluster = await startTestCluster({ listen: true });
+  const serving = { ...(cluster.app.server.options.serving as NonNullable<ServerConfig['serving']>), sharesPort: true };
+  await using first = await startTestCluster({ listen: true, config: { serving } });
+  const port = Number(new URL(first.url as string).port);
+  await using second = await startTestCluster({ listen: true, config: { serving: { ...serving, port } } });
+  expect(new URL(second.url as string).port).toBe(String(port));
+  const refused = startTestCluster({ listen: true, config: { serving: { ...serving, port, sharesPort: false } } });
+  await expect(refused).rejects.toThrow('EADDRINUSE');
+});
+
+it('--livez-grace-period: a start that takes its time is a life, and not ready', async () => {
+  for (const [livezGraceMs, livez] of [
+    [60_000, 200],
+    [0, 500],
+  ] as const) {
+    await using cluster = await startTestCluster({ config: { livezGraceMs } });
+    const { hooks } = cluster.app.server;
+    // As if the server were still starting.
+    Object.defineProperty(hooks, 'checks', {
+      value: [{ name: 'poststarthook/slow', check: () => Promise.reject(new Error('not finished')) }],
+    });
+    expect([(await cluster.fetch('/livez')).status, (await cluster.fetch('/readyz')).status]).toEqual([livez, 500]);
+  }
+});
+
+it.each([
+  ['--vmodule=a=1', '--vmodule can only be "": the log has one verbosity, --v'],
+  [
+    '--service-account-signing-endpoint=/run/signer.sock',
+    'external signers are not supported: name a key by --service-account-signing-key-file',
+  ],
+  ['--watch-cache=false', '--watch-cache can only be "true": watches and lists are served by the cache'],
+  ['--watch-cache-sizes=pods#0', '--watch-cache-sizes: pods cannot be without its cache'],
+  ['--watch-cache-sizes=pods', 'must be of the form resource[.group]#size'],
+  ['--logging-format=xml', 'invalid --logging-format "xml"'],
+])('%s is refused with the reason', async (flag, reason) => {
+  await expect(readServerOptions([flag])).rejects.toThrow(reason);
+});
+
+it.each(['--logging-format=json', '--watch-cache-sizes=pods#100,deployments.apps#10', '--permit-address-sharing'])(
+  '%s is as it is',
+  async (flag) => {
+    expect(Object.keys(await readServerOptions([flag]))).toEqual(['options']);
+  },
+);
