@@ -67,14 +67,19 @@ it.each([
   ['--watch-cache=false', '--watch-cache can only be "true": watches and lists are served by the cache'],
   ['--watch-cache-sizes=pods#0', '--watch-cache-sizes: pods cannot be without its cache'],
   ['--watch-cache-sizes=pods', 'must be of the form resource[.group]#size'],
+  ['--audit-webhook-batch-buffer-size=0', 'invalid audit batch webhook buffer size 0, must be a positive number'],
+  ['--audit-log-truncate-max-batch-size=1', 'invalid audit truncate log max batch size 1, must be greater than max event size (102400)'],
+  ['--audit-log-mode=never', 'invalid audit log mode never, allowed modes are "batch,blocking,blocking-strict"'],
   ['--logging-format=xml', 'invalid --logging-format "xml"'],
 ])('%s is refused with the reason', async (flag, reason) => {
   await expect(readServerOptions([flag])).rejects.toThrow(reason);
 });
 
-it.each(['--logging-format=json', '--watch-cache-sizes=pods#100,deployments.apps#10', '--permit-address-sharing'])(
-  '%s is as it is',
-  async (flag) => {
-    expect(Object.keys(await readServerOptions([flag]))).toEqual(['options']);
-  },
-);
+it.each([
+  '--audit-log-batch-buffer-size=0',
+  '--logging-format=json',
+  '--watch-cache-sizes=pods#100,deployments.apps#10',
+  '--permit-address-sharing',
+])('%s is as it is', async (flag) => {
+  expect(Object.keys(await readServerOptions([flag]))).toEqual(['options']);
+});

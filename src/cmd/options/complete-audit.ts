@@ -2,23 +2,27 @@ import { readFile } from 'node:fs/promises';
 import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
 import { parseAuditPolicy } from '#cmd/config/audit-policy';
 import type { AuditConfig, AuditDelivery } from '#cmd/server-config';
+import type { AuditDeliveryOptions } from './audit-delivery-options.ts';
 import type { AuditOptions } from './audit-options.ts';
+import type { ServerOptions } from './server-options.ts';
+
+type AuditParts = Pick<ServerOptions, 'audit' | 'auditLog' | 'auditWebhook'>;
 
 /** undefined where nothing is audited. Rejects with the flag whose file is wrong, one problem a line. */
-export async function auditOf(options: AuditOptions): Promise<AuditConfig | undefined> {
+export async function auditOf({ audit: options, auditLog, auditWebhook }: AuditParts): Promise<AuditConfig | undefined> {
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options;
   if (auditPolicyFile === '' || (auditLogPath === '' && auditWebhookConfigFile === '')) return undefined;
   const policy = await named('--audit-policy-file', readFile(auditPolicyFile, 'utf8').then(parseAuditPolicy));
   return {
     policy,
-    log: auditLogPath === '' ? undefined : { ...logOf(options), delivery: logDelivery(options) },
+    log: auditLogPath === '' ? undefined : { ...logOf(options), delivery: deliveryOf(auditLog) },
     webhook:
       auditWebhookConfigFile === ''
         ? undefined
         : {
             connection: await named('--audit-webhook-config-file', readKubeconfig(auditWebhookConfigFile)),
             initialBackoffMs: options.auditWebhookInitialBackoff,
-            delivery: webhookDelivery(options),
+            delivery: deliveryOf(auditWebhook),
           },
   };
 }
@@ -34,36 +38,17 @@ function logOf(options: AuditOptions): Omit<NonNullable<AuditConfig['log']>, 'de
   };
 }
 
-function logDelivery(options: AuditOptions): AuditDelivery {
+function deliveryOf(options: AuditDeliveryOptions): AuditDelivery {
   return {
-    mode: options.auditLogMode,
+    mode: options.mode,
     batch: {
-      bufferSize: options.auditLogBatchBufferSize,
-      maxBatchSize: options.auditLogBatchMaxSize,
-      maxWaitMs: options.auditLogBatchMaxWait,
-      throttle: options.auditLogBatchThrottleEnable
-        ? { qps: options.auditLogBatchThrottleQps, burst: options.auditLogBatchThrottleBurst }
-        : undefined,
+      bufferSize: options.batchBufferSize,
+      maxBatchSize: options.batchMaxSize,
+      maxWaitMs: options.batchMaxWait,
+      throttle: options.batchThrottleEnable ? { qps: options.batchThrottleQps, burst: options.batchThrottleBurst } : undefined,
     },
-    truncate: options.auditLogTruncateEnabled
-      ? { maxEventSize: options.auditLogTruncateMaxEventSize, maxBatchSize: options.auditLogTruncateMaxBatchSize }
-      : undefined,
-  };
-}
-
-function webhookDelivery(options: AuditOptions): AuditDelivery {
-  return {
-    mode: options.auditWebhookMode,
-    batch: {
-      bufferSize: options.auditWebhookBatchBufferSize,
-      maxBatchSize: options.auditWebhookBatchMaxSize,
-      maxWaitMs: options.auditWebhookBatchMaxWait,
-      throttle: options.auditWebhookBatchThrottleEnable
-        ? { qps: options.auditWebhookBatchThrottleQps, burst: options.auditWebhookBatchThrottleBurst }
-        : undefined,
-    },
-    truncate: options.auditWebhookTruncateEnabled
-      ? { maxEventSize: options.auditWebhookTruncateMaxEventSize, maxBatchSize: options.auditWebhookTruncateMaxBatchSize }
+    truncate: options.truncateEnabled
+      ? { maxEventSize: options.truncateMaxEventSize, maxBatchSize: options.truncateMaxBatchSize }
       : undefined,
   };
 }

@@ -96,7 +96,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     admissionControlConfigFile === ''
       ? undefined
       : await collect('--admission-control-config-file', readAdmissionConfiguration(resolve(admissionControlConfigFile), admissionPlugins));
-  const audit = await collect(undefined, auditOf(options.audit));
+  const audit = await collect(undefined, auditOf(options));
   const readEncryption = (): Promise<EncryptionRule[] | undefined> => encryptionOf(options.storage);
   const readAggregation = (): Promise<AggregationConfig> => aggregationOf(options.aggregator);
   const aggregation = await collect('--proxy-client-cert-file', readAggregation());

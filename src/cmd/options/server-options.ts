@@ -2,6 +2,7 @@ import { validateSync } from 'class-validator';
 import { AdmissionOptions } from './admission-options.ts';
 import { AggregatorOptions } from './aggregator-options.ts';
 import { ApiEnablementOptions } from './api-enablement-options.ts';
+import { AuditLogDeliveryOptions, AuditWebhookDeliveryOptions } from './audit-delivery-options.ts';
 import { AuditOptions } from './audit-options.ts';
 import { AuthenticationOptions } from './authentication-options.ts';
 import { AuthorizationOptions } from './authorization-options.ts';
@@ -45,6 +46,8 @@ export class ServerOptions {
   readonly authorization = new AuthorizationOptions();
   readonly delegation = new DelegationOptions();
   readonly audit = new AuditOptions();
+  readonly auditLog = new AuditLogDeliveryOptions();
+  readonly auditWebhook = new AuditWebhookDeliveryOptions();
   readonly admission = new AdmissionOptions();
   readonly plugins = new PluginOptions();
   readonly requests = new RequestOptions();
