@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ServerConfig } from '#cmd/server-config';
-import { readServerOptions } from '#cmd/options/server-options';
+import { readServerOptions, ServerOptions, targetsOf } from '#cmd/options/server-options';
 import { startTestCluster } from '#testing/index';
 
 const pods = '/api/v1/namespaces/default/pods';
@@ -82,4 +82,18 @@ it.each([
   '--permit-address-sharing',
 ])('%s is as it is', async (flag) => {
   expect(Object.keys(await readServerOptions([flag]))).toEqual(['options']);
+});
+
+/** Of the CIS benchmark of Kubernetes (1.12), section 1.2. */
+it('the flags that hardening guides ask for are here', () => {
+  const flags = [
+    ...['anonymous-auth', 'token-auth-file', 'enable-admission-plugins', 'disable-admission-plugins', 'admission-control-config-file'],
+    ...['kubelet-client-certificate', 'kubelet-client-key', 'kubelet-certificate-authority', 'authorization-mode', 'profiling'],
+    ...['audit-log-path', 'audit-log-maxage', 'audit-log-maxbackup', 'audit-log-maxsize', 'audit-policy-file', 'request-timeout'],
+    ...['service-account-lookup', 'service-account-key-file', 'service-account-extend-token-expiration', 'client-ca-file'],
+    ...['etcd-certfile', 'etcd-keyfile', 'etcd-cafile', 'tls-cert-file', 'tls-private-key-file', 'tls-cipher-suites', 'tls-min-version'],
+    'encryption-provider-config',
+  ];
+  const present = targetsOf(new ServerOptions());
+  expect(flags.filter((flag) => !present.has(flag))).toEqual([]);
 });

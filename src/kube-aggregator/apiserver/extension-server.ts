@@ -5,7 +5,7 @@ import type { UserInfo } from '#apiserver/authentication/authenticator';
 import { dialErrorText, isCertificateError, untrusted } from '#apiserver/endpoints/handlers/dial-error';
 import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
-import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
+import { addressOf, type Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
 import type { APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.gen';
 import { authProxyHeaders } from './auth-proxy-headers.ts';
@@ -78,7 +78,7 @@ export class ExtensionServer implements Disposable {
   /** Where a request goes. `path` is escaped; `query` has no question mark. Throws as `resolve` does. */
   location(path: string, query: string, user: UserInfo): ProxyLocation {
     const endpoint = this.resolve();
-    const host = hostOf(endpoint);
+    const host = addressOf(endpoint);
     const headers = { host, 'x-forwarded-host': host, 'x-forwarded-proto': 'https', ...authProxyHeaders(user) };
     return { secure: true, ...endpoint, path, query, tls: this.#tls, agent: this.#agent, dial: this.#dial, headers };
   }
@@ -98,7 +98,7 @@ export class ExtensionServer implements Disposable {
           path,
           agent: this.#agent,
           ...this.#tls,
-          headers: { host: hostOf(endpoint), ...headers, ...authProxyHeaders(user) },
+          headers: { host: addressOf(endpoint), ...headers, ...authProxyHeaders(user) },
           signal: AbortSignal.timeout(timeoutMs),
         },
         (response) => {
@@ -145,13 +145,9 @@ export class ExtensionServer implements Disposable {
   }
 }
 
-function hostOf({ host, port }: Endpoint): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
 /** As upstream writes it. */
 export function urlOf(endpoint: Endpoint, path: string): string {
-  return `https://${hostOf(endpoint)}${path}`;
+  return `https://${addressOf(endpoint)}${path}`;
 }
 
 function requestErrorText(error: Error): string {

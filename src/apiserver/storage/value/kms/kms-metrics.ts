@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { type CounterMetric, type HistogramMetric, RegistryMetrics } from '#apiserver/server/metrics/metrics';
 
 /** From 0.1 ms to 52 s, doubling. */
@@ -10,7 +10,7 @@ const rememberedKeys = 100;
 /** What the server asks key services for, under upstream's names. Upstream: apiserver/pkg/storage/value/encrypt/envelope/metrics. */
 export class KmsMetrics {
   readonly latency: HistogramMetric;
-  readonly #used: CounterMetric & { remove(labels: object): void };
+  readonly #used: Counter;
   readonly #lastUsed: Gauge;
   readonly #status: Gauge;
   readonly #invalid: CounterMetric;
@@ -32,11 +32,12 @@ export class KmsMetrics {
       labels: ['provider_name', 'method_name', 'grpc_status_code'],
       buckets: latencyBuckets,
     });
-    this.#used = metrics.counter({
+    this.#used = new Counter({
       name: `${prefix}key_id_hash_total`,
       help: 'Number of times a keyID is used split by transformation type, provider, and apiserver identity.',
-      labels: ['transformation_type', ...keyLabels],
-    }) as CounterMetric & { remove(labels: object): void };
+      labelNames: ['transformation_type', ...keyLabels],
+      registers: [registry],
+    });
     this.#lastUsed = gauge('key_id_hash_last_timestamp_seconds', 'The last time in seconds when a keyID was used.', [
       'transformation_type',
       ...keyLabels,
