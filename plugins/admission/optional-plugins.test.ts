@@ -1,5 +1,5 @@
-import type { Client, KubeObject } from 'kubenest/sdk';
-import { admissionTable, fakeAuthorizer, fakeInformers } from 'kubenest/sdk/testing';
+import type { KubeObject } from 'kubenest/sdk';
+import { admissionTable, fakeAuthorizer, fakeClient, fakeInformers } from 'kubenest/sdk/testing';
 import { AlwaysPullImages } from './always-pull-images.ts';
 import { DenyEscalatingExec, DenyExecOnPrivileged } from './deny-exec.ts';
 import { EventRateLimit } from './event-rate-limit.ts';
@@ -41,18 +41,12 @@ admissionTable(LimitPodHardAntiAffinityTopology, [
 ]);
 
 const created: string[] = [];
-const unused = (): never => {
-  throw new Error('not asked for');
-};
-const client: Client = {
-  get: unused,
-  update: unused,
-  delete: unused,
+const client = fakeClient({
   async create(_target, made: KubeObject) {
     created.push(made.metadata.name ?? '');
     return made;
   },
-};
+});
 const informers = fakeInformers({ namespaces: [namespace('ns')] });
 const configMap = (inNamespace: string) => object('v1', 'ConfigMap', {}, { namespace: inNamespace });
 admissionTable(

@@ -1,5 +1,5 @@
 import type { KubeObject } from 'kubenest/sdk';
-import { admissionTable, fakeInformers } from 'kubenest/sdk/testing';
+import { admissionTable, fakeClient, fakeInformers } from 'kubenest/sdk/testing';
 import { JobValidation } from './job-validation.ts';
 import { PodGroupProtection } from './pod-group-protection.ts';
 import { PodGroupWorkloadExists } from './pod-group-workload-exists.ts';
@@ -20,16 +20,10 @@ admissionTable(PodGroupProtection, [{ name: 'while the feature is off', object: 
 
 const workload = (metadata = {}) =>
   object('scheduling.k8s.io/v1alpha2', 'Workload', { spec: { podGroupTemplates: [{ name: 'workers' }] } }, metadata);
-const unused = (): never => {
-  throw new Error('not asked for');
-};
-const client = {
-  get: async (_target: unknown, _namespace: string, name: string) =>
+const client = fakeClient({
+  get: async (_target, _namespace, name) =>
     name === 'here' ? workload() : name === 'going' ? workload({ deletionTimestamp: '2020-01-01T00:00:00Z' }) : undefined,
-  create: unused,
-  update: unused,
-  delete: unused,
-};
+});
 const made = (workloadName: string, podGroupTemplateName = 'workers') =>
   group({ podGroupTemplateRef: { workload: { workloadName, podGroupTemplateName } } });
 admissionTable(

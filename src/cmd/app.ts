@@ -10,7 +10,8 @@ import { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
 import { AuditMetrics } from '#apiserver/audit/audit-metrics';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
-import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import type { PagesOptions } from '#apiserver/plugins/pages';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import type { ApiGroup } from '#apiserver/registry/api-group';
@@ -43,7 +44,7 @@ import { ClientTrust } from './client-trust.ts';
 import { addContributions } from './add-contributions.ts';
 import { apiGroups } from './api-groups.ts';
 import { ContributedGroups } from './contributed-groups.ts';
-import { newAuditing } from './auditing.ts';
+import { newContributedAuditing } from './auditing.ts';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
 import { Encryption } from './encryption.ts';
 import { tellDurability } from './durability.ts';
@@ -177,7 +178,7 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
     ServiceAccountsModule.register(config.serviceAccounts),
     PluginServicesModule.register(
       {
-        client: controlPlane.client,
+        client: controlPlane.client.withUsers((exchange, user) => server.serveAs(exchange, user)),
         servedKinds: new ChainKinds(chain),
         logger: log,
         metrics: new RegistryMetrics(registry),
@@ -191,6 +192,7 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
     ),
     AdmissionModule.register(config.admission, config.admissionConfigurations, contributions, new AdmissionMetrics(registry)),
     PagesModule,
+    ...contributionsOf(contributions, 'Pages').map(({ described }) => (described.options as unknown as PagesOptions).module),
     ...apis.flatMap(({ target, served }) => served.map((group) => ApiGroupModule.register(group, target))),
     ...builders.flatMap(({ builder }) =>
       resourceConfig.switchedOff(builder.groups).map((group) => ApiGroupModule.register(group, targets.switchedOff)),
@@ -206,7 +208,16 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
 
   const traces = new RequestTraces(config.requests.traces, onTrace);
   const auditMetrics = new AuditMetrics(registry);
-  const auditing = config.audit && newAuditing(config.audit, log, auditMetrics, egress?.dial('controlplane'));
+  const auditing = newContributedAuditing(
+    config.audit,
+    contributionsOf(contributions, 'AuditBackendPlugin'),
+    nest.get(Container, { strict: false }),
+    {
+      logger: log,
+      metrics: auditMetrics,
+      dial: egress?.dial('controlplane'),
+    },
+  );
   const flowControl = config.requests.priorityAndFairness
     ? newFlowControl({ config: config.requests, informers, storage, registry, shutdown: shutdown.signal })
     : undefined;

@@ -6,6 +6,9 @@ import { TruncatingBackend } from '#apiserver/audit/truncating-backend';
 import { UnionBackend } from '#apiserver/audit/union-backend';
 import type { Auditing } from '#apiserver/endpoints/filters/audit';
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
+import { GuardedAuditBackend } from '#apiserver/plugins/guard-audit';
+import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import type { Container } from 'inversify';
 import type { Logger } from '#apiserver/server/logger';
 import { JsonClient } from '#apiserver/webhook/json-client';
 import { AuditLog } from '#plugins/audit/log';
@@ -14,19 +17,52 @@ import type { AuditConfig, AuditDelivery } from './server-config.ts';
 
 const webhookTimeoutMs = 30_000;
 
-/** The policy and the backends behind it. Throws where the log cannot be opened. */
-export function newAuditing({ policy, log, webhook }: AuditConfig, logger: Logger, metrics: AuditMetrics, dial?: Dial): Auditing {
-  const backends: AuditBackend[] = [];
+/** How events come to the backends of packages. */
+const contributedDelivery: AuditDelivery = {
+  mode: 'batch',
+  batch: { bufferSize: 10_000, maxBatchSize: 400, maxWaitMs: 1_000, throttle: undefined },
+  truncate: undefined,
+};
+
+interface AuditingParts {
+  readonly logger: Logger;
+  readonly metrics: AuditMetrics;
+  /** How the webhook is reached. */
+  readonly dial: Dial | undefined;
+  /** Those of packages. */
+  readonly contributed: readonly AuditBackend[];
+}
+
+/** The policy and the backends behind it; undefined where there is none. Throws where the log cannot be opened. */
+function newAuditing({ policy, log, webhook }: AuditConfig, parts: AuditingParts): Auditing | undefined {
+  const { logger, metrics, dial, contributed } = parts;
+  const backends = contributed.map((backend) => delivering(backend, contributedDelivery, metrics));
   if (log) backends.push(delivering(new AuditLog(log, logger), log.delivery, metrics));
   if (webhook) {
     const client = new JsonClient(webhook.connection, { timeoutMs: webhookTimeoutMs, retryMs: webhook.initialBackoffMs, dial });
     backends.push(delivering(new AuditWebhook(client, logger), webhook.delivery, metrics));
   }
+  if (backends.length === 0) return undefined;
   return {
     metrics,
     policy: new PolicyEvaluator(policy),
     backend: backends.length === 1 ? (backends[0] as AuditBackend) : new UnionBackend(backends),
   };
+}
+
+/** The same with the backends of packages. Throws where there are some, and no policy says what is audited. */
+export function newContributedAuditing(
+  config: AuditConfig | undefined,
+  contributions: readonly LoadedContribution[],
+  services: Container,
+  parts: Omit<AuditingParts, 'contributed'>,
+): Auditing | undefined {
+  const contributed = contributions.map(({ described, guard, make }) => {
+    const { name } = described.options;
+    if (!config) throw new Error(`plugin ${name}: nothing is audited without --audit-policy-file`);
+    return new GuardedAuditBackend(name, make(services) as AuditBackend, guard.timeoutMs, parts.logger);
+  });
+  return config && newAuditing(config, { ...parts, contributed });
 }
 
 /** Truncation is nearest to the backend, batches are made before it. Only `blocking-strict` refuses requests whose events are lost. */

@@ -9,6 +9,8 @@ export async function openStorage(config: StorageConfig, dial?: Dial): Promise<S
       const { EmbeddedStorage } = await import('#plugins/storage/embedded/embedded-storage');
       return EmbeddedStorage.open({ file: config.file });
     }
+    case 'contributed':
+      return config.open();
     case 'redis': {
       const { RedisStorage } = await import('#plugins/storage/redis/redis-storage');
       return RedisStorage.open(config);

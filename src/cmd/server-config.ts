@@ -3,6 +3,7 @@ import type { RedisStorageOptions } from '#plugins/storage/redis/redis-storage';
 import type { StorageMediaType } from './object-forms.ts';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
+import type { CommitFeed, Storage } from '#apiserver/storage/storage';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
 import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connection';
@@ -112,6 +113,11 @@ export type StorageConfig =
       readonly backend: 'embedded';
       /** undefined: in memory. */
       readonly file: string | undefined;
+    }
+  | {
+      readonly backend: 'contributed';
+      /** Of a package. */
+      open(): Promise<Storage & Partial<CommitFeed>>;
     }
   | RedisConfig
   | EtcdConfig;

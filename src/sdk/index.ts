@@ -94,7 +94,7 @@ export { settled } from '#apiserver/cel/runtime/frame';
 export type { Peer } from '#apiserver/endpoints/request/exchange';
 export { Configuration } from '#apiserver/plugins/configuration';
 export { contribute, Contribution, type ContributionOptions } from '#apiserver/plugins/contribution';
-export { Client, type ClientTarget } from '#apiserver/registry/client';
+export { Client, type ClientTarget, type ObjectClient } from '#apiserver/registry/client';
 export {
   apiGroup,
   type ContributedGroupOptions as ApiGroupOptions,
@@ -141,6 +141,8 @@ export {
   UnknownOutcomeError,
 } from '#apiserver/storage/errors';
 export { Clock } from '#apiserver/storage/cacher/clock';
+export { AuditBackendPlugin } from '#apiserver/audit/audit-backend-plugin';
+export { storageBackend, type StorageBackendOptions } from '#apiserver/storage/storage-backend-plugin';
 export { type AuditBackend, type AuditEvent, eventJson } from '#apiserver/audit/event';
 export { JsonClient, WebhookError } from '#apiserver/webhook/json-client';
 export { readKubeconfig, type ServiceConnection } from '#apiserver/webhook/kubeconfig';

@@ -1,5 +1,5 @@
 import { type Attributes, type Client, deepCopy, type KubeObject, newConflict } from 'kubenest/sdk';
-import { admissionTable, fakeInformers } from 'kubenest/sdk/testing';
+import { admissionTable, fakeClient, fakeInformers } from 'kubenest/sdk/testing';
 import { describe, expect, it } from 'vitest';
 import { object, pod } from '../test-objects.ts';
 import { PodEvaluator } from './pod-evaluator.ts';
@@ -13,13 +13,7 @@ const quota = (name: string, hard: List, used: List, spec: object = {}): KubeObj
 
 /** Quotas that can be written, each by compare-and-swap. */
 function store(...quotas: KubeObject[]) {
-  const missing = (): never => {
-    throw new Error('not asked for');
-  };
-  const client: Client = {
-    get: missing,
-    create: missing,
-    delete: missing,
+  const client = fakeClient({
     async update(_target, _namespace, name, change) {
       await new Promise((resolve) => setTimeout(resolve, 1));
       const at = quotas.findIndex(({ metadata }) => metadata.name === name);
@@ -28,7 +22,7 @@ function store(...quotas: KubeObject[]) {
         quotas[at] = { ...next, metadata: { ...next.metadata, resourceVersion: String(Number(next.metadata.resourceVersion) + 1) } };
       return next && quotas[at];
     },
-  };
+  });
   return { client, quotas, informers: fakeInformers({ resourcequotas: quotas }) };
 }
 

@@ -18,11 +18,12 @@ export class AuthenticationGuard implements CanActivate {
 
   canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
     const context = requestContextOf(execution);
-    return context.user ? true : this.authenticate(context);
+    return this.authenticate(context);
   }
 
   /** Whether there is a user now. Throws AuthenticationFailedError for wrong credentials. */
   authenticate(context: RequestContext): boolean | Promise<boolean> {
+    if (context.user) return true;
     const credentials = new RequestCredentials(context);
     const { trace } = context;
     const answer = trace ? this.authenticator.authenticateTraced(credentials, trace) : this.authenticator.authenticate(credentials);

@@ -24,7 +24,15 @@ export function contribute(...contributions: readonly Contribution[]): Container
 }
 
 /** What a class may be decorated as, and what else there is. */
-export type ContributionKind = 'AdmissionPlugin' | 'AuthenticatorPlugin' | 'AuthorizerPlugin' | 'PostStartHookPlugin' | 'ApiGroup';
+export type ContributionKind =
+  | 'AdmissionPlugin'
+  | 'AuthenticatorPlugin'
+  | 'AuthorizerPlugin'
+  | 'AuditBackendPlugin'
+  | 'PostStartHookPlugin'
+  | 'ApiGroup'
+  | 'StorageBackend'
+  | 'Pages';
 
 /** What every decorator of a contribution takes. */
 export interface ContributionOptions {

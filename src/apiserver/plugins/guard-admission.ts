@@ -5,6 +5,7 @@ import type { AdmissionHandler, Attributes } from '#apiserver/admission/attribut
 import { replaceObject } from '#apiserver/admission/replace-object';
 import type { Logger } from '#apiserver/server/logger';
 import type { Metrics } from '#apiserver/server/metrics/metrics';
+import { TimeoutError, within } from './within.ts';
 
 /** What becomes of a request when a plugin cannot say: it throws something that is no StatusError, or takes too long. */
 export interface PluginGuard {
@@ -64,17 +65,8 @@ export function guardAdmission(
 
 const nothing = (): void => {};
 
-class TimeoutError extends Error {}
-
 function messageOf(reason: 'error' | 'timeout', { timeoutMs }: PluginGuard): string {
   return reason === 'timeout' ? `gave no answer within ${timeoutMs} ms` : 'failed';
-}
-
-async function within(work: Promise<void>, milliseconds: number): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new TimeoutError(`no answer within ${milliseconds} ms`)), milliseconds);
-  // What comes after the time is told to nobody.
-  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
 
 function onCopy(original: Attributes): { readonly request: Attributes; commit(): void } {

@@ -65,7 +65,12 @@ async function loadPackage(request: PluginRequest, folder: string): Promise<Load
     .map(({ contribution, description }) => {
       const { name } = description.options;
       const settings = configurationOf(description, Object.hasOwn(configuration, name) ? configuration[name] : undefined);
-      return { described: description, guard, make: (services) => makeContribution(container(services), contribution, name, settings) };
+      return {
+        described: description,
+        guard,
+        configuration: settings,
+        make: (services) => makeContribution(container(services), contribution, name, settings),
+      };
     });
 }
 

@@ -7,6 +7,8 @@ import { newPlugin } from './new-plugin.ts';
 export interface LoadedContribution {
   readonly described: Described;
   readonly guard: PluginGuard;
+  /** Validated; undefined for one that takes none. */
+  readonly configuration: object | undefined;
   /** Makes the instance of a class, in the container of its package under that of the services. Throws an error that names the plugin. */
   make(services: Container): object;
 }
@@ -24,10 +26,12 @@ export function contributionOf(contribution: Contribution, configuration?: objec
   const described = describe(contribution);
   if (!described) throw new Error(`${(contribution as { readonly name?: string }).name} is not decorated as a plugin`);
   const { name, configuration: Configuration } = described.options;
+  const settings = configuration ?? (Configuration && new Configuration());
   return {
     described,
     guard: defaultGuard,
-    make: (services) => makeContribution(services, contribution, name, configuration ?? (Configuration && new Configuration())),
+    configuration: settings,
+    make: (services) => makeContribution(services, contribution, name, settings),
   };
 }
 

@@ -26,7 +26,8 @@ export interface PluginServices {
   readonly shutdownSignal: ShutdownSignal;
 }
 
-const tokens: Readonly<Record<keyof PluginServices, symbol>> = {
+/** By the member that each token is of. */
+export const serviceTokens: Readonly<Record<keyof PluginServices, symbol>> = {
   informers: Informers,
   client: Client,
   servedKinds: ServedKinds,
@@ -43,6 +44,6 @@ const tokens: Readonly<Record<keyof PluginServices, symbol>> = {
 /** The container that the containers of plugins are children of. */
 export function newServiceContainer(services: PluginServices): Container {
   const container = new Container();
-  for (const [name, token] of Object.entries(tokens)) container.bind(token).toConstantValue(services[name as keyof PluginServices]);
+  for (const [name, token] of Object.entries(serviceTokens)) container.bind(token).toConstantValue(services[name as keyof PluginServices]);
   return container;
 }

@@ -6,7 +6,9 @@ import { now } from '#apimachinery/runtime/time';
 import { groupNames, userNames } from '#apiserver/authentication/authenticator';
 import { groupVersionString } from '#apimachinery/meta/types';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import type { Client, ClientTarget } from './client.ts';
+import { withAuthenticatedGroup } from '#apiserver/authentication/union';
+import type { Client, ClientTarget, ObjectClient } from './client.ts';
+import { type ServeAs, UserClient } from './user-client.ts';
 import { CacherInformer, type Informer } from './informers.ts';
 import type { WriteRequest } from './store.ts';
 
@@ -23,7 +25,7 @@ export type EndpointLookup = (target: LoopbackTarget) => ResourceEndpoint;
  * How the server reads and writes its own objects: through the same stores, strategies and validation as requests, as
  * system:apiserver, without a connection and without admission.
  */
-export class LoopbackClient implements Client {
+export class LoopbackClient implements ObjectClient {
   /** `manager`: the field manager of what it writes. */
   constructor(
     readonly lookup: EndpointLookup,
@@ -33,6 +35,17 @@ export class LoopbackClient implements Client {
   /** The same client, writing under another field manager. */
   as(manager: string): LoopbackClient {
     return new LoopbackClient(this.lookup, manager);
+  }
+
+  /** The same client as plugins have it: they may act as users, too. */
+  withUsers(serve: ServeAs): Client {
+    return {
+      get: (...asked) => this.get(...asked),
+      create: (...asked) => this.create(...asked),
+      update: (...asked) => this.update(...asked),
+      delete: (...asked) => this.delete(...asked),
+      asUser: (user) => new UserClient(serve, withAuthenticatedGroup(user)),
+    };
   }
 
   /** What the cache has of it, shared: it must not be changed. undefined also while the cache is not ready. */

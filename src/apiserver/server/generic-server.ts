@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { FlowControl } from '#apiserver/endpoints/filters/priority-and-fairness';
 import type { Auditing } from '#apiserver/endpoints/filters/audit';
 import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
+import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { Exchange } from '#apiserver/endpoints/request/exchange';
 import { type Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -131,18 +132,24 @@ export class GenericServer {
   }
 
   /** Serves one request; what every transport calls. Never throws. */
-  readonly serve = (exchange: Exchange): void => {
+  readonly serve = (exchange: Exchange): void => this.#begin(exchange, undefined);
+
+  /** The same, in process, for a user who is known. */
+  readonly serveAs = (exchange: Exchange, user: UserInfo): void => this.#begin(exchange, user);
+
+  #begin(exchange: Exchange, user: UserInfo | undefined): void {
     const question = exchange.url.indexOf('?');
     const rawPath = question < 0 ? exchange.url : exchange.url.slice(0, question);
     const query = question < 0 ? '' : exchange.url.slice(question + 1);
     const context = new RequestContext(exchange, decodePath(rawPath), query, unknownInfo);
+    context.user = user;
     this.options.traces.begin(context);
     void this.#serve(context);
     if (context.longRunning && context.info.verb === 'watch' && !exchange.closed) {
       this.#openWatches.add(exchange);
       exchange.onClose(() => this.#openWatches.delete(exchange));
     }
-  };
+  }
 
   /** Listens if there is a port to, then runs the post-start hooks. Rejects if one of them fails. */
   async start(): Promise<AddressInfo | undefined> {

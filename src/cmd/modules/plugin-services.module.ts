@@ -1,10 +1,13 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Container } from 'inversify';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
-import { newServiceContainer, type PluginServices } from '#apiserver/plugins/plugin-services';
+import { newServiceContainer, type PluginServices, serviceTokens } from '#apiserver/plugins/plugin-services';
 import { Informers } from '#apiserver/registry/informers';
 import type { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
 import { ClusterIPResolver, EndpointsResolver } from '#kubernetes/controlplane/services/service-resolvers';
+
+/** What controllers of packages may inject by the same tokens as plugins; informers are Nest's own already. */
+const forPages = Object.values(serviceTokens).filter((token) => token !== Informers);
 
 /** The bridge from Nest to plugins: what they may ask for, in one container, made once at start. */
 @Module({})
@@ -30,8 +33,13 @@ export class PluginServicesModule {
             }),
           inject: [Informers, UnionAuthorizer],
         },
+        ...forPages.map((token) => ({
+          provide: token,
+          useFactory: (services: Container): unknown => services.get(token),
+          inject: [Container],
+        })),
       ],
-      exports: [Container],
+      exports: [Container, ...forPages],
     };
   }
 }

@@ -11,7 +11,7 @@ type AuditParts = Pick<ServerOptions, 'audit' | 'auditLog' | 'auditWebhook'>;
 /** undefined where nothing is audited. Rejects with the flag whose file is wrong, one problem a line. */
 export async function auditOf({ audit: options, auditLog, auditWebhook }: AuditParts): Promise<AuditConfig | undefined> {
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options;
-  if (auditPolicyFile === '' || (auditLogPath === '' && auditWebhookConfigFile === '')) return undefined;
+  if (auditPolicyFile === '') return undefined;
   const policy = await named('--audit-policy-file', readFile(auditPolicyFile, 'utf8').then(parseAuditPolicy));
   return {
     policy,

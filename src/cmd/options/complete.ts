@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { compileOrigin } from '#apiserver/endpoints/filters/cors';
 import { ResourceConfig } from '#apiserver/server/resource-config';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
@@ -15,7 +15,8 @@ import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
 import { goCipherSuites } from './cipher-suites.ts';
-import type { StorageOptions } from './storage-options.ts';
+import { isContributed, type StorageOptions } from './storage-options.ts';
+import type { StorageBackendOptions } from '#apiserver/storage/storage-backend-plugin';
 import { type EgressRoutes, readEgressConfiguration } from '#cmd/config/egress-configuration';
 import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connection';
 import type { KubeletOptions } from './kubelet-options.ts';
@@ -107,10 +108,12 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const egress = await collect('--egress-selector-config-file', egressOf(options.kubelet));
   const encryption = await collect('--encryption-provider-config', readEncryption());
   const storage = await collect(
-    options.storage.storageBackend === 'redis'
-      ? '--redis-cafile, --redis-certfile, --redis-keyfile'
-      : '--etcd-cafile, --etcd-certfile, --etcd-keyfile',
-    storageOf(options.storage, inMemory ? undefined : join(folder.path, 'kubenest.db')),
+    isContributed(options.storage.storageBackend)
+      ? '--storage-backend'
+      : options.storage.storageBackend === 'redis'
+        ? '--redis-cafile, --redis-certfile, --redis-keyfile'
+        : '--etcd-cafile, --etcd-certfile, --etcd-keyfile',
+    storageOf(options.storage, inMemory ? undefined : join(folder.path, 'kubenest.db'), plugins),
   );
   if (!tls || !authenticated || !authorizers || !storage || problems.length > 0) {
     await folder.dispose();
@@ -211,7 +214,20 @@ export async function completeStorage({
   }
 }
 
-async function storageOf(options: StorageOptions, file: string | undefined): Promise<StorageConfig> {
+/** Throws where no package adds it. */
+function contributedStorage(name: string, plugins: readonly LoadedContribution[]): StorageConfig {
+  const found = contributionsOf(plugins, 'StorageBackend').find(({ described }) => described.options.name === name);
+  if (!found) throw new Error(`no package of the configuration file adds a storage backend ${name}`);
+  const { open } = found.described.options as StorageBackendOptions;
+  return { backend: 'contributed', open: () => open(found.configuration ?? {}) };
+}
+
+async function storageOf(
+  options: StorageOptions,
+  file: string | undefined,
+  plugins: readonly LoadedContribution[] = [],
+): Promise<StorageConfig> {
+  if (isContributed(options.storageBackend)) return contributedStorage(options.storageBackend, plugins);
   if (options.storageBackend === 'redis') return redisOf(options);
   if (options.storageBackend === 'etcd3') return etcdOf(options);
   return { backend: 'embedded', file };

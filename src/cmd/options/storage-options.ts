@@ -5,6 +5,11 @@ const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kub
 
 const backends = ['embedded', 'memory', 'etcd3', 'redis'];
 
+/** Whether it can only be the name of a backend that a package adds. */
+export function isContributed(backend: string): boolean {
+  return /^[A-Z]/.test(backend);
+}
+
 /** A flag that says something of etcd only. */
 function etcdOnly<T>(flag: string, unset: T): PropertyDecorator {
   return Check<StorageOptions>((value: T, { storageBackend }) =>
@@ -23,7 +28,7 @@ function redisOnly<T>(flag: string, unset: T): PropertyDecorator {
 export class StorageOptions {
   @Flag('storage-backend')
   @Check<StorageOptions>((backend: string) => {
-    if (backends.includes(backend)) return undefined;
+    if (backends.includes(backend) || isContributed(backend)) return undefined;
     return `--storage-backend ${JSON.stringify(backend)} is unknown, it must be embedded, memory, etcd3 or redis`;
   })
   storageBackend = 'embedded';

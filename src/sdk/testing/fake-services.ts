@@ -13,9 +13,13 @@ const metrics: Metrics = {
   histogram: () => ({ observe: nothing }),
 };
 const missing = (): never => {
-  throw new Error('the test gives its plugin no client: name one in the services');
+  throw new Error('the test gives its plugin no client that can do this: name one in the services');
 };
-const client: Client = { get: missing, create: missing, update: missing, delete: missing };
+
+/** A client that can do what it is given, and fails the test with whatever else is asked of it. */
+export function fakeClient(methods: Partial<Client> = {}): Client {
+  return { get: missing, create: missing, update: missing, delete: missing, asUser: missing, ...methods };
+}
 
 /** An authorizer that allows what the function says yes to, and has no opinion on the rest. */
 export function fakeAuthorizer(allows: (attributes: Parameters<Authorizer['authorize']>[0]) => boolean): Authorizer {
@@ -26,7 +30,7 @@ export function fakeAuthorizer(allows: (attributes: Parameters<Authorizer['autho
 export function fakeServices(services: Partial<PluginServices> = {}): PluginServices {
   return {
     informers: fakeInformers(),
-    client,
+    client: fakeClient(),
     servedKinds: { find: () => undefined },
     authorizer: fakeAuthorizer(() => false),
     logger: silentLogger,

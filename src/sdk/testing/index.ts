@@ -1,4 +1,4 @@
 /** What tests of plugins need. */
 export { type AdmissionRow, admissionTable, type AdmissionTableOptions } from './admission-table.ts';
 export { fakeInformers } from './fake-informers.ts';
-export { fakeAuthorizer, fakeServices } from './fake-services.ts';
+export { fakeAuthorizer, fakeClient, fakeServices } from './fake-services.ts';
