@@ -181,3 +181,44 @@ describe('a server does not start with', () => {
     expect(await refusal([{ package: './plugin' }], where)).toEqual([`plugin package ./plugin: ${says}`]);
   });
 });
+
+describe('a plugin that misbehaves', () => {
+  let server: Launch;
+  beforeAll(async () => {
+    const where = await mkdtemp(join(folder, 'unsteady-'));
+    const manifest = { name: 'unsteady', version: '1.0.0', type: 'module', kubenest: { sdk: '^1', plugins: ['./index.js'] } };
+    await mkdir(join(where, 'plugin'));
+    await writeFile(join(where, 'plugin/package.json'), JSON.stringify(manifest));
+    await writeFile(
+      join(where, 'plugin/index.js'),
+      `import { AdmissionPlugin, contribute } from 'kubenest/sdk';
+class Unsteady {
+  validate({ name }) {
+    if (name === 'throws') throw new TypeError('undefined is not a function');
+    if (name === 'hangs') return new Promise(() => {});
+    if (name === 'leaks') void Promise.reject(new Error('nobody waits for this'));
+  }
+}
+AdmissionPlugin({ name: 'Unsteady', match: [{ resources: ['configmaps'], operations: ['CREATE'] }] })(Unsteady);
+export default contribute(Unsteady);`,
+    );
+    server = await launch([{ package: './plugin', timeout: '2s' }], where);
+    expect(server.stderr()).toBe('');
+  });
+  afterAll(() => end(server));
+
+  const create = (name: string): ReturnType<typeof call> =>
+    call(server.port, '/api/v1/namespaces/default/configmaps', { metadata: { name } });
+
+  it('harms its own request alone', async () => {
+    const hanging = create('hangs');
+    const failed = 'Internal error occurred: admission plugin "Unsteady"';
+    expect(await create('throws')).toMatchObject({ status: 500, body: { message: `${failed} failed` } });
+    expect(await create('leaks')).toMatchObject({ status: 201 });
+    const others = Promise.all(Array.from({ length: 50 }, (_, i) => create(`other-${i}`)));
+    const first = await Promise.race([hanging.then(() => 'the one that hangs'), others.then(() => 'the others')]);
+    expect(first).toBe('the others');
+    expect(new Set((await others).map(({ status }) => status))).toEqual(new Set([201]));
+    expect(await hanging).toMatchObject({ status: 500, body: { message: `${failed} gave no answer within 2000 ms` } });
+  });
+});

@@ -1,5 +1,6 @@
 import { newInternalError, StatusError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
+import { deepCopy } from '#apimachinery/runtime/copy';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, Attributes } from '#apiserver/admission/attributes';
 import { replaceObject } from '#apiserver/admission/replace-object';
@@ -44,9 +45,10 @@ export function guardAdmission(
       throw newInternalError(new Error(`admission plugin ${JSON.stringify(name)} ${messageOf(reason, guard)}`));
   };
 
-  const guarded = (phase: Phase): Phase => {
+  const guarded = (phase: Phase, changes: boolean): Phase => {
+    const copies = changes && guard.failurePolicy === 'Ignore';
     return (original) => {
-      const { request, commit } = guard.failurePolicy === 'Ignore' ? onCopy(original) : { request: original, commit: nothing };
+      const { request, commit } = copies ? onCopy(original) : { request: original, commit: nothing };
       try {
         const result = phase(request);
         if (result === undefined) return commit();
@@ -58,8 +60,8 @@ export function guardAdmission(
   };
   // The prototype keeps what the class was decorated with.
   return Object.assign(Object.create(plugin) as AdmissionHandler, {
-    ...(plugin.admit && { admit: guarded((request) => plugin.admit?.(request)) }),
-    ...(plugin.validate && { validate: guarded((request) => plugin.validate?.(request)) }),
+    ...(plugin.admit && { admit: guarded((request) => plugin.admit?.(request), true) }),
+    ...(plugin.validate && { validate: guarded((request) => plugin.validate?.(request), false) }),
   });
 }
 
@@ -70,7 +72,7 @@ function messageOf(reason: 'error' | 'timeout', { timeoutMs }: PluginGuard): str
 }
 
 function onCopy(original: Attributes): { readonly request: Attributes; commit(): void } {
-  const object = structuredClone(original.object) as KubeObject | undefined;
+  const object = deepCopy(original.object) as KubeObject | undefined;
   const request: Attributes = {
     ...original,
     object: object as KubeObject,
