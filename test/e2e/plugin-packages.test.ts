@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, end, installExamples, type Launch, launch, root } from './server-with-plugins.ts';
+import { call, end, installExamples, type Launch, launch } from './server-with-plugins.ts';
 
 const examples = ['required-labels', 'spread-replicas', 'unique-hosts', 'api-key', 'environments'];
-const execute = promisify(execFile);
 
 /** The examples as somebody else has them: compiled, packed, and installed in a folder that knows nothing of this checkout. */
 let folder: string;
