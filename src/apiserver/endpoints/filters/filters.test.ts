@@ -1,10 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { Registry } from 'prom-client';
 import { newForbidden } from '#apimachinery/api/errors';
+import { AuditMetrics } from '#apiserver/audit/audit-metrics';
+import type { AuditEvent } from '#apiserver/audit/event';
+import { PolicyEvaluator } from '#apiserver/audit/policy';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import { type Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import { parseRequestInfo } from '#apiserver/endpoints/request/request-info';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
+import { withAudit } from './audit.ts';
 import { withAuditId } from './audit-id.ts';
 import { withCacheControl } from './cache-control.ts';
 import { withCORS, compileOrigin } from './cors.ts';
@@ -36,6 +41,29 @@ describe('filters', () => {
     const unnamed = request();
     void withAuditId(ok)(unnamed.context);
     expect((await unnamed.answer()).headers.get('audit-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it.each<[string, Handler]>([
+    [
+      'thrown',
+      () => {
+        throw new TypeError('bug');
+      },
+    ],
+    ['rejected', () => Promise.reject(new TypeError('bug'))],
+  ])('Audit notes what was %s as a panic, and lets it go on', async (_, handler) => {
+    const events: AuditEvent[] = [];
+    const backend = { name: 'kept', process: (more: readonly AuditEvent[]) => events.push(...more) > 0, shutDown: async () => {} };
+    const policy = new PolicyEvaluator({ rules: [], omitStages: [], omitManagedFields: false });
+    policy.evaluate = () => ({ level: 'Metadata', omitStages: new Set(), omitManagedFields: false });
+    const { context } = request();
+    context.user = { name: 'jane', groups: [] };
+    const audited = withAudit({ policy, backend, metrics: new AuditMetrics(new Registry()) })(handler);
+    await expect((async () => audited(context))()).rejects.toThrow('bug');
+    expect(events.map(({ stage, responseStatus }) => [stage, responseStatus?.['message']])).toEqual([
+      ['RequestReceived', undefined],
+      ['Panic', "APIServer panic'd: bug"],
+    ]);
   });
 
   it('CacheControl and HSTS set their headers', async () => {

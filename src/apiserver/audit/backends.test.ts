@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { BatchingBackend, type BatchOptions } from './batching-backend.ts';
+import { type AuditBackend, type AuditEvent, eventJson } from './event.ts';
+import { TruncatingBackend } from './truncating-backend.ts';
+
+const time = '2026-01-02T03:04:05.000000Z';
+const event = (auditID: string, more: Partial<AuditEvent> = {}): AuditEvent => ({
+  level: 'RequestResponse',
+  auditID,
+  stage: 'ResponseComplete',
+  requestURI: '/',
+  verb: 'get',
+  user: {},
+  impersonatedUser: undefined,
+  authenticationMetadata: undefined,
+  sourceIPs: undefined,
+  userAgent: undefined,
+  objectRef: undefined,
+  responseStatus: undefined,
+  requestObject: undefined,
+  responseObject: undefined,
+  requestReceivedTimestamp: time,
+  stageTimestamp: time,
+  annotations: undefined,
+  ...more,
+});
+
+/** Keeps what it was given, batch by batch. */
+class Kept implements AuditBackend {
+  readonly name = 'kept';
+  readonly batches: (readonly AuditEvent[])[] = [];
+  isShutDown = false;
+
+  process(events: readonly AuditEvent[]): boolean {
+    this.batches.push(events);
+    return true;
+  }
+  async shutDown(): Promise<void> {
+    this.isShutDown = true;
+  }
+  get ids(): string[] {
+    return this.batches.map((batch) => batch.map(({ auditID }) => auditID).join(''));
+  }
+}
+
+describe('BatchingBackend', () => {
+  const batching = (options: Partial<BatchOptions>) => {
+    const kept = new Kept();
+    return { kept, backend: new BatchingBackend(kept, { bufferSize: 10, maxBatchSize: 3, maxWaitMs: 0, throttle: undefined, ...options }) };
+  };
+
+  it('hands on full batches, and the rest at the end', async () => {
+    const { kept, backend } = batching({});
+    for (const id of 'abcdefg') expect(backend.process([event(id)])).toBe(true);
+    await backend.shutDown();
+    expect([kept.ids, kept.isShutDown]).toEqual([['abc', 'def', 'g'], true]);
+    expect(backend.process([event('h')])).toBe(false);
+  });
+
+  it('does not wait longer than it may', async () => {
+    const { kept, backend } = batching({ maxWaitMs: 10 });
+    backend.process([event('a')]);
+    await expect.poll(() => kept.ids).toEqual(['a']);
+    await backend.shutDown();
+  });
+
+  it('loses what finds no room, and says so', async () => {
+    const { kept, backend } = batching({ bufferSize: 2 });
+    expect([...'abc'].map((id) => backend.process([event(id)]))).toEqual([true, true, false]);
+    await backend.shutDown();
+    expect(kept.ids).toEqual(['ab']);
+  });
+
+  it('hands on no faster than it may', async () => {
+    const { kept, backend } = batching({ maxBatchSize: 1, throttle: { qps: 20, burst: 1 } });
+    const begin = performance.now();
+    for (const id of 'abc') backend.process([event(id)]);
+    await expect.poll(() => kept.ids, { interval: 5 }).toEqual(['a', 'b', 'c']);
+    expect(performance.now() - begin).toBeGreaterThan(80);
+    await backend.shutDown();
+  });
+});
+
+describe('TruncatingBackend', () => {
+  const small = Buffer.byteLength(eventJson(event('a')));
+  const large = { requestObject: JSON.stringify('x'.repeat(1_000)), responseObject: JSON.stringify('y'.repeat(1_000)) };
+
+  it('takes the objects out of what is too large, and marks it', async () => {
+    const kept = new Kept();
+    const backend = new TruncatingBackend(kept, { maxEventSize: small + 200, maxBatchSize: 10_000 });
+    expect(await backend.process([event('a', large), event('b', { annotations: { k: 'v' }, ...large }), event('c')])).toBe(true);
+    expect(
+      kept.batches.flat().map(({ requestObject, responseObject, annotations }) => [requestObject, responseObject, annotations]),
+    ).toEqual([
+      [undefined, undefined, { 'audit.k8s.io/truncated': 'true' }],
+      [undefined, undefined, { k: 'v', 'audit.k8s.io/truncated': 'true' }],
+      [undefined, undefined, undefined],
+    ]);
+  });
+
+  it('loses what is too large without its objects, and says so', async () => {
+    const kept = new Kept();
+    const backend = new TruncatingBackend(kept, { maxEventSize: small, maxBatchSize: 10_000 });
+    expect(await backend.process([event('a', { userAgent: 'u'.repeat(500) }), event('b')])).toBe(false);
+    expect(kept.ids).toEqual(['b']);
+  });
+
+  it('hands on batches that are not too large', async () => {
+    const kept = new Kept();
+    const backend = new TruncatingBackend(kept, { maxEventSize: small, maxBatchSize: 2 * small });
+    await backend.process([...'abcde'].map((id) => event(id)));
+    expect(kept.ids).toEqual(['ab', 'cd', 'e']);
+  });
+});
