@@ -5,6 +5,7 @@ import { UnionAuthenticator } from '#apiserver/authentication/union';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import type { ContributionKind } from '#apiserver/plugins/contribution';
+import { guardAuthenticator, guardAuthorizer } from '#apiserver/plugins/guard-access';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import type { PostStartHook } from '#apiserver/server/lifecycle/hooks';
@@ -18,15 +19,18 @@ export function addContributions(
   contributions: readonly LoadedContribution[],
 ): void {
   const services = nest.get(Container);
-  const all = <T>(kind: ContributionKind): T[] => contributionsOf(contributions, kind).map(({ make }) => make(services) as T);
+  const all = <T>(kind: ContributionKind, guard: (name: string, made: T, timeoutMs: number) => T): T[] =>
+    contributionsOf(contributions, kind).map(({ described, guard: { timeoutMs }, make }) =>
+      guard(described.options.name, make(services) as T, timeoutMs),
+    );
 
-  const authenticators = all<Authenticator>('AuthenticatorPlugin');
+  const authenticators = all<Authenticator>('AuthenticatorPlugin', guardAuthenticator);
   if (authenticators.length > 0) {
     const strategies = nest.get(StrategyFactory);
     strategies.contributed = authenticators;
     nest.get(UnionAuthenticator).replace(strategies.make(config.authentication));
   }
-  const authorizers = all<Authorizer>('AuthorizerPlugin');
+  const authorizers = all<Authorizer>('AuthorizerPlugin', guardAuthorizer);
   if (authorizers.length > 0) {
     const factory = nest.get(AuthorizerFactory);
     factory.contributed = authorizers;

@@ -62,7 +62,7 @@ export interface ContributedResource<T extends KubeObject = KubeObject> {
 }
 
 /** An API group that a package adds. */
-export interface ContributedGroupOptions extends ContributionOptions {
+export interface ContributedGroupOptions extends Omit<ContributionOptions, 'configuration'> {
   /** Such as `shop.example.com`; that of no built-in group. */
   readonly group: string;
   readonly resources: readonly ContributedResource[];

@@ -29,7 +29,7 @@ export function traceText(trace: TraceDocument): string {
   const stages = (Object.keys(titles) as TraceStage[]).flatMap((stage) => branchOf(stage, trace.steps));
   const warnings = trace.warnings.map((text): Branch => ({ line: `warning: ${text}` }));
   const end = { line: `${trace.milliseconds} ms in all; ${trace.receivedAt}, trace ${trace.id}` };
-  return [title, ...drawn([...stages, ...warnings, end], '')].join('\n');
+  return [printable(title), ...drawn([...stages, ...warnings, end], '')].join('\n');
 }
 
 function branchOf(stage: TraceStage, all: readonly TraceStep[]): Branch[] {
@@ -80,6 +80,11 @@ export function plain(value: unknown): unknown {
 function drawn(branches: readonly Branch[], indent: string): string[] {
   return branches.flatMap(({ line, below = [] }, i) => {
     const isLast = i === branches.length - 1;
-    return [`${indent}${isLast ? '└─' : '├─'} ${line}`, ...drawn(below, `${indent}${isLast ? '   ' : '│  '}`)];
+    return [`${indent}${isLast ? '└─' : '├─'} ${printable(line)}`, ...drawn(below, `${indent}${isLast ? '   ' : '│  '}`)];
   });
+}
+
+/** In one line, and nothing that a terminal would obey: webhooks and users write some of it. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, ' ');
 }

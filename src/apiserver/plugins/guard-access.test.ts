@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import type { Authenticator } from '#apiserver/authentication/authenticator';
+import { AuthenticationFailedError, UnionAuthenticator } from '#apiserver/authentication/union';
+import type { Authorizer } from '#apiserver/authorization/authorizer';
+import { UnionAuthorizer } from '#apiserver/authorization/union';
+import { guardAuthenticator, guardAuthorizer } from './guard-access.ts';
+
+const hangs = (): Promise<never> => new Promise(() => {});
+const jane = { name: 'jane', groups: [] };
+const knows: Authenticator = { name: 'Knows', authenticate: () => jane };
+const allows: Authorizer = { name: 'Allows', authorize: () => ({ decision: 'Allow', reason: '' }) };
+const hangingAuthenticator = guardAuthenticator('Hanging', { name: '', authenticate: hangs }, 10);
+const hangingAuthorizer = guardAuthorizer('Hanging', { name: '', authorize: hangs }, 10);
+
+it('an authenticator that hangs keeps nobody else from being known', async () => {
+  expect(await new UnionAuthenticator([hangingAuthenticator, knows]).authenticate({} as never)).toBe(jane);
+  await expect(new UnionAuthenticator([hangingAuthenticator]).authenticate({} as never)).rejects.toThrow(AuthenticationFailedError);
+});
+
+it('an authorizer that hangs has no opinion', async () => {
+  expect(await new UnionAuthorizer([hangingAuthorizer, allows]).authorize({} as never)).toMatchObject({ decision: 'Allow' });
+  expect(await new UnionAuthorizer([hangingAuthorizer]).authorize({} as never)).toEqual({
+    decision: 'NoOpinion',
+    reason: 'no answer within 10 ms',
+  });
+});
+
+it('answers that are there at once come at once', () => {
+  expect(guardAuthenticator('Knows', knows, 10).authenticate({} as never)).toBe(jane);
+  expect(guardAuthorizer('Allows', allows, 10).authorize({} as never)).toEqual({ decision: 'Allow', reason: '' });
+});
