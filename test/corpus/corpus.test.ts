@@ -1,0 +1,46 @@
+import { Buffer } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { decode } from '#apimachinery/runtime/decode';
+import { encode } from '#apimachinery/runtime/encode';
+import { parseJson } from '#apimachinery/runtime/json';
+import { decodeProtobuf, encodeProtobuf } from '#apimachinery/runtime/protobuf';
+import { builtInKinds } from './built-in-kinds.ts';
+
+interface Recorded {
+  /** `apps/v1 Deployment full` */
+  readonly name: string;
+  readonly json: string;
+  readonly protobuf: string;
+}
+
+const recorded = brotliDecompressSync(readFileSync(new URL('./kinds.jsonl.br', import.meta.url)))
+  .toString()
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Recorded);
+
+const typeOf = (name: string) => builtInKinds.find(({ apiVersion, kind }) => name.startsWith(`${apiVersion} ${kind} `))!.type;
+
+describe('what Kubernetes encodes is read without loss and written again byte for byte', () => {
+  it.each(recorded)('$name', ({ name, json, protobuf }) => {
+    const type = typeOf(name);
+    const bytes = Buffer.from(protobuf, 'base64');
+    const { object } = decode(type, parseJson(Buffer.from(json)).value);
+    expect(encode(type, object)).toBe(json);
+    expect(encodeProtobuf(type, object).toString('hex')).toBe(bytes.toString('hex'));
+    const read = decodeProtobuf(type, bytes);
+    expect(encode(type, read)).toBe(json);
+    expect(encodeProtobuf(type, read).equals(bytes)).toBe(true);
+  });
+
+  it('of every built-in kind', () => {
+    const names = new Set(recorded.map(({ name }) => name));
+    const missing = builtInKinds.filter(
+      ({ apiVersion, kind }) => !names.has(`${apiVersion} ${kind} ${kind.endsWith('List') ? 'items' : 'full'}`),
+    );
+    // The module of this kind has no populated object; it has the other two forms.
+    expect(missing.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual(['apiregistration.k8s.io/v1 APIService']);
+  });
+});
