@@ -113,6 +113,21 @@ describe('checkHistory', () => {
       violation: 'watcher w saw 3 after 3',
     },
     {
+      name: 'a bookmark that is ahead of what was shown',
+      history: [...history.slice(0, 14), { type: 'bookmark', watcher: 'w', revision: 3 }, ...history.slice(14)],
+      violation: 'watcher w was told that 3 is reached, and missed 3',
+    },
+    {
+      name: 'a bookmark that goes back',
+      history: [...history.slice(0, 16), { type: 'bookmark', watcher: 'w', revision: 3 }, ...history.slice(16)],
+      violation: 'watcher w was told 3 after 4',
+    },
+    {
+      name: 'an event at or before a bookmark',
+      history: [...history.slice(0, 15), { type: 'bookmark', watcher: 'w', revision: 4 }, ...history.slice(15)],
+      violation: 'watcher w saw 4 after 4',
+    },
+    {
       name: 'an event of what is not durable',
       history: replaced(15, { text: 'ghost' }),
       violation: 'watcher w saw at 4 what the log does not have',

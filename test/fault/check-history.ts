@@ -23,6 +23,8 @@ export type HistoryEntry =
   | { readonly type: 'readEnd'; readonly id: number; readonly revision: number; readonly text: string }
   /** A watcher began, or went on: it is to see every event after `from`. */
   | { readonly type: 'watch'; readonly watcher: string; readonly from: number }
+  /** The watcher was told that it has seen everything up to the revision. */
+  | { readonly type: 'bookmark'; readonly watcher: string; readonly revision: number }
   | { readonly type: 'event'; readonly watcher: string; readonly revision: number; readonly key: string; readonly text: string };
 
 /** One event of the store's log, as it was read after each life. A deletion has no text. */
@@ -172,7 +174,7 @@ function checkReads(history: readonly HistoryEntry[], log: readonly LogEvent[]):
         violations.push(`read ${entry.id} of ${key} found what the log does not have at ${entry.revision}`);
       else if (entry.revision < atLeast)
         violations.push(`read ${entry.id} of ${key} found revision ${entry.revision}, after ${atLeast} was acknowledged`);
-      else acknowledged.set(key, entry.revision);
+      else acknowledged.set(key, Math.max(acknowledged.get(key) ?? 0, entry.revision));
     }
   }
   return violations;
@@ -189,6 +191,14 @@ function checkWatchers(history: readonly HistoryEntry[], log: readonly LogEvent[
       if (cursor !== undefined && entry.from !== cursor)
         violations.push(`watcher ${entry.watcher} went on at ${entry.from} instead of ${cursor}: a mistake of the test`);
       cursors.set(entry.watcher, entry.from);
+    } else if (entry.type === 'bookmark') {
+      const { watcher, revision } = entry;
+      const cursor = cursors.get(watcher) ?? 0;
+      if (revision < cursor) violations.push(`watcher ${watcher} was told ${revision} after ${cursor}`);
+      const missed = firstAfter(log, cursor);
+      if (missed !== undefined && missed <= revision)
+        violations.push(`watcher ${watcher} was told that ${revision} is reached, and missed ${missed}`);
+      cursors.set(watcher, Math.max(cursor, revision));
     } else if (entry.type === 'event') {
       const { watcher, revision, key, text } = entry;
       const cursor = cursors.get(watcher) ?? 0;
@@ -208,6 +218,17 @@ function checkWatchers(history: readonly HistoryEntry[], log: readonly LogEvent[
     }
   }
   return violations;
+}
+
+/** The revision of the first event after one. */
+function firstAfter(log: readonly LogEvent[], revision: number): number | undefined {
+  let low = 0;
+  for (let high = log.length; low < high; ) {
+    const middle = (low + high) >>> 1;
+    if (log[middle]!.revision <= revision) low = middle + 1;
+    else high = middle;
+  }
+  return log[low]?.revision;
 }
 
 /** The state is what the log makes. */

@@ -3,6 +3,7 @@ import type { Buffer } from 'node:buffer';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Storage } from '#apiserver/storage/storage';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 import type { FinalState, LogEvent } from './check-history.ts';
 
@@ -88,6 +89,43 @@ export async function readStore(
   } finally {
     await storage.close();
   }
+}
+
+/**
+ * Appends to the log what happens to keys with the prefix, from the beginning of a store on, until the signal aborts; goes on where it was
+ * when the store was away. `until` resolves when the log is complete up to a revision; `reached` tells that.
+ */
+export function readLog(
+  storage: Storage,
+  prefix: string,
+  log: LogEvent[],
+  textOf: (value: Buffer) => string,
+  signal: AbortSignal,
+): { until(revision: number): Promise<void>; reached(): number } {
+  let reached = 0;
+  const follow = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        for await (const { type, revision, key, record, previous } of storage.watch('/', reached || 1, signal)) {
+          if (type !== 'PROGRESS' && key.startsWith(prefix))
+            log.push({ revision, key, text: record ? textOf(record.value) : '', previous: previous?.revision ?? 0 });
+          reached = revision;
+        }
+      } catch {
+        await sleep(100);
+      }
+    }
+  };
+  void follow();
+  return {
+    reached: () => reached || 1,
+    async until(revision) {
+      for (const began = performance.now(); reached < revision; await sleep(20)) {
+        if (performance.now() - began > 60_000) throw new Error(`the log has come to ${reached} only, not to ${revision}`);
+        await storage.requestProgress?.();
+      }
+    },
+  };
 }
 
 /** Runs a kill test as the command line says, `[rounds] [seed]`, and prints what came of it. */

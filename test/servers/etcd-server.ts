@@ -15,15 +15,24 @@ export const noEtcd = 'there is no etcd: put one on the PATH, or run ../shared/r
 export interface EtcdServer extends AsyncDisposable {
   readonly url: string;
   readonly child: ChildProcess;
+  readonly port: number;
+  /** Kills it at once (SIGKILL), waits for its end, and starts it again on the same ports and folder. */
+  restart(): Promise<EtcdServer>;
+}
+
+interface Place {
+  readonly folder: string;
+  readonly ports: readonly [client: number, peer: number, metrics: number];
 }
 
 /** `flags`: besides those of an etcd of one member. */
-export async function startEtcd(flags: readonly string[] = [], scheme: 'http' | 'https' = 'http'): Promise<EtcdServer> {
+export async function startEtcd(flags: readonly string[] = [], scheme: 'http' | 'https' = 'http', at?: Place): Promise<EtcdServer> {
   if (etcd === undefined) throw new Error(noEtcd);
-  const folder = mkdtempSync(join(tmpdir(), 'etcd-'));
-  const url = `${scheme}://127.0.0.1:${await freePort()}`;
-  const peer = `http://127.0.0.1:${await freePort()}`;
-  const metrics = `http://127.0.0.1:${await freePort()}`;
+  const folder = at?.folder ?? mkdtempSync(join(tmpdir(), 'etcd-'));
+  const ports = at?.ports ?? ([await freePort(), await freePort(), await freePort()] as const);
+  const url = `${scheme}://127.0.0.1:${ports[0]}`;
+  const peer = `http://127.0.0.1:${ports[1]}`;
+  const metrics = `http://127.0.0.1:${ports[2]}`;
   const args = [
     ...['--name', 'one', '--data-dir', folder, '--listen-client-urls', url, '--advertise-client-urls', url],
     ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `one=${peer}`],
@@ -41,14 +50,21 @@ export async function startEtcd(flags: readonly string[] = [], scheme: 'http' | 
     if (child.exitCode !== null) throw new Error(`etcd ended with ${child.exitCode}`);
     await sleep(20);
   }
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
   return {
     url,
     child,
+    port: ports[0],
+    async restart() {
+      await kill();
+      return startEtcd(flags, scheme, { folder, ports });
+    },
     async [Symbol.asyncDispose]() {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGKILL');
-        await once(child, 'exit');
-      }
+      await kill();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -38,12 +38,19 @@ export async function startProxy(target: number): Promise<Proxy> {
   });
   const pass = (from: Socket, to: Socket): void => {
     let last: Promise<void> = Promise.resolve();
+    /** What is under way slowly: nothing may overtake it. */
+    let late = 0;
     from.setNoDelay(true).on('data', (data: Buffer) => {
-      if (proxy.delayMs === 0) to.write(data);
-      else {
-        const due = new Promise<void>((resolve) => setTimeout(resolve, proxy.delayMs));
-        last = Promise.all([last, due]).then(() => void (to.destroyed || to.write(data)));
+      if (proxy.delayMs === 0 && late === 0) {
+        to.write(data);
+        return;
       }
+      late += 1;
+      const due = new Promise<void>((resolve) => setTimeout(resolve, proxy.delayMs));
+      last = Promise.all([last, due]).then(() => {
+        late -= 1;
+        if (!to.destroyed) to.write(data);
+      });
     });
     from.on('close', () => to.destroy());
   };

@@ -1,0 +1,28 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { startProxy } from './proxy.ts';
+
+it('passes everything on in its order, whenever the delay changes, and breaks off when it is cut', async () => {
+  let received = '';
+  const target = createServer((socket) => void socket.on('error', () => {}).on('data', (data) => (received += data.toString())));
+  target.listen(0, '127.0.0.1');
+  await once(target, 'listening');
+  const proxy = await startProxy((target.address() as AddressInfo).port);
+  const client = connect(proxy.port, '127.0.0.1');
+  await once(client, 'connect');
+  let sent = '';
+  for (let i = 0; i < 40; i++) {
+    proxy.delayMs = i % 4 === 0 ? 30 : i % 4 === 1 ? 5 : 0;
+    client.write(`${i},`);
+    sent += `${i},`;
+    await sleep(2);
+  }
+  while (received.length < sent.length) await sleep(5);
+  expect(received).toBe(sent);
+  proxy.cut();
+  await once(client, 'close');
+  await proxy[Symbol.asyncDispose]();
+  target.close();
+});
