@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Buffer } from 'node:buffer';
 import { groupResourceString } from '#apimachinery/api/errors';
-import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
+import { type GroupResource, type GroupVersionResource, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import type { Contribution } from '#apiserver/plugins/contribution';
 import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
@@ -214,6 +214,10 @@ async function differenceOf({ group, resource, cacher }: GroupResource & { reado
   }
 }
 
+interface DiscoveredResource extends GroupVersionResource {
+  readonly namespaced: boolean;
+}
+
 class RunningCluster implements TestCluster {
   constructor(
     readonly app: App,
@@ -280,7 +284,7 @@ class RunningCluster implements TestCluster {
 
   /** Creates an object of any kind that the server has. */
   async create(object: KubeObject): Promise<void> {
-    const definition = this.app.scheme.groups
+    const builtIn = this.app.scheme.groups
       .flatMap(({ resources }) => resources)
       .find(
         (one) =>
@@ -288,6 +292,7 @@ class RunningCluster implements TestCluster {
           (one.group ? `${one.group}/${one.version}` : one.version) === object.apiVersion &&
           one.storagePath !== undefined,
       );
+    const definition = builtIn ?? (await this.#discovered(object));
     if (!definition) throw new Error(`the server has no ${object.kind} of ${object.apiVersion}`);
     const root = definition.group ? `/apis/${definition.group}/${definition.version}` : `/api/${definition.version}`;
     const path = definition.namespaced
@@ -298,6 +303,16 @@ class RunningCluster implements TestCluster {
   }
 
   /** Rejects where a cache did not have what the storage has: a bug of the server, whatever the test was about. */
+  /** Of kinds that packages and custom resources add. */
+  async #discovered({ apiVersion, kind }: KubeObject): Promise<DiscoveredResource | undefined> {
+    const { group, version } = parseGroupVersion(apiVersion);
+    const response = await this.fetch(`/apis/${group}/${version}`);
+    if (!response.ok) return undefined;
+    const { resources } = (await response.json()) as { readonly resources: readonly { name: string; kind: string; namespaced: boolean }[] };
+    const found = resources.find((one) => one.kind === kind && !one.name.includes('/'));
+    return found && { group, version, resource: found.name, namespaced: found.namespaced };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const checked = Promise.all([...this.app.storage.resources].map(differenceOf));
     const differences = await Promise.race([

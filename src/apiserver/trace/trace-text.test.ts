@@ -26,7 +26,11 @@ const trace: TraceDocument = {
       milliseconds: 2,
       verdict: 'denied',
       reason: 'no\n\u001b[31mroot#',
-      notes: [{ kind: 'webhook', name: 'a/b', milliseconds: 2, verdict: 'denied', details: { uid: 'x'.repeat(200) } }],
+      notes: [
+        { kind: 'policy', name: 'p', verdict: 'holds' },
+        { kind: 'webhook', name: 'a/b', milliseconds: 2, verdict: 'denied', details: { uid: 'x'.repeat(200) } },
+        { kind: 'policy', name: 'q', verdict: 'holds' },
+      ],
     },
   ],
 };
@@ -47,8 +51,9 @@ it('is a tree of what made a difference, each line printable', () => {
     '│  └─ nothing from LimitRanger',
     '├─ whether it is right',
     '│  └─ Hooks: denied: no [31mroot# (2 ms)',
-    '│     └─ webhook a/b: denied (2 ms)',
-    `│        └─ uid = "${'x'.repeat(99)}…`,
+    '│     ├─ webhook a/b: denied (2 ms)',
+    `│     │  └─ uid = "${'x'.repeat(99)}…`,
+    '│     └─ what holds: p, q',
     '├─ warning: take care',
     '└─ 3 ms in all; 2026-01-01T00:00:00.000Z, trace id',
   ]);

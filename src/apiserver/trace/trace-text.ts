@@ -49,8 +49,15 @@ function isTold({ verdict, notes }: TraceStep): boolean {
 function stepBranch({ name, verdict, reason, milliseconds, patch = [], notes = [] }: TraceStep): Branch {
   return {
     line: `${name}: ${verdict}${reason ? `: ${reason}` : ''} (${milliseconds} ms)`,
-    below: [...notes.map(noteBranch), ...patch.map((operation) => ({ line: patchLine(operation) }))],
+    below: [...noteBranches(notes), ...patch.map((operation) => ({ line: patchLine(operation) }))],
   };
+}
+
+/** Of policies that hold the names: there may be hundreds. */
+function noteBranches(notes: readonly TraceNote[]): Branch[] {
+  const holding = notes.filter(({ kind, verdict }) => kind === 'policy' && verdict === 'holds').map(({ name }) => name);
+  const others = notes.filter(({ kind, verdict }) => kind !== 'policy' || verdict !== 'holds').map(noteBranch);
+  return holding.length > 0 ? [...others, { line: `what holds: ${holding.join(', ')}` }] : others;
 }
 
 function noteBranch({ kind, name, verdict, reason, milliseconds, details = {} }: TraceNote): Branch {

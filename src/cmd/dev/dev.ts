@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, watch } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { DevMessage } from './dev-server.ts';
 import { Transpiler } from './transpiler.ts';
@@ -55,12 +55,16 @@ export async function dev({ plugins, config, flags, signal, log }: DevOptions): 
     log(isFirst ? started : `started again with what has changed in ${Math.round(performance.now() - began)} ms`);
   };
   const changes = new Changes(() => rebuild(false));
-  const watched = [...folders.map((folder) => join(folder, 'src')), configuration.file].filter((path) => existsSync(path));
   using watching = new DisposableStack();
-  for (const path of watched) {
-    const watcher = watch(path, { recursive: true }, () => changes.come());
+  for (const folder of folders) {
+    const watcher = watch(join(folder, 'src'), { recursive: true }, () => changes.come());
     watching.defer(() => watcher.close());
   }
+  // By its folder: editors put another file in its place.
+  const settings = watch(dirname(configuration.file), (_, name) => {
+    if (name === basename(configuration.file)) changes.come();
+  });
+  watching.defer(() => settings.close());
   await rebuild(true);
   if (!signal.aborted) await once(signal, 'abort');
   await changes[Symbol.asyncDispose]();

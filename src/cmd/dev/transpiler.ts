@@ -17,7 +17,7 @@ export class Transpiler {
   readonly #typescript: TypeScript;
   readonly #known = new Map<string, string>();
 
-  /** Throws an Error where the package has no TypeScript or no tsconfig.json. */
+  /** Throws an Error where the package has no TypeScript or no tsconfig.json, or no folder src. */
   constructor(folder: string) {
     this.#folder = folder;
     try {
@@ -25,7 +25,7 @@ export class Transpiler {
     } catch (cause) {
       throw new Error(`${folder} has no TypeScript: is it installed?`, { cause });
     }
-    if (!existsSync(join(folder, 'tsconfig.json'))) throw new Error(`${folder} has no tsconfig.json`);
+    for (const needed of ['tsconfig.json', 'src']) if (!existsSync(join(folder, needed))) throw new Error(`${folder} has no ${needed}`);
   }
 
   async build(): Promise<Build> {
