@@ -1,0 +1,90 @@
+/**
+ * How long bodies of the greatest size keep the server from answering others. It is measured as the time of this thread's processor between two turns
+ * of the event loop, so that other work of the machine is not counted. Bodies that keep it longer are in docs/reliability.md.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster, type TestRequest } from '#testing/index';
+
+const atMostMs = 250;
+const limitBytes = 3 * 1_048_576 - 4_096;
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+/** As many of the texts as fit, with commas between them. */
+function many(make: (i: number) => string, bytes = limitBytes): string {
+  const parts: string[] = [];
+  for (let i = 0, size = 0; ; i++) {
+    const part = make(i);
+    size += part.length + 1;
+    if (size > bytes) return parts.join();
+    parts.push(part);
+  }
+}
+
+const named = (name: string, rest: string): string => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},${rest}}`;
+
+interface Row {
+  readonly name: string;
+  readonly path?: string;
+  readonly request: TestRequest;
+}
+
+const rows: readonly Row[] = [
+  { name: 'objects as deep as may be', request: { body: named('deep', `"data":${'{"a":'.repeat(9_990)}1${'}'.repeat(9_990)}`) } },
+  { name: 'the same key', request: { body: named('same', `"data":{${many(() => '"a":""')}}`) } },
+  { name: 'escapes', request: { body: named('escapes', `"data":{"a":"${'\\u003c'.repeat(500_000)}"}`) } },
+  { name: 'a number of many digits', request: { body: named('digits', `"data":{"a":${'9'.repeat(limitBytes - 100)}}`) } },
+  {
+    name: 'a patch of operations that copy',
+    path: `${configMaps}/small`,
+    request: {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json-patch+json' },
+      body: `[${Array.from({ length: 9_999 }, (_, i) => `{"op":"copy","from":"/data","path":"/data/k${i}"}`).join()}]`,
+    },
+  },
+];
+
+/** The longest time of this thread's processor between two turns of the event loop while the work lasts, in milliseconds. */
+async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let isOver = false;
+  const now = (): number => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1_000;
+  };
+  let last = now();
+  const watch = (): void => {
+    const at = now();
+    longest = Math.max(longest, at - last);
+    last = at;
+    if (!isOver) setImmediate(watch);
+  };
+  setImmediate(watch);
+  await work();
+  // The turn in which the answer was made.
+  await new Promise((resolve) => setImmediate(resolve));
+  isOver = true;
+  return longest;
+}
+
+describe('a body of 3 MiB holds up the others shortly:', () => {
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    cluster = await startTestCluster();
+    await cluster.fetch(configMaps, { body: { metadata: { name: 'small' }, data: { a: '1' } } });
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  it.each(rows)('$name', { timeout: 60_000 }, async ({ path = configMaps, request }) => {
+    let best = Infinity;
+    // The first run compiles.
+    for (let run = 0; run < 3 && best >= atMostMs; run++) {
+      const turn = await longestTurn(async () => {
+        const response = await cluster.fetch(path, request);
+        await response.text();
+      });
+      best = Math.min(best, turn);
+    }
+    expect(best).toBeLessThan(atMostMs);
+  });
+});
