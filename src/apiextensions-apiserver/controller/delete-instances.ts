@@ -36,6 +36,7 @@ async function deleteInstance(store: Store, { metadata }: KubeObject): Promise<v
     namespace: metadata.namespace ?? '',
     user: { name: userNames.apiServer, groups: [groupNames.privileged] },
     dryRun: false,
+    bodyBytes: 0,
     now: now(),
     warn: () => {},
     admit: () => {},

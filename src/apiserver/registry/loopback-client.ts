@@ -190,6 +190,7 @@ export class LoopbackClient implements ObjectClient {
       namespace,
       user: apiServer,
       dryRun: false,
+      bodyBytes: 0,
       now: now(),
       warn: () => {},
       admit: (_operation, object, old) => {

@@ -23,6 +23,7 @@ import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import type { Encode, Revision, Storage } from '#apiserver/storage/storage';
+import { betweenSteps } from './between-steps.ts';
 import { beforeDelete, collectionFinalizers, markAsDeleting } from './deletion.ts';
 import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
 
@@ -52,6 +53,8 @@ export interface Deleted {
 
 /** What a write needs to know of its request; admission at upstream's two points among it. */
 export interface WriteRequest extends StrategyContext {
+  /** What was sent: a large object is handled in steps. */
+  readonly bodyBytes: number;
   readonly warn: (text: string) => void;
   admit(operation: 'CREATE' | 'UPDATE', object: KubeObject, old: KubeObject | undefined): void | Promise<void>;
   validate(operation: 'CREATE' | 'UPDATE' | 'DELETE', object: KubeObject | undefined, old: KubeObject | undefined): void | Promise<void>;
@@ -157,12 +160,14 @@ export class Store {
     this.#beginCreate(request, object);
     const admitted = request.admit('CREATE', object, undefined);
     if (admitted) await admitted;
+    await betweenSteps(request.bodyBytes);
     for (let attempt = 1; ; attempt += 1) {
       if (generate && !metadata.name) metadata.name = generateName(metadata.generateName ?? '');
       const finish = this.hooks.beginCreate && (await this.hooks.beginCreate(object, request));
       let stored = false;
       try {
         if (attempt === 1) this.#prepareCreate(request, object);
+        await betweenSteps(request.bodyBytes);
         const validated = request.validate('CREATE', object, undefined);
         if (validated) await validated;
         const key = this.key(request.namespace, metadata.name ?? '');
@@ -242,19 +247,24 @@ export class Store {
         }
       }
       const { bytes, revision } = record;
+      const size = Math.max(request.bodyBytes, bytes.length);
       const existing = this.parse(bytes);
+      await betweenSteps(size);
       if (options.uid !== undefined && options.uid !== existing.metadata.uid)
         throw this.#uidConflict(key, name, options.uid, existing.metadata.uid ?? '');
       const object = await produce(existing);
+      await betweenSteps(size);
       this.#checkResourceVersion(object, String(revision), name);
       const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
       let stored = false;
       try {
         this.#prepareUpdate(request, object, existing, strategy);
+        await betweenSteps(size);
         const validated = request.validate('UPDATE', object, existing);
         if (validated) await validated;
         object.metadata.resourceVersion = String(revision);
         const unchanged = this.encode(object);
+        await betweenSteps(size);
         if (
           (unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing, unchanged, bytes)) &&
           !this.storage.needsRewrite?.(key) &&

@@ -14,7 +14,7 @@ import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './wr
 export async function applyObject(context: RequestContext, endpoint: ResourceEndpoint, body: Buffer, options: WriteQuery): Promise<Stored> {
   const { namespace, name } = context.info;
   const readApplied = appliedReader(context, endpoint, body, options);
-  const request = newWriteRequest(context, endpoint, options);
+  const request = newWriteRequest(context, endpoint, options, body.length);
   return endpoint.store.update(
     request,
     name,

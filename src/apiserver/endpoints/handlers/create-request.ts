@@ -41,7 +41,7 @@ export async function readCreate<T extends KubeObject>(
   const mediaType = inputMediaType(context);
   const body = await context.exchange.readBody(maxRequestBodyBytes);
   const options = parseWriteOptions(context.query, 'CreateOptions');
-  const { object: decoded, strictErrors } = decodeBody(body, mediaType, { ...endpoint, alsoAccepts: how.alsoAccepts });
+  const { object: decoded, strictErrors } = await decodeBody(body, mediaType, { ...endpoint, alsoAccepts: how.alsoAccepts });
   const object = decoded as T;
   applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
   how.defaults?.(object);
@@ -58,7 +58,7 @@ export async function readCreate<T extends KubeObject>(
     object.metadata = metadata;
   }
   ensureNamespaceMatches(endpoint, context.info.namespace, object);
-  const request = newWriteRequest(context, endpoint, options);
+  const request = newWriteRequest(context, endpoint, options, body.length);
   await request.admit('CREATE', object, undefined);
   return { object, negotiated, options, request };
 }

@@ -19,14 +19,14 @@ export class CreateHandler {
     const mediaType = inputMediaType(context);
     const body = await context.exchange.readBody(maxRequestBodyBytes);
     const options = parseWriteOptions(context.query, 'CreateOptions');
-    const { object, strictErrors } = decodeBody(body, mediaType, endpoint);
+    const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
     endpoint.definition.defaults?.(object);
     context.audit?.requestObject(object, endpoint.type);
     ensureNamespaceMatches(endpoint, context.info.namespace, object);
     dedupOwnerReferences(context, object);
     const stored = endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
-    const request = newWriteRequest(context, endpoint, options);
+    const request = newWriteRequest(context, endpoint, options, body.length);
     const created = await endpoint.store.create(request, stored);
     respondObject(context, endpoint, 201, created.bytes, negotiated);
   }

@@ -15,17 +15,17 @@ const internalVersion = 'meta.k8s.io/__internal';
 /** DeleteOptions of the body, or without one of the query. Throws BadRequest and Invalid. Upstream: endpoints/handlers/delete.go. */
 export async function readDeleteOptions(context: RequestContext, endpoint: ResourceEndpoint): Promise<DeleteOptions> {
   const body = await context.exchange.readBody(maxRequestBodyBytes);
-  const options = body.length > 0 ? optionsOfBody(context, body, endpoint) : optionsOfQuery(context);
+  const options = body.length > 0 ? await optionsOfBody(context, body, endpoint) : optionsOfQuery(context);
   const errors = validateDeleteOptions(options);
   if (errors.length > 0) throw newInvalid({ group: metaKind.group, kind: metaKind.kind }, '', errors);
   return options;
 }
 
 /** DeleteOptions come in meta.k8s.io/v1, v1 and every group version. */
-function optionsOfBody(context: RequestContext, body: Buffer, endpoint: ResourceEndpoint): DeleteOptions {
+async function optionsOfBody(context: RequestContext, body: Buffer, endpoint: ResourceEndpoint): Promise<DeleteOptions> {
   const mediaType = inputMediaType(context);
   const type = metaSchema.struct('meta_v1.DeleteOptions');
-  const { object } = decodeBody(body, mediaType, {
+  const { object } = await decodeBody(body, mediaType, {
     kind: metaKind,
     type,
     kinds: endpoint.kinds,

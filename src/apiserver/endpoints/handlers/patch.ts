@@ -67,7 +67,7 @@ export class PatchHandler {
     }
     const { namespace, name } = context.info;
     const patch = new Patch(context, endpoint, patchType, body, options);
-    const request = newWriteRequest(context, endpoint, options);
+    const request = newWriteRequest(context, endpoint, options, body.length);
     const stored = await endpoint.store.update(
       request,
       name,

@@ -8,6 +8,7 @@ import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/
 import type { StructType } from '#apimachinery/runtime/schema';
 import { parseYaml } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { betweenSteps } from '#apiserver/registry/between-steps';
 import type { MediaType } from './negotiation.ts';
 import { decodeDocument, type KindLookup } from './resource-endpoint.ts';
 
@@ -41,9 +42,9 @@ export interface DecodedBody {
 
 /**
  * Decodes a body into an object of the expected kind. Throws BadRequest with upstream's message for what cannot be parsed,
- * is of another kind, or has values of the wrong type. Upstream: handlers/create.go and rest.go (transformDecodeError).
+ * is of another kind, or has values of the wrong type. In two steps, between which others may run if the body is large. Upstream: handlers/create.go and rest.go (transformDecodeError).
  */
-export function decodeBody(bytes: Buffer, mediaType: MediaType, expected: ExpectedBody): DecodedBody {
+export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: ExpectedBody): Promise<DecodedBody> {
   if (mediaType === 'application/vnd.kubernetes.protobuf') {
     if (expected.decode) throw newUnsupportedMediaType(mediaTypes.slice(0, 2));
     return decodeProtobufBody(bytes, expected);
@@ -64,6 +65,7 @@ export function decodeBody(bytes: Buffer, mediaType: MediaType, expected: Expect
       throw unrecognized(bytes, expected, (error as Error).message);
     throw error;
   }
+  await betweenSteps(bytes.length);
   const kind = kindOf(raw, bytes, expected);
   if (expected.decode) checkCustomKind(raw as Partial<KubeObject>, bytes, expected);
   else checkKind(kind, expected);

@@ -131,16 +131,12 @@ export class ScaleUpdateHandler {
     const body = await context.exchange.readBody(maxRequestBodyBytes);
     const options = parseWriteOptions(context.query, 'UpdateOptions');
     const mediaType = inputMediaType(context);
-    const { strictErrors } = decodeBody(body, mediaType, endpoint);
+    const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
-    const request = newWriteRequest(context, endpoint, options);
-    const read = (): Scale => {
-      const { object } = decodeBody(body, mediaType, endpoint);
-      ensureNamespaceMatches(endpoint, context.info.namespace, object);
-      ensureNameMatches(context.info.name, object);
-      return object as Scale;
-    };
-    read();
+    const request = newWriteRequest(context, endpoint, options, body.length);
+    ensureNamespaceMatches(endpoint, context.info.namespace, object);
+    ensureNameMatches(context.info.name, object);
+    const read = (): Scale => deepCopy(object) as Scale;
     respondScale(context, endpoint, await writeScale(context, endpoint, request, read), negotiated);
   }
 }
@@ -157,7 +153,7 @@ export class ScalePatchHandler {
     const body = await context.exchange.readBody(maxRequestBodyBytes);
     const applies = patchType === 'application/apply-patch+yaml';
     const options = parseWriteOptions(context.query, 'PatchOptions', applies);
-    const request = newWriteRequest(context, endpoint, options);
+    const request = newWriteRequest(context, endpoint, options, body.length);
     const rescale = applies ? applier(context, endpoint, body, options) : patcher(context, endpoint, patchType, body, options);
     respondScale(context, endpoint, await writeScale(context, endpoint, request, rescale), negotiated);
   }

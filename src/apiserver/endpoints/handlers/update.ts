@@ -23,8 +23,8 @@ export class UpdateHandler {
     let first = true;
     let uid: string | undefined;
     /** Each attempt starts from the body anew: what an attempt made of it belongs to that attempt. */
-    const read = () => {
-      const { object, strictErrors } = decodeBody(body, mediaType, endpoint);
+    const read = async () => {
+      const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);
       if (first) applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
       endpoint.definition.defaults?.(object);
       if (first) context.audit?.requestObject(object, endpoint.type);
@@ -35,13 +35,13 @@ export class UpdateHandler {
       uid = object.metadata.uid || undefined;
       return endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
     };
-    let object: ReturnType<typeof read> | undefined = read();
-    const request = newWriteRequest(context, endpoint, options);
+    let object: Awaited<ReturnType<typeof read>> | undefined = await read();
+    const request = newWriteRequest(context, endpoint, options, body.length);
     const stored = await endpoint.store.update(
       request,
       name,
       async (existing) => {
-        const next = object ?? read();
+        const next = object ?? (await read());
         object = undefined;
         if (existing) await request.admit('UPDATE', next, existing);
         return next;

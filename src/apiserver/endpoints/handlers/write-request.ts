@@ -5,29 +5,35 @@ import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/t
 import { now } from '#apimachinery/runtime/time';
 import type { AdmissionCall } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { betweenSteps } from '#apiserver/registry/between-steps';
 import type { WriteRequest } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
 import { dedupOwnerReferences } from './owner-references.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 
 /** What the store gets to know of a create, an update or a patch. An apply keeps its own account of the fields. */
-export function newWriteRequest(context: RequestContext, endpoint: ResourceEndpoint, options: WriteQuery): WriteRequest {
+export function newWriteRequest(context: RequestContext, endpoint: ResourceEndpoint, options: WriteQuery, bodyBytes: number): WriteRequest {
   const manager = options.isApply ? undefined : managerOrUserAgent(options.fieldManager, context.header('user-agent') ?? '');
-  return newRequest(context, endpoint, options.dryRun, options.given, manager);
+  return newRequest(context, endpoint, { ...options, manager, bodyBytes });
 }
 
 export function newDeleteRequest(context: RequestContext, endpoint: ResourceEndpoint, options: DeleteOptions): WriteRequest {
   const dryRun = (options.dryRun?.length ?? 0) > 0;
-  return newRequest(context, endpoint, dryRun, { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options }, undefined);
+  const given = { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options };
+  return newRequest(context, endpoint, { dryRun, given, manager: undefined, bodyBytes: 0 });
+}
+
+interface RequestedWrite extends Pick<WriteQuery, 'dryRun' | 'given'> {
+  /** Whose fields are those that are set; undefined where they are not tracked here. */
+  readonly manager: string | undefined;
+  readonly bodyBytes: number;
 }
 
 /** Calls admission at upstream's two points. */
 function newRequest(
   context: RequestContext,
   endpoint: ResourceEndpoint,
-  dryRun: boolean,
-  options: Readonly<Record<string, unknown>>,
-  manager: string | undefined,
+  { dryRun, given: options, manager, bodyBytes }: RequestedWrite,
 ): WriteRequest {
   const { namespace, name } = context.info;
   const { admission } = context;
@@ -52,13 +58,16 @@ function newRequest(
     namespace: endpoint.definition.namespaced ? namespace : '',
     user: context.authenticatedUser,
     dryRun,
+    bodyBytes,
     now: now(),
     warn: (text) => context.warn(text),
     admit(operation, object, old) {
       if (manager !== undefined) trackFields(endpoint, object, old, manager);
       const { managedFields } = object.metadata;
-      const admitted = admission?.admit(call(operation, object, old));
       const check = (): void => checkMutated(context, object, managedFields);
+      const admit = (): void | Promise<void> => admission?.admit(call(operation, object, old));
+      const waiting = betweenSteps(bodyBytes);
+      const admitted = waiting ? waiting.then(admit) : admit();
       return admitted ? admitted.then(check) : check();
     },
     validate(operation, object, old) {

@@ -54,11 +54,14 @@ export function validateContainers(errors: FieldError[], pod: PodContext, path: 
     return;
   }
   const { terminationGracePeriodSeconds: gracePeriod, os } = pod.spec;
+  const names = new Set<string>();
   for (let i = 0; i < containers.length; i++) {
     const container = containers[i]!;
+    const { name = '' } = container;
     const at = path.index(i);
     validateContainerCommon(errors, container, pod, at);
-    if (isRepeated(containers, i)) errors.push(duplicate(at.child('name'), container.name ?? ''));
+    if (names.has(name)) errors.push(duplicate(at.child('name'), name));
+    names.add(name);
     if (container.lifecycle) validateLifecycle(errors, container.lifecycle, gracePeriod, at.child('lifecycle'), os);
     validateProbe(errors, container.livenessProbe, gracePeriod, at, 'livenessProbe');
     validateProbe(errors, container.readinessProbe, gracePeriod, at, 'readinessProbe');
@@ -66,13 +69,6 @@ export function validateContainers(errors: FieldError[], pod: PodContext, path: 
     validateRestartPolicy(errors, container.restartPolicy, container.restartPolicyRules, at);
   }
   checkHostPortConflicts(errors, containers, path);
-}
-
-/** Whether a container before this one has the same name. */
-function isRepeated(containers: readonly Container[], index: number): boolean {
-  const { name = '' } = containers[index]!;
-  for (let i = 0; i < index; i++) if ((containers[i]!.name ?? '') === name) return true;
-  return false;
 }
 
 const initOnly = 'may not be set for init containers without restartPolicy=Always';
