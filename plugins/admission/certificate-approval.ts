@@ -1,6 +1,5 @@
-import { AdmissionPlugin, type Attributes, Authorizer, forbidden, inject, quote } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Authorizer, forbidden, inject, isAuthorizedForSignerName, quote } from 'kubenest/sdk';
 import type { CertificateSigningRequest } from './certificate-request.ts';
-import { isAuthorizedForSignerName } from './signer-authorization.ts';
 
 /** Approving needs the right to `approve` for the signer. Upstream: kubernetes/plugin/pkg/admission/certificates/approval/admission.go. */
 @AdmissionPlugin({

@@ -1,6 +1,14 @@
-import { AdmissionPlugin, type Attributes, Authorizer, forbidden, inject, quote, semanticDeepEqual } from 'kubenest/sdk';
+import {
+  AdmissionPlugin,
+  type Attributes,
+  Authorizer,
+  forbidden,
+  inject,
+  isAuthorizedForSignerName,
+  quote,
+  semanticDeepEqual,
+} from 'kubenest/sdk';
 import type { CertificateSigningRequest } from './certificate-request.ts';
-import { isAuthorizedForSignerName } from './signer-authorization.ts';
 
 /** Issuing a certificate needs the right to `sign` for the signer. Upstream: kubernetes/plugin/pkg/admission/certificates/signing/admission.go. */
 @AdmissionPlugin({

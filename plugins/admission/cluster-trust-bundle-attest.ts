@@ -5,11 +5,11 @@ import {
   FeatureGates,
   forbidden,
   inject,
+  isAuthorizedForSignerName,
   type KubeObject,
   quote,
   semanticDeepEqual,
 } from 'kubenest/sdk';
-import { isAuthorizedForSignerName } from './signer-authorization.ts';
 
 interface ClusterTrustBundle extends KubeObject {
   readonly spec?: { readonly signerName?: string };

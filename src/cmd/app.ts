@@ -16,6 +16,7 @@ import { UnionAuthenticator } from '#apiserver/authentication/union';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import { Informers } from '#apiserver/registry/informers';
+import { podCertificateSigning } from '#kubernetes/apis/certificates/pod-certificate-signing';
 import { EscalationCheck } from '#kubernetes/apis/rbac/escalation';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
 import { flowDumps } from '#apiserver/flowcontrol/flow-dump';
@@ -142,16 +143,18 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
   const objects = objectsIn(encrypted?.storage ?? backend, scheme, etcd?.mediaType);
   const controlPlane = new ControlPlane({
     config,
+    features,
     chain: [...chain, targets.switchedOff],
     storage: objects,
     log,
     groups: (): readonly ApiGroup[] => [...scheme.groups, ...contributed.groups],
   });
   const escalation = new EscalationCheck();
+  const signing = podCertificateSigning(() => nest.get(UnionAuthorizer));
   const countCheck = consistencyCheckCounter(registry);
   const storage = new StorageFactory(
     objects,
-    new Map([...controlPlane.storeHooks, ...escalation.hooks]),
+    new Map([...controlPlane.storeHooks, ...escalation.hooks, ['certificates.k8s.io/podcertificaterequests', signing]]),
     config.eventTtlSeconds,
     (resource, status, message) => {
       countCheck(resource, status);
@@ -169,12 +172,13 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
   const modules = [
     ServerModule.register(scheme, storage, specialHandlers, {
       kubelet: config.kubelet,
+      features,
       egress,
       minRequestTimeout: config.requests.minTimeoutSeconds,
       storeOf: (resource) => contributed.storeOf(resource),
     }),
     AuthenticationModule.register(config.authentication, trust.authorities, egress, controlPlane.noteLegacyTokenUse),
-    AuthorizationModule.register(config.authorization.authorizers, egress),
+    AuthorizationModule.register(config.authorization.authorizers, egress, features),
     ServiceAccountsModule.register(config.serviceAccounts),
     PluginServicesModule.register(
       {

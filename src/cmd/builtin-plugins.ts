@@ -1,6 +1,7 @@
 import type { AdmissionPluginClass } from '#apiserver/admission/attributes';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import type { Informers } from '#apiserver/registry/informers';
+import type { FeatureGates } from '#apiserver/server/feature-gates';
 import { AlwaysAdmit, AlwaysDeny as AlwaysDenyAdmission } from '#plugins/admission/always';
 import { CertificateApproval } from '#plugins/admission/certificate-approval';
 import { CertificateSigning } from '#plugins/admission/certificate-signing';
@@ -100,8 +101,10 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
 /** What upstream has and this server has not yet: it is refused by name, and told at start where it would be on by default. */
 export const absentAdmissionPlugins: readonly string[] = ['PodPreset', 'PodSecurityPolicy'];
 
+type AuthorizerClass = new (informers: Informers, features: FeatureGates) => Authorizer;
+
 /** Authorizers that need nothing but the server's own objects. */
-export const authorizers: Readonly<Record<'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC', new (informers: Informers) => Authorizer>> = {
+export const authorizers: Readonly<Record<'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC', AuthorizerClass>> = {
   AlwaysAllow,
   AlwaysDeny,
   Node,

@@ -24,10 +24,12 @@ import { NodePortAllocator } from '#kubernetes/controlplane/services/node-port-a
 import { ServiceAllocation } from '#kubernetes/controlplane/services/service-allocation';
 import { ServiceRepair } from '#kubernetes/controlplane/services/service-repair';
 import type { Log } from './log.ts';
+import type { FeatureGates } from '#apiserver/server/feature-gates';
 import type { ServerConfig } from './server-config.ts';
 
 export interface ControlPlaneParts {
   readonly config: ServerConfig;
+  readonly features: FeatureGates;
   readonly chain: readonly DelegationTarget[];
   readonly storage: Storage;
   readonly log: Pick<Log, 'info' | 'error'>;
@@ -118,7 +120,7 @@ export class ControlPlane {
         this.#keep(signal, tokenTrackingIntervalMs, 'legacy token tracking', () => ensureLegacyTokenTracking(client, new Date())),
     });
     hooks.addPostStart({ name: 'start-service-ip-repair-controllers', run: services.startRepair });
-    hooks.addPostStart({ name: 'rbac/bootstrap-roles', run: () => reconcileRbac(client) });
+    hooks.addPostStart({ name: 'rbac/bootstrap-roles', run: () => reconcileRbac(client, this.parts.features) });
     hooks.addPostStart({ name: 'scheduling/bootstrap-system-priority-classes', run: () => ensurePriorityClasses(client) });
     hooks.addPostStart({ name: 'priority-and-fairness-config-producer', run: flowControl.produce });
     hooks.addPostStart({ name: 'bootstrap-controller', run: services.startKubernetesService });

@@ -87,6 +87,7 @@ export {
   type SelectorRequirement,
   type UserRules,
 } from '#apiserver/authorization/authorizer';
+export { isAuthorizedForSignerName } from '#apiserver/authorization/signers';
 export { AuthorizerPlugin } from '#apiserver/authorization/authorizer-plugin';
 export type { AdmissionTrace, TraceDocument, TraceNote, TraceStep } from '#apiserver/trace/request-trace';
 export { AuthorizerValue } from '#apiserver/cel/library/authz';

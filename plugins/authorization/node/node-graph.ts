@@ -14,7 +14,7 @@ interface Bound {
  * Which objects lead to which node, kept up with the pods, volumes, attachments and slices of the server:
  *
  *     secret -> pod -> node          configmap, serviceaccount, claim -> pod -> node
- *     secret -> volume -> claim -> pod -> node          attachment -> node          slice -> node
+ *     secret -> volume -> claim -> pod -> node          attachment -> node          slice, certificate request -> node
  *
  * What pods refer to is counted for each node (`#nodes`), so a config map that every pod of a namespace mounts is found
  * without looking at the pods. Upstream: plugin/pkg/auth/authorizer/node/graph.go, graph_populator.go.
@@ -28,17 +28,18 @@ export class NodeGraph {
   readonly #volumesOfSecret = new Map<ObjectKey, Set<string>>();
   readonly #subscriptions: Disposable[];
 
-  constructor(informers: Informers) {
+  /** `asksForCertificates`: requests for pods' certificates are followed too. */
+  constructor(informers: Informers, asksForCertificates: boolean) {
     const follow = (group: string, resource: string, set: (object: KubeObject) => void, remove: (object: KubeObject) => void): Disposable =>
       informers.for({ group, resource }).subscribe((type, object) => (type === 'DELETED' ? remove(object) : set(object)));
     const place = (kind: string, field: (object: KubeObject) => unknown): [(object: KubeObject) => void, (object: KubeObject) => void] => [
       (object) => {
         const node = field(object);
-        const key = objectKey(kind, '', object.metadata.name ?? '');
+        const key = objectKey(kind, object.metadata.namespace ?? '', object.metadata.name ?? '');
         if (typeof node === 'string' && node !== '') this.#place(key, { node, keys: new Set([key]) });
         else this.#remove(key);
       },
-      (object) => this.#remove(objectKey(kind, '', object.metadata.name ?? '')),
+      (object) => this.#remove(objectKey(kind, object.metadata.namespace ?? '', object.metadata.name ?? '')),
     ];
     const nodeName = (object: KubeObject): unknown => (object['spec'] as { nodeName?: unknown } | undefined)?.nodeName;
     this.#subscriptions = [
@@ -56,6 +57,9 @@ export class NodeGraph {
       ),
       follow('storage.k8s.io', 'volumeattachments', ...place('volumeattachments', nodeName)),
       follow('resource.k8s.io', 'resourceslices', ...place('resourceslices', nodeName)),
+      ...(asksForCertificates
+        ? [follow('certificates.k8s.io', 'podcertificaterequests', ...place('podcertificaterequests', nodeName))]
+        : []),
     ];
   }
 

@@ -8,7 +8,7 @@ const rule = (apiGroups: readonly string[], resources: readonly string[], verbs:
 });
 
 /** What every node may do, as far as no object of its own is asked for. Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go (NodeRules). */
-export const nodeRules: readonly PolicyRule[] = [
+export const nodeRules = (isEnabled: (feature: string) => boolean): readonly PolicyRule[] => [
   rule(['authentication.k8s.io'], ['tokenreviews'], ['create']),
   rule(['authorization.k8s.io'], ['subjectaccessreviews', 'localsubjectaccessreviews'], ['create']),
   rule([''], ['services'], read),
@@ -17,4 +17,5 @@ export const nodeRules: readonly PolicyRule[] = [
   rule(['certificates.k8s.io'], ['certificatesigningrequests'], ['create', ...read]),
   rule(['storage.k8s.io'], ['csidrivers'], read),
   rule(['node.k8s.io'], ['runtimeclasses'], read),
+  ...(isEnabled('ClusterTrustBundle') ? [rule(['certificates.k8s.io'], ['clustertrustbundles'], read)] : []),
 ];

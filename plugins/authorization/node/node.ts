@@ -2,12 +2,13 @@ import {
   type AuthorizationAttributes,
   type AuthorizationResult,
   type Authorizer,
+  type FeatureGates,
   groupNames,
   type Informers,
   type UserInfo,
   type UserRules,
 } from 'kubenest/sdk';
-import { ruleAllows } from '../rbac/rules.ts';
+import { type PolicyRule, ruleAllows } from '../rbac/rules.ts';
 import { NodeGraph } from './node-graph.ts';
 import { nodeRules } from './node-rules.ts';
 
@@ -30,11 +31,15 @@ type Rule = (node: string, request: AuthorizationAttributes) => AuthorizationRes
 export class Node implements Authorizer {
   readonly name = 'Node';
   readonly #graph: NodeGraph;
+  readonly #generalRules: readonly PolicyRule[];
   /** By `group/resource`. */
   readonly #rules: ReadonlyMap<string, Rule>;
 
-  constructor(informers: Informers) {
-    this.#graph = new NodeGraph(informers);
+  constructor(informers: Informers, features: FeatureGates) {
+    const isEnabled = (feature: string) => features.enabled(feature);
+    const asksForCertificates = isEnabled('PodCertificateRequest') && isEnabled('AuthorizeNodeWithSelectors');
+    this.#generalRules = nodeRules(isEnabled);
+    this.#graph = new NodeGraph(informers, asksForCertificates);
     this.#rules = new Map<string, Rule>([
       ['/secrets', this.#readNamespaced],
       ['/configmaps', this.#readNamespaced],
@@ -48,7 +53,7 @@ export class Node implements Authorizer {
       ['resource.k8s.io/resourceslices', this.#resourceSlice],
       ['/nodes', authorizeNode],
       ['/pods', this.#pod],
-      ['certificates.k8s.io/podcertificaterequests', () => nothing],
+      ['certificates.k8s.io/podcertificaterequests', asksForCertificates ? this.#podCertificateRequest : () => nothing],
     ]);
   }
 
@@ -58,7 +63,7 @@ export class Node implements Authorizer {
     if (node === '') return no(`unknown node for user ${JSON.stringify(request.user.name)}`);
     const rule = request.isResourceRequest ? this.#rules.get(`${request.apiGroup}/${request.resource}`) : undefined;
     if (rule) return rule(node, request);
-    return nodeRules.some((one) => ruleAllows(one, request)) ? allow : nothing;
+    return this.#generalRules.some((one) => ruleAllows(one, request)) ? allow : nothing;
   }
 
   /** Of nodes there is no list of rules. */
@@ -124,6 +129,21 @@ export class Node implements Authorizer {
         return no(
           'only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection',
         );
+    }
+  };
+
+  readonly #podCertificateRequest: Rule = (node, request) => {
+    if (request.subresource !== '') return no('nodes may not access the status subresource of PodCertificateRequests');
+    switch (request.verb) {
+      case 'create':
+        return allow;
+      case 'get':
+        return this.#reachable(node, request);
+      case 'list':
+      case 'watch':
+        return selectsNode(request, node) ? allow : no('can only list/watch podcertificaterequests with nodeName field selector');
+      default:
+        return no(`nodes may not ${request.verb} podcertificaterequests`);
     }
   };
 

@@ -12,6 +12,7 @@ import type { Scheme } from '#apiserver/registry/scheme';
 import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/server/delegation';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { Store } from '#apiserver/registry/store';
+import type { FeatureGates } from '#apiserver/server/feature-gates';
 
 /** The verbs as functions, compiled once by Nest with their guards and interceptors. */
 export type VerbHandlers = Readonly<
@@ -32,6 +33,7 @@ export interface InstallerOptions {
   /** Read when the first group is installed. */
   readonly verbs: { readonly verbs: VerbHandlers };
   readonly special: SpecialHandlers;
+  readonly features: FeatureGates;
 }
 
 /** Where a resource's types, store and other versions come from. */
@@ -49,6 +51,7 @@ export interface ResourceSource {
 /** Makes the endpoints of API groups. Upstream: apiserver/pkg/endpoints/installer.go. */
 export class Installer {
   readonly #builtIn: ResourceSource;
+  readonly #isEnabled = (feature: string): boolean => this.options.features.enabled(feature);
 
   constructor(readonly options: InstallerOptions) {
     const { scheme, storage, special } = options;
@@ -188,6 +191,7 @@ export class Installer {
       restrictions: custom ? customResourceRestrictions : resourceRestrictions,
       decode: custom && ((document) => custom.decode(document)),
       itemPrefix: custom ? 0 : Buffer.byteLength(itemPrefix),
+      isEnabled: this.#isEnabled,
     };
   }
 

@@ -10,6 +10,8 @@ export interface StrategyContext {
   readonly dryRun: boolean;
   /** The time of the request, RFC 3339 in whole seconds. */
   readonly now: string;
+  /** Whether a feature gate is on; without it, all are at their defaults. */
+  readonly isEnabled?: ((feature: string) => boolean) | undefined;
   /** Tells the client something. */
   readonly warn?: (text: string) => void;
 }

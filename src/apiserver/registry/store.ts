@@ -81,6 +81,16 @@ export interface StoreHooks {
   beginCreate?(object: KubeObject, request: WriteRequest): Finish | undefined | Promise<Finish | undefined>;
   /** Before the strategy prepares and validates a changed object; not for writes of subresources, which leave the spec alone. */
   beginUpdate?(object: KubeObject, old: KubeObject, request: WriteRequest): Finish | undefined | Promise<Finish | undefined>;
+  /**
+   * What is wrong with an object, where others must be asked: called once it is prepared, with what its strategy found, it
+   * gives all of it. Also for writes of subresources that are the object's own.
+   */
+  review?(
+    object: KubeObject,
+    old: KubeObject | undefined,
+    request: WriteRequest,
+    found: readonly FieldError[],
+  ): Promise<readonly FieldError[]>;
   /** After an object is gone. */
   afterDelete?(object: KubeObject, request: WriteRequest): void | Promise<void>;
   /** Whether what is stored is another form of the object than a write would store now (custom resources): then even a write that changes nothing is done. */
@@ -166,7 +176,8 @@ export class Store {
       const finish = this.hooks.beginCreate && (await this.hooks.beginCreate(object, request));
       let stored = false;
       try {
-        if (attempt === 1) this.#prepareCreate(request, object);
+        const prepared = attempt === 1 ? this.#prepareCreate(request, object) : undefined;
+        if (prepared) await prepared;
         await betweenSteps(request.bodyBytes);
         const validated = request.validate('CREATE', object, undefined);
         if (validated) await validated;
@@ -199,7 +210,8 @@ export class Store {
     metadata.creationTimestamp = request.now;
   }
 
-  #prepareCreate(request: WriteRequest, object: KubeObject): void {
+  /** Only kinds with a review have something to wait for. */
+  #prepareCreate(request: WriteRequest, object: KubeObject): Promise<void> | undefined {
     const strategy = this.#strategy;
     const { metadata } = object;
     if (this.definition.namespaced) metadata.namespace = request.namespace;
@@ -213,8 +225,17 @@ export class Store {
         fieldPath('metadata'),
       ),
       ...this.#finalizerErrors(object, strategy),
-      ...(strategy.validate?.(object, request) ?? []),
     ];
+    const found = strategy.validate?.(object, request) ?? [];
+    const finish = (all: readonly FieldError[]) => this.#finishCreate(request, object, [...errors, ...all]);
+    if (this.hooks.review) return this.hooks.review(object, undefined, request, found).then(finish);
+    finish(found);
+    return undefined;
+  }
+
+  #finishCreate(request: WriteRequest, object: KubeObject, errors: readonly FieldError[]): void {
+    const strategy = this.#strategy;
+    const { metadata } = object;
     this.#throwInvalid(errors, object);
     const segment = isValidPathSegmentName(metadata.name ?? '').map((message) =>
       invalid(fieldPath('metadata').child('name'), metadata.name, message),
@@ -258,7 +279,8 @@ export class Store {
       const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
       let stored = false;
       try {
-        this.#prepareUpdate(request, object, existing, strategy);
+        const prepared = this.#prepareUpdate(request, object, existing, strategy);
+        if (prepared) await prepared;
         await betweenSteps(size);
         const validated = request.validate('UPDATE', object, existing);
         if (validated) await validated;
@@ -325,7 +347,7 @@ export class Store {
     );
   }
 
-  #prepareUpdate(request: WriteRequest, object: KubeObject, existing: KubeObject, strategy: Strategy): void {
+  #prepareUpdate(request: WriteRequest, object: KubeObject, existing: KubeObject, strategy: Strategy): Promise<void> | undefined {
     const { metadata } = object;
     const old = existing.metadata;
     if (this.definition.namespaced) metadata.namespace = request.namespace;
@@ -345,11 +367,16 @@ export class Store {
       // Upstream checks the same twice, in the generic registry and in the kind's own validation: clients see both causes.
       ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
       ...this.#finalizerErrors(object, strategy),
-      ...(strategy.validateUpdate?.(object, existing, request) ?? []),
     ];
-    this.#throwInvalid(errors, object);
-    for (const text of strategy.warningsOnUpdate?.(object, existing, request) ?? []) request.warn(text);
-    strategy.canonicalize?.(object);
+    const found = strategy.validateUpdate?.(object, existing, request) ?? [];
+    const finish = (all: readonly FieldError[]) => {
+      this.#throwInvalid([...errors, ...all], object);
+      for (const text of strategy.warningsOnUpdate?.(object, existing, request) ?? []) request.warn(text);
+      strategy.canonicalize?.(object);
+    };
+    if (this.hooks.review) return this.hooks.review(object, existing, request, found).then(finish);
+    finish(found);
+    return undefined;
   }
 
   /**
@@ -443,7 +470,7 @@ export class Store {
   }
 
   /** Custom resources are named by the kind that they say they are of. */
-  #throwInvalid(errors: FieldError[], { metadata: { name = '' }, kind, apiVersion }: KubeObject): void {
+  #throwInvalid(errors: readonly FieldError[], { metadata: { name = '' }, kind, apiVersion }: KubeObject): void {
     if (errors.length === 0) return;
     const groupKind = this.definition.custom ? { group: parseGroupVersion(apiVersion).group, kind } : this.groupKind;
     throw newInvalid(groupKind, name, errors);

@@ -4,6 +4,7 @@ import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { Informers } from '#apiserver/registry/informers';
 import type { Dial, EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
+import type { FeatureGates } from '#apiserver/server/feature-gates';
 import { JsonClient } from '#apiserver/webhook/json-client';
 import { PrivilegedGroups } from '#plugins/authorization/privileged-groups';
 import { AlwaysAllowPaths } from '#plugins/authorization/always-allow-paths';
@@ -25,6 +26,7 @@ export class AuthorizerFactory {
   constructor(
     private readonly informers: Informers,
     private readonly egress: EgressSelector | undefined,
+    private readonly features: FeatureGates,
   ) {}
 
   /** In their order, behind system:masters and those of packages. */
@@ -38,7 +40,7 @@ export class AuthorizerFactory {
     if (config.type === 'Webhook') return newWebhook(config.webhook, this.egress?.dial('controlplane'));
     let authorizer = this.#builtIn.get(config.type);
     if (!authorizer) {
-      authorizer = new builtIn[config.type](this.informers);
+      authorizer = new builtIn[config.type](this.informers, this.features);
       this.#builtIn.set(config.type, authorizer);
     }
     return authorizer;
@@ -52,12 +54,16 @@ function newWebhook({ connection, timeoutMs, ...options }: WebhookConfig, dial: 
 /** The union of the authorizers that are on, and its guard. */
 @Module({})
 export class AuthorizationModule {
-  static register(configs: readonly AuthorizerConfig[], egress: EgressSelector | undefined): DynamicModule {
+  static register(configs: readonly AuthorizerConfig[], egress: EgressSelector | undefined, features: FeatureGates): DynamicModule {
     return {
       module: AuthorizationModule,
       global: true,
       providers: [
-        { provide: AuthorizerFactory, useFactory: (informers: Informers) => new AuthorizerFactory(informers, egress), inject: [Informers] },
+        {
+          provide: AuthorizerFactory,
+          useFactory: (informers: Informers) => new AuthorizerFactory(informers, egress, features),
+          inject: [Informers],
+        },
         {
           provide: UnionAuthorizer,
           useFactory: (factory: AuthorizerFactory) => new UnionAuthorizer(factory.make(configs)),

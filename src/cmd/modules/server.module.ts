@@ -10,6 +10,7 @@ import { Scheme } from '#apiserver/registry/scheme';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { Store } from '#apiserver/registry/store';
 import { Stores } from '#apiserver/registry/stores';
+import type { FeatureGates } from '#apiserver/server/feature-gates';
 import { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
 import { KubeletClientConfig, KubeletConnections } from '#kubernetes/apis/core/kubelet-connection';
 
@@ -20,6 +21,7 @@ export type SpecialHandlerClasses = Readonly<Record<string, Readonly<Record<stri
 export interface ServerParts {
   /** Of resources that the scheme does not have. */
   storeOf(resource: GroupResource): Store | undefined;
+  readonly features: FeatureGates;
   /** How the server reaches nodes; undefined, these three: as by default. */
   readonly kubelet: KubeletClientConfig | undefined;
   readonly egress: EgressSelector | undefined;
@@ -49,7 +51,7 @@ export class ServerModule {
         {
           provide: Installer,
           useFactory: (compiler: VerbCompiler, module: ModuleRef) =>
-            new Installer({ scheme, storage, verbs: compiler, special: compiled(special, compiler, module) }),
+            new Installer({ scheme, storage, verbs: compiler, special: compiled(special, compiler, module), features: parts.features }),
           inject: [VerbCompiler, ModuleRef],
         },
       ],

@@ -2,13 +2,8 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { tables } from '#kubernetes/schema/schema';
 import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
-
-interface RbacTable {
-  readonly clusterroles: readonly KubeObject[];
-  readonly clusterrolebindings: readonly KubeObject[];
-  readonly roles: readonly KubeObject[];
-  readonly rolebindings: readonly KubeObject[];
-}
+import type { FeatureGates } from '#apiserver/server/feature-gates';
+import { type RbacTable, withFeatures } from './rbac-features.ts';
 
 const group = 'rbac.authorization.k8s.io';
 const version = 'v1';
@@ -25,8 +20,8 @@ const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate';
  * The default roles and bindings: created where they are missing; rules and subjects that somebody removed are added
  * again, what was added stays. Upstream: kubernetes/pkg/registry/rbac/rest/storage_rbac.go, component-helpers/auth/rbac/reconciliation.
  */
-export async function reconcileRbac(client: LoopbackClient): Promise<void> {
-  const table = tables.table<RbacTable>('rbac');
+export async function reconcileRbac(client: LoopbackClient, features: FeatureGates): Promise<void> {
+  const table = withFeatures(tables.table<RbacTable>('rbac'), (feature) => features.enabled(feature));
   await Promise.all(
     (Object.keys(kinds) as (keyof typeof kinds)[]).flatMap((resource) =>
       table[resource].map((object) =>

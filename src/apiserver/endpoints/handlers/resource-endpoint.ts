@@ -39,6 +39,8 @@ export interface ResourceEndpoint {
   readonly decode?: ((document: Record<string, unknown>) => Decoded<KubeObject>) | undefined;
   /** Bytes of `{"kind":"Pod","apiVersion":"v1",` that items of a list do not repeat; 0 for custom resources, which do. */
   readonly itemPrefix: number;
+  /** Whether a feature gate is on. */
+  readonly isEnabled: (feature: string) => boolean;
 }
 
 /** A verb of an endpoint. */

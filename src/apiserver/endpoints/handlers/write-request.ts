@@ -60,6 +60,7 @@ function newRequest(
     dryRun,
     bodyBytes,
     now: now(),
+    isEnabled: endpoint.isEnabled,
     warn: (text) => context.warn(text),
     admit(operation, object, old) {
       if (manager !== undefined) trackFields(endpoint, object, old, manager);

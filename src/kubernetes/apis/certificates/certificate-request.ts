@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createPublicKey, verify } from 'node:crypto';
+import { pemBlocks, pemBytes } from './pem.ts';
 
 const truncated = 'asn1: syntax error: data truncated';
 const structure = "asn1: structure error: tags don't match";
@@ -21,29 +22,64 @@ interface Element {
   readonly content: Buffer;
 }
 
+/** A PKCS#10 request that could be read. */
+export interface CertificateRequest {
+  /** The subject's public key (SubjectPublicKeyInfo) in DER. */
+  readonly publicKey: Buffer;
+  /** What is wrong with the signature; undefined if nothing is. Throws for a key that cannot be read. */
+  signatureProblem(): string | undefined;
+}
+
 /** What is wrong with the signature or the form of a PKCS#10 request (PEM in base64); undefined if nothing is. Upstream: pkg/apis/certificates/helpers.go (ParseCSR). */
 export function certificateRequestProblem(request: string): string | undefined {
-  const block = /-----BEGIN ([^-\n]+)-----\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----/.exec(Buffer.from(request, 'base64').toString('latin1'));
-  if (block?.[1] !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST';
+  const block = pemBlocks(Buffer.from(request, 'base64').toString('latin1'))[0];
+  if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST';
   try {
-    return signatureProblem(Buffer.from(block[2] ?? '', 'base64'));
+    return parseCertificateRequest(pemBytes(block)).signatureProblem();
   } catch (error) {
     return (error as Error).message;
   }
 }
 
-function signatureProblem(der: Buffer): string | undefined {
-  const request = elementAt(der, 0);
-  if (request.whole.length !== der.length) return 'asn1: syntax error: trailing data';
+/** Throws an error that says what is wrong with the form. */
+function parseCertificateRequest(der: Buffer): CertificateRequest {
+  const request = wholeElement(der);
   const [info, algorithm, signature] = sequence(request);
-  if (!info || !algorithm || signature?.tag !== 0x03) return structure;
-  const publicKey = sequence(info)[2];
-  const identifier = sequence(algorithm)[0]?.content.toString('hex');
-  const known = algorithms.get(identifier ?? '');
-  if (!publicKey || !known) return 'x509: cannot verify signature: algorithm unimplemented';
-  const key = createPublicKey({ key: publicKey.whole, format: 'der', type: 'spki' });
-  // The first octet of a bit string counts its unused bits.
-  return verify(known.hash, info.whole, key, signature.content.subarray(1)) ? undefined : known.failure;
+  const publicKey = info && sequence(info)[2]?.whole;
+  if (!publicKey || !algorithm || signature?.tag !== 0x03) throw new Error(structure);
+  return {
+    publicKey,
+    signatureProblem() {
+      const known = algorithms.get(sequence(algorithm)[0]?.content.toString('hex') ?? '');
+      if (!known) return 'x509: cannot verify signature: algorithm unimplemented';
+      const key = createPublicKey({ key: publicKey, format: 'der', type: 'spki' });
+      // The first octet of a bit string counts its unused bits.
+      return verify(known.hash, info.whole, key, signature.content.subarray(1)) ? undefined : known.failure;
+    },
+  };
+}
+
+/** Reads a request in DER; undefined for what is none. */
+export function readCertificateRequest(der: Buffer): CertificateRequest | undefined {
+  try {
+    return parseCertificateRequest(der);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The object identifier (hex) of the algorithm of a public key in DER; throws for what is none, or more than that. */
+export function publicKeyAlgorithm(der: Buffer): string {
+  const [algorithm] = sequence(wholeElement(der));
+  const identifier = algorithm && sequence(algorithm)[0];
+  if (identifier?.tag !== 0x06) throw new Error(structure);
+  return identifier.content.toString('hex');
+}
+
+function wholeElement(der: Buffer): Element {
+  const element = elementAt(der, 0);
+  if (element.whole.length !== der.length) throw new Error('asn1: syntax error: trailing data');
+  return element;
 }
 
 function sequence(element: Element): Element[] {

@@ -1,6 +1,7 @@
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import certificatesigningrequests from './v1/certificatesigningrequests.ts';
 import clustertrustbundlesV1beta1 from './v1beta1/clustertrustbundles.ts';
+import podcertificaterequests from './v1beta1/podcertificaterequests.ts';
 import clustertrustbundlesV1alpha1 from './v1alpha1/clustertrustbundles.ts';
 
 /** What certificates.k8s.io serves. */
@@ -12,5 +13,5 @@ export const certificatesGroup: ApiGroup = {
     { version: 'v1alpha1', versionPriority: 1 },
   ],
   groupPriorityMinimum: 17300,
-  resources: [certificatesigningrequests, clustertrustbundlesV1beta1, clustertrustbundlesV1alpha1],
+  resources: [certificatesigningrequests, clustertrustbundlesV1beta1, podcertificaterequests, clustertrustbundlesV1alpha1],
 };

@@ -7,6 +7,7 @@ import { duplicate, type FieldError, fieldPath, forbidden, invalid, notSupported
 import { validateSignerName } from '#kubernetes/apis/core/validation/signer-names';
 import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '#kubernetes/schema/certificates_v1.gen';
 import { certificateRequestProblem } from './certificate-request.ts';
+import { pemBlocks, pemBytes } from './pem.ts';
 
 const usages = [
   'any',
@@ -138,17 +139,14 @@ function allowsArbitraryCertificate(request: CertificateSigningRequest, old: Cer
 /** Of a chain in PEM (base64). Empty is fine. */
 function certificateProblem(encoded: string | undefined): string | undefined {
   if (!encoded) return undefined;
-  const blocks = [
-    ...Buffer.from(encoded, 'base64')
-      .toString('latin1')
-      .matchAll(/-----BEGIN ([^-\n]+)-----([\s\S]*?)-----END \1-----/g),
-  ];
+  const blocks = pemBlocks(Buffer.from(encoded, 'base64').toString('latin1'));
   if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block';
-  for (const [block, type = '', content = ''] of blocks) {
+  for (const block of blocks) {
+    const { type, content } = block;
     if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${quote(type)}`;
     if (content.includes(':')) return 'no PEM block headers are permitted';
     try {
-      new X509Certificate(block);
+      new X509Certificate(pemBytes(block));
     } catch {
       return 'x509: malformed certificate';
     }

@@ -1,22 +1,22 @@
+import type { StrategyContext } from '#apiserver/registry/resource-definition';
 import type { Container, PodSpec } from '#kubernetes/schema/core_v1.gen';
 
 /**
- * Takes out of a pod's spec (or a template's) what belongs to features that are off by default in this release, unless the
- * stored spec has it already. Upstream: DropDisabledPodFields in pkg/api/pod/util.go.
+ * Takes out of a pod's spec (or a template's) what belongs to features that are off, unless the stored spec has it already. Upstream: DropDisabledPodFields in pkg/api/pod/util.go.
  */
-export function dropDisabledPodFields(spec: PodSpec | undefined, old?: PodSpec): void {
+export function dropDisabledPodFields(spec: PodSpec | undefined, old: PodSpec | undefined, { isEnabled }: StrategyContext): void {
   if (!spec) return;
-  // GenericWorkload
-  if (spec.schedulingGroup && !old?.schedulingGroup) delete spec.schedulingGroup;
+  if (spec.schedulingGroup && !old?.schedulingGroup && !isEnabled?.('GenericWorkload')) delete spec.schedulingGroup;
   for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
     for (const container of spec[list] ?? [])
       if (container.lifecycle?.stopSignal !== undefined && !usesStopSignals(old)) dropStopSignal(container);
   }
+  const hasPodCertificates = isEnabled?.('PodCertificateRequest') ?? false;
   // ClusterTrustBundleProjection and PodCertificateRequest
   for (const { projected } of spec.volumes ?? []) {
     for (const source of projected?.sources ?? []) {
       if (source.clusterTrustBundle && !projects(old, 'clusterTrustBundle')) delete source.clusterTrustBundle;
-      if (source.podCertificate && !projects(old, 'podCertificate')) delete source.podCertificate;
+      if (source.podCertificate && !hasPodCertificates && !projects(old, 'podCertificate')) delete source.podCertificate;
     }
   }
 }

@@ -54,7 +54,7 @@ function raiseGeneration(pod: Pod, old: Pod): void {
 export const podStrategy: Strategy<Pod> = {
   resetFields: [['status']],
   returnsDeletedObject: true,
-  prepareForCreate(pod, { now }) {
+  prepareForCreate(pod, context) {
     pod.metadata.generation = 1;
     pod.status = { phase: 'Pending', qosClass: podQosClass(pod) };
     if (pod.spec?.schedulingGates?.length) {
@@ -62,18 +62,18 @@ export const podStrategy: Strategy<Pod> = {
         {
           type: 'PodScheduled',
           status: 'False',
-          lastTransitionTime: now,
+          lastTransitionTime: context.now,
           reason: 'SchedulingGated',
           message: 'Scheduling is blocked due to non-empty scheduling gates',
         },
       ];
     }
-    dropDisabledPodFields(pod.spec);
+    dropDisabledPodFields(pod.spec, undefined, context);
     mergeMatchLabelKeys(pod);
   },
-  prepareForUpdate(pod, old) {
+  prepareForUpdate(pod, old, context) {
     keepField(pod, old, 'status');
-    dropDisabledPodFields(pod.spec, old.spec);
+    dropDisabledPodFields(pod.spec, old.spec, context);
     raiseGeneration(pod, old);
   },
   validate: validatePodCreate,

@@ -29,12 +29,12 @@ export default defineResource<PodTemplate>({
   defaults: defaultPodTemplate,
   strategy: {
     returnsDeletedObject: true,
-    prepareForCreate(podTemplate) {
+    prepareForCreate(podTemplate, context) {
       podTemplate.metadata.generation = 1;
-      dropDisabledPodFields(podTemplate.template?.spec);
+      dropDisabledPodFields(podTemplate.template?.spec, undefined, context);
     },
-    prepareForUpdate(podTemplate, old) {
-      dropDisabledPodFields(podTemplate.template?.spec, old.template?.spec);
+    prepareForUpdate(podTemplate, old, context) {
+      dropDisabledPodFields(podTemplate.template?.spec, old.template?.spec, context);
       bumpGeneration(podTemplate, old, 'template');
     },
     validate: ({ template }) => validateTemplate(template, undefined),

@@ -26,8 +26,8 @@ export default defineResource<ReplicationController>({
   defaults: defaultReplicationController,
   strategy: specAndStatus<ReplicationController>({
     defaultGarbageCollectionPolicy: 'orphan',
-    prepareForCreate: ({ spec }) => dropDisabledPodFields(spec?.template?.spec),
-    prepareForUpdate: ({ spec }, old) => dropDisabledPodFields(spec?.template?.spec, old.spec?.template?.spec),
+    prepareForCreate: ({ spec }, context) => dropDisabledPodFields(spec?.template?.spec, undefined, context),
+    prepareForUpdate: ({ spec }, old, context) => dropDisabledPodFields(spec?.template?.spec, old.spec?.template?.spec, context),
     validate: (controller) => validateReplicationController(controller),
     validateUpdate: validateReplicationController,
     warningsOnCreate: ({ metadata, spec }) => [

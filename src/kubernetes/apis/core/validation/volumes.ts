@@ -1,8 +1,8 @@
 /** Volumes of pods. Upstream: pkg/apis/core/validation, ValidateVolumes. */
 import { quote } from '#apimachinery/runtime/quote';
-import { type FieldError, type Path, duplicate, forbidden, invalid, notSupported, required, tooLong } from '#apimachinery/validation/field';
-import { isDomainPrefixedKey, nameIsDNSSubdomain } from '#apimachinery/validation/names';
-import { totalAnnotationSizeLimit, validateLabelSelector } from '#apimachinery/validation/object-meta';
+import { type FieldError, type Path, duplicate, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { validateLabelSelector } from '#apimachinery/validation/object-meta';
 import type { ObjectMeta } from '#apimachinery/meta/types';
 import type {
   ClusterTrustBundleProjection,
@@ -13,7 +13,7 @@ import type {
   Volume,
   VolumeProjection,
 } from '#kubernetes/schema/core_v1.gen';
-import { byteLength, quantityOf, validateDNS1123Label, validateRequired } from './checks.ts';
+import { quantityOf, validateDNS1123Label, validateRequired } from './checks.ts';
 import { validateContainerResourceFieldSelector, validateObjectFieldSelector } from './env.ts';
 import { internalValue, labelSelectorValue } from './internal.ts';
 import { validateLocalDescendingPath, validateLocalNonReservedPath, validateMode } from './paths.ts';
@@ -22,6 +22,7 @@ import type { PodOptions } from './pod-options.ts';
 import { clusterTrustBundleNameErrors, isKubernetesSignerName, validateSignerName } from './signer-names.ts';
 import { validatePullPolicy } from './containers.ts';
 import * as sources from './volume-sources.ts';
+import { validateUserAnnotations } from './user-annotations.ts';
 
 /** The volumes of a pod that are valid, by name: what mounts may refer to. */
 export type ValidVolumes = ReadonlyMap<string, Volume>;
@@ -349,15 +350,6 @@ function validatePodCertificate(errors: FieldError[], certificate: PodCertificat
     paths.add(file);
   }
   if (count === 0) errors.push(required(path, 'specify at least one of credentialBundlePath, keyPath, and certificateChainPath'));
-}
-
-function validateUserAnnotations(errors: FieldError[], annotations: Readonly<Record<string, string>>, path: Path): void {
-  let size = 0;
-  for (const [key, value] of Object.entries(annotations)) {
-    errors.push(...isDomainPrefixedKey(path, key.toLowerCase()));
-    size += byteLength(key) + byteLength(value);
-  }
-  if (size > totalAnnotationSizeLimit) errors.push(tooLong(path, '', totalAnnotationSizeLimit));
 }
 
 function validateEphemeral(

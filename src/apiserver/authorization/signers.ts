@@ -1,4 +1,5 @@
-import type { Authorizer, UserInfo } from 'kubenest/sdk';
+import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { Authorizer } from './authorizer.ts';
 
 /**
  * Whether a user may do something with a signer's certificates: with this signer, or with all of its domain

@@ -1,0 +1,14 @@
+import { type FieldError, type Path, tooLong } from '#apimachinery/validation/field';
+import { isDomainPrefixedKey } from '#apimachinery/validation/names';
+import { totalAnnotationSizeLimit } from '#apimachinery/validation/object-meta';
+import { byteLength } from './checks.ts';
+
+/** What users tell the signers of pod certificates: keys with a domain, of any case. Upstream: pkg/apis/core/validation/validation.go. */
+export function validateUserAnnotations(errors: FieldError[], annotations: Readonly<Record<string, string>>, path: Path): void {
+  let size = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    errors.push(...isDomainPrefixedKey(path, key.toLowerCase()));
+    size += byteLength(key) + byteLength(value);
+  }
+  if (size > totalAnnotationSizeLimit) errors.push(tooLong(path, '', totalAnnotationSizeLimit));
+}
