@@ -38,7 +38,7 @@ export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, 
   mux.handle('/', index, false);
   mux.handle('/index.html', index, false);
   const version = Buffer.from(JSON.stringify(versionInfo(), undefined, 2));
-  mux.handle('/version', (context) => respondBytes(context, 200, 'application/json', version));
+  mux.handleDocument('/version', (context) => respondBytes(context, 200, 'application/json', version));
   mux.handle('/metrics', async (context) => {
     respondCompressible(context, 200, 'text/plain; version=0.0.4; charset=utf-8', Buffer.from(await registry.metrics()));
   });

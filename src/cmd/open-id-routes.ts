@@ -37,8 +37,8 @@ export function installOpenIdRoutes(
       headers.push('Cache-Control', 'public, max-age=3600');
       respondBytes(context, 200, contentType, Buffer.from(metadata()[document]));
     };
-  server.mux.handle('/.well-known/openid-configuration', serve('application/json', 'configuration'));
-  server.mux.handle(keySetPath, serve('application/jwk-set+json', 'keySet'));
+  server.mux.handleDocument('/.well-known/openid-configuration', serve('application/json', 'configuration'));
+  server.mux.handleDocument(keySetPath, serve('application/jwk-set+json', 'keySet'));
 }
 
 function ownKeySetUri({ address }: GenericServer, externalHostname: string | undefined): string {

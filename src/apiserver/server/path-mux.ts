@@ -17,6 +17,12 @@ export class PathMux {
     if (listed) this.#listed.add(path);
   }
 
+  /** A document of its own: what upstream serves by go-restful answers with a slash at its end too. */
+  handleDocument(path: string, handler: Handler): void {
+    this.handle(path, handler);
+    this.handle(`${path}/`, handler, false);
+  }
+
   remove(path: string): void {
     this.#exact.delete(path);
     this.#listed.delete(path);

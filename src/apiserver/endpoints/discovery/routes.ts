@@ -31,11 +31,11 @@ export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, not
         document.json,
       );
     };
-  mux.handle(
+  mux.handleDocument(
     '/api',
     root('api', (context) => discovery.legacyVersions(context.header('host') ?? context.header(':authority') ?? '')),
   );
-  mux.handle(
+  mux.handleDocument(
     '/apis',
     root('apis', () => discovery.groupList()),
   );

@@ -24,7 +24,7 @@ export class HealthEndpoint {
   /** Answers the path; false if it is none of this endpoint's. */
   async serve(context: RequestContext): Promise<boolean> {
     const root = `/${this.name}`;
-    if (context.path === root || context.path === `${root}/`) {
+    if (context.path === root) {
       await this.#all(context);
       return true;
     }
