@@ -9,6 +9,7 @@ import { buildGoProgram, goObstacle } from '../../servers/go-programs.ts';
 
 const run = promisify(execFile);
 const program = join(import.meta.dirname, 'program');
+
 it('an operator on controller-runtime defines, converts, reconciles and follows its kinds', async ({ skip }) => {
   const reason = goObstacle(program);
   if (reason !== undefined) skip(reason);
