@@ -4,14 +4,12 @@ import { join } from 'node:path';
 import { getMetadataStorage } from 'class-validator';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionMatch } from '#apiserver/admission/attributes';
-import { absentAdmissionPlugins, admissionPlugins } from '#cmd/builtin-plugins';
+import { admissionPlugins } from '#cmd/builtin-plugins';
 
 /** One line of the page that lists the built-in admission plugins. */
 export interface AdmissionPluginEntry {
   readonly name: string;
   readonly onByDefault: boolean;
-  /** Upstream has it, this server not yet. */
-  readonly isAbsent: boolean;
   readonly phases: readonly ('mutating' | 'validating')[];
   /** What is looked at, as Markdown: which operations of which resources. */
   readonly matches: readonly string[];
@@ -19,30 +17,20 @@ export interface AdmissionPluginEntry {
   readonly configuration: readonly string[];
 }
 
-/** All built-in plugins in their order, then those that are not there yet. `tables`: the folder of the generated tables of options. */
+/** All built-in plugins in their order. `tables`: the folder of the generated tables of options. */
 export function admissionPluginList(tables: string): AdmissionPluginEntry[] {
   const { onByDefault } = JSON.parse(readFileSync(join(tables, 'admission.gen.json'), 'utf8')) as { onByDefault: string[] };
-  const present = [...admissionPlugins].map(([name, Plugin]): AdmissionPluginEntry => {
+  return [...admissionPlugins].map(([name, Plugin]): AdmissionPluginEntry => {
     const { match, configuration } = admissionPluginOptions(Plugin);
     const { admit, validate } = Plugin.prototype as { admit?: unknown; validate?: unknown };
     return {
       name,
       onByDefault: onByDefault.includes(name),
-      isAbsent: false,
       phases: [...(admit ? (['mutating'] as const) : []), ...(validate ? (['validating'] as const) : [])],
       matches: match.map(matchText),
       configuration: configuration ? membersOf(configuration) : [],
     };
   });
-  const absent = absentAdmissionPlugins.map((name) => ({
-    name,
-    onByDefault: onByDefault.includes(name),
-    isAbsent: true,
-    phases: [],
-    matches: [],
-    configuration: [],
-  }));
-  return [...present, ...absent];
 }
 
 function matchText({ groups = ['*'], resources, subresources = [''], operations }: AdmissionMatch): string {

@@ -53,9 +53,9 @@ function readSummaries() {
 const cell = (text) => text.replaceAll('|', '\\|');
 
 function render(plugins, summaries) {
-  const rows = plugins.map(({ name, onByDefault, isAbsent, phases, matches, configuration }) => [
+  const rows = plugins.map(({ name, onByDefault, phases, matches, configuration }) => [
     `\`${name}\``,
-    isAbsent ? 'not there yet' : onByDefault ? 'on' : '',
+    onByDefault ? 'on' : '',
     phases.join(', '),
     matches.join('<br>'),
     configuration.map((member) => `\`${member}\``).join(', '),

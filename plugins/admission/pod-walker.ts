@@ -8,8 +8,9 @@ export interface EnvVar {
   readonly valueFrom?: { readonly secretKeyRef?: SecretKeySelector; readonly configMapKeyRef?: object };
 }
 export interface EnvFromSource {
+  readonly prefix?: string;
   readonly secretRef?: { readonly name?: string };
-  readonly configMapRef?: object;
+  readonly configMapRef?: { readonly name?: string };
 }
 /** Amounts by resource name: canonical quantities. */
 export type ResourceList = Record<string, string>;

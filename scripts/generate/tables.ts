@@ -1,14 +1,13 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { read, type Json, type Table } from './facts.ts';
+import { removedApis } from './removed-apis.ts';
 
 /** A file that belongs to the repository; `path` is relative to its root. */
 export interface GeneratedFile {
   readonly path: string;
   readonly content: string;
 }
-
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-type Table = Record<string, Json>;
 
 /** Where the schema tables of types that others than the built-in APIs need have their home. */
 const homes: Readonly<Record<string, string>> = {
@@ -39,8 +38,8 @@ function homeOfProtobuf(name: string): string {
   return kubernetes;
 }
 
-function read(...path: string[]): Table {
-  return JSON.parse(readFileSync(join(...path), 'utf8'));
+function byName([a]: readonly [string, Table], [b]: readonly [string, Table]): number {
+  return a < b ? -1 : 1;
 }
 
 /** JSON with one member a line, so that a change of the API is a change of a few lines. `depth` 2: the members' members, too. */
@@ -67,11 +66,12 @@ export function factTables(facts: string): GeneratedFile[] {
     files.push({ path: `${folder}/${name}.gen.json`, content: lines(table, depth) });
   };
 
+  const removed = removedApis(facts);
+  const schemas = readdirSync(join(facts, 'schema'))
+    .filter((name) => name !== 'index.json')
+    .map((name) => [basename(name, '.json'), read(facts, 'schema', name)] as const);
   const kinds = new Map<string, Table>();
-  for (const name of readdirSync(join(facts, 'schema')).sort()) {
-    const file = basename(name, '.json');
-    if (file === 'index') continue;
-    const table = read(facts, 'schema', name);
+  for (const [file, table] of [...schemas, ...removed.map(({ file, definitions }) => [file, definitions] as const)].sort(byName)) {
     correct(file, table);
     const folder = homeOf(file);
     add(folder, file, table);
@@ -95,6 +95,7 @@ export function factTables(facts: string): GeneratedFile[] {
     const folder = homeOf(file);
     goPackages.set(folder, { ...goPackages.get(folder), [file]: go });
   }
+  goPackages.set(kubernetes, { ...goPackages.get(kubernetes), ...Object.fromEntries(removed.map(({ file, go }) => [file, go])) });
   goPackages.set('src/apiextensions-apiserver/schema', {
     ...goPackages.get('src/apiextensions-apiserver/schema'),
     autoscaling_v1: 'k8s.io/api/autoscaling/v1',
@@ -110,6 +111,11 @@ export function factTables(facts: string): GeneratedFile[] {
       const messagesOfScale = Object.fromEntries(scaleTypes.map((message) => [message, (messages as Table)[message] as Json]));
       protobuf.set(extensions, { ...protobuf.get(extensions), [name]: messagesOfScale });
     }
+  }
+  const builtIn = protobuf.get(kubernetes) ?? {};
+  for (const { go, messages } of removed) {
+    const name = go.replaceAll('/', '.');
+    builtIn[name] = { ...(builtIn[name] as Table | undefined), ...messages };
   }
   for (const [folder, table] of protobuf) add(folder, 'protobuf', table, 2);
 

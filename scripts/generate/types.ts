@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { removedApis } from './removed-apis.ts';
 import { homeOf, scaleTypes, type GeneratedFile } from './tables.ts';
 
 interface FieldTable {
@@ -109,5 +110,6 @@ export function typeFiles(facts: string): GeneratedFile[] {
       write('src/apiextensions-apiserver/schema', file, go, scale);
     }
   }
+  for (const { file, go, definitions } of removedApis(facts)) write(homeOf(file), file, go, definitions as Record<string, DefinitionTable>);
   return files;
 }

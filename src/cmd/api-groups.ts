@@ -3,13 +3,18 @@ import { schema as apiextensionsSchema } from '#apiextensions-apiserver/schema/s
 import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
 import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
 import { schema as aggregatorSchema } from '#kube-aggregator/schema/schema';
-import { groups } from '#kubernetes/apis/groups';
+import { groupsFor, groupsWithRemovedApis } from '#kubernetes/apis/removed-apis';
 import { schema } from '#kubernetes/schema/schema';
 
-/** The groups that are built in, by the server that they belong to. */
-export function apiGroups(): Readonly<Record<'kubernetes' | 'apiextensions' | 'aggregator', SchemeBuilder>> {
+/**
+ * The groups that are built in, by the server that they belong to. `admissionPlugins`: those that are on, for which APIs are
+ * there that Kubernetes has no more; all of these APIs without it.
+ */
+export function apiGroups(
+  admissionPlugins?: readonly string[],
+): Readonly<Record<'kubernetes' | 'apiextensions' | 'aggregator', SchemeBuilder>> {
   return {
-    kubernetes: new SchemeBuilder(schema, ...groups),
+    kubernetes: new SchemeBuilder(schema, ...(admissionPlugins ? groupsFor(admissionPlugins) : groupsWithRemovedApis)),
     apiextensions: new SchemeBuilder(apiextensionsSchema, apiExtensionsGroup),
     aggregator: new SchemeBuilder(aggregatorSchema, apiRegistrationGroup),
   };

@@ -123,7 +123,7 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
   };
   const features = config.features ?? defaultFeatureGates();
   const resourceConfig = config.resourceConfig ?? new ResourceConfig();
-  const { kubernetes, apiextensions, aggregator } = apiGroups();
+  const { kubernetes, apiextensions, aggregator } = apiGroups(config.admission);
   const builders = [
     { target: targets.kubernetes, builder: kubernetes },
     { target: targets.apiextensions, builder: apiextensions },

@@ -12,6 +12,8 @@ import { NamespaceExists } from '#plugins/admission/namespace-exists';
 import { LimitPodHardAntiAffinityTopology } from '#plugins/admission/limit-pod-hard-anti-affinity-topology';
 import { AlwaysPullImages } from '#plugins/admission/always-pull-images';
 import { ImagePolicyWebhook } from '#plugins/admission/image-policy-webhook';
+import { PodPreset } from '#plugins/admission/pod-preset';
+import { PodSecurityPolicy } from '#plugins/admission/pod-security-policy/pod-security-policy';
 import { PodNodeSelector } from '#plugins/admission/pod-node-selector';
 import { PodTolerationRestriction } from '#plugins/admission/pod-toleration-restriction';
 import { EventRateLimit } from '#plugins/admission/event-rate-limit';
@@ -57,6 +59,7 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
   ['NamespaceExists', NamespaceExists],
   ['SecurityContextDeny', SecurityContextDeny],
   ['LimitPodHardAntiAffinityTopology', LimitPodHardAntiAffinityTopology],
+  ['PodPreset', PodPreset],
   ['LimitRanger', LimitRanger],
   ['ServiceAccount', ServiceAccountAdmission],
   ['NodeRestriction', NodeRestriction],
@@ -64,6 +67,7 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
   ['AlwaysPullImages', AlwaysPullImages],
   ['ImagePolicyWebhook', ImagePolicyWebhook],
   ['PodSecurity', PodSecurity],
+  ['PodSecurityPolicy', PodSecurityPolicy],
   ['PodNodeSelector', PodNodeSelector],
   ['Priority', Priority],
   ['DefaultTolerationSeconds', DefaultTolerationSeconds],
@@ -97,9 +101,6 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
   ['ResourceQuota', ResourceQuota],
   ['AlwaysDeny', AlwaysDenyAdmission],
 ]);
-
-/** What upstream has and this server has not yet: it is refused by name, and told at start where it would be on by default. */
-export const absentAdmissionPlugins: readonly string[] = ['PodPreset', 'PodSecurityPolicy'];
 
 type AuthorizerClass = new (informers: Informers, features: FeatureGates) => Authorizer;
 

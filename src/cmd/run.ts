@@ -25,8 +25,6 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
   let app: App | undefined;
   try {
     app = await createApp(config, { onTrace });
-    const absent = options.admission.absentPlugins();
-    if (absent.length > 0) app.log.warn({ plugins: absent }, 'admission plugins that are on by default are not there yet');
     const ended = endOnSignal(app);
     await app.start();
     if (admin) await writeKubeconfig(admin.kubeconfig, { server: url, ca: admin.ca, client: admin.client });

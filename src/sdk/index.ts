@@ -54,7 +54,15 @@ export { deepCopy } from '#apimachinery/runtime/copy';
 export { deepEqual } from '#apimachinery/runtime/equality';
 export { quote, quoteList } from '#apimachinery/runtime/quote';
 export { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-export { aggregate as aggregateFieldErrors, aggregateMessages, type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
+export {
+  aggregate as aggregateFieldErrors,
+  aggregateMessages,
+  type FieldError,
+  fieldPath,
+  forbidden as fieldForbidden,
+  invalid,
+  required as fieldRequired,
+} from '#apimachinery/validation/field';
 export { deny, setAnnotations, setDefaults, setLabels, warn } from './admission-helpers.ts';
 export { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
 export type {

@@ -189,6 +189,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly deprecationWarning?: string | undefined;
   /** The feature without which the resource is not served, even if its version is. */
   readonly featureGate?: string | undefined;
+  /** Served though its version is not a stable one, unless `--runtime-config` says otherwise. */
+  readonly servedByDefault?: boolean | undefined;
   /** Seconds after which objects vanish (events). */
   readonly ttlSeconds?: number | undefined;
   /** Of custom resources. */

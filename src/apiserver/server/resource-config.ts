@@ -39,11 +39,11 @@ export interface KnownVersions {
 export class ResourceConfig {
   constructor(readonly overrides: ReadonlyMap<string, string> = new Map()) {}
 
-  isEnabled(resource: GroupVersionResource): boolean {
+  isEnabled(resource: GroupVersionResource & Pick<ResourceDefinition, 'servedByDefault'>): boolean {
     const version = groupVersionString(resource);
     // The core group's version has a slash before it here.
     const key = resource.group === '' ? `/${version}` : version;
-    return this.#own(`${key}/${resource.resource}`) ?? this.#own(key) ?? this.#matching(resource.version) ?? stable.test(resource.version);
+    return this.#own(`${key}/${resource.resource}`) ?? this.#own(key) ?? this.#matching(resource.version) ?? isOnByDefault(resource);
   }
 
   #own(key: string): boolean | undefined {
@@ -70,8 +70,12 @@ export class ResourceConfig {
 
   /** What of the groups would be on if nobody said otherwise. */
   switchedOff(groups: readonly ApiGroup[]): ApiGroup[] {
-    return selected(groups, (resource) => stable.test(resource.version) && !this.isEnabled(resource));
+    return selected(groups, (resource) => isOnByDefault(resource) && !this.isEnabled(resource));
   }
+}
+
+function isOnByDefault({ version, servedByDefault = false }: Pick<ResourceDefinition, 'version' | 'servedByDefault'>): boolean {
+  return servedByDefault || stable.test(version);
 }
 
 /** The groups with the resources that are wanted, and their versions; groups of which nothing is left are left out. */

@@ -1,12 +1,10 @@
-import { absentAdmissionPlugins, admissionPlugins } from '#cmd/builtin-plugins';
+import { admissionPlugins } from '#cmd/builtin-plugins';
 import { Check, Flag } from './flag.ts';
 import { nearestName } from './nearest-name.ts';
 import { readTable } from './tables.ts';
 
 interface PluginNames {
-  readonly order: readonly string[];
   readonly onByDefault: readonly string[];
-  readonly removedUpstream: readonly string[];
 }
 
 /** Which admission plugins are on. Upstream: apiserver/pkg/server/options/admission.go. */
@@ -14,9 +12,6 @@ export class AdmissionOptions {
   @Flag('enable-admission-plugins')
   @Check<AdmissionOptions>((names: readonly string[], { disableAdmissionPlugins }) => [
     ...unknownPlugins('enable-admission-plugins', names),
-    ...names
-      .filter((name) => !admissionPlugins.has(name) && isKnown(name))
-      .map((name) => `--enable-admission-plugins=${name} is not implemented yet`),
     ...names
       .filter((name) => disableAdmissionPlugins.includes(name))
       .map((name) => `${name} in enable-admission-plugins and disable-admission-plugins overlapped`),
@@ -42,7 +37,7 @@ export class AdmissionOptions {
   disableAdmissionPlugins: readonly string[] = [];
 
   /**
-   * The plugins that are on, in the order in which they run: upstream's default ones that are there, and what the flags say.
+   * The plugins that are on, in the order in which they run: upstream's default ones, and what the flags say.
    * ServiceAccount asks for accounts that kube-controller-manager makes: a server that is on its own (`standalone`) has it off
    * unless it is named, so that pods can be created on it.
    */
@@ -51,14 +46,6 @@ export class AdmissionOptions {
     const byDefault = pluginNames().onByDefault.filter((name) => !(standalone && name === 'ServiceAccount'));
     const on = new Set([...byDefault, ...this.enableAdmissionPlugins]);
     return [...admissionPlugins.keys()].filter((name) => on.has(name) && !this.disableAdmissionPlugins.includes(name));
-  }
-
-  /** Those that upstream has on by default, that are not switched off, and that are not there. */
-  absentPlugins(): string[] {
-    if (this.admissionControl.length > 0) return [];
-    return pluginNames().onByDefault.filter(
-      (name) => absentAdmissionPlugins.includes(name) && !this.disableAdmissionPlugins.includes(name),
-    );
   }
 }
 
@@ -69,15 +56,11 @@ function pluginNames(): PluginNames {
   return names;
 }
 
-function isKnown(name: string): boolean {
-  return admissionPlugins.has(name) || pluginNames().order.includes(name) || pluginNames().removedUpstream.includes(name);
-}
-
 function unknownPlugins(flag: string, wanted: readonly string[]): string[] {
   return wanted
-    .filter((name) => !isKnown(name))
+    .filter((name) => !admissionPlugins.has(name))
     .map((name) => {
-      const nearest = nearestName(name, [...pluginNames().order, ...pluginNames().removedUpstream]);
+      const nearest = nearestName(name, [...admissionPlugins.keys()]);
       return `${flag} plugin ${JSON.stringify(name)} is unknown${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
     });
 }

@@ -1,7 +1,7 @@
 import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
 import { type KnownVersions, resourceConfigErrors } from '#apiserver/server/resource-config';
 import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
-import { groups } from '#kubernetes/apis/groups';
+import { groupsWithRemovedApis } from '#kubernetes/apis/removed-apis';
 import { Check, Flag } from './flag.ts';
 
 /**
@@ -20,7 +20,6 @@ const retired: Readonly<Record<string, readonly string[]>> = {
   'events.k8s.io': ['v1beta1'],
   'flowcontrol.apiserver.k8s.io': ['v1beta3', 'v1beta2', 'v1beta1'],
   'node.k8s.io': ['v1beta1', 'v1alpha1'],
-  policy: ['v1beta1'],
   'rbac.authorization.k8s.io': ['v1beta1', 'v1alpha1'],
   'scheduling.k8s.io': ['v1beta1'],
   'storage.k8s.io': ['v1alpha1'],
@@ -36,7 +35,7 @@ const known: KnownVersions = {
 };
 
 function groupNamed(name: string): { readonly versions: readonly { readonly version: string }[] } | undefined {
-  return [...groups, apiExtensionsGroup, apiRegistrationGroup].find(({ group }) => group === name);
+  return [...groupsWithRemovedApis, apiExtensionsGroup, apiRegistrationGroup].find(({ group }) => group === name);
 }
 
 /** Which of the built-in APIs are served. Upstream: apiserver/pkg/server/options/api_enablement.go. */

@@ -199,11 +199,6 @@ describe('refused', () => {
       ['enable-admission-plugins plugin "NamespaceLivecycle" is unknown; did you mean NamespaceLifecycle?'],
     ],
     [
-      'a plugin that is not there yet',
-      ['--enable-admission-plugins=PodSecurityPolicy'],
-      ['--enable-admission-plugins=PodSecurityPolicy is not implemented yet'],
-    ],
-    [
       'a plugin on and off',
       ['--enable-admission-plugins=NamespaceLifecycle', '--disable-admission-plugins=NamespaceLifecycle'],
       ['NamespaceLifecycle in enable-admission-plugins and disable-admission-plugins overlapped'],

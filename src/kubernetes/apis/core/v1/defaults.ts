@@ -19,6 +19,7 @@ import type {
   ContainerStatus,
   DownwardAPIVolumeFile,
   Endpoints,
+  EnvVar,
   EphemeralContainer,
   HTTPGetAction,
   LimitRange,
@@ -147,13 +148,7 @@ export function defaultContainer(container: Container | EphemeralContainer): voi
   if (!container.terminationMessagePolicy) container.terminationMessagePolicy = 'File';
   const { ports, env, livenessProbe, readinessProbe, startupProbe, lifecycle } = container;
   if (ports !== undefined) for (const port of ports) if (!port.protocol) port.protocol = 'TCP';
-  if (env !== undefined) {
-    for (const { valueFrom } of env) {
-      if (valueFrom === undefined) continue;
-      if (valueFrom.fieldRef !== undefined && !valueFrom.fieldRef.apiVersion) valueFrom.fieldRef.apiVersion = 'v1';
-      if (valueFrom.fileKeyRef !== undefined) valueFrom.fileKeyRef.optional ??= false;
-    }
-  }
+  if (env !== undefined) defaultEnv(env);
   defaultResources(container.resources);
   if (livenessProbe !== undefined) defaultProbe(livenessProbe);
   if (readinessProbe !== undefined) defaultProbe(readinessProbe);
@@ -161,6 +156,14 @@ export function defaultContainer(container: Container | EphemeralContainer): voi
   if (lifecycle !== undefined) {
     defaultHttpGetAction(lifecycle.postStart?.httpGet);
     defaultHttpGetAction(lifecycle.preStop?.httpGet);
+  }
+}
+
+export function defaultEnv(env: readonly EnvVar[] = []): void {
+  for (const { valueFrom } of env) {
+    if (valueFrom === undefined) continue;
+    if (valueFrom.fieldRef !== undefined && !valueFrom.fieldRef.apiVersion) valueFrom.fieldRef.apiVersion = 'v1';
+    if (valueFrom.fileKeyRef !== undefined) valueFrom.fileKeyRef.optional ??= false;
   }
 }
 

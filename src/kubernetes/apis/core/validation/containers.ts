@@ -213,7 +213,8 @@ function checkHostPortConflicts(errors: FieldError[], containers: readonly Conta
   }
 }
 
-function validateVolumeMounts(
+/** `container`: whose mounts they are; empty where they are of none yet. */
+export function validateVolumeMounts(
   errors: FieldError[],
   mounts: readonly VolumeMount[],
   container: Container,

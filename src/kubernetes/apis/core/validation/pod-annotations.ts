@@ -56,7 +56,7 @@ function validateTolerationsAnnotation(errors: FieldError[], text: string, path:
   validateTolerations(errors, tolerations as Toleration[], path.child(tolerationsKey), options);
 }
 
-function validateSeccompAnnotation(errors: FieldError[], profile: string, path: Path): void {
+export function validateSeccompAnnotation(errors: FieldError[], profile: string, path: Path): void {
   if (profile === 'runtime/default' || profile === 'docker/default' || profile === 'unconfined') return;
   if (profile.startsWith('localhost/')) validateLocalDescendingPath(errors, profile.slice('localhost/'.length), path);
   else errors.push(invalid(path, profile, 'must be a valid seccomp profile'));
@@ -66,8 +66,14 @@ function validateAppArmorAnnotation(errors: FieldError[], key: string, profile: 
   const container = key.slice(appArmorPrefix.length);
   if (!allContainers(spec).some(({ name = '' }) => name === container))
     errors.push(invalid(path.key(key), container, 'container not found'));
+  const wrong = appArmorProfileError(profile);
+  if (wrong !== undefined) errors.push(invalid(path.key(key), profile, wrong));
+}
+
+/** What is wrong with an AppArmor profile of an annotation. Upstream: ValidateAppArmorProfileFormat. */
+export function appArmorProfileError(profile: string): string | undefined {
   const isValid = profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith('localhost/');
-  if (!isValid) errors.push(invalid(path.key(key), profile, `invalid AppArmor profile name: ${quote(profile)}`));
+  return isValid ? undefined : `invalid AppArmor profile name: ${quote(profile)}`;
 }
 
 /** Some annotations are as they were when the pod was made. */

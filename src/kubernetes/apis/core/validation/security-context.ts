@@ -139,10 +139,14 @@ function userNameErrors(name: string): readonly string[] {
 
 const sysctlPattern = '([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const sysctlSegment = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/;
-const sysctlMaxLength = 253;
+export const sysctlMaxLength = 253;
+
+export function isSysctlSegment(text: string): boolean {
+  return sysctlSegment.test(text);
+}
 
 function isValidSysctlName(name: string): boolean {
-  return name.length <= sysctlMaxLength && name.split(/[./]/).every((segment) => sysctlSegment.test(segment));
+  return name.length <= sysctlMaxLength && name.split(/[./]/).every(isSysctlSegment);
 }
 
 const ipcSysctls: ReadonlySet<string> = new Set([

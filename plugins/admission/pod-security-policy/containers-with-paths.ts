@@ -1,0 +1,22 @@
+import { fieldPath } from 'kubenest/sdk';
+import { type ContainerSort, containersOf } from '../pod-walker.ts';
+import type { SecuredContainer, SecuredPod } from './policy.ts';
+
+export type Path = ReturnType<typeof fieldPath>;
+
+const listOf: Readonly<Record<ContainerSort, string>> = {
+  container: 'containers',
+  'init container': 'initContainers',
+  'ephemeral container': 'ephemeralContainers',
+};
+
+/** The containers of all sorts, and where they are: `spec.initContainers[0]`. */
+export function* containersWithPaths(pod: SecuredPod): Iterable<{ readonly container: SecuredContainer; readonly path: Path }> {
+  let before: ContainerSort | undefined;
+  let index = 0;
+  for (const { sort, container } of containersOf(pod.spec)) {
+    index = sort === before ? index + 1 : 0;
+    before = sort;
+    yield { container, path: fieldPath('spec', listOf[sort]).index(index) };
+  }
+}

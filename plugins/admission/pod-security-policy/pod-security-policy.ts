@@ -1,0 +1,146 @@
+import {
+  AdmissionPlugin,
+  type Attributes,
+  Authorizer,
+  deepCopy,
+  type FieldError,
+  forbidden,
+  groupNames,
+  type Informer,
+  Informers,
+  inject,
+  replaceObject,
+  semanticDeepEqual,
+  type StatusError,
+  type UserInfo,
+} from 'kubenest/sdk';
+import { mutatePod } from './mutate.ts';
+import { isComplete, type Policy, type SecuredPod } from './policy.ts';
+import { validatePod } from './validate.ts';
+
+const validatedAnnotation = 'kubernetes.io/psp';
+const auditPrefix = 'podsecuritypolicy.policy.k8s.io/';
+
+/** Under which policy a pod is allowed, and how it looks then; or why it is under none. */
+type Verdict =
+  | { readonly policy: string; readonly pod: SecuredPod }
+  | { readonly policy?: undefined; readonly errors: readonly FieldError[] };
+
+/**
+ * Pods keep to a PodSecurityPolicy that their maker or their service account may `use`. Of all policies that allow a new pod
+ * the first by name counts that leaves it as it is, or else the first that fills in what it leaves open:
+ *
+ * | request | a policy allows the pod as it is | only with changes | none     |
+ * | ------- | -------------------------------- | ----------------- | -------- |
+ * | CREATE  | admitted                         | changed, admitted | denied   |
+ * | UPDATE  | admitted                         | denied            | denied   |
+ *
+ * Updates of owners and finalizers alone are let through, and subresources are not looked at.
+ * Upstream until 1.25: kubernetes/plugin/pkg/admission/security/podsecuritypolicy/admission.go.
+ */
+@AdmissionPlugin({ name: 'PodSecurityPolicy', match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }] })
+export class PodSecurityPolicy {
+  readonly #policies: Informer<Policy>;
+
+  constructor(
+    @inject(Informers) informers: Informers,
+    @inject(Authorizer) private readonly authorizer: Authorizer,
+  ) {
+    this.#policies = informers.for({ group: 'policy', resource: 'podsecuritypolicies' });
+  }
+
+  async admit(request: Attributes): Promise<void> {
+    if (request.operation !== 'CREATE') return;
+    const verdict = await this.#verdict(request, 'mutable');
+    if (verdict.policy === undefined) throw denied(request, `unable to admit pod: [${verdict.errors.join(' ')}]`);
+    const { metadata } = verdict.pod;
+    (metadata.annotations ??= {})[validatedAnnotation] = verdict.policy;
+    replaceObject(request.object, verdict.pod);
+    request.addAnnotation(`${auditPrefix}admit-policy`, verdict.policy);
+  }
+
+  async validate(request: Attributes): Promise<void> {
+    if (isOnlyMutatingGCFields(request)) return;
+    const verdict = await this.#verdict(request, 'fixed');
+    if (verdict.policy === undefined) throw denied(request, `unable to validate pod: [${verdict.errors.join(' ')}]`);
+    request.addAnnotation(`${auditPrefix}validate-policy`, verdict.policy);
+  }
+
+  async #verdict(request: Attributes, form: 'mutable' | 'fixed'): Promise<Verdict> {
+    const original = request.object as SecuredPod;
+    const hint = form === 'fixed' ? original.metadata.annotations?.[validatedAnnotation] : undefined;
+    const policies = sorted(this.#policies.list().filter(isComplete), hint);
+    if (policies.length === 0) throw denied(request, 'no providers available to validate pod request');
+    const failures: { readonly name: string; readonly errors: readonly FieldError[] }[] = [];
+    let changed: Extract<Verdict, { policy: string }> | undefined;
+    for (const policy of policies) {
+      const name = nameOf(policy);
+      const pod = deepCopy(original);
+      mutatePod(pod, policy);
+      const errors = validatePod(pod, policy);
+      if (errors.length > 0) {
+        failures.push({ name, errors });
+        continue;
+      }
+      const isChanged = !semanticDeepEqual(original, pod);
+      if (isChanged && (form === 'fixed' || changed)) continue;
+      if (!(await this.#mayUse(request, name))) continue;
+      if (!isChanged) return { policy: name, pod };
+      changed = { policy: name, pod };
+    }
+    return changed ?? { errors: await this.#errorsToTell(request, failures) };
+  }
+
+  /** Nobody learns of policies that they may not use. */
+  async #errorsToTell(
+    request: Attributes,
+    failures: readonly { readonly name: string; readonly errors: readonly FieldError[] }[],
+  ): Promise<FieldError[]> {
+    const told: FieldError[] = [];
+    for (const { name, errors } of failures) if (await this.#mayUse(request, name)) told.push(...errors);
+    return told;
+  }
+
+  async #mayUse({ user, namespace, object }: Attributes, name: string): Promise<boolean> {
+    const { serviceAccountName } = (object as SecuredPod).spec;
+    const users = serviceAccountName ? [serviceAccount(namespace, serviceAccountName), user] : [user];
+    for (const one of users) {
+      // RBAC rules from before policies had a group of their own.
+      for (const apiGroup of ['policy', 'extensions']) {
+        const resource = { apiGroup, apiVersion: '*', resource: 'podsecuritypolicies', subresource: '', namespace, name };
+        const { decision } = await this.authorizer.authorize({ ...resource, user: one, verb: 'use', isResourceRequest: true, path: '' });
+        if (decision === 'Allow') return true;
+      }
+    }
+    return false;
+  }
+}
+
+function denied(request: Attributes, message: string): StatusError {
+  return forbidden(request, `PodSecurityPolicy: ${message}`);
+}
+
+function nameOf({ metadata }: Policy): string {
+  return metadata.name ?? '';
+}
+
+/** By name; the one that allowed the pod before comes first. */
+function sorted(policies: readonly Policy[], hint: string | undefined): Policy[] {
+  const rank = (policy: Policy): number => (nameOf(policy) === hint ? 0 : 1);
+  return policies.toSorted((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+function serviceAccount(namespace: string, name: string): UserInfo {
+  const all = groupNames.serviceAccounts;
+  return { name: `system:serviceaccount:${namespace}:${name}`, groups: [all, `${all}:${namespace}`] };
+}
+
+/** Who may update and delete a pod may let the garbage collector do so. */
+function isOnlyMutatingGCFields({ object, oldObject }: Attributes): boolean {
+  if (!oldObject) return false;
+  const { ownerReferences, finalizers, selfLink, managedFields } = oldObject.metadata as Record<string, unknown>;
+  return semanticDeepEqual(
+    { ...object, metadata: { ...object.metadata, ownerReferences, finalizers, selfLink, managedFields } },
+    oldObject,
+  );
+}

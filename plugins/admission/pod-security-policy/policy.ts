@@ -1,0 +1,98 @@
+import type { KubeObject } from 'kubenest/sdk';
+import type { Container, Pod, PodSpec } from '../pod-walker.ts';
+
+/** Both ends are inside. */
+export interface IdRange {
+  readonly min: number;
+  readonly max: number;
+}
+/** What users or groups there may be. A policy of `MustRunAs` or `MayRunAs` has ranges. */
+export interface IdStrategy {
+  readonly rule: string;
+  readonly ranges?: readonly IdRange[];
+}
+export interface SELinuxOptions {
+  readonly level?: string;
+  readonly role?: string;
+  readonly type?: string;
+  readonly user?: string;
+}
+
+/** policy/v1beta1 PodSecurityPolicySpec, defaulted. */
+export interface PolicySpec {
+  readonly privileged?: boolean;
+  readonly defaultAddCapabilities?: readonly string[];
+  readonly requiredDropCapabilities?: readonly string[];
+  readonly allowedCapabilities?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly hostNetwork?: boolean;
+  readonly hostPorts?: readonly IdRange[];
+  readonly hostPID?: boolean;
+  readonly hostIPC?: boolean;
+  readonly seLinux: { readonly rule: string; readonly seLinuxOptions?: SELinuxOptions };
+  readonly runAsUser: IdStrategy;
+  readonly runAsGroup?: IdStrategy;
+  readonly supplementalGroups: IdStrategy;
+  readonly fsGroup: IdStrategy;
+  readonly readOnlyRootFilesystem?: boolean;
+  readonly defaultAllowPrivilegeEscalation?: boolean;
+  readonly allowPrivilegeEscalation?: boolean;
+  readonly allowedHostPaths?: readonly { readonly pathPrefix?: string; readonly readOnly?: boolean }[];
+  readonly allowedFlexVolumes?: readonly { readonly driver: string }[];
+  readonly allowedCSIDrivers?: readonly { readonly name: string }[];
+  readonly allowedUnsafeSysctls?: readonly string[];
+  readonly forbiddenSysctls?: readonly string[];
+  readonly allowedProcMountTypes?: readonly string[];
+  readonly runtimeClass?: { readonly allowedRuntimeClassNames?: readonly string[]; readonly defaultRuntimeClassName?: string };
+}
+export interface Policy extends KubeObject {
+  readonly spec: PolicySpec;
+}
+
+export interface Profile {
+  readonly type?: string;
+  readonly localhostProfile?: string;
+}
+/** The members that pods and containers share: what a container does not say, its pod says for it. */
+interface CommonSecurityContext {
+  seLinuxOptions?: SELinuxOptions;
+  runAsUser?: number;
+  runAsGroup?: number;
+  runAsNonRoot?: boolean;
+  seccompProfile?: Profile;
+  appArmorProfile?: Profile;
+}
+export interface PodSecurityContext extends CommonSecurityContext {
+  supplementalGroups?: number[];
+  fsGroup?: number;
+  sysctls?: readonly { readonly name: string }[];
+}
+export interface Capabilities {
+  readonly add?: readonly string[];
+  readonly drop?: readonly string[];
+}
+export interface ContainerSecurityContext extends CommonSecurityContext {
+  privileged?: boolean;
+  capabilities?: Capabilities;
+  readOnlyRootFilesystem?: boolean;
+  allowPrivilegeEscalation?: boolean;
+  procMount?: string;
+}
+
+export interface SecuredContainer extends Container {
+  securityContext?: ContainerSecurityContext;
+  ports?: readonly { readonly hostPort?: number }[];
+}
+export interface SecuredPod extends Pod {
+  spec: PodSpec & { securityContext?: PodSecurityContext; hostNetwork?: boolean; hostPID?: boolean; hostIPC?: boolean };
+}
+
+/** Whether pods can be held against a policy at all: validation does not see to it that there is a range, or SELinux options. */
+export function isComplete({ spec }: Policy): boolean {
+  const { runAsUser, runAsGroup, supplementalGroups, fsGroup, seLinux } = spec;
+  const hasRanges = (strategy: IdStrategy | undefined): boolean =>
+    (strategy?.rule !== 'MustRunAs' && strategy?.rule !== 'MayRunAs') || (strategy.ranges ?? []).length > 0;
+  return (
+    [runAsUser, runAsGroup, supplementalGroups, fsGroup].every(hasRanges) && (seLinux.rule !== 'MustRunAs' || !!seLinux.seLinuxOptions)
+  );
+}

@@ -1,0 +1,120 @@
+import { type FieldError, fieldPath, getOwn, invalid } from 'kubenest/sdk';
+import type { Volume } from '../pod-walker.ts';
+import type { PolicySpec, SecuredPod } from './policy.ts';
+import { containersWithPaths, type Path } from './containers-with-paths.ts';
+
+/** In upstream's order. The names are those of the fields of a volume. */
+const volumeTypes = [
+  'hostPath',
+  'emptyDir',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'gitRepo',
+  'secret',
+  'nfs',
+  'iscsi',
+  'glusterfs',
+  'persistentVolumeClaim',
+  'rbd',
+  'flexVolume',
+  'cinder',
+  'cephfs',
+  'flocker',
+  'downwardAPI',
+  'fc',
+  'azureFile',
+  'configMap',
+  'vsphereVolume',
+  'quobyte',
+  'azureDisk',
+  'photonPersistentDisk',
+  'storageos',
+  'projected',
+  'portworxVolume',
+  'scaleIO',
+  'csi',
+  'ephemeral',
+] as const;
+
+interface ProjectedSource {
+  readonly serviceAccountToken?: { readonly path?: string; readonly audience?: string };
+  readonly configMap?: { readonly name?: string };
+  readonly downwardAPI?: {
+    readonly items?: readonly {
+      readonly path?: string;
+      readonly fieldRef?: { readonly apiVersion?: string; readonly fieldPath?: string };
+    }[];
+  };
+}
+
+/** Volumes of which no policy knows (`image`) need `*`. */
+export function validateVolumes(pod: SecuredPod, spec: PolicySpec): FieldError[] {
+  return (pod.spec.volumes ?? []).flatMap((volume, i) => volumeErrors(pod, volume, spec, fieldPath('spec', 'volumes').index(i)));
+}
+
+function volumeErrors(pod: SecuredPod, volume: Volume, spec: PolicySpec, path: Path): FieldError[] {
+  const field = volumeTypes.find((one) => volume[one] !== undefined);
+  const allowed = spec.volumes ?? [];
+  if (!field) return allowed.includes('*') ? [] : [invalid(path, '', `unknown volume type for volume: ${volume.name}`)];
+  const type = field === 'cephfs' ? 'cephFS' : field;
+  const isAllowed = allowed.includes('*') || allowed.includes(type) || (allowed.includes('secret') && isServiceAccountToken(volume));
+  if (!isAllowed) return [invalid(path, type, `${type} volumes are not allowed to be used`)];
+  switch (type) {
+    case 'hostPath':
+      return hostPathErrors(pod, volume, spec, path);
+    case 'flexVolume':
+      return driverErrors(
+        volume,
+        type,
+        spec.allowedFlexVolumes?.map(({ driver }) => driver),
+        path.child('driver'),
+        'Flexvolume driver',
+      );
+    case 'csi':
+      return driverErrors(
+        volume,
+        type,
+        spec.allowedCSIDrivers?.map(({ name }) => name),
+        path.child('csi', 'driver'),
+        'Inline CSI driver',
+      );
+    default:
+      return [];
+  }
+}
+
+function driverErrors(volume: Volume, type: string, allowed: readonly string[] = [], path: Path, title: string): FieldError[] {
+  const driver = String((getOwn(volume, type) as { driver?: string }).driver ?? '');
+  return allowed.length === 0 || allowed.includes(driver) ? [] : [invalid(path, driver, `${title} is not allowed to be used`)];
+}
+
+function hostPathErrors(pod: SecuredPod, volume: Volume, { allowedHostPaths = [] }: PolicySpec, path: Path): FieldError[] {
+  const { path: hostPath = '' } = volume['hostPath'] as { readonly path?: string };
+  const matching = allowedHostPaths.filter(({ pathPrefix = '' }) => hasPathPrefix(hostPath, pathPrefix));
+  if (allowedHostPaths.length === 0 || matching.some(({ readOnly }) => !readOnly)) return [];
+  if (matching.length === 0) return [invalid(path.child('hostPath', 'pathPrefix'), hostPath, 'is not allowed to be used')];
+  return Array.from(containersWithPaths(pod)).flatMap(({ container, path: at }) =>
+    (container.volumeMounts ?? []).flatMap(({ name, readOnly }, i) =>
+      name === volume.name && !readOnly ? [invalid(at.child('volumeMounts').index(i).child('readOnly'), false, 'must be read-only')] : [],
+    ),
+  );
+}
+
+/** `/foo` is a prefix of `/foo` and `/foo/bar`, not of `/food`. */
+function hasPathPrefix(path: string, prefix: string): boolean {
+  return `${path.replace(/\/$/, '')}/`.startsWith(`${prefix.replace(/\/$/, '')}/`);
+}
+
+/** A projected volume as the plugin ServiceAccount makes it: it gives what a secret of a service account gave before. */
+function isServiceAccountToken({ projected }: Volume): boolean {
+  return projected !== undefined && ((projected.sources ?? []) as readonly ProjectedSource[]).every(isServiceAccountTokenSource);
+}
+
+function isServiceAccountTokenSource({ serviceAccountToken: token, configMap, downwardAPI }: ProjectedSource): boolean {
+  if (!token && !configMap && !downwardAPI) return false;
+  if (token && (token.path !== 'token' || token.audience)) return false;
+  if (configMap && configMap.name !== 'kube-root-ca.crt') return false;
+  return (downwardAPI?.items ?? []).every(
+    ({ path, fieldRef }) => path === 'namespace' && fieldRef?.apiVersion === 'v1' && fieldRef.fieldPath === 'metadata.namespace',
+  );
+}

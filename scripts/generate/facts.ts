@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Table = Record<string, Json>;
+
+/** A file of the facts; `path` is joined. */
+export function read(...path: string[]): Table {
+  return JSON.parse(readFileSync(join(...path), 'utf8'));
+}
