@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Authority, type KeyPair } from '#cmd/certificates/issue';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
@@ -37,7 +37,7 @@ interface Seen {
 }
 
 /** What the webhook server answers, by the path without its query: the response of a review, or something else. */
-type Answer = (review: Review) => Json | 'hang' | 'redirect' | 'broken' | 'garbage';
+type Answer = (review: Review) => Json | 'hang' | 'redirect' | 'broken' | 'garbage' | Promise<Json>;
 const answers = new Map<string, Answer>();
 const seen: Seen[] = [];
 
@@ -57,7 +57,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   const path = (request.url ?? '').split('?', 1)[0] as string;
   const client = (request.socket as TLSSocket).getPeerCertificate().subject?.CN as string | undefined;
   seen.push({ path, review, authorization: request.headers.authorization, client });
-  const answer = answers.get(path)?.(review) ?? { allowed: true };
+  const answer = (await answers.get(path)?.(review)) ?? { allowed: true };
   if (answer === 'hang') return;
   if (answer === 'redirect') return void response.writeHead(302, { location: '/elsewhere' }).end();
   if (answer === 'broken') return void response.writeHead(500).end('secret of the webhook');
@@ -425,4 +425,24 @@ describe('ValidatingAdmissionWebhook', () => {
     expect(late.map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => 500));
     expect(late[0]?.body.message).toMatch(/\?timeout=1s": context deadline exceeded$/);
   });
+
+  it('holds nobody else up while a thousand requests wait for one that hangs', async () => {
+    const thousand = 1_000;
+    const { promise: released, resolve: release } = Promise.withResolvers<Json>();
+    answers.set('/held', () => released);
+    await hooks('validating', {
+      name: 'held.example.com',
+      path: '/held',
+      timeoutSeconds: 30,
+      namespaceSelector: { matchLabels: { hooked: 'yes' } },
+    });
+    const held = Array.from({ length: thousand }, () => createConfigMap({}, { namespace: 'labelled' }));
+    await vi.waitFor(() => expect(seen).toHaveLength(thousand), { timeout: 25_000, interval: 50 });
+    const others = await Promise.all(Array.from({ length: 100 }, () => createConfigMap()));
+    expect(new Set(others.map(({ status }) => status))).toEqual(new Set([201]));
+    const first = await Promise.race([...held, Promise.resolve('all wait')]);
+    expect(first).toBe('all wait');
+    release({ allowed: true });
+    expect(new Set((await Promise.all(held)).map(({ status }) => status))).toEqual(new Set([201]));
+  }, 60_000);
 });
