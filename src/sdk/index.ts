@@ -47,6 +47,7 @@ export { type PolicyServices, ValidatingPolicies } from '#apiserver/admission/po
 export { PluginReinvocation } from '#apiserver/admission/plugin-reinvocation';
 export type { Reinvocation } from '#apiserver/admission/reinvocation';
 export { replaceObject } from '#apiserver/admission/replace-object';
+export { matchingRules, type NamedRuleWithOperations } from '#apiserver/admission/resource-rules';
 export { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 export { applyJsonPatch, decodeJsonPatch } from '#apimachinery/patch/json-patch';
 export { getOwn, setOwn } from '#apimachinery/patch/own-property';

@@ -4,8 +4,8 @@ import {
   type GroupVersionResource,
   type LabelSelector,
   labelSelectorAsSelector,
+  matchingRules,
 } from 'kubenest/sdk';
-import { matchesRule } from './rules.ts';
 import type { WebhookConfiguration, WebhookSpec } from './webhook-types.ts';
 
 /** One webhook of a configuration, made ready when the configuration changes. */
@@ -61,11 +61,6 @@ function parsed(source: WebhookSpec['namespaceSelector']): LabelSelector | Error
 /** How a webhook wants to see a request by its rules; undefined if it does not. */
 export function invocationOf(hook: Hook, request: Attributes): Invocation | undefined {
   const { rules = [], matchPolicy } = hook.spec;
-  if (rules.some((rule) => matchesRule(rule, request, request.resource))) return { hook, resource: request.resource, kind: request.kind };
-  if (matchPolicy !== 'Equivalent') return undefined;
-  for (const rule of rules) {
-    const other = request.forms.equivalents.find(({ resource }) => matchesRule(rule, request, resource));
-    if (other) return { hook, resource: other.resource, kind: other.kind };
-  }
-  return undefined;
+  const [found] = matchingRules(rules, matchPolicy !== 'Equivalent', request);
+  return found && { hook, resource: found.resource, kind: found.kind };
 }

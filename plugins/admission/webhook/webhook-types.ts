@@ -1,13 +1,6 @@
-import type { KubeObject, LabelSelectorSource } from 'kubenest/sdk';
+import type { KubeObject, LabelSelectorSource, NamedRuleWithOperations } from 'kubenest/sdk';
 
 /** admissionregistration.k8s.io/v1. */
-export interface Rule {
-  readonly operations?: readonly string[];
-  readonly apiGroups?: readonly string[];
-  readonly apiVersions?: readonly string[];
-  readonly resources?: readonly string[];
-  readonly scope?: string;
-}
 export interface MatchCondition {
   readonly name: string;
   readonly expression: string;
@@ -22,7 +15,7 @@ export interface ClientConfig {
 export interface WebhookSpec {
   readonly name: string;
   readonly clientConfig: ClientConfig;
-  readonly rules?: readonly Rule[];
+  readonly rules?: readonly NamedRuleWithOperations[];
   readonly failurePolicy?: string;
   readonly matchPolicy?: string;
   readonly namespaceSelector?: LabelSelectorSource;

@@ -5,14 +5,20 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import type { Attributes } from '#apiserver/admission/attributes';
 import type { EquivalentResource } from '#apiserver/admission/object-forms';
 import type { Informer } from '#apiserver/registry/informers';
-import { matchingRules, matchOfName, type ResourceRule, type RuleMatch, type RuleRequest } from './resource-rules.ts';
+import {
+  matchingRules,
+  matchOfName,
+  type NamedRuleWithOperations,
+  type RuleMatch,
+  type RuleRequest,
+} from '#apiserver/admission/resource-rules';
 
 /** Upstream: admissionregistration.k8s.io MatchResources, with its defaults. */
 export interface MatchResourcesSource {
   readonly namespaceSelector?: LabelSelectorSource;
   readonly objectSelector?: LabelSelectorSource;
-  readonly resourceRules?: readonly ResourceRule[];
-  readonly excludeResourceRules?: readonly ResourceRule[];
+  readonly resourceRules?: readonly NamedRuleWithOperations[];
+  readonly excludeResourceRules?: readonly NamedRuleWithOperations[];
   readonly matchPolicy?: string;
 }
 

@@ -1,10 +1,10 @@
 /** Rules about resources, of policies and webhooks. Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go, plugin/policy/matching. */
 import type { GroupVersionResource } from '#apimachinery/meta/types';
-import type { Attributes } from '#apiserver/admission/attributes';
-import type { EquivalentResource } from '#apiserver/admission/object-forms';
+import type { Attributes } from './attributes.ts';
+import type { EquivalentResource } from './object-forms.ts';
 
 /** Upstream: admissionregistration.k8s.io NamedRuleWithOperations. */
-export interface ResourceRule {
+export interface NamedRuleWithOperations {
   readonly apiGroups?: readonly string[];
   readonly apiVersions?: readonly string[];
   readonly resources?: readonly string[];
@@ -28,7 +28,7 @@ function has(list: readonly string[] | undefined, value: string): boolean {
   return list !== undefined && (list.includes('*') || list.includes(value));
 }
 
-function matchesResource(rule: ResourceRule, resource: string, subresource: string): boolean {
+function matchesResource(rule: NamedRuleWithOperations, resource: string, subresource: string): boolean {
   return (rule.resources ?? []).some((wanted) => {
     const slash = wanted.indexOf('/');
     const [wantedResource, wantedSubresource] = slash < 0 ? [wanted, ''] : [wanted.slice(0, slash), wanted.slice(slash + 1)];
@@ -37,14 +37,14 @@ function matchesResource(rule: ResourceRule, resource: string, subresource: stri
 }
 
 /** A namespace belongs to no namespace here, though requests about it name one. */
-function matchesScope({ scope = '*' }: ResourceRule, resource: GroupVersionResource, namespace: string): boolean {
+function matchesScope({ scope = '*' }: NamedRuleWithOperations, resource: GroupVersionResource, namespace: string): boolean {
   if (scope === '*') return true;
   const isNamespace = resource.group === '' && resource.resource === 'namespaces';
   return scope === 'Namespaced' ? !isNamespace && namespace !== '' : isNamespace || namespace === '';
 }
 
 /** Whether a rule fits a request that was made by a resource. */
-function matches(rule: ResourceRule, request: RuleRequest, resource: GroupVersionResource): boolean {
+function matches(rule: NamedRuleWithOperations, request: RuleRequest, resource: GroupVersionResource): boolean {
   return (
     matchesScope(rule, resource, request.namespace) &&
     has(rule.operations, request.operation) &&
@@ -55,8 +55,8 @@ function matches(rule: ResourceRule, request: RuleRequest, resource: GroupVersio
 }
 
 /** All rules that fit a request, in order: those that name its resource first, then, unless `exact`, those that name another version or group of it. */
-export function matchingRules(rules: readonly ResourceRule[], exact: boolean, request: RuleRequest): RuleMatch[] {
-  const match = (rule: ResourceRule, { resource, kind }: EquivalentResource): RuleMatch[] =>
+export function matchingRules(rules: readonly NamedRuleWithOperations[], exact: boolean, request: RuleRequest): RuleMatch[] {
+  const match = (rule: NamedRuleWithOperations, { resource, kind }: EquivalentResource): RuleMatch[] =>
     matches(rule, request, resource) ? [{ resource, kind, names: new Set(rule.resourceNames) }] : [];
   const own = rules.flatMap((rule) => match(rule, request));
   if (exact) return own;
