@@ -4,6 +4,7 @@ import {
   Authorizer,
   Informers,
   inject,
+  Metrics,
   ServedKinds,
   ShutdownSignal,
   ValidatingPolicies,
@@ -22,8 +23,9 @@ export class ValidatingAdmissionPolicy {
     @inject(ServedKinds) kinds: ServedKinds,
     @inject(Authorizer) authorizer: Authorizer,
     @inject(ShutdownSignal) shutdown: ShutdownSignal,
+    @inject(Metrics) metrics: Metrics,
   ) {
-    this.#policies = new ValidatingPolicies({ informers, kinds, authorizer, shutdown });
+    this.#policies = new ValidatingPolicies({ informers, kinds, authorizer, shutdown, metrics });
   }
 
   validate(request: Attributes): void | Promise<void> {

@@ -254,6 +254,26 @@ describe('validating policies', () => {
     expect(response.headers.get('warning')).toBe(`299 - "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'p': beware"`);
   });
 
+  it('counts what was not met under the names of upstream', async () => {
+    const actions = { validationActions: ['Audit', 'Warn'] };
+    await validating('counted', { validations: [{ expression: 'false' }, { expression: 'true' }] }, actions);
+    await validating('ignored', { failurePolicy: 'Ignore', validations: [{ expression: 'object.data.missing == "x"' }] });
+    await validating('refused', { validations: [{ expression: 'object.data.missing == "x"' }] });
+    const { status } = await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'counted' } } });
+    expect(status).toBe(422);
+    const text = await (await cluster.fetch('/metrics')).text();
+    const counts = text.matchAll(
+      /check_total\{policy="(counted|ignored|refused)",policy_binding="\w+",error_type="(\w+)",enforcement_action="(\w+)"\} (\d)/g,
+    );
+    expect(Array.from(counts, ([, ...values]) => values.join(' ')).sort()).toEqual([
+      'counted invalid_error audit 1',
+      'counted invalid_error warn 1',
+      'ignored invalid_error allow 1',
+      'refused invalid_error deny 1',
+    ]);
+    expect(text).toMatch(/apiserver_validating_admission_policy_check_duration_seconds_count\{policy="counted"/);
+  });
+
   it('sees objects in the version that its rule names', async () => {
     const rule = { apiGroups: ['autoscaling'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['horizontalpodautoscalers'] };
     const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';

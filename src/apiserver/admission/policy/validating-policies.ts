@@ -8,9 +8,11 @@ import { AuthorizerValue } from '#apiserver/cel/library/authz';
 import { settled } from '#apiserver/cel/runtime/frame';
 import type { Informer, Informers } from '#apiserver/registry/informers';
 import type { ServedKinds } from '#apiserver/registry/served-kinds';
+import type { Metrics } from '#apiserver/server/metrics/metrics';
 import { ConfigurationFailure, type Invocation, invocationsOf, namespaceObjectOf, VisibleObjects } from './invocations.ts';
 import { type PolicyCandidate, PolicySource } from './policy-source.ts';
 import type { Policy, PolicyBinding, ValidatingPolicySpec } from './policy-types.ts';
+import { type EnforcementAction, ValidatingPolicyMetrics } from './validating-policy-metrics.ts';
 import { type PublishedAnnotation, type ValidateResult, ValidatingPolicy } from './validating-policy.ts';
 
 export interface PolicyServices {
@@ -30,16 +32,19 @@ interface Denial {
 }
 
 const failureAnnotation = 'validation.policy.admission.k8s.io/validation_failure';
+const enforcements: Readonly<Record<string, EnforcementAction>> = { Deny: 'deny', Audit: 'audit', Warn: 'warn' };
 const maxAnnotationBytes = 10 * 1024;
 const codes: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 401, RequestEntityTooLarge: 413, Invalid: 422 };
 
 export class ValidatingPolicies {
   readonly #source: PolicySource<ValidatingPolicySpec, ValidatingPolicy>;
   readonly #namespaces: Informer;
+  readonly #metrics: ValidatingPolicyMetrics;
 
-  constructor(readonly services: PolicyServices) {
+  constructor(readonly services: PolicyServices & { readonly metrics: Metrics }) {
     const { informers, shutdown } = services;
     this.#source = new PolicySource(informers, shutdown, 'validatingadmissionpolicies', (spec) => new ValidatingPolicy(spec));
+    this.#metrics = new ValidatingPolicyMetrics(services.metrics);
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
   }
 
@@ -49,7 +54,9 @@ export class ValidatingPolicies {
     if (candidates.length === 0) return;
     const authorizer = new AuthorizerValue(request.user, this.services.authorizer);
     const results = settled(() => this.#evaluate(request, candidates, authorizer));
-    return results instanceof Promise ? results.then((found) => enforce(request, found)) : enforce(request, results);
+    return results instanceof Promise
+      ? results.then((found) => enforce(request, found, this.#metrics))
+      : enforce(request, results, this.#metrics);
   }
 
   /** Changes nothing. Throws Suspended. */
@@ -77,30 +84,34 @@ export class ValidatingPolicies {
 }
 
 /** Warns, publishes and denies as the bindings say. */
-function enforce(request: Attributes, results: readonly (Evaluated | ConfigurationFailure)[]): void {
+function enforce(request: Attributes, results: readonly (Evaluated | ConfigurationFailure)[], metrics: ValidatingPolicyMetrics): void {
   const denials: Denial[] = [];
   for (const found of results) {
     if (found instanceof ConfigurationFailure) denials.push(found);
-    else denials.push(...act(request, found));
+    else denials.push(...act(request, found, metrics));
   }
   publish(request, results);
   const first = denials[0];
   if (first) throw denial(request, first);
 }
 
-function act(request: Attributes, { policy, binding, result }: Evaluated): Denial[] {
+function act(request: Attributes, { policy, binding, result }: Evaluated, metrics: ValidatingPolicyMetrics): Denial[] {
   const denials: Denial[] = [];
   const actions = binding.spec?.validationActions ?? [];
   const name = `${policy.metadata.name} with binding ${binding.metadata.name}`;
-  result.decisions.forEach(({ admitted, message, reason, parts = [] }, expressionIndex) => {
+  result.decisions.forEach((decision, expressionIndex) => {
+    const { admitted, message, reason, failed, parts = [] } = decision;
     request.trace?.note({
       kind: 'policy',
       name,
       verdict: admitted ? 'holds' : `does not hold (${actions.join(', ')})`,
       ...(!admitted && { reason: message, details: Object.fromEntries(parts.map(({ expression, value }) => [expression, value])) }),
     });
+    if (admitted && failed) metrics.observe(policy, binding, decision, 'allow');
     if (admitted) return;
     for (const action of actions) {
+      const enforced = Object.hasOwn(enforcements, action) ? enforcements[action] : undefined;
+      if (enforced) metrics.observe(policy, binding, decision, enforced);
       if (action === 'Deny') denials.push({ policy, binding, message, reason });
       if (action === 'Audit') {
         const failure = {
@@ -118,7 +129,12 @@ function act(request: Attributes, { policy, binding, result }: Evaluated): Denia
         );
     }
   });
-  for (const annotation of result.annotations) if ('error' in annotation) denials.push({ policy, binding, message: annotation.error });
+  for (const annotation of result.annotations) {
+    if (!('error' in annotation)) continue;
+    const { error: message, seconds } = annotation;
+    metrics.observe(policy, binding, { message, seconds }, 'deny');
+    denials.push({ policy, binding, message });
+  }
   return denials;
 }
 

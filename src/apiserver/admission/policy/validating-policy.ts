@@ -19,12 +19,16 @@ export interface PolicyDecision {
   readonly message: string;
   /** Of the Status; empty: Invalid. */
   readonly reason: string;
+  /** It could not be evaluated: `message` says why, though failures may be ignored. */
+  readonly failed?: boolean;
+  /** What the evaluation took. */
+  readonly seconds: number;
   /** Of a request that is traced: what made the expression false. */
   readonly parts?: readonly PartValue[];
 }
 
 /** What became of an audit annotation that has something to tell. */
-export type PublishedAnnotation = { readonly key: string; readonly value: string } | { readonly error: string };
+export type PublishedAnnotation = { readonly key: string; readonly value: string } | { readonly error: string; readonly seconds: number };
 
 export interface ValidateResult {
   /** One for each validation, in order; or a single one if it did not come to them. */
@@ -40,7 +44,6 @@ interface CompiledValidation {
 }
 
 const nothing: ValidateResult = { decisions: [], annotations: [] };
-const admitted: PolicyDecision = { admitted: true, message: '', reason: '' };
 
 export class ValidatingPolicy {
   readonly #variables: ReadonlyMap<string, CompiledExpression>;
@@ -84,22 +87,22 @@ export class ValidatingPolicy {
     }
   }
 
-  #failed(message: string): PolicyDecision {
-    return { admitted: this.#ignoresFailures, message, reason: '' };
+  #failed(message: string, seconds = 0): PolicyDecision {
+    return { admitted: this.#ignoresFailures, message, reason: '', failed: true, seconds };
   }
 
   #decide(input: EvaluationInput): PolicyDecision[] {
     const evaluation = new BudgetedEvaluation(new AdmissionActivation(input, this.#variables), runtimeCELCostBudget);
-    const results = this.#validations.map(({ condition }) => evaluation.evaluate(condition));
+    const results = this.#validations.map(({ condition }) => timed(() => evaluation.evaluate(condition)));
     const messages = this.#messages({ ...input, authorizer: undefined }, evaluation.budget);
-    return results.map(({ value, error }, at) => {
-      if (error !== undefined) return this.#failed(error);
-      if (messages instanceof OutOfBudget) return this.#failed(`failed messageExpression: ${messages.message}`);
-      if (value === true) return admitted;
+    return results.map(({ value, error, seconds }, at) => {
+      if (error !== undefined) return this.#failed(error, seconds);
+      if (messages instanceof OutOfBudget) return this.#failed(`failed messageExpression: ${messages.message}`, seconds);
+      if (value === true) return { admitted: true, message: '', reason: '', seconds };
       const validation = this.#validations[at]!;
       const message = messages[at] || validation.message.trim() || `failed expression: ${validation.condition.expression.trim()}`;
       const parts = input.request.trace && validation.condition.explain(evaluation.activation);
-      return { admitted: false, message, reason: validation.reason || 'Invalid', ...(parts && { parts }) };
+      return { admitted: false, message, reason: validation.reason || 'Invalid', seconds, ...(parts && { parts }) };
     });
   }
 
@@ -122,10 +125,15 @@ export class ValidatingPolicy {
     const activation = new AdmissionActivation({ ...input, authorizer: undefined }, this.#variables);
     const evaluation = new BudgetedEvaluation(activation, runtimeCELCostBudget);
     return this.#annotations.flatMap(({ key, expression }): PublishedAnnotation[] => {
-      const { value, error } = evaluation.evaluate(expression);
-      if (error !== undefined) return this.#ignoresFailures ? [] : [{ error }];
+      const { value, error, seconds } = timed(() => evaluation.evaluate(expression));
+      if (error !== undefined) return this.#ignoresFailures ? [] : [{ error, seconds }];
       const text = typeof value === 'string' ? value.trim() : '';
       return text === '' ? [] : [{ key, value: text }];
     });
   }
+}
+
+function timed<T extends object>(evaluate: () => T): T & { readonly seconds: number } {
+  const began = performance.now();
+  return { ...evaluate(), seconds: (performance.now() - began) / 1_000 };
 }
