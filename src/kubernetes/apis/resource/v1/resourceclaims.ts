@@ -2,6 +2,7 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn } from '#kubernetes/apis/columns';
 import { validateResourceClaim, validateResourceClaimUpdate } from '#kubernetes/apis/resource/validation/resource-claim';
+import { validateResourceClaimStatusUpdate } from '#kubernetes/apis/resource/validation/resource-claim-status';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { AllocatedDeviceStatus, ResourceClaim } from '#kubernetes/schema/resource_v1.gen';
 import { defaultResourceClaim } from './defaults.ts';
@@ -38,6 +39,9 @@ export default defineResource<ResourceClaim>({
     ageColumn,
   ],
   subresources: {
-    status: statusSubresource({ metadata: 'keep', strategy: { prepareForUpdate: dropDeallocatedDevices } }),
+    status: statusSubresource({
+      metadata: 'keep',
+      strategy: { prepareForUpdate: dropDeallocatedDevices, validateUpdate: validateResourceClaimStatusUpdate },
+    }),
   },
 });

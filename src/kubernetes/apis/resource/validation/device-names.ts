@@ -70,7 +70,7 @@ export function validateItems<T>(
   else for (const [i, item] of (items ?? []).entries()) validateItem(errors, item, path.index(i));
 }
 
-/** `validateItems` of items that differ by their key. */
+/** `validateItems` of items that differ by their key; `show` makes what the message prints of it. */
 export function validateDistinctItems<T>(
   errors: FieldError[],
   items: readonly T[] | undefined,
@@ -78,13 +78,14 @@ export function validateDistinctItems<T>(
   path: Path,
   keyOf: (item: T) => string,
   validateItem: ValidateItem<T>,
+  show: (key: string) => unknown = (key) => key,
 ): void {
   validateItems(errors, items, max, path, validateItem);
   if ((items ?? []).length > max) return;
   const seen = new Set<string>();
   for (const [i, item] of (items ?? []).entries()) {
     const key = keyOf(item);
-    if (seen.has(key)) errors.push(duplicate(path.index(i), key));
+    if (seen.has(key)) errors.push(duplicate(path.index(i), show(key)));
     seen.add(key);
   }
 }

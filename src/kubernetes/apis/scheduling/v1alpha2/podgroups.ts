@@ -15,6 +15,16 @@ function stateOf({ status }: PodGroup): string {
   return scheduled.status === 'True' ? 'Scheduled' : 'Unschedulable';
 }
 
+function defaultPodGroup({ spec }: PodGroup): void {
+  if (spec) spec.disruptionMode ??= 'Pod';
+}
+
+/** Upstream stores a group without what is dropped, and reads it with its defaults. */
+function dropDisabled(group: PodGroup): void {
+  dropDisabledFields(group.spec);
+  defaultPodGroup(group);
+}
+
 export default defineResource<PodGroup>({
   group: 'scheduling.k8s.io',
   version: 'v1alpha2',
@@ -24,9 +34,10 @@ export default defineResource<PodGroup>({
   storageVersionHash: 'YYgX3v5V204=',
   schema: 'scheduling_v1alpha2.PodGroup',
   storagePath: 'podgroups',
+  defaults: defaultPodGroup,
   strategy: withoutStatus({
-    prepareForCreate: ({ spec }) => dropDisabledFields(spec),
-    prepareForUpdate: ({ spec }) => dropDisabledFields(spec),
+    prepareForCreate: dropDisabled,
+    prepareForUpdate: dropDisabled,
     validate: validatePodGroup,
     validateUpdate: validatePodGroupUpdate,
   }),
