@@ -2,8 +2,9 @@
 // command a line and answers with one line each:
 //
 //	create N M   creates config maps N up to M, 20 at a time
-//	await SUM    waits until the informer holds as many objects, and tells how many were added, updated and deleted in all
-//	touch N      updates one through the store's last copy, again after conflicts
+//	await N      waits until the informer and its handler know as many objects for a while, and tells how many were added,
+//	             updated and deleted in all
+//	touch N      updates one, again after conflicts
 //	delete N     deletes one
 package main
 
@@ -70,9 +71,19 @@ func main() {
 			group.Wait()
 			fmt.Println("created")
 		case "await":
-			for deadline := time.Now().Add(time.Minute); len(informer.GetStore().ListKeys()) != first; time.Sleep(20 * time.Millisecond) {
+			// Handlers are told after the store, of a list that came anew in any order: nothing more comes in a while.
+			seen := func() [4]int {
+				return [4]int{len(informer.GetStore().ListKeys()), int(added.Load()), int(updated.Load()), int(deleted.Load())}
+			}
+			deadline := time.Now().Add(time.Minute)
+			for before := seen(); ; before = seen() {
+				time.Sleep(time.Second)
+				now := seen()
+				if now == before && now[0] == first && now[1]-now[3] == first {
+					break
+				}
 				if time.Now().After(deadline) {
-					log.Fatalf("%d objects after a minute, not %d", len(informer.GetStore().ListKeys()), first)
+					log.Fatalf("%d objects after a minute, not %d", now[0], first)
 				}
 			}
 			fmt.Printf("%d added, %d updated, %d deleted\n", added.Load(), updated.Load(), deleted.Load())
