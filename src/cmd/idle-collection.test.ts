@@ -20,7 +20,9 @@ function play(seconds: readonly (readonly [utilization: number, megabytes: numbe
     bytes: () => bytes,
     collect() {
       collected.push(now);
+      const isSmall = bytes < 400 * megabyte;
       bytes = 40 * megabyte;
+      return isSmall;
     },
   });
   expect(collection).toBeDefined();
@@ -72,12 +74,21 @@ it.each([
     ] as const,
     collected: [0, 3],
   },
+  {
+    name: 'a large heap, and then what it left, to give it back',
+    seconds: [
+      [0, 500],
+      [0, 41],
+      [0, 41],
+    ] as const,
+    collected: [0, 1],
+  },
 ])('collects $name', ({ seconds, collected }) => {
   expect(play(seconds)).toEqual(collected);
 });
 
 it('stops when it is disposed of', () => {
-  const collect = vi.fn();
+  const collect = vi.fn(() => true);
   collectWhenIdle({ utilization: () => 0, bytes: () => 1e9, collect })?.[Symbol.dispose]();
   vi.advanceTimersByTime(5000);
   expect(collect).not.toHaveBeenCalled();

@@ -7,8 +7,8 @@ export interface Memory {
   utilization(): number;
   /** Bytes that the heap and what hangs on it hold. */
   bytes(): number;
-  /** Gives back what is not needed; the event loop stands still meanwhile, less than 250 ms. */
-  collect(): void;
+  /** Collects garbage; the event loop stands still meanwhile, less than 250 ms. Whether memory was given back to the system, too. */
+  collect(): boolean;
 }
 
 const lookEveryMs = 1_000;
@@ -27,9 +27,11 @@ const thoroughBelowBytes = 128 * 1024 * 1024;
 export function collectWhenIdle(memory: Memory | undefined = processMemory()): Disposable | undefined {
   if (!memory) return undefined;
   let kept = 0;
+  /** The last collection made the heap small enough, perhaps, for one that gives back. */
+  let isOwed = false;
   const timer = setInterval(() => {
-    if (memory.utilization() > idleUtilization || memory.bytes() < kept + worthBytes) return;
-    memory.collect();
+    if (memory.utilization() > idleUtilization || (!isOwed && memory.bytes() < kept + worthBytes)) return;
+    isOwed = !memory.collect() && !isOwed;
     kept = memory.bytes();
   }, lookEveryMs);
   timer.unref();
@@ -53,6 +55,7 @@ function processMemory(): Memory | undefined {
     collect() {
       const isSmall = getHeapStatistics().used_heap_size < thoroughBelowBytes;
       gc({ type: 'major', execution: 'sync', flavor: isSmall ? 'last-resort' : 'regular' });
+      return isSmall;
     },
   };
 }
