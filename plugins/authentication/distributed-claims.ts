@@ -1,4 +1,5 @@
-import { type Dial, JsonClient } from 'kubenest/sdk';
+import type { Dial } from 'kubenest/sdk';
+import { httpsGet } from './https-get.ts';
 import { type ParsedJwt, parseJwt } from './jwt.ts';
 import { RemoteKeys } from './remote-keys.ts';
 
@@ -73,18 +74,8 @@ export class DistributedClaims {
 
   async #get(url: string, accessToken: string | undefined): Promise<string> {
     if (!URL.canParse(url) || new URL(url).protocol !== 'https:') throw new Error('the endpoint must be an https URL');
-    using client = new JsonClient(
-      {
-        url: new URL(url),
-        certificateAuthority: this.options.certificateAuthority,
-        serverName: undefined,
-        insecure: false,
-        clientCertificate: undefined,
-        authorization: accessToken === undefined || accessToken === '' ? undefined : `Bearer ${accessToken}`,
-      },
-      { timeoutMs, retryMs: 0, dial: this.options.dial },
-    );
-    return (await client.send('GET', undefined)).toString('utf8');
+    const { certificateAuthority, dial } = this.options;
+    return httpsGet(url, { certificateAuthority, dial, timeoutMs, bearerToken: accessToken });
   }
 }
 

@@ -1,5 +1,6 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { type Dial, JsonClient } from 'kubenest/sdk';
+import type { Dial } from 'kubenest/sdk';
+import { httpsGet } from './https-get.ts';
 
 const timeoutMs = 30_000;
 /** So often at most keys are asked for anew, however many tokens name keys that are not known. */
@@ -101,17 +102,7 @@ export class RemoteKeys {
   }
 
   async #get(url: string): Promise<Readonly<Record<string, unknown>>> {
-    using client = new JsonClient(
-      {
-        url: new URL(url),
-        certificateAuthority: this.options.certificateAuthority,
-        serverName: undefined,
-        insecure: false,
-        clientCertificate: undefined,
-        authorization: undefined,
-      },
-      { timeoutMs, retryMs: 0, dial: this.options.dial },
-    );
-    return JSON.parse((await client.send('GET', undefined)).toString('utf8')) as Readonly<Record<string, unknown>>;
+    const { certificateAuthority, dial } = this.options;
+    return JSON.parse(await httpsGet(url, { certificateAuthority, dial, timeoutMs })) as Readonly<Record<string, unknown>>;
   }
 }

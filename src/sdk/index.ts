@@ -155,6 +155,7 @@ export { AuditBackendPlugin } from '#apiserver/audit/audit-backend-plugin';
 export { storageBackend, type StorageBackendOptions } from '#apiserver/storage/storage-backend-plugin';
 export { type AuditBackend, type AuditEvent, eventJson } from '#apiserver/audit/event';
 export { JsonClient, WebhookError } from '#apiserver/webhook/json-client';
+export { readAnswer } from '#apiserver/webhook/read-answer';
 export { readKubeconfig, type ServiceConnection } from '#apiserver/webhook/kubeconfig';
 export * as protobufMessage from '#apimachinery/runtime/message-table';
 export { compareKeys, hasUncommonOrder, lowerBound, validateKey, validatePrefix } from '#apiserver/storage/key';

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 /** What is larger does not fit into the annotation of what was applied last. */
 const annotationBytes = 200_000;
 
-describe.skipIf(kubectlPath === undefined)('kubectl installs', () => {
+describe.skipIf(kubectlPath === undefined)(kubectlPath ? 'kubectl installs' : 'kubectl is not there: it would install', () => {
   let cluster: TestCluster;
   let folder: string;
   beforeAll(async () => {

@@ -52,6 +52,49 @@ it.each(['aesgcm', 'aescbc', 'secretbox'])('%s: the file never holds the text, a
   expect(await tokenOf(again)).toBe(encoded);
 });
 
+it.each([
+  { name: 'of one version', versions: ['v1'] },
+  { name: 'in a version that is not the stored one', versions: ['v1', 'v1beta1'] },
+])('keys are rotated: a write that changes nothing of a custom resource $name writes with the new one', async ({ versions }) => {
+  const [old, next] = [key('old'), key('next')];
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'safes.test.dev' },
+    spec: {
+      group: 'test.dev',
+      scope: 'Namespaced',
+      names: { plural: 'safes', kind: 'Safe' },
+      versions: versions.map((version, i) => ({
+        name: version,
+        served: true,
+        storage: i === 0,
+        schema: { openAPIV3Schema: { type: 'object', properties: { token: { type: 'string' } } } },
+      })),
+    },
+  };
+  const version = versions.at(-1) as string;
+  const safes = `/apis/test.dev/${version}/namespaces/default/safes`;
+  const resources = ['safes.test.dev'];
+  {
+    await using cluster = await start([{ aesgcm: { keys: [old] } }], resources);
+    await cluster.fetch('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition });
+    await expect
+      .poll(async () => {
+        const body = { apiVersion: `test.dev/${version}`, kind: 'Safe', metadata: { name: 's' }, token: canary };
+        return (await cluster.fetch(safes, { body })).status;
+      })
+      .toBe(201);
+  }
+  {
+    await using cluster = await start([{ aesgcm: { keys: [next, old] } }], resources);
+    const present = (await (await cluster.fetch(`${safes}/s`)).json()) as object;
+    expect((await cluster.fetch(`${safes}/s`, { method: 'PUT', body: present })).status).toBe(200);
+  }
+  await using cluster = await start([{ aesgcm: { keys: [next] } }], resources);
+  expect(await (await cluster.fetch(`${safes}/s`)).json()).toMatchObject({ token: canary });
+});
+
 it('keys are rotated: the old one still reads, and a write that changes nothing writes with the new one', async () => {
   const [old, next] = [key('old'), key('next')];
   {

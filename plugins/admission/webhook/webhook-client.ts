@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
-import { agentOf, dialErrorText, newGenericServerResponse, type ServiceResolver, StatusError, statusOf } from 'kubenest/sdk';
+import { agentOf, dialErrorText, newGenericServerResponse, readAnswer, type ServiceResolver, StatusError, statusOf } from 'kubenest/sdk';
 import type { WebhookCredentials } from './credentials.ts';
 import type { ClientConfig } from './webhook-types.ts';
 
@@ -135,15 +135,10 @@ export class WebhookClient implements Disposable {
       }
       request.on('error', (error) => reject(failed(error)));
       request.on('response', (response) => {
-        const chunks: Buffer[] = [];
-        let size = 0;
-        response.on('data', (chunk: Buffer) => {
-          size += chunk.length;
-          if (size > maxAnswerBytes) response.destroy(new Error(`the answer has more than ${maxAnswerBytes} bytes`));
-          else chunks.push(chunk);
-        });
-        response.on('error', (error) => reject(failed(error)));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, bytes: Buffer.concat(chunks) }));
+        readAnswer(response, maxAnswerBytes).then(
+          (bytes) => resolve({ status: response.statusCode ?? 0, bytes }),
+          (error: unknown) => reject(failed(error)),
+        );
       });
       request.end(body);
     });

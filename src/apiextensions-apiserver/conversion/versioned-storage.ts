@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { withoutResourceVersion } from '#apiserver/storage/cacher/resource-version';
+import { DelegatingStorage } from '#apiserver/storage/delegating-storage';
 import { ConflictError } from '#apiserver/storage/errors';
 import type {
   CommitFeed,
@@ -24,54 +25,40 @@ export interface VersionPair {
 }
 
 /** What both kinds of conversion leave to the storage itself. */
-abstract class StorageView implements Storage {
+abstract class StorageView extends DelegatingStorage {
   constructor(
-    readonly inner: Storage & Partial<CommitFeed>,
+    storage: Storage & Partial<CommitFeed>,
     readonly versions: VersionPair,
-  ) {}
+  ) {
+    super(storage);
+  }
 
-  currentRevision(): Promise<Revision> {
-    return this.inner.currentRevision();
-  }
-  requestProgress(): Promise<void> {
-    return this.inner.requestProgress?.() ?? Promise.resolve();
-  }
-  compact(revision: Revision): Promise<void> {
-    return this.inner.compact(revision);
-  }
-  compactRevision(): Promise<Revision> {
-    return this.inner.compactRevision();
-  }
-  healthy(timeoutMs?: number): Promise<void> {
-    return this.inner.healthy(timeoutMs);
-  }
-  close(): Promise<void> {
+  override close(): Promise<void> {
     return Promise.reject(new Error('storage: a view of it cannot close it'));
   }
 
   async get(key: string, options?: GetOptions): Promise<StorageRecord | undefined> {
-    const record = await this.inner.get(key, options);
+    const record = await this.storage.get(key, options);
     return record && (await this.fromStored([record]))[0];
   }
 
   async list(prefix: string, options?: ListOptions): Promise<ListResult> {
-    const result = await this.inner.list(prefix, options);
+    const result = await this.storage.list(prefix, options);
     return { ...result, records: await this.fromStored(result.records) };
   }
 
   async delete(key: string, expected: Revision): Promise<{ readonly record: StorageRecord; readonly revision: Revision }> {
-    return this.#told(this.inner.delete(key, expected));
+    return this.#told(this.storage.delete(key, expected));
   }
 
   async create(key: string, encode: Encode, options?: WriteOptions): Promise<StorageRecord> {
-    return this.#written(await this.inner.create(key, await this.toStored(encode), options), encode);
+    return this.#written(await this.storage.create(key, await this.toStored(encode), options), encode);
   }
 
   async update(key: string, expected: Revision, encode: Encode, options?: WriteOptions): Promise<StorageRecord> {
-    return this.#written(await this.#told(this.inner.update(key, expected, await this.toStored(encode), options)), encode);
+    return this.#written(await this.#told(this.storage.update(key, expected, await this.toStored(encode), options)), encode);
   }
 
-  abstract watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent>;
   /** Records as the served version shows them. */
   protected abstract fromStored(records: readonly StorageRecord[]): Promise<StorageRecord[]>;
   /** What makes the stored bytes of an object of the served version. */
@@ -103,7 +90,7 @@ class RenamingStorage extends StorageView {
   readonly #written = new WeakSet<Buffer>();
 
   watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent> {
-    return this.inner.watch(prefix, from, signal);
+    return this.storage.watch(prefix, from, signal);
   }
 
   readonly decode = (record: StorageRecord): Buffer => {
@@ -140,7 +127,7 @@ class RenamingStorage extends StorageView {
 
   /** Whether a write of the object would store other bytes than are stored; where its revision stands in them does not count. */
   async isStale(key: string, shown: Buffer): Promise<boolean> {
-    const record = await this.inner.get(key);
+    const record = await this.storage.get(key);
     if (!record) return false;
     const { served, stored } = this.versions;
     const written = served === stored ? shown : this.#renamed(shown);
@@ -151,17 +138,17 @@ class RenamingStorage extends StorageView {
 /** Views of the stored objects in versions that a webhook converts; lists go to it as one batch. */
 class ConvertingStorage extends StorageView {
   constructor(
-    inner: Storage & Partial<CommitFeed>,
+    storage: Storage & Partial<CommitFeed>,
     versions: VersionPair,
     readonly prefix: string,
     readonly converter: Converter,
   ) {
-    super(inner, versions);
+    super(storage, versions);
   }
 
   /** Events of other resources are told as progress only: the cache knows by them how far it has come. */
   async *watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent> {
-    for await (const event of this.inner.watch(prefix, from, signal)) {
+    for await (const event of this.storage.watch(prefix, from, signal)) {
       if (event.type === 'PROGRESS' || event.key.startsWith(this.prefix)) yield await this.#converted(event);
       else yield { type: 'PROGRESS', key: '', revision: event.revision, record: undefined, previous: undefined };
     }
@@ -200,7 +187,7 @@ class ConvertingStorage extends StorageView {
   }
 
   async isStale(key: string): Promise<boolean> {
-    const record = await this.inner.get(key);
+    const record = await this.storage.get(key);
     return record !== undefined && this.versions.stored.parse(record.value).apiVersion !== this.versions.stored.groupVersion;
   }
 }

@@ -7,6 +7,7 @@ import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { Endpoint } from '#apiserver/server/service-resolver';
 import type { ServiceConnection } from './kubeconfig.ts';
+import { readAnswer } from './read-answer.ts';
 
 const defaultAnswerBytes = 3 * 1024 * 1024;
 /** Upstream: apiserver/pkg/util/webhook/webhook.go (DefaultRetryBackoffWithInitialDelay). */
@@ -111,18 +112,13 @@ export class JsonClient implements Disposable {
         },
         (response) => {
           const status = response.statusCode ?? 0;
-          const chunks: Buffer[] = [];
-          let size = 0;
-          response.on('data', (chunk: Buffer) => {
-            size += chunk.length;
-            if (size > maxAnswerBytes) response.destroy(new Error(`the answer has more than ${maxAnswerBytes} bytes`));
-            else chunks.push(chunk);
-          });
-          response.on('error', (error) => reject(failure(error)));
-          response.on('end', () => {
-            if (status >= 200 && status < 300) resolve(Buffer.concat(chunks));
-            else reject(new WebhookError(`the service answered ${status}`, status === 429 || status >= 500, status));
-          });
+          readAnswer(response, maxAnswerBytes).then(
+            (bytes) => {
+              if (status >= 200 && status < 300) resolve(bytes);
+              else reject(new WebhookError(`the service answered ${status}`, status === 429 || status >= 500, status));
+            },
+            (error: Error) => reject(failure(error)),
+          );
         },
       );
       request.on('error', (error) => reject(failure(error)));

@@ -7,6 +7,7 @@ import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import { addressOf, type Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
+import { readAnswer } from '#apiserver/webhook/read-answer';
 import type { APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.gen';
 import { authProxyHeaders } from './auth-proxy-headers.ts';
 import { certificateProblem, certificatesIn, shownCertificates } from './certificate-problem.ts';
@@ -102,21 +103,15 @@ export class ExtensionServer implements Disposable {
           signal: AbortSignal.timeout(timeoutMs),
         },
         (response) => {
-          const chunks: Buffer[] = [];
-          let size = 0;
-          response.on('data', (chunk: Buffer) => {
-            size += chunk.length;
-            if (size > maxAnswerBytes) response.destroy(new Error(`the answer has more than ${maxAnswerBytes} bytes`));
-            else chunks.push(chunk);
-          });
-          response.once('error', fail);
-          response.once('end', () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              contentType: response.headers['content-type'] ?? '',
-              etag: response.headers.etag ?? '',
-              body: Buffer.concat(chunks),
-            }),
+          readAnswer(response, maxAnswerBytes).then(
+            (body) =>
+              resolve({
+                status: response.statusCode ?? 0,
+                contentType: response.headers['content-type'] ?? '',
+                etag: response.headers.etag ?? '',
+                body,
+              }),
+            fail,
           );
         },
       );

@@ -2,12 +2,11 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import type { ApiVersionDiscovery, DiscoverableGroup } from '#apiserver/endpoints/discovery/discovery-registry';
 import type { ExtensionServer } from '../apiserver/extension-server.ts';
 import { aggregatorUser } from './availability-controller.ts';
-import { KeyedQueue } from './keyed-queue.ts';
+import { everyMinute, KeyedQueue } from './keyed-queue.ts';
 import { aggregatedVersions, classicResources, isAggregated, type RemoteVersions } from './remote-discovery.ts';
 
 const accept = ['v2', 'v2beta1'].map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`).join(',');
 const timeoutMs = 5_000;
-const refreshMs = 60_000;
 
 /** A group version that another server answers for, as its APIService has it. */
 export interface RemoteGroupVersion {
@@ -36,13 +35,7 @@ export class DiscoveryManager implements Disposable {
   readonly #queue: KeyedQueue;
 
   constructor(readonly options: DiscoveryManagerOptions) {
-    this.#queue = new KeyedQueue({
-      work: (name) => this.#fetch(name),
-      firstRetryMs: 500,
-      lastRetryMs: refreshMs,
-      resyncMs: refreshMs,
-      onError: options.onError,
-    });
+    this.#queue = new KeyedQueue({ ...everyMinute, work: (name) => this.#fetch(name), onError: options.onError });
   }
 
   /** Of an APIService that came or changed; undefined when it is gone. */

@@ -10,6 +10,9 @@ export interface KeyedQueueOptions {
   onError(error: unknown): void;
 }
 
+/** What is asked of other servers is asked again every minute, and soon after it failed. */
+export const everyMinute = { firstRetryMs: 500, lastRetryMs: 60_000, resyncMs: 60_000 } as const;
+
 /** Work by keys: one at a time for each key, once for all calls that came meanwhile, again after a failure and after a while. */
 export class KeyedQueue implements Disposable {
   readonly #running = new Set<string>();

@@ -6,11 +6,10 @@ import { gnosticForm, JoinedSwagger, jsonForm } from '#apiserver/endpoints/opena
 import type { DocumentBuilder } from '#apiserver/endpoints/openapi/openapi-registry';
 import { oneStep } from '#apiserver/endpoints/openapi/steps';
 import type { ExtensionServer } from '../apiserver/extension-server.ts';
-import { KeyedQueue } from './keyed-queue.ts';
+import { everyMinute, KeyedQueue } from './keyed-queue.ts';
 
 const user = { name: 'system:aggregator', groups: [] };
 const timeoutMs = 60_000;
-const refreshMs = 60_000;
 const headers = { accept: 'application/json' };
 
 interface Place {
@@ -48,13 +47,7 @@ export class OpenApiController implements Disposable {
   readonly #queue: KeyedQueue;
 
   constructor(readonly options: OpenApiControllerOptions) {
-    this.#queue = new KeyedQueue({
-      work: (name) => this.#fetch(name),
-      firstRetryMs: 500,
-      lastRetryMs: refreshMs,
-      resyncMs: refreshMs,
-      onError: options.onError,
-    });
+    this.#queue = new KeyedQueue({ ...everyMinute, work: (name) => this.#fetch(name), onError: options.onError });
   }
 
   /** Of an APIService that came or changed, `path` being `apis/<group>/<version>`; undefined when it is gone. */

@@ -82,7 +82,7 @@ describe('a server behind another one, which it asks who is who and what they ma
     expect(await extension.fetch('/readyz', { token: 'jane-token' })).toEqual({ status: 200, body: 'ok' });
   });
 
-  it.skipIf(kubectlPath === undefined)('is used by kubectl through the front', async () => {
+  it.skipIf(kubectlPath === undefined)(kubectlPath ? 'is used by kubectl through the front' : 'kubectl is not there', async () => {
     const env = { ...process.env, HOME: folder, KUBECONFIG: front.kubeconfig('jane-token') };
     const kubectl = async (...args: string[]) => (await run(kubectlPath as string, args, { env })).stdout;
     const manifest = join(folder, 'environment.json');

@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import { DelegatingStorage } from '../delegating-storage.ts';
 import { ConflictError } from '../errors.ts';
 import type {
   CommitFeed,
@@ -21,13 +22,14 @@ type ReadValue = (record: StorageRecord) => Buffer;
  * A store whose values have another form in the store below: whoever reads gets what was written. Records are read when their
  * value is asked for: of most events of a shared store nobody asks, and what cannot be read concerns nobody else.
  */
-export abstract class ValueStorage implements Storage {
+export abstract class ValueStorage extends DelegatingStorage {
   /** Where the store itself has a feed. */
   readonly onCommit?: CommitFeed['onCommit'];
   readonly durability?: () => Durability;
   readonly raiseRevision?: (revision: Revision) => Promise<void>;
 
-  constructor(protected readonly storage: Storage & Partial<CommitFeed>) {
+  constructor(storage: Storage & Partial<CommitFeed>) {
+    super(storage);
     const { onCommit } = storage;
     if (storage.raiseRevision) this.raiseRevision = (revision) => storage.raiseRevision!(revision);
     if (storage.durability) this.durability = () => storage.durability!();
@@ -80,34 +82,6 @@ export abstract class ValueStorage implements Storage {
       if (this.prepare) await this.#prepared([event.previous, event.record]).catch(() => {});
       yield this.#decodeEvent(event);
     }
-  }
-
-  currentRevision(): Promise<Revision> {
-    return this.storage.currentRevision();
-  }
-
-  async requestProgress(): Promise<void> {
-    await this.storage.requestProgress?.();
-  }
-
-  needsRewrite(key: string): boolean {
-    return this.storage.needsRewrite?.(key) ?? false;
-  }
-
-  compact(revision: Revision): Promise<void> {
-    return this.storage.compact(revision);
-  }
-
-  compactRevision(): Promise<Revision> {
-    return this.storage.compactRevision();
-  }
-
-  healthy(timeoutMs?: number): Promise<void> {
-    return this.storage.healthy(timeoutMs);
-  }
-
-  close(): Promise<void> {
-    return this.storage.close();
   }
 
   #decode(record: StorageRecord): StorageRecord {
