@@ -27,6 +27,25 @@ describe('objects', () => {
     expect((await cluster.fetch(`${configMaps}/a`)).status).toBe(404);
   });
 
+  it('stay as they are where a write would only move the times of managedFields', async () => {
+    // Sent as 1000m and kept as 1: each apply merges a difference, which is none in the end.
+    const apply = async (hard: object) => {
+      const answer = await cluster.fetch('/api/v1/namespaces/default/resourcequotas/timed?fieldManager=a&force=true', {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+        body: { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'timed' }, spec: { hard } },
+      });
+      const object = (await answer.json()) as { metadata: { resourceVersion: string } };
+      expect([200, 201], JSON.stringify(object)).toContain(answer.status);
+      return object.metadata.resourceVersion;
+    };
+    const first = await apply({ cpu: '1000m', pods: '1' });
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect(await apply({ cpu: '1000m', pods: '1' })).toBe(first);
+    // Of the same length, after the times.
+    expect(await apply({ cpu: '1000m', pods: '2' })).not.toBe(first);
+  });
+
   it('are watched', async () => {
     const leave = new AbortController();
     const watch = await cluster.fetch(`${configMaps}?watch=1`, { signal: leave.signal });

@@ -384,7 +384,7 @@ export class Store {
    * times are all of one length. Upstream: endpoints/handlers/fieldmanager/equality.go.
    */
   #onlyTimesDiffer(object: KubeObject, existing: KubeObject, encoded: Buffer, bytes: Buffer): boolean {
-    if (encoded.length !== bytes.length) return false;
+    if (encoded.length !== bytes.length || !isWithinTimes(encoded, bytes)) return false;
     const fields = object.metadata.managedFields;
     const old = existing.metadata.managedFields;
     if (!fields || !old || fields.length !== old.length || fields.every((entry, at) => entry.time === old[at]?.time)) return false;
@@ -475,6 +475,21 @@ export class Store {
     const groupKind = this.definition.custom ? { group: parseGroupVersion(apiVersion).group, kind } : this.groupKind;
     throw newInvalid(groupKind, name, errors);
   }
+}
+
+/** Whether the first and the last byte in which two encoded objects of one length differ may be ones of a time of managedFields. */
+function isWithinTimes(encoded: Buffer, bytes: Buffer): boolean {
+  let first = 0;
+  while (first < encoded.length && encoded[first] === bytes[first]) first += 1;
+  if (!isInTime(encoded, first)) return false;
+  let last = encoded.length - 1;
+  while (last > first && encoded[last] === bytes[last]) last -= 1;
+  return isInTime(encoded, last);
+}
+
+function isInTime(encoded: Buffer, at: number): boolean {
+  const time = '"time":"2006-01-02T15:04:05Z';
+  return encoded.toString('latin1', Math.max(0, at - time.length + 1), at).includes('"time":"');
 }
 
 function assign<T extends object, K extends keyof T>(target: T, key: K, value: T[K] | undefined): void {

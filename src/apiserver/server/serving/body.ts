@@ -18,7 +18,12 @@ export function collectBody(source: Readable, expected: number, limit: number): 
       chunks.length = 0;
       reject(new BodyTooLargeError(`the body has more than ${limit} bytes`));
     });
-    source.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    source.on('close', () => reject(new ClientGoneError('the client closed the connection')));
+    let ended = false;
+    source.on('end', () => {
+      ended = true;
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    });
+    // An error costs its stack trace, also where nobody would see it.
+    source.on('close', () => ended || reject(new ClientGoneError('the client closed the connection')));
   });
 }

@@ -29,6 +29,11 @@ export interface SecureServerOptions {
 /** What may change while the server runs. */
 export type TlsOptions = Pick<SecureServerOptions, 'certificate' | 'sniCertificates' | 'clientCa' | 'minVersion' | 'cipherSuites'>;
 
+interface OpenSession {
+  /** How many are open. */
+  streams: number;
+}
+
 /** What the server hands each request to. Must not throw. */
 export type Serve = (exchange: Exchange) => void;
 /** What gets the requests that ask for another protocol (`Connection: Upgrade`). */
@@ -55,8 +60,7 @@ export class SecureServer {
   readonly #sharesPort: boolean;
   readonly #http1: http.Server;
   readonly #http2: http2.Http2Server;
-  /** Open HTTP/2 sessions, with the number of their open streams. */
-  readonly #sessions = new Map<http2.ServerHttp2Session, number>();
+  readonly #sessions = new Map<http2.ServerHttp2Session, OpenSession>();
   readonly #sockets = new Set<tls.TLSSocket>();
   #draining = false;
 
@@ -102,10 +106,11 @@ export class SecureServer {
       streamResetRate: limits.resetRate,
     });
     this.#http2.on('session', (session) => {
-      this.#sessions.set(session, 0);
+      const open: OpenSession = { streams: 0 };
+      this.#sessions.set(session, open);
       session.setLocalWindowSize(limits.streamWindow * options.maxConcurrentStreams);
       session.setTimeout(limits.idleMs, () => {
-        if (this.#sessions.get(session) === 0) session.close();
+        if (open.streams === 0) session.close();
       });
       session.on('error', () => session.destroy());
       session.on('close', () => this.#sessions.delete(session));
@@ -114,11 +119,11 @@ export class SecureServer {
     this.#http2.on('stream', (stream, headers, _flags, rawHeaders) => {
       const session = stream.session as http2.ServerHttp2Session | undefined;
       if (!session) return;
-      this.#sessions.set(session, (this.#sessions.get(session) ?? 0) + 1);
+      const open = this.#sessions.get(session);
+      if (open) open.streams += 1;
       stream.on('error', () => stream.destroy());
       stream.on('close', () => {
-        const open = this.#sessions.get(session);
-        if (open !== undefined) this.#sessions.set(session, open - 1);
+        if (open) open.streams -= 1;
       });
       // node:http2 hands out a proxy of the socket, one for each session: the session is what identifies the connection.
       serve(new Http2Exchange(stream, headers, peerOf(session, session.socket as tls.TLSSocket), rawHeaders));
