@@ -8,7 +8,7 @@ import { validateStructural } from '#apimachinery/structural/validate-structural
 import { fieldPath } from '#apimachinery/validation/field';
 import { DocumentTypes } from '#apiserver/endpoints/openapi/group-version-document';
 import { builtInPatchTypes, groupVersionPaths } from '#apiserver/endpoints/openapi/paths';
-import type { Steps } from '#apiserver/endpoints/openapi/steps';
+import type { Steps } from '#apimachinery/runtime/steps';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import { tables } from '#apiextensions-apiserver/schema/schema';
 import { openApiTypes } from '../apis/apiextensions/validation/open-api-schema.ts';

@@ -1,5 +1,6 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepCopy } from '#apimachinery/runtime/copy';
+import { atOnce } from '#apimachinery/runtime/steps';
 import type { ContributedGroupOptions, ContributedResource } from '#apiserver/registry/contributed-group';
 import { layeredStrategy } from '#apiserver/registry/layered-strategy';
 import type { ParentSubresource, ResourceDefinition } from '#apiserver/registry/resource-definition';
@@ -61,7 +62,7 @@ function errorsOf({ spec, ...definition }: CustomResourceDefinition): string[] {
       spec: { ...spec, versions: [{ ...version, storage: true }] },
       status: { storedVersions: [version.name ?? ''] },
     };
-    return validateDefinition(alone).map(String);
+    return atOnce(validateDefinition(alone)).map(String);
   });
 }
 

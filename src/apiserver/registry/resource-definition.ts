@@ -1,5 +1,6 @@
 import type { GroupVersion, KubeObject } from '#apimachinery/meta/types';
 import type { ReplicasPaths } from '#apimachinery/managedfields/scale-handler';
+import type { Steps } from '#apimachinery/runtime/steps';
 import type { FieldError } from '#apimachinery/validation/field';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 
@@ -33,6 +34,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   canonicalize?(object: T): void;
   validate?(object: T, context: StrategyContext): FieldError[];
   validateUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
+  /** What of the validation may take long: others run between its steps. `old`: the object before, undefined on create. */
+  validateSteps?(object: T, old: T | undefined, context: StrategyContext): Steps<FieldError[]>;
   warningsOnCreate?(object: T, context: StrategyContext): string[];
   warningsOnUpdate?(object: T, old: T, context: StrategyContext): string[];
   /** Messages of what is wrong with a name, empty if nothing; `prefix` for a generateName. Without it: a DNS-1123 subdomain. */

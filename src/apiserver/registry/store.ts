@@ -16,6 +16,7 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { parseEncoded } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
+import { inSteps } from '#apimachinery/runtime/steps';
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 import { isValidPathSegmentName, nameIsDNSSubdomain, validatePathSegmentName } from '#apimachinery/validation/names';
 import { validateKubeFinalizerNames, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation/object-meta';
@@ -210,7 +211,7 @@ export class Store {
     metadata.creationTimestamp = request.now;
   }
 
-  /** Only kinds with a review have something to wait for. */
+  /** Only kinds with a review or steps have something to wait for. */
   #prepareCreate(request: WriteRequest, object: KubeObject): Promise<void> | undefined {
     const strategy = this.#strategy;
     const { metadata } = object;
@@ -228,7 +229,25 @@ export class Store {
     ];
     const found = strategy.validate?.(object, request) ?? [];
     const finish = (all: readonly FieldError[]) => this.#finishCreate(request, object, [...errors, ...all]);
-    if (this.hooks.review) return this.hooks.review(object, undefined, request, found).then(finish);
+    return this.#validateFurther(request, object, undefined, strategy, found, finish);
+  }
+
+  /** Steps and review come after what is found at once; without them, `finish` is called now. */
+  #validateFurther(
+    request: WriteRequest,
+    object: KubeObject,
+    existing: KubeObject | undefined,
+    strategy: Strategy,
+    found: FieldError[],
+    finish: (all: readonly FieldError[]) => void,
+  ): Promise<void> | undefined {
+    const { hooks } = this;
+    const steps = strategy.validateSteps?.(object, existing, request);
+    if (steps) {
+      const all = inSteps(steps).then((more) => [...found, ...more]);
+      return all.then((errors) => hooks.review?.(object, existing, request, errors) ?? errors).then(finish);
+    }
+    if (hooks.review) return hooks.review(object, existing, request, found).then(finish);
     finish(found);
     return undefined;
   }
@@ -374,9 +393,7 @@ export class Store {
       for (const text of strategy.warningsOnUpdate?.(object, existing, request) ?? []) request.warn(text);
       strategy.canonicalize?.(object);
     };
-    if (this.hooks.review) return this.hooks.review(object, existing, request, found).then(finish);
-    finish(found);
-    return undefined;
+    return this.#validateFurther(request, object, existing, strategy, found, finish);
   }
 
   /**

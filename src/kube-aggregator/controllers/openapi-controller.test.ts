@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { afterEach, expect, it, vi } from 'vitest';
-import { inSteps } from '#apiserver/endpoints/openapi/steps';
+import { inSteps } from '#apimachinery/runtime/steps';
 import type { ExtensionAnswer, ExtensionServer } from '../apiserver/extension-server.ts';
 import { OpenApiController } from './openapi-controller.ts';
 

@@ -4,7 +4,7 @@ import type { V3Document } from '#apimachinery/openapi/swagger';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { gnosticForm, JoinedSwagger, jsonForm } from '#apiserver/endpoints/openapi/joined-swagger';
 import type { DocumentBuilder } from '#apiserver/endpoints/openapi/openapi-registry';
-import { oneStep } from '#apiserver/endpoints/openapi/steps';
+import { oneStep } from '#apimachinery/runtime/steps';
 import type { ExtensionServer } from '../apiserver/extension-server.ts';
 import { everyMinute, KeyedQueue } from './keyed-queue.ts';
 

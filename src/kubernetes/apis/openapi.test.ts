@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { swaggerSchema } from '#apimachinery/openapi/swagger';
-import { oneStep } from '#apiserver/endpoints/openapi/steps';
+import { oneStep } from '#apimachinery/runtime/steps';
 import { groupDocuments, OpenApiRegistry, rootDocuments } from '#apiserver/endpoints/openapi/openapi-registry';
 import { ResourceConfig } from '#apiserver/server/resource-config';
 import { groups } from '#kubernetes/apis/groups';

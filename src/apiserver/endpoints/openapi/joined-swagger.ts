@@ -5,7 +5,7 @@ import { swaggerPart } from '#apimachinery/openapi/swagger';
 import { compareUtf8 } from '#apimachinery/runtime/json';
 import { type OpenApiAnswer, toAnswer } from './openapi-answer.ts';
 import type { DocumentBuilder } from './openapi-registry.ts';
-import { inSteps, type Steps } from './steps.ts';
+import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 
 /** How the joined document is written: its paths and definitions one by one, then all of it. */
 export interface SwaggerForm {

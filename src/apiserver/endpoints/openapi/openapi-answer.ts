@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { V3Document } from '#apimachinery/openapi/swagger';
 import { isJsonObject } from '#apimachinery/patch/own-property';
-import type { Steps } from './steps.ts';
+import type { Steps } from '#apimachinery/runtime/steps';
 
 /** An answer that is ready to be sent. */
 export interface OpenApiAnswer {

@@ -6,7 +6,7 @@ import type { ApiGroup } from '#apiserver/registry/api-group';
 import { documentInfo, groupDocument, groupVersionDocument, rootDocument, rootDocumentNames } from './group-version-document.ts';
 import { gnosticForm, JoinedSwagger, jsonForm } from './joined-swagger.ts';
 import { documentAnswer, jsonParts, type OpenApiAnswer, toAnswer } from './openapi-answer.ts';
-import { inSteps, oneStep, type Steps } from './steps.ts';
+import { inSteps, oneStep, type Steps } from '#apimachinery/runtime/steps';
 
 /** Makes a document of OpenAPI 3.0 when it is first needed, and again for the joined document of 2.0. */
 export type DocumentBuilder = () => Steps<V3Document>;

@@ -66,8 +66,10 @@ export default defineResource<CustomResourceDefinition>({
       definition.status = { ...old.status };
       addStoredVersion(definition);
     },
-    validate: (definition) => [...nameErrors(definition), ...validateDefinition(definition)],
-    validateUpdate: validateDefinitionUpdate,
+    *validateSteps(definition, old) {
+      if (old) return yield* validateDefinitionUpdate(definition, old);
+      return [...nameErrors(definition), ...(yield* validateDefinition(definition))];
+    },
     warningsOnCreate: (definition) => unrecognizedFormats(definition).map(formatWarning),
     warningsOnUpdate(definition, old) {
       const before = new Set(unrecognizedFormats(old));

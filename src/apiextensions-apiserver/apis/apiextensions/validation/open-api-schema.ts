@@ -6,6 +6,7 @@ import {
   type JsonSchemaProps,
   type ValidationRule,
 } from '#apimachinery/structural/json-schema-props';
+import type { Steps } from '#apimachinery/runtime/steps';
 import { newStructural, StructuralError } from '#apimachinery/structural/structural';
 import { FieldPathError, validFieldPath } from '#apimachinery/structural/valid-field-path';
 import { isJsonObject } from '#apimachinery/patch/own-property';
@@ -54,16 +55,17 @@ export class OpenApiSchemaValidation {
 
   constructor(readonly requirements: SchemaRequirements) {}
 
-  validate(path: Path, schema: JsonSchemaProps, rules: RuleContext | undefined, place = rootPlace): FieldError[] {
-    this.#visit(path, schema, place, rules, true);
+  *validate(path: Path, schema: JsonSchemaProps, rules: RuleContext | undefined, place = rootPlace): Steps<FieldError[]> {
+    yield* this.#visit(path, schema, place, rules, true);
     return [...this.#schemaErrors, ...this.#ruleErrors];
   }
 
-  #visit(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined, isRoot: boolean): void {
+  *#visit(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined, isRoot: boolean): Steps<void> {
     // Upstream looks at a schema's own errors and those inside it before it compiles its rules.
     const before = this.#schemaErrors.length;
+    yield;
     this.#schemaErrors.push(...keywords(path, schema, place, this.requirements));
-    this.#visitParts(path, schema, place, rules, isRoot);
+    yield* this.#visitParts(path, schema, place, rules, isRoot);
     this.#schemaErrors.push(...extensions(path, schema, this.requirements));
     const { 'x-kubernetes-validations': validations = [] } = schema;
     for (const [i, rule] of validations.entries())
@@ -72,20 +74,21 @@ export class OpenApiSchemaValidation {
       this.#ruleErrors.push(...rules.validate(path, schema, place));
   }
 
-  #visitParts(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined, isRoot: boolean): void {
-    this.#visitAdditionalProperties(path, schema, place, rules);
-    this.#visitProperties(path, schema, place, rules, isRoot);
+  *#visitParts(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined, isRoot: boolean): Steps<void> {
+    yield* this.#visitAdditionalProperties(path, schema, place, rules);
+    yield* this.#visitProperties(path, schema, place, rules, isRoot);
     const { not, allOf = [], oneOf = [], anyOf = [], definitions = {}, dependencies = {} } = schema;
-    if (not) this.#visit(path.child('not'), not, place, undefined, false);
+    if (not) yield* this.#visit(path.child('not'), not, place, undefined, false);
     for (const [name, list] of Object.entries({ allOf, oneOf, anyOf }))
-      for (const [i, one] of list.entries()) this.#visit(path.child(name).index(i), one, place, undefined, false);
-    for (const [name, one] of Object.entries(definitions)) this.#visit(path.child('definitions').key(name), one, place, undefined, false);
-    this.#visitItems(path, schema, place, rules);
+      for (const [i, one] of list.entries()) yield* this.#visit(path.child(name).index(i), one, place, undefined, false);
+    for (const [name, one] of Object.entries(definitions))
+      yield* this.#visit(path.child('definitions').key(name), one, place, undefined, false);
+    yield* this.#visitItems(path, schema, place, rules);
     for (const [name, one] of Object.entries(dependencies))
-      if (isJsonObject(one)) this.#visit(path.child('dependencies').key(name), one, place, undefined, false);
+      if (isJsonObject(one)) yield* this.#visit(path.child('dependencies').key(name), one, place, undefined, false);
   }
 
-  #visitAdditionalProperties(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined): void {
+  *#visitAdditionalProperties(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined): Steps<void> {
     const additional = additionalPropertiesSchema(schema);
     if (schema.properties && Object.keys(schema.properties).length > 0 && (additional || forbidsAdditionalProperties(schema)))
       this.#schemaErrors.push(forbidden(path.child('additionalProperties'), 'additionalProperties and properties are mutual exclusive'));
@@ -93,10 +96,10 @@ export class OpenApiSchemaValidation {
     const inside = place.insideResourceMeta
       ? { ...place, defaultsForbidden: 'inside additionalProperties applying to object metadata' }
       : place;
-    this.#visit(path.child('additionalProperties'), additional, inside, rules?.additionalProperties(additional), false);
+    yield* this.#visit(path.child('additionalProperties'), additional, inside, rules?.additionalProperties(additional), false);
   }
 
-  #visitProperties(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined, isRoot: boolean): void {
+  *#visitProperties(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined, isRoot: boolean): Steps<void> {
     const isMeta = isRoot || schema['x-kubernetes-embedded-resource'] === true;
     const correlatable = ['atomic', 'granular', undefined].includes(schema['x-kubernetes-map-type']);
     for (const [name, property] of Object.entries(schema.properties ?? {})) {
@@ -105,15 +108,16 @@ export class OpenApiSchemaValidation {
         inside = { ...inside, insideResourceMeta: true };
         if (isRoot) inside = { ...inside, defaultsForbidden: `in top-level ${name}` };
       }
-      this.#visit(path.child('properties').key(name), property, inside, rules?.property(property, name), false);
+      yield* this.#visit(path.child('properties').key(name), property, inside, rules?.property(property, name), false);
     }
   }
 
-  #visitItems(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined): void {
+  *#visitItems(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined): Steps<void> {
     const inside = schema['x-kubernetes-list-type'] === 'map' ? place : { ...place, uncorrelatable: place.uncorrelatable ?? path };
     const items = itemsSchema(schema);
-    if (items) this.#visit(path.child('items'), items, inside, rules?.items(items), false);
-    for (const [i, one] of itemsSchemas(schema).entries()) this.#visit(path.child('items').index(i), one, inside, rules?.items(one), false);
+    if (items) yield* this.#visit(path.child('items'), items, inside, rules?.items(items), false);
+    for (const [i, one] of itemsSchemas(schema).entries())
+      yield* this.#visit(path.child('items').index(i), one, inside, rules?.items(one), false);
   }
 }
 

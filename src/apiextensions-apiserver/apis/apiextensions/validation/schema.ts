@@ -1,3 +1,4 @@
+import type { Steps } from '#apimachinery/runtime/steps';
 import { type JsonSchemaProps, schemaHas } from '#apimachinery/structural/json-schema-props';
 import { validateDefaults } from '#apimachinery/structural/schema-defaults';
 import { SchemaValidator } from '#apimachinery/structural/schema-validator';
@@ -38,26 +39,27 @@ const allowedAtRoot: readonly (readonly [goName: string, keyword: keyof JsonSche
 
 /** Upstream: validateCustomResourceDefinitionValidation. `path` is that of the validation, whose schema is in `openAPIV3Schema`;
  * `version` the one that it belongs to, or the first of several. */
-export function validateSchema(
+export function* validateSchema(
   path: Path,
   schema: JsonSchemaProps | undefined,
   hasStatus: boolean,
   needsStructural: boolean,
   requirements: Requirements,
   version: string,
-): FieldError[] {
+): Steps<FieldError[]> {
   if (!schema) return [];
   const place = path.child('openAPIV3Schema');
   const errors: FieldError[] = hasStatus ? validateRootOfStatus(place, schema) : [];
   if (schema.nullable) errors.push(forbidden(path.child('openAPIV3Schema.nullable'), 'nullable cannot be true at the root'));
-  const structural = needsStructural ? checkStructural(place, schema, requirements) : { errors: [], unconvertible: [] };
+  const structural = needsStructural ? yield* checkStructural(place, schema, requirements) : { errors: [], unconvertible: [] };
   errors.push(...structural.errors);
   const isCompilable = needsStructural && structural.errors.length === 0 && structural.unconvertible.length === 0;
   const { knownExpressions: known, unchangedSchemas } = requirements;
   const rules = isCompilable ? CelRuleContext.root(schema, { known, isUnchanged: unchangedSchemas.has(version) }) : undefined;
-  errors.push(...new OpenApiSchemaValidation(requirements).validate(place, schema, rules));
+  errors.push(...(yield* new OpenApiSchemaValidation(requirements).validate(place, schema, rules)));
   if (errors.length === 0) errors.push(...structural.unconvertible);
   errors.push(...(rules?.totalErrors(place) ?? []));
+  yield;
   return errors.length > 0 ? errors : checkValidator(path, schema);
 }
 
@@ -84,14 +86,16 @@ function validateDefaultByRules(path: Path, schema: Structural, isRoot: boolean,
 }
 
 /** `unconvertible`: why the schema has no structural form; told only if nothing else is wrong. */
-function checkStructural(
+function* checkStructural(
   place: Path,
   schema: JsonSchemaProps,
   { prunedDefaults }: Requirements,
-): { errors: FieldError[]; unconvertible: FieldError[] } {
+): Steps<{ errors: FieldError[]; unconvertible: FieldError[] }> {
   try {
     const structural = newStructural(schema);
+    yield;
     const errors = validateStructural(place, structural);
+    yield;
     if (errors.length > 0) return { errors, unconvertible: [] };
     return {
       errors: validateDefaults(place, structural, { requirePruned: prunedDefaults, rules: validateDefaultByRules }),

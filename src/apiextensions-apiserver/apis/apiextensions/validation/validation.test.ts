@@ -4,6 +4,7 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
+import { atOnce } from '#apimachinery/runtime/steps';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { validateDefinition, validateDefinitionUpdate } from './validation.ts';
 
@@ -32,13 +33,21 @@ function crd(spec: Partial<CustomResourceDefinitionSpec>, metadata: CustomResour
   };
 }
 
-const errorsOf = (definition: CustomResourceDefinition): string[] => validateDefinition(definition).map(String);
+const errorsOf = (definition: CustomResourceDefinition): string[] => atOnce(validateDefinition(definition)).map(String);
 const inSchema = (properties: Record<string, JsonSchemaProps>): CustomResourceDefinition =>
   crd({ versions: [version({ type: 'object', properties })] });
 
 describe('validateDefinition', () => {
   it('takes a plain one', () => {
     expect(errorsOf(crd({}))).toEqual([]);
+  });
+
+  it('lets others run between the schemas of a large one', () => {
+    const properties = Object.fromEntries(Array.from({ length: 100 }, (_, i): [string, JsonSchemaProps] => [`p${i}`, { type: 'string' }]));
+    const steps = validateDefinition(inSchema({ spec: { type: 'object', properties } }));
+    let count = 0;
+    while (!steps.next().done) count += 1;
+    expect(count).toBeGreaterThan(100);
   });
 
   const specs: [string, Partial<CustomResourceDefinitionSpec>, string[]][] = [
@@ -209,13 +218,13 @@ describe('validateDefinitionUpdate', () => {
     ],
   ];
   it.each(changes)('of %s', (_, change, fields) => {
-    const errors = validateDefinitionUpdate(established(change), established({}));
+    const errors = atOnce(validateDefinitionUpdate(established(change), established({})));
     expect(errors.map(({ field }) => field).sort()).toEqual(fields.sort());
   });
 
   it('lets an unknown type stay', () => {
     const bad = inSchema({ a: { type: 'text' } });
     expect(errorsOf(bad)).toHaveLength(1);
-    expect(validateDefinitionUpdate(bad, bad)).toEqual([]);
+    expect(atOnce(validateDefinitionUpdate(bad, bad))).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { isPrint } from '#apimachinery/runtime/quote';
+import type { Steps } from '#apimachinery/runtime/steps';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { newStructural, StructuralError } from '#apimachinery/structural/structural';
 import { FieldPathError, validFieldPath } from '#apimachinery/structural/valid-field-path';
@@ -17,19 +18,19 @@ const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 
 const maxWarningBytes = 256;
 
 /** A version without what stands above all versions. Upstream: validateCustomResourceDefinitionVersion. */
-export function validateVersion(
+export function* validateVersion(
   path: Path,
   version: CustomResourceDefinitionVersion,
   hasStatus: boolean,
   needsStructural: boolean,
   requirements: Requirements,
-): FieldError[] {
+): Steps<FieldError[]> {
   const { deprecated = false, deprecationWarning, schema, subresources, selectableFields = [], name = '' } = version;
   const props = schema?.openAPIV3Schema as JsonSchemaProps | undefined;
   const errors = warningErrors(deprecated, deprecationWarning).map((message) =>
     invalid(path.child('deprecationWarning'), deprecationWarning, message),
   );
-  errors.push(...validateSchema(path.child('schema'), props, hasStatus, needsStructural, requirements, name));
+  errors.push(...(yield* validateSchema(path.child('schema'), props, hasStatus, needsStructural, requirements, name)));
   errors.push(...validateSubresources(path.child('subresources'), subresources));
   for (const [i, column] of (version.additionalPrinterColumns ?? []).entries())
     errors.push(...validateColumn(path.child('additionalPrinterColumns').index(i), column));

@@ -16,6 +16,14 @@ export async function inSteps<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
+/** Does all of the work now. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 /** What takes no longer than a step. */
 export function* oneStep<T>(work: () => T): Steps<T> {
   yield;
