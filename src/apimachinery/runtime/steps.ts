@@ -1,19 +1,30 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Work in steps of some milliseconds at most: between two of them, others may run. */
 export type Steps<T> = Generator<void, T, void>;
 
 const turnMs = 5;
 
-/** Does the work, and lets others run whenever it has had its turn. */
+/** When the first steps of this turn of the event loop began. */
+let turnBegan: number | undefined;
+
+/** Does the work, and lets others run whenever all that is done so has had its turn. */
 export async function inSteps<T>(steps: Steps<T>): Promise<T> {
-  for (let since = performance.now(); ; ) {
+  for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    if (performance.now() - since < turnMs) continue;
-    await setImmediate();
-    since = performance.now();
+    if (hasTime()) continue;
+    await nextTurn();
   }
+}
+
+function hasTime(): boolean {
+  if (turnBegan !== undefined) return performance.now() - turnBegan < turnMs;
+  turnBegan = performance.now();
+  setImmediate(() => {
+    turnBegan = undefined;
+  });
+  return true;
 }
 
 /** Does all of the work now. */
