@@ -104,6 +104,7 @@ export { settled } from '#apiserver/cel/runtime/frame';
 export type { Peer } from '#apiserver/endpoints/request/exchange';
 export { Configuration } from '#apiserver/plugins/configuration';
 export { contribute, Contribution, type ContributionOptions } from '#apiserver/plugins/contribution';
+export { PluginServices } from '#apiserver/plugins/plugin-services';
 export { Client, type ClientTarget, type ObjectClient } from '#apiserver/registry/client';
 export {
   apiGroup,
@@ -120,7 +121,6 @@ export { type Informer, Informers } from '#apiserver/registry/informers';
 export { type KindObjects, ServedKinds } from '#apiserver/registry/served-kinds';
 export { FeatureGates } from '#apiserver/server/feature-gates';
 export { type Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
-export { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 export type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 export { RestMapper, type RestMapping } from '#apiserver/server/rest-mapper';
 export { Logger } from '#apiserver/server/logger';
@@ -154,8 +154,8 @@ export { Clock } from '#apiserver/storage/cacher/clock';
 export { AuditBackendPlugin } from '#apiserver/audit/audit-backend-plugin';
 export { storageBackend, type StorageBackendOptions } from '#apiserver/storage/storage-backend-plugin';
 export { type AuditBackend, type AuditEvent, eventJson } from '#apiserver/audit/event';
+export { type WebhookClientConfig, type WebhookTarget, webhookTarget } from '#apiserver/webhook/client-config';
 export { JsonClient, WebhookError } from '#apiserver/webhook/json-client';
-export { readAnswer } from '#apiserver/webhook/read-answer';
 export { readKubeconfig, type ServiceConnection } from '#apiserver/webhook/kubeconfig';
 export * as protobufMessage from '#apimachinery/runtime/message-table';
 export { compareKeys, hasUncommonOrder, lowerBound, validateKey, validatePrefix } from '#apiserver/storage/key';

@@ -2,20 +2,15 @@ import {
   AdmissionPlugin,
   applyJsonPatch,
   type Attributes,
-  Authorizer,
   Configuration,
   type GroupVersionKind,
-  Informers,
   inject,
+  PluginServices,
   type KubeObject,
-  Logger,
-  Metrics,
   newInternalError,
   PluginReinvocation,
   replaceObject,
   semanticDeepEqual,
-  ServiceResolver,
-  ShutdownSignal,
 } from 'kubenest/sdk';
 import type { Invocation } from './hook.ts';
 import type { Answer, ReviewObjects } from './review.ts';
@@ -35,17 +30,8 @@ const patchPrefix = 'patch.webhook.admission.k8s.io/';
 export class MutatingAdmissionWebhook {
   readonly #webhooks: WebhookPlugin;
 
-  constructor(
-    @inject(Informers) informers: Informers,
-    @inject(Authorizer) authorizer: Authorizer,
-    @inject(ServiceResolver) resolver: ServiceResolver,
-    @inject(Metrics) metrics: Metrics,
-    @inject(Logger) logger: Logger,
-    @inject(ShutdownSignal) shutdown: ShutdownSignal,
-    @inject(Configuration) configuration: WebhookAdmissionConfiguration,
-  ) {
-    const services = { informers, authorizer, resolver, metrics, logger, shutdown, configuration };
-    this.#webhooks = new WebhookPlugin('admit', 'mutatingwebhookconfigurations', services);
+  constructor(@inject(PluginServices) services: PluginServices, @inject(Configuration) configuration: WebhookAdmissionConfiguration) {
+    this.#webhooks = new WebhookPlugin('admit', 'mutatingwebhookconfigurations', services, configuration);
   }
 
   admit(request: Attributes): void | Promise<void> {

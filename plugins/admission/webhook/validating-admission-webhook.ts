@@ -1,16 +1,4 @@
-import {
-  AdmissionPlugin,
-  type Attributes,
-  Authorizer,
-  Configuration,
-  type GroupVersionKind,
-  Informers,
-  inject,
-  Logger,
-  Metrics,
-  ServiceResolver,
-  ShutdownSignal,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Configuration, type GroupVersionKind, inject, PluginServices } from 'kubenest/sdk';
 import type { Invocation } from './hook.ts';
 import type { ReviewObjects } from './review.ts';
 import { WebhookAdmissionConfiguration } from './webhook-configuration.ts';
@@ -27,17 +15,8 @@ const failedOpenPrefix = 'failed-open.validating.webhook.admission.k8s.io/';
 export class ValidatingAdmissionWebhook {
   readonly #webhooks: WebhookPlugin;
 
-  constructor(
-    @inject(Informers) informers: Informers,
-    @inject(Authorizer) authorizer: Authorizer,
-    @inject(ServiceResolver) resolver: ServiceResolver,
-    @inject(Metrics) metrics: Metrics,
-    @inject(Logger) logger: Logger,
-    @inject(ShutdownSignal) shutdown: ShutdownSignal,
-    @inject(Configuration) configuration: WebhookAdmissionConfiguration,
-  ) {
-    const services = { informers, authorizer, resolver, metrics, logger, shutdown, configuration };
-    this.#webhooks = new WebhookPlugin('validating', 'validatingwebhookconfigurations', services);
+  constructor(@inject(PluginServices) services: PluginServices, @inject(Configuration) configuration: WebhookAdmissionConfiguration) {
+    this.#webhooks = new WebhookPlugin('validating', 'validatingwebhookconfigurations', services, configuration);
   }
 
   validate(request: Attributes): void | Promise<void> {

@@ -1,16 +1,21 @@
-import type { Agent } from 'node:http';
-import https from 'node:https';
-import { isIP } from 'node:net';
-import { agentOf, dialErrorText, newGenericServerResponse, readAnswer, type ServiceResolver, StatusError, statusOf } from 'kubenest/sdk';
+import {
+  dialErrorText,
+  JsonClient,
+  newGenericServerResponse,
+  type ServiceResolver,
+  StatusError,
+  statusOf,
+  type WebhookClientConfig,
+  WebhookError,
+  type WebhookTarget,
+  webhookTarget,
+} from 'kubenest/sdk';
 import type { WebhookCredentials } from './credentials.ts';
-import type { ClientConfig } from './webhook-types.ts';
 
-/** An answer may have so many bytes. */
-const maxAnswerBytes = 3 * 1024 * 1024;
 const userAgent = 'kube-apiserver-admission';
 /** Of webhooks that say nothing. Upstream: util/webhook/authentication.go. */
 const longestMs = 30_000;
-const maxAgents = 200;
+const maxClients = 200;
 
 /** A request that got no good answer. */
 export class RequestError extends Error {
@@ -22,25 +27,19 @@ export class RequestError extends Error {
   }
 }
 
-interface Target {
-  /** As messages tell it. */
-  readonly origin: string;
-  readonly path: string;
-  readonly hostHeader: string;
-  readonly serverName: string;
-  /** Whose credentials are used: `host:port`. */
-  readonly credentialsFor: string;
-  readonly egress: 'cluster' | 'controlplane';
-  connectTo(): { readonly host: string; readonly port: number };
+/** A webhook, with the key of the client that asks it: webhooks of the same server and authorities share connections. */
+interface Target extends WebhookTarget {
+  readonly key: string;
 }
 
 /**
- * Asks webhooks: HTTPS with the authorities of their configuration and the client's credentials of the admission
- * configuration, over connections that stay open. No redirects, no proxies of the environment; an answer has a bounded size.
- * Upstream: apiserver/pkg/util/webhook/client.go.
+ * Asks webhooks with the authorities of their configuration and the credentials of the admission configuration. An answer has
+ * a bounded size. Upstream: apiserver/pkg/util/webhook/client.go.
  */
 export class WebhookClient implements Disposable {
-  readonly #agents = new Map<string, Agent>();
+  readonly #targets = new WeakMap<WebhookClientConfig, Target>();
+  /** One for each server's name and authorities, the least recently made first: a change of the configuration makes a new one. */
+  readonly #clients = new Map<string, JsonClient>();
 
   constructor(
     readonly resolver: ServiceResolver,
@@ -48,145 +47,75 @@ export class WebhookClient implements Disposable {
   ) {}
 
   /** POSTs JSON; the parsed object of a good answer. Rejects with a RequestError. */
-  async post(config: ClientConfig, body: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>>> {
+  async post(config: WebhookClientConfig, body: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>>> {
     const target = this.#targetOf(config);
     const limit = Math.min(timeoutMs, longestMs);
     const path = `${target.path}${target.path.includes('?') ? '&' : '?'}timeout=${Math.ceil(limit / 1_000)}s`;
-    const { status, bytes } = await this.#send(target, config.caBundle, path, body, limit);
+    let bytes: Buffer;
+    try {
+      bytes = await this.#clientFor(target).send('POST', body, { path, timeoutMs: limit });
+    } catch (error) {
+      throw requestError(`https://${target.authority}${path}`, error);
+    }
     const answer = objectOf(bytes);
-    if (status < 200 || status > 206) throw refusal(status, answer);
     if (!answer) throw new RequestError('the answer is no JSON object', 500);
     if (typeof answer['kind'] !== 'string' || answer['kind'] === '') throw new RequestError("Object 'Kind' is missing in the answer", 500);
     return answer;
   }
 
   [Symbol.dispose](): void {
-    for (const agent of this.#agents.values()) agent.destroy();
-    this.#agents.clear();
+    for (const client of this.#clients.values()) client[Symbol.dispose]();
+    this.#clients.clear();
   }
 
-  #targetOf({ service, url }: ClientConfig): Target {
-    if (service) {
-      const { namespace, name, path = '/', port = 443 } = service;
-      const serverName = `${name}.${namespace}.svc`;
-      return {
-        origin: `https://${serverName}:${port}`,
-        path: path.startsWith('/') ? path : `/${path}`,
-        hostHeader: `${serverName}:${port}`,
-        serverName,
-        credentialsFor: `${serverName}:${port}`,
-        egress: 'cluster',
-        connectTo: () => this.resolver.resolve(namespace, name, port),
+  #targetOf(config: WebhookClientConfig): Target {
+    const known = this.#targets.get(config);
+    if (known) return known;
+    try {
+      const found = webhookTarget(config, this.resolver);
+      const { service } = config;
+      const target = {
+        ...found,
+        key: `${service ? `${service.namespace}/${service.name}` : ''}|${found.url.origin}|${config.caBundle ?? ''}`,
       };
+      this.#targets.set(config, target);
+      return target;
+    } catch (error) {
+      throw new RequestError((error as Error).message, 500);
     }
-    if (!url || !URL.canParse(url)) throw new RequestError('webhook configuration must have either service or URL', 500);
-    const { protocol, host, hostname, port, pathname, search } = new URL(url);
-    if (protocol !== 'https:') throw new RequestError(`unsupported protocol scheme ${JSON.stringify(protocol.slice(0, -1))}`, 500);
-    const plain = hostname.replace(/^\[|\]$/g, '');
-    const number = port === '' ? 443 : Number(port);
-    return {
-      origin: `https://${host}`,
-      path: pathname + search,
-      hostHeader: host,
-      serverName: plain,
-      credentialsFor: `${hostname}:${number}`,
-      egress: 'controlplane',
-      connectTo: () => ({ host: plain, port: number }),
-    };
   }
 
-  #send(
-    target: Target,
-    caBundle: string | undefined,
-    path: string,
-    body: string,
-    timeoutMs: number,
-  ): Promise<{ readonly status: number; readonly bytes: Buffer }> {
-    const failed = (error: unknown): RequestError => {
-      const isLate = (error as Error).name === 'TimeoutError' || (error as Error).name === 'AbortError';
-      const text = isLate ? 'context deadline exceeded' : errorText(error);
-      return new RequestError(`Post ${JSON.stringify(target.origin + path)}: ${text}`, statusOf(error)?.code ?? 503);
-    };
-    return new Promise((resolve, reject) => {
-      let request: ReturnType<typeof https.request>;
-      try {
-        const { host, port } = target.connectTo();
-        const { authorization } = this.credentials.for(target.credentialsFor);
-        request = https.request({
-          method: 'POST',
-          host,
-          port,
-          path,
-          servername: isIP(target.serverName) === 0 ? target.serverName : '',
-          agent: this.#agentFor(target, caBundle),
-          headers: {
-            host: target.hostHeader,
-            accept: 'application/json, */*',
-            'content-type': 'application/json',
-            'content-length': Buffer.byteLength(body),
-            'user-agent': userAgent,
-            ...(authorization !== undefined && { authorization }),
-          },
-          signal: AbortSignal.timeout(timeoutMs),
-        });
-      } catch (error) {
-        reject(failed(error));
-        return;
-      }
-      request.on('error', (error) => reject(failed(error)));
-      request.on('response', (response) => {
-        readAnswer(response, maxAnswerBytes).then(
-          (bytes) => resolve({ status: response.statusCode ?? 0, bytes }),
-          (error: unknown) => reject(failed(error)),
-        );
-      });
-      request.end(body);
-    });
-  }
-
-  /** One for each server's name, authorities and client certificate: a change of the configuration makes a new one. */
-  #agentFor({ serverName, credentialsFor, egress }: Target, caBundle = ''): Agent {
-    const key = `${egress}|${serverName}|${credentialsFor}|${caBundle}`;
-    let agent = this.#agents.get(key);
-    if (!agent) {
-      if (this.#agents.size >= maxAgents) this.#forgetOldest();
-      const { certificate } = this.credentials.for(credentialsFor);
-      agent = agentOf(this.resolver.egress?.dial(egress), true, {
-        keepAlive: true,
-        minVersion: 'TLSv1.2',
-        ...(caBundle !== '' && { ca: Buffer.from(caBundle, 'base64').toString('utf8') }),
-        ...(certificate && { cert: certificate.cert, key: certificate.key }),
-        // An address has no name to send; the certificate is checked against it all the same.
-        ...(isIP(serverName) !== 0 && { host: serverName }),
-      });
-      this.#agents.set(key, agent);
+  #clientFor({ key, url, authority, certificateAuthority, endpoint, dial }: Target): JsonClient {
+    let client = this.#clients.get(key);
+    if (!client) {
+      if (this.#clients.size >= maxClients) this.#forgetOldest();
+      const { certificate, authorization } = this.credentials.for(`${url.hostname}:${url.port || 443}`);
+      const connection = {
+        url,
+        certificateAuthority,
+        serverName: undefined,
+        insecure: false,
+        clientCertificate: certificate,
+        authorization,
+      };
+      client = new JsonClient(connection, { timeoutMs: longestMs, retryMs: 0, authority, userAgent, endpoint, dial });
+      this.#clients.set(key, client);
     }
-    return agent;
+    return client;
   }
 
   #forgetOldest(): void {
-    const [key, agent] = this.#agents.entries().next().value as [string, Agent];
-    this.#agents.delete(key);
-    agent.destroy();
+    const [key, client] = this.#clients.entries().next().value as [string, JsonClient];
+    this.#clients.delete(key);
+    client[Symbol.dispose]();
   }
 }
 
-const certificateTexts: Readonly<Record<string, string>> = {
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'x509: certificate signed by unknown authority',
-  SELF_SIGNED_CERT_IN_CHAIN: 'x509: certificate signed by unknown authority',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'x509: certificate signed by unknown authority',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'x509: certificate signed by unknown authority',
-  CERT_HAS_EXPIRED: 'x509: certificate has expired or is not yet valid',
-  CERT_NOT_YET_VALID: 'x509: certificate has expired or is not yet valid',
-};
-
-/** What Go says of a connection that failed. */
-function errorText(error: unknown): string {
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  const certificate = Object.hasOwn(certificateTexts, code) ? certificateTexts[code] : undefined;
-  if (certificate) return `tls: failed to verify certificate: ${certificate}`;
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `tls: failed to verify certificate: x509: ${message}`;
-  return dialErrorText(error);
+function requestError(place: string, error: unknown): RequestError {
+  if (error instanceof WebhookError && error.status !== 0) return refusal(error.status, error.answer && objectOf(error.answer));
+  const isAnswered = error instanceof WebhookError;
+  const text = isAnswered && error.isTimeout ? error.message : dialErrorText(isAnswered ? error.cause : error);
+  return new RequestError(`Post ${JSON.stringify(place)}: ${text}`, statusOf(error)?.code ?? 503);
 }
 
 function objectOf(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {

@@ -1,14 +1,4 @@
-import type {
-  Attributes,
-  Authorizer,
-  Informer,
-  Informers,
-  KubeObject,
-  Logger,
-  Metrics,
-  ServiceResolver,
-  ShutdownSignal,
-} from 'kubenest/sdk';
+import type { Attributes, Informer, KubeObject, PluginServices } from 'kubenest/sdk';
 import type { Invocation } from './hook.ts';
 import { isExempt, isSelected } from './hook-matcher.ts';
 import { HookSource } from './hook-source.ts';
@@ -19,16 +9,6 @@ import { WebhookClient } from './webhook-client.ts';
 import type { Call } from './webhook-metrics.ts';
 import { WebhookMetrics } from './webhook-metrics.ts';
 
-export interface WebhookServices {
-  readonly informers: Informers;
-  readonly authorizer: Authorizer;
-  readonly resolver: ServiceResolver;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-  readonly shutdown: ShutdownSignal;
-  readonly configuration: WebhookAdmissionConfiguration;
-}
-
 /** What both sorts of webhooks have in common. Upstream: plugin/webhook/generic/webhook.go. */
 export class WebhookPlugin {
   readonly caller: WebhookCaller;
@@ -36,13 +16,13 @@ export class WebhookPlugin {
   readonly #namespaces: Informer;
   readonly #conditions: ConditionMatcher;
 
-  constructor(type: Call['type'], resource: string, services: WebhookServices) {
-    const { informers, configuration, shutdown } = services;
-    const client = new WebhookClient(services.resolver, configuration.credentials);
-    shutdown.addEventListener('abort', () => client[Symbol.dispose](), { once: true });
-    this.caller = new WebhookCaller(type, client, new WebhookMetrics(services.metrics), services.logger);
-    this.#source = new HookSource(informers.for({ group: 'admissionregistration.k8s.io', resource }), shutdown);
-    this.#conditions = new ConditionMatcher(type, services.authorizer, services.metrics, services.logger);
+  constructor(type: Call['type'], resource: string, services: PluginServices, { credentials }: WebhookAdmissionConfiguration) {
+    const { informers, metrics, logger, shutdownSignal } = services;
+    const client = new WebhookClient(services.serviceResolver, credentials);
+    shutdownSignal.addEventListener('abort', () => client[Symbol.dispose](), { once: true });
+    this.caller = new WebhookCaller(type, client, new WebhookMetrics(metrics), logger);
+    this.#source = new HookSource(informers.for({ group: 'admissionregistration.k8s.io', resource }), shutdownSignal);
+    this.#conditions = new ConditionMatcher(type, services.authorizer, metrics, logger);
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
   }
 

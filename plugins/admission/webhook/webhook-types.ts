@@ -1,20 +1,14 @@
-import type { KubeObject, LabelSelectorSource, NamedRuleWithOperations } from 'kubenest/sdk';
+import type { KubeObject, LabelSelectorSource, NamedRuleWithOperations, WebhookClientConfig } from 'kubenest/sdk';
 
 /** admissionregistration.k8s.io/v1. */
 export interface MatchCondition {
   readonly name: string;
   readonly expression: string;
 }
-export interface ClientConfig {
-  readonly url?: string;
-  readonly service?: { readonly namespace: string; readonly name: string; readonly path?: string; readonly port?: number };
-  /** base64 of PEM. */
-  readonly caBundle?: string;
-}
 /** A webhook of either kind. */
 export interface WebhookSpec {
   readonly name: string;
-  readonly clientConfig: ClientConfig;
+  readonly clientConfig: WebhookClientConfig;
   readonly rules?: readonly NamedRuleWithOperations[];
   readonly failurePolicy?: string;
   readonly matchPolicy?: string;

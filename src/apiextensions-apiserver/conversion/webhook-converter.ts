@@ -10,12 +10,9 @@ import { aggregate, Path } from '#apimachinery/validation/field';
 import { validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
 import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 import type { ServiceResolver } from '#apiserver/server/service-resolver';
+import { type WebhookClientConfig, webhookTarget } from '#apiserver/webhook/client-config';
 import { JsonClient, WebhookError } from '#apiserver/webhook/json-client';
-import type {
-  CustomResourceDefinition,
-  WebhookClientConfig,
-  WebhookConversion,
-} from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
+import type { CustomResourceDefinition, WebhookConversion } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import type { ConversionFailureType, ConversionMetrics } from './conversion-metrics.ts';
 import type { Converter } from './converter.ts';
 
@@ -108,8 +105,11 @@ export class WebhookConverter implements Converter, Disposable {
       return await this.#client.deliver(json);
     } catch (error) {
       if (error instanceof WebhookError && error.status !== 0) throw error;
-      const cause = error instanceof WebhookError && error.cause !== undefined && !isTimeout(error.cause) ? error.cause : error;
-      throw new Error(`Post ${JSON.stringify(shown(this.#client))}: ${dialErrorText(cause)}`, { cause: error });
+      const cause = error instanceof WebhookError && !error.isTimeout ? error.cause : error;
+      const { connection, options } = this.#client;
+      const { pathname, search } = connection.url;
+      const place = JSON.stringify(`https://${options.authority}${pathname}${search}`);
+      throw new Error(`Post ${place}: ${dialErrorText(cause)}`, { cause: error });
     }
   }
 }
@@ -142,34 +142,18 @@ class ConversionError extends StatusError {
 
 const emptyResponse = { uid: '', convertedObjects: null, result: { metadata: {} } };
 
-/** Its URL, with the port of a service in any case. */
-function shown({ connection: { url }, options }: JsonClient): string {
-  const port = options.endpoint && url.port === '' ? ':443' : '';
-  return `${url.protocol}//${url.host}${port}${url.pathname}${url.search}`;
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
-}
-
-function clientOf({ url, service, caBundle = '' }: WebhookClientConfig, services: ServiceResolver): JsonClient {
-  const { namespace = '', name = '', port = 443, path = '' } = service ?? {};
-  const target = new URL(
-    service ? `https://${name}.${namespace}.svc:${port}${path && !path.startsWith('/') ? '/' : ''}${path}` : (url ?? ''),
-  );
-  target.searchParams.set('timeout', `${timeoutMs / 1_000}s`);
-  const authority = Buffer.from(caBundle, 'base64').toString();
+function clientOf(config: WebhookClientConfig, services: ServiceResolver): JsonClient {
+  const { url, certificateAuthority, authority, endpoint, dial } = webhookTarget(config, services);
+  url.searchParams.set('timeout', `${timeoutMs / 1_000}s`);
   const connection = {
-    url: target,
-    certificateAuthority: authority.trim() === '' ? undefined : authority,
+    url,
+    certificateAuthority,
     serverName: undefined,
     insecure: false,
     clientCertificate: undefined,
     authorization: undefined,
   };
-  const endpoint = service && (() => services.resolve(namespace, name, port));
-  const dial = services.egress?.dial(service ? 'cluster' : 'controlplane');
-  return new JsonClient(connection, { timeoutMs, retryMs: 0, maxAnswerBytes, endpoint, dial });
+  return new JsonClient(connection, { timeoutMs, retryMs: 0, maxAnswerBytes, authority, endpoint, dial });
 }
 
 /** Upstream: getConvertedObjectsFromResponse. */

@@ -26,6 +26,9 @@ export interface PluginServices {
   readonly shutdownSignal: ShutdownSignal;
 }
 
+/** All of them at once, for plugins that hand them on. */
+export const PluginServices = Symbol.for('kubenest.PluginServices');
+
 /** By the member that each token is of. */
 export const serviceTokens: Readonly<Record<keyof PluginServices, symbol>> = {
   informers: Informers,
@@ -44,6 +47,7 @@ export const serviceTokens: Readonly<Record<keyof PluginServices, symbol>> = {
 /** The container that the containers of plugins are children of. */
 export function newServiceContainer(services: PluginServices): Container {
   const container = new Container();
+  container.bind(PluginServices).toConstantValue(services);
   for (const [name, token] of Object.entries(serviceTokens)) container.bind(token).toConstantValue(services[name as keyof PluginServices]);
   return container;
 }

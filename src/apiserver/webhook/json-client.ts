@@ -3,12 +3,15 @@ import type http from 'node:http';
 import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { isIP } from 'node:net';
+import { urlToHttpOptions } from 'node:url';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { Endpoint } from '#apiserver/server/service-resolver';
 import type { ServiceConnection } from './kubeconfig.ts';
 import { readAnswer } from './read-answer.ts';
 
+/** Upstream: client-go/rest/request.go. */
+const lastGoodStatus = 206;
 const defaultAnswerBytes = 3 * 1024 * 1024;
 /** Upstream: apiserver/pkg/util/webhook/webhook.go (DefaultRetryBackoffWithInitialDelay). */
 const retries = { attempts: 5, factor: 1.5, jitter: 0.2 };
@@ -21,9 +24,16 @@ export class WebhookError extends Error {
     readonly transient: boolean,
     /** The status of the answer; 0 if there was none. */
     readonly status = 0,
+    /** The body of the answer. */
+    readonly answer?: Buffer,
     options?: ErrorOptions,
   ) {
     super(message, options);
+  }
+
+  /** Whether the service took longer than it may. */
+  get isTimeout(): boolean {
+    return isTimeout(this.cause);
   }
 }
 
@@ -38,6 +48,17 @@ export interface JsonClientOptions {
   readonly endpoint?: (() => Endpoint) | undefined;
   /** How connections are made; undefined: straight. */
   readonly dial?: Dial | undefined;
+  /** What the Host header says. Default: the URL's host. */
+  readonly authority?: string | undefined;
+  readonly userAgent?: string | undefined;
+}
+
+/** What one request has of its own. */
+export interface JsonRequest {
+  /** With its query. Default: the URL's. */
+  readonly path?: string;
+  /** Default: the client's. */
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -47,15 +68,24 @@ export interface JsonClientOptions {
 export class JsonClient implements Disposable {
   readonly #agent: http.Agent;
   readonly #request: typeof requestSecure;
+  readonly #place: ReturnType<typeof urlToHttpOptions>;
+  readonly #headers: Readonly<Record<string, string>>;
 
   constructor(
     readonly connection: ServiceConnection,
     readonly options: JsonClientOptions,
   ) {
-    const { url, certificateAuthority, serverName, insecure, clientCertificate } = connection;
+    const { url, certificateAuthority, serverName, insecure, clientCertificate, authorization } = connection;
     const isSecure = url.protocol === 'https:';
     this.#request = isSecure ? requestSecure : requestPlain;
-    const name = serverName ?? (isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : undefined);
+    this.#place = urlToHttpOptions(url);
+    this.#headers = {
+      accept: 'application/json, */*',
+      host: options.authority ?? url.host,
+      ...(options.userAgent !== undefined && { 'user-agent': options.userAgent }),
+      ...(authorization !== undefined && { authorization }),
+    };
+    const name = serverName ?? (isIP(String(this.#place.hostname)) === 0 ? url.hostname : undefined);
     this.#agent = agentOf(options.dial, isSecure, {
       keepAlive: true,
       ...(isSecure && {
@@ -76,11 +106,10 @@ export class JsonClient implements Disposable {
   /** Sends JSON; the body of the answer. Rejects with a WebhookError after the last attempt. */
   async deliver(json: string): Promise<Buffer> {
     const { retryMs } = this.options;
-    const bytes = Buffer.from(json);
     let delay = retryMs;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.send('POST', bytes);
+        return await this.send('POST', json);
       } catch (error) {
         const isOver = retryMs === 0 || attempt === retries.attempts || !(error instanceof WebhookError && error.transient);
         if (isOver) throw error;
@@ -90,38 +119,32 @@ export class JsonClient implements Disposable {
     }
   }
 
-  /** One attempt; the body of a 2xx answer. */
-  send(method: 'GET' | 'POST', body: Buffer | undefined): Promise<Buffer> {
-    const { url, authorization } = this.connection;
-    const { timeoutMs, endpoint, maxAnswerBytes = defaultAnswerBytes } = this.options;
+  /** One attempt; the body of a good answer. Rejects with a WebhookError, or with what `endpoint` throws. */
+  send(method: 'GET' | 'POST', body: string | undefined, { path, timeoutMs = this.options.timeoutMs }: JsonRequest = {}): Promise<Buffer> {
+    const { endpoint, maxAnswerBytes = defaultAnswerBytes } = this.options;
     return new Promise((resolve, reject) => {
       const place = endpoint?.();
-      const request = this.#request(
-        url,
-        {
-          ...(place && { hostname: place.host, port: place.port }),
-          method,
-          agent: this.#agent,
-          headers: {
-            accept: 'application/json',
-            host: url.host,
-            ...(body && { 'content-type': 'application/json', 'content-length': body.length }),
-            ...(authorization !== undefined && { authorization }),
-          },
-          signal: AbortSignal.timeout(timeoutMs),
-        },
-        (response) => {
-          const status = response.statusCode ?? 0;
-          readAnswer(response, maxAnswerBytes).then(
-            (bytes) => {
-              if (status >= 200 && status < 300) resolve(bytes);
-              else reject(new WebhookError(`the service answered ${status}`, status === 429 || status >= 500, status));
-            },
-            (error: Error) => reject(failure(error)),
-          );
-        },
-      );
-      request.on('error', (error) => reject(failure(error)));
+      const request = this.#request({
+        ...this.#place,
+        ...(place && { hostname: place.host, port: place.port }),
+        ...(path !== undefined && { path }),
+        method,
+        agent: this.#agent,
+        headers:
+          body === undefined
+            ? this.#headers
+            : { ...this.#headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const fail = (error: Error): void => reject(failure(error));
+      request.on('error', fail);
+      request.on('response', (response) => {
+        const status = response.statusCode ?? 0;
+        readAnswer(response, maxAnswerBytes).then((bytes) => {
+          if (status >= 200 && status <= lastGoodStatus) resolve(bytes);
+          else reject(new WebhookError(`the service answered ${status}`, status === 429 || status >= 500, status, bytes));
+        }, fail);
+      });
       request.end(body);
     });
   }
@@ -133,10 +156,14 @@ export class JsonClient implements Disposable {
 
 const transientCodes = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
+}
+
 function failure(error: NodeJS.ErrnoException): WebhookError {
-  const isTimeout = error.name === 'TimeoutError' || error.name === 'AbortError';
-  const isTransient = isTimeout || transientCodes.has(error.code ?? '');
-  return new WebhookError(isTimeout ? 'context deadline exceeded' : error.message, isTransient, 0, { cause: error });
+  const isLate = isTimeout(error);
+  const isTransient = isLate || transientCodes.has(error.code ?? '');
+  return new WebhookError(isLate ? 'context deadline exceeded' : error.message, isTransient, 0, undefined, { cause: error });
 }
 
 function objectOf(bytes: Buffer): Readonly<Record<string, unknown>> {
