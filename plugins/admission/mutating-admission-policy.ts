@@ -1,29 +1,17 @@
-import {
-  AdmissionPlugin,
-  type Attributes,
-  Authorizer,
-  Informers,
-  inject,
-  MutatingPolicies,
-  ServedKinds,
-  ShutdownSignal,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Configuration, inject, MutatingPolicies, PluginServices } from 'kubenest/sdk';
+import { MutatingAdmissionPolicyConfiguration } from './policy-configuration.ts';
 
 /** Changes objects as policies say that are objects of the cluster. Upstream: plugin/policy/mutating/plugin.go. */
 @AdmissionPlugin({
   name: 'MutatingAdmissionPolicy',
+  configuration: MutatingAdmissionPolicyConfiguration,
   match: [{ groups: ['*'], resources: ['*'], subresources: ['*'], operations: ['CREATE', 'UPDATE', 'CONNECT'] }],
 })
 export class MutatingAdmissionPolicy {
   readonly #policies: MutatingPolicies;
 
-  constructor(
-    @inject(Informers) informers: Informers,
-    @inject(ServedKinds) kinds: ServedKinds,
-    @inject(Authorizer) authorizer: Authorizer,
-    @inject(ShutdownSignal) shutdown: ShutdownSignal,
-  ) {
-    this.#policies = new MutatingPolicies({ informers, kinds, authorizer, shutdown });
+  constructor(@inject(PluginServices) services: PluginServices, @inject(Configuration) { files }: MutatingAdmissionPolicyConfiguration) {
+    this.#policies = new MutatingPolicies(services, files);
   }
 
   admit(request: Attributes): void | Promise<void> {

@@ -1,31 +1,17 @@
-import {
-  AdmissionPlugin,
-  type Attributes,
-  Authorizer,
-  Informers,
-  inject,
-  Metrics,
-  ServedKinds,
-  ShutdownSignal,
-  ValidatingPolicies,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Configuration, inject, PluginServices, ValidatingPolicies } from 'kubenest/sdk';
+import { ValidatingAdmissionPolicyConfiguration } from './policy-configuration.ts';
 
 /** Denies what policies deny that are objects of the cluster. Upstream: plugin/policy/validating/plugin.go. */
 @AdmissionPlugin({
   name: 'ValidatingAdmissionPolicy',
+  configuration: ValidatingAdmissionPolicyConfiguration,
   match: [{ groups: ['*'], resources: ['*'], subresources: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] }],
 })
 export class ValidatingAdmissionPolicy {
   readonly #policies: ValidatingPolicies;
 
-  constructor(
-    @inject(Informers) informers: Informers,
-    @inject(ServedKinds) kinds: ServedKinds,
-    @inject(Authorizer) authorizer: Authorizer,
-    @inject(ShutdownSignal) shutdown: ShutdownSignal,
-    @inject(Metrics) metrics: Metrics,
-  ) {
-    this.#policies = new ValidatingPolicies({ informers, kinds, authorizer, shutdown, metrics });
+  constructor(@inject(PluginServices) services: PluginServices, @inject(Configuration) { files }: ValidatingAdmissionPolicyConfiguration) {
+    this.#policies = new ValidatingPolicies(services, files);
   }
 
   validate(request: Attributes): void | Promise<void> {

@@ -6,6 +6,9 @@ import { NestFactory } from '@nestjs/core';
 import { Container } from 'inversify';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Registry } from 'prom-client';
+import { ManifestCodec } from '#apiserver/admission/manifest/manifest-codec';
+import { ManifestMetrics } from '#apiserver/admission/manifest/manifest-metrics';
+import { ManifestFolders } from '#apiserver/admission/manifest/manifests';
 import { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
 import { AuditMetrics } from '#apiserver/audit/audit-metrics';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
@@ -187,6 +190,12 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
         logger: log,
         metrics: new RegistryMetrics(registry),
         restMapper: new EndpointMapper(chain),
+        manifests: new ManifestFolders({
+          codec: new ManifestCodec(scheme),
+          metrics: new ManifestMetrics(registry, apiServerId(hostname())),
+          logger: log,
+          shutdown: shutdown.signal,
+        }),
         clock: systemClock,
         featureGates: features,
         shutdownSignal: shutdown.signal,

@@ -43,7 +43,7 @@ export { MatchConditions } from '#apiserver/admission/cel/match-conditions';
 export type { EquivalentResource, ObjectForms } from '#apiserver/admission/object-forms';
 export { VisibleObjects } from '#apiserver/admission/policy/invocations';
 export { MutatingPolicies } from '#apiserver/admission/policy/mutating-policies';
-export { type PolicyServices, ValidatingPolicies } from '#apiserver/admission/policy/validating-policies';
+export { ValidatingPolicies } from '#apiserver/admission/policy/validating-policies';
 export { PluginReinvocation } from '#apiserver/admission/plugin-reinvocation';
 export type { Reinvocation } from '#apiserver/admission/reinvocation';
 export { replaceObject } from '#apiserver/admission/replace-object';
@@ -104,6 +104,8 @@ export { settled } from '#apiserver/cel/runtime/frame';
 export type { Peer } from '#apiserver/endpoints/request/exchange';
 export { Configuration } from '#apiserver/plugins/configuration';
 export { contribute, Contribution, type ContributionOptions } from '#apiserver/plugins/contribution';
+export { checkManifestFolder, type ManifestFiles, readManifestFiles } from '#apiserver/admission/manifest/manifest-files';
+export type { ManifestSource } from '#apiserver/admission/manifest/manifests';
 export { PluginServices } from '#apiserver/plugins/plugin-services';
 export { Client, type ClientTarget, type ObjectClient } from '#apiserver/registry/client';
 export {

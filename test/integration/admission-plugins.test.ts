@@ -1,13 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
+import { HttpsClient } from './https-client.ts';
 
 let cluster: TestCluster;
 let folder: string;
-const agent = new https.Agent({ keepAlive: true });
+let client: HttpsClient;
 
 const configuration = `
 apiVersion: apiserver.config.k8s.io/v1
@@ -52,42 +52,15 @@ beforeAll(async () => {
       },
     ],
   });
+  client = new HttpsClient(cluster);
 });
 afterAll(async () => {
-  agent.destroy();
+  client[Symbol.dispose]();
   await cluster[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
 });
 
-interface Answer {
-  readonly status: number;
-  readonly body: {
-    readonly message?: string;
-    readonly metadata?: { readonly labels?: object };
-    readonly spec?: object;
-    readonly status?: unknown;
-  };
-  readonly warning: string | undefined;
-}
-
-/** A request over TLS, as a user. */
-function call(method: string, path: string, body?: object, as = 'admin'): Promise<Answer> {
-  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${cluster.token(as)}`, 'content-type': type };
-    const request = https.request(`${cluster.url}${path}`, { method, agent, ca: cluster.certificateAuthority, headers }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        text += chunk;
-      });
-      const warning = response.headers['warning'] as string | undefined;
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as Answer['body'], warning }));
-    });
-    request.on('error', reject);
-    request.end(body && JSON.stringify(body));
-  });
-}
+const call: HttpsClient['call'] = (...request) => client.call(...request);
 
 let count = 0;
 async function newNamespace(labels: Record<string, string> = {}): Promise<string> {

@@ -28,8 +28,8 @@ export interface Invocation {
   readonly kind: GroupVersionKind;
 }
 
-/** The webhooks of configurations, in the order of the configurations' names. Upstream: configuration/mutating_webhook_manager.go. */
-export function hooksOf(configurations: readonly WebhookConfiguration[]): Hook[] {
+/** The webhooks of configurations, in the order of the configurations' names; `first`: the index of the first. Upstream: configuration/mutating_webhook_manager.go. */
+export function hooksOf(configurations: readonly WebhookConfiguration[], first = 0, prefix = ''): Hook[] {
   const sorted = [...configurations].sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
   const hooks: Hook[] = [];
   for (const { metadata, webhooks = [] } of sorted) {
@@ -40,8 +40,8 @@ export function hooksOf(configurations: readonly WebhookConfiguration[]): Hook[]
       hooks.push({
         spec,
         configuration: metadata.name ?? '',
-        uid: `${metadata.name}/${spec.name}/${number}`,
-        index: hooks.length,
+        uid: `${prefix}${metadata.name}/${spec.name}/${number}`,
+        index: first + hooks.length,
         namespaceSelector: parsed(spec.namespaceSelector),
         objectSelector: parsed(spec.objectSelector),
       });

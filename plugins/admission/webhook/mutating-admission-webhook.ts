@@ -31,7 +31,7 @@ export class MutatingAdmissionWebhook {
   readonly #webhooks: WebhookPlugin;
 
   constructor(@inject(PluginServices) services: PluginServices, @inject(Configuration) configuration: WebhookAdmissionConfiguration) {
-    this.#webhooks = new WebhookPlugin('admit', 'mutatingwebhookconfigurations', services, configuration);
+    this.#webhooks = new WebhookPlugin('MutatingAdmissionWebhook', services, configuration);
   }
 
   admit(request: Attributes): void | Promise<void> {

@@ -16,7 +16,7 @@ export class ValidatingAdmissionWebhook {
   readonly #webhooks: WebhookPlugin;
 
   constructor(@inject(PluginServices) services: PluginServices, @inject(Configuration) configuration: WebhookAdmissionConfiguration) {
-    this.#webhooks = new WebhookPlugin('validating', 'validatingwebhookconfigurations', services, configuration);
+    this.#webhooks = new WebhookPlugin('ValidatingAdmissionWebhook', services, configuration);
   }
 
   validate(request: Attributes): void | Promise<void> {

@@ -1,8 +1,10 @@
-import { IsIn, IsOptional, Matches } from 'kubenest/sdk/configuration';
+import type { FeatureGates } from 'kubenest/sdk';
+import { IsOptional, Matches } from 'kubenest/sdk/configuration';
+import { ManifestsConfiguration } from '../manifests-configuration.ts';
 import { readWebhookCredentials, WebhookCredentials } from './credentials.ts';
 
 /** Upstream: plugin/webhook/config/apis/webhookadmission (WebhookAdmission). */
-export class WebhookAdmissionConfiguration {
+export class WebhookAdmissionConfiguration extends ManifestsConfiguration {
   static readonly kinds = [
     'apiserver.config.k8s.io/v1, WebhookAdmissionConfiguration',
     'apiserver.config.k8s.io/v1alpha1, WebhookAdmission',
@@ -13,19 +15,14 @@ export class WebhookAdmissionConfiguration {
   @Matches(/^(\/.*)?$/, { message: 'must be an absolute file path' })
   kubeConfigFile = '';
 
-  /** Webhooks of files; the feature ManifestBasedAdmissionControlConfig is off. */
-  @IsOptional()
-  @IsIn([''], { message: 'is configured but the ManifestBasedAdmissionControlConfig feature gate is not enabled' })
-  staticManifestsDir = '';
-
   #credentials = new WebhookCredentials();
 
   get credentials(): WebhookCredentials {
     return this.#credentials;
   }
 
-  /** Reads the files that are named. Rejects with what is wrong with them. */
-  async load(): Promise<void> {
+  override async load(features: FeatureGates): Promise<void> {
+    await super.load(features);
     if (this.kubeConfigFile !== '') this.#credentials = await readWebhookCredentials(this.kubeConfigFile);
   }
 }

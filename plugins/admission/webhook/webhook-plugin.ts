@@ -1,12 +1,11 @@
 import type { Attributes, Informer, KubeObject, PluginServices } from 'kubenest/sdk';
 import type { Invocation } from './hook.ts';
-import { isExempt, isSelected } from './hook-matcher.ts';
-import { HookSource } from './hook-source.ts';
+import { isSelected } from './hook-matcher.ts';
+import { HookSource, type HookSourceOptions } from './hook-source.ts';
 import { ConditionMatcher } from './match-conditions.ts';
 import type { WebhookAdmissionConfiguration } from './webhook-configuration.ts';
 import { WebhookCaller } from './webhook-caller.ts';
 import { WebhookClient } from './webhook-client.ts';
-import type { Call } from './webhook-metrics.ts';
 import { WebhookMetrics } from './webhook-metrics.ts';
 
 /** What both sorts of webhooks have in common. Upstream: plugin/webhook/generic/webhook.go. */
@@ -16,19 +15,20 @@ export class WebhookPlugin {
   readonly #namespaces: Informer;
   readonly #conditions: ConditionMatcher;
 
-  constructor(type: Call['type'], resource: string, services: PluginServices, { credentials }: WebhookAdmissionConfiguration) {
+  constructor(plugin: HookSourceOptions['plugin'], services: PluginServices, { credentials, files }: WebhookAdmissionConfiguration) {
+    const type = plugin === 'MutatingAdmissionWebhook' ? 'admit' : 'validating';
     const { informers, metrics, logger, shutdownSignal } = services;
     const client = new WebhookClient(services.serviceResolver, credentials);
     shutdownSignal.addEventListener('abort', () => client[Symbol.dispose](), { once: true });
     this.caller = new WebhookCaller(type, client, new WebhookMetrics(metrics), logger);
-    this.#source = new HookSource(informers.for({ group: 'admissionregistration.k8s.io', resource }), shutdownSignal);
+    this.#source = new HookSource({ plugin, services, files });
     this.#conditions = new ConditionMatcher(type, services.authorizer, metrics, logger);
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
   }
 
   /** The webhooks that a request concerns by their rules; their selectors are not asked yet. */
   candidatesFor(request: Attributes): readonly Invocation[] {
-    return isExempt(request) ? [] : this.#source.invocationsFor(request);
+    return this.#source.invocationsFor(request);
   }
 
   /** Whether one of them is to be called. `object` is how it is now. Rejects where that cannot be told. */

@@ -16,6 +16,6 @@ export function newPlugin<T extends object>(services: Container, name: string, P
   try {
     return container.get(type) as T;
   } catch (cause) {
-    throw new Error(`plugin ${name}: ${(cause as Error).message.split('\n', 1)[0]}`, { cause });
+    throw new Error(`plugin ${name}: ${(cause as Error).message.split('\n\n', 1)[0]}`, { cause });
   }
 }

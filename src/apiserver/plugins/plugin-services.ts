@@ -1,4 +1,5 @@
 import { Container } from 'inversify';
+import { Manifests } from '#apiserver/admission/manifest/manifests';
 import { Authorizer } from '#apiserver/authorization/authorizer';
 import { Client } from '#apiserver/registry/client';
 import { Informers } from '#apiserver/registry/informers';
@@ -21,6 +22,7 @@ export interface PluginServices {
   readonly metrics: Metrics;
   readonly serviceResolver: ServiceResolver;
   readonly restMapper: RestMapper;
+  readonly manifests: Manifests;
   readonly clock: Clock;
   readonly featureGates: FeatureGates;
   readonly shutdownSignal: ShutdownSignal;
@@ -39,6 +41,7 @@ export const serviceTokens: Readonly<Record<keyof PluginServices, symbol>> = {
   metrics: Metrics,
   serviceResolver: ServiceResolver,
   restMapper: RestMapper,
+  manifests: Manifests,
   clock: Clock,
   featureGates: FeatureGates,
   shutdownSignal: ShutdownSignal,

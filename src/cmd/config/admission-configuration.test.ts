@@ -7,6 +7,8 @@ import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from './admission-configuration.ts';
 
 let folder: string;
+/** Those that are on. */
+const features = new Set<string>();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubenest-admission-'));
   await writeFile(
@@ -19,7 +21,7 @@ afterAll(() => rm(folder, { recursive: true }));
 async function read(text: string): Promise<Map<string, object>> {
   const file = join(folder, 'admission.yaml');
   await writeFile(file, text);
-  return readAdmissionConfiguration(file, admissionPlugins);
+  return readAdmissionConfiguration(file, admissionPlugins, { enabled: (name) => features.has(name) });
 }
 const head = 'apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n';
 const podSecurity = (rest: string) =>

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionPluginClass } from '#apiserver/admission/attributes';
 import { ConfigurationError, readConfiguration } from '#apiserver/plugins/read-configuration';
+import type { FeatureGates } from '#apiserver/server/feature-gates';
 
 const kinds = ['apiserver.config.k8s.io/v1, AdmissionConfiguration', 'apiserver.k8s.io/v1alpha1, AdmissionConfiguration'];
 /** From before there was AdmissionConfiguration: a file may be the configuration of these alone. */
@@ -16,9 +17,14 @@ interface ConfigurationClass {
   /** `group/version, Kind`: what the document says it is. Without it, the document says nothing. */
   readonly kinds?: readonly string[];
 }
+/** A document, and what messages call it. */
+interface Found {
+  readonly document: unknown;
+  readonly place: string;
+}
 interface Loadable {
   /** Reads the files that the configuration names. */
-  load?(): Promise<void>;
+  load?(features: FeatureGates): Promise<void>;
 }
 
 /**
@@ -38,6 +44,7 @@ interface Loadable {
 export async function readAdmissionConfiguration(
   file: string,
   plugins: ReadonlyMap<string, AdmissionPluginClass>,
+  features: FeatureGates,
 ): Promise<Map<string, object>> {
   const problems: string[] = [];
   const configurations = new Map<string, object>();
@@ -46,7 +53,8 @@ export async function readAdmissionConfiguration(
     try {
       const name = nameOf(entry, place, plugins, configurations);
       const found = await documentOf(entry, place, file);
-      if (found) configurations.set(name, await configurationOf(plugins.get(name) as AdmissionPluginClass, found.document, found.place));
+      const Plugin = plugins.get(name) as AdmissionPluginClass;
+      if (found) configurations.set(name, await configurationOf(Plugin, found, features));
     } catch (error) {
       problems.push(...(error instanceof ConfigurationError ? error.problems : [(error as Error).message]));
     }
@@ -86,11 +94,7 @@ function nameOf(
 }
 
 /** undefined for a plugin that is named and not configured. */
-async function documentOf(
-  { path, configuration }: Fields,
-  place: string,
-  file: string,
-): Promise<{ readonly document: unknown; readonly place: string } | undefined> {
+async function documentOf({ path, configuration }: Fields, place: string, file: string): Promise<Found | undefined> {
   if (configuration !== undefined && configuration !== null) return { document: configuration, place: `${place}.configuration` };
   if (path === undefined || path === '') return undefined;
   if (typeof path !== 'string') throw new Error(`${place}.path must be a text`);
@@ -98,7 +102,7 @@ async function documentOf(
   return { document: await readDocument(absolute), place: absolute };
 }
 
-async function configurationOf(Plugin: AdmissionPluginClass, document: unknown, place: string): Promise<object> {
+async function configurationOf(Plugin: AdmissionPluginClass, { document, place }: Found, features: FeatureGates): Promise<object> {
   const { name, configuration } = admissionPluginOptions(Plugin);
   const Type = configuration as ConfigurationClass | undefined;
   if (!Type) throw new Error(`${place}: ${name} takes no configuration`);
@@ -107,7 +111,7 @@ async function configurationOf(Plugin: AdmissionPluginClass, document: unknown, 
   const { apiVersion: _, kind: __, ...members } = document;
   const instance = readConfiguration(Type, Type.kinds ? members : document, place);
   try {
-    await (instance as Loadable).load?.();
+    await (instance as Loadable).load?.(features);
   } catch (error) {
     throw new Error(`${place}: ${(error as Error).message}`, { cause: error });
   }

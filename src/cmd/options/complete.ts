@@ -92,11 +92,15 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     authenticationOf(options, clientCa, serviceAccounts);
   const authenticated = await collect(undefined, readAuthentication(tls?.clientCa));
   const authorizers = await collect(undefined, authorizersOf(options.authorization, options.delegation));
+  const features = options.features.gates();
   const { admissionControlConfigFile } = options.admission;
   const admissionConfigurations =
     admissionControlConfigFile === ''
       ? undefined
-      : await collect('--admission-control-config-file', readAdmissionConfiguration(resolve(admissionControlConfigFile), admissionPlugins));
+      : await collect(
+          '--admission-control-config-file',
+          readAdmissionConfiguration(resolve(admissionControlConfigFile), admissionPlugins, features),
+        );
   const audit = await collect(undefined, auditOf(options));
   const readEncryption = (): Promise<EncryptionRule[] | undefined> => encryptionOf(options.storage);
   const readAggregation = (): Promise<AggregationConfig> => aggregationOf(options.aggregator);
@@ -163,7 +167,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       eventTtlSeconds: Math.round(options.events.eventTtl / 1_000),
       serviceClusterIpRange: services.serviceClusterIpRange,
       resourceConfig: new ResourceConfig(options.apis.runtimeConfig),
-      features: options.features.gates(),
+      features,
       routesToEndpoints: services.enableAggregatorRouting,
       aggregation,
       kubelet,

@@ -26,7 +26,13 @@ export class FeatureOptions {
 }
 
 /** The gates that may have another value than their default: what they switch is here. */
-const settable: ReadonlySet<string> = new Set(['ClusterTrustBundle', 'GenericWorkload', 'PodCertificateRequest', 'StorageVersionMigrator']);
+const settable: ReadonlySet<string> = new Set([
+  'ClusterTrustBundle',
+  'GenericWorkload',
+  'ManifestBasedAdmissionControlConfig',
+  'PodCertificateRequest',
+  'StorageVersionMigrator',
+]);
 
 /** Every gate at its default. */
 export function defaultFeatureGates(): FeatureGates {

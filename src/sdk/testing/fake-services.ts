@@ -41,6 +41,11 @@ export function fakeServices(services: Partial<PluginServices> = {}): PluginServ
       },
     },
     restMapper: { resourcesOf: () => [] },
+    manifests: {
+      follow: ({ folder }) => {
+        throw new Error(`the test follows no folder ${folder}`);
+      },
+    },
     clock: systemClock,
     featureGates: { enabled: () => true },
     shutdownSignal: new AbortController().signal,

@@ -5,16 +5,17 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import type { Attributes } from '#apiserver/admission/attributes';
 import { forbidden } from '#apiserver/admission/forbidden';
+import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 import { PluginReinvocation } from '#apiserver/admission/plugin-reinvocation';
 import { replaceObject } from '#apiserver/admission/replace-object';
 import { AuthorizerValue } from '#apiserver/cel/library/authz';
 import { settled } from '#apiserver/cel/runtime/frame';
+import type { PluginServices } from '#apiserver/plugins/plugin-services';
 import type { Informer } from '#apiserver/registry/informers';
 import { ConfigurationFailure, type Invocation, invocationsOf, namespaceObjectOf, visibleObject } from './invocations.ts';
 import { MutatingPolicy, MutationError } from './mutating-policy.ts';
 import { type PolicyCandidate, PolicySource } from './policy-source.ts';
 import type { MutatingPolicySpec } from './policy-types.ts';
-import type { PolicyServices } from './validating-policies.ts';
 
 type MutatingInvocation = Invocation<MutatingPolicySpec, MutatingPolicy>;
 
@@ -27,10 +28,13 @@ export class MutatingPolicies {
   readonly #source: PolicySource<MutatingPolicySpec, MutatingPolicy>;
   readonly #namespaces: Informer;
 
-  constructor(readonly services: PolicyServices) {
-    const { informers, shutdown } = services;
-    this.#source = new PolicySource(informers, shutdown, 'mutatingadmissionpolicies', (spec) => new MutatingPolicy(spec));
-    this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
+  /** `files`: policies besides those of the API. Throws for files that cannot be taken. */
+  constructor(
+    readonly services: PluginServices,
+    files: ManifestFiles | undefined,
+  ) {
+    this.#source = new PolicySource({ kind: 'MutatingAdmissionPolicy', compile: (spec) => new MutatingPolicy(spec), services, files });
+    this.#namespaces = services.informers.for({ group: '', resource: 'namespaces' });
   }
 
   /** Rejects with the StatusError of a denial. */
@@ -40,7 +44,7 @@ export class MutatingPolicies {
   }
 
   async #dispatch(request: Attributes, candidates: readonly PolicyCandidate<MutatingPolicySpec, MutatingPolicy>[]): Promise<void> {
-    const sources = { namespaces: this.#namespaces, kinds: this.services.kinds };
+    const sources = { namespaces: this.#namespaces, kinds: this.services.servedKinds };
     const found = await settled(() => [...invocationsOf(candidates, request, sources)]);
     const failures: Failure[] = [];
     const invocations: MutatingInvocation[] = [];

@@ -1,7 +1,10 @@
 /** The policies that are configured now. Upstream: apiserver/pkg/admission/plugin/policy/generic/policy_source.go. */
 import type { Attributes } from '#apiserver/admission/attributes';
+import { type ManifestSource, staticSuffix } from '#apiserver/admission/manifest/manifests';
+import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 import type { ObjectForms } from '#apiserver/admission/object-forms';
-import type { Informer, Informers } from '#apiserver/registry/informers';
+import type { PluginServices } from '#apiserver/plugins/plugin-services';
+import type { Informer } from '#apiserver/registry/informers';
 import { type Candidate, MatchResources } from './match-resources.ts';
 import type { Policy, PolicyBinding, PolicySpec } from './policy-types.ts';
 
@@ -36,6 +39,30 @@ const policyKinds = new Set([
   'MutatingAdmissionPolicy',
   'MutatingAdmissionPolicyBinding',
 ]);
+/** What is asked by these is not stored, and denying it may break the cluster. Upstream: kubernetes/pkg/kubeapiserver/admission/exclusion. */
+const excludedResources: Readonly<Record<string, ReadonlySet<string>>> = {
+  'authentication.k8s.io': new Set(['selfsubjectreviews', 'tokenreviews']),
+  'authorization.k8s.io': new Set([
+    'localsubjectaccessreviews',
+    'selfsubjectaccessreviews',
+    'selfsubjectrulesreviews',
+    'subjectaccessreviews',
+  ]),
+};
+
+/** Policies and bindings that belong together, in the order of their names. */
+interface PolicySet<S extends PolicySpec> {
+  readonly policies: readonly Policy<S>[];
+  readonly bindings: readonly PolicyBinding[];
+}
+
+export interface PolicySourceOptions<S extends PolicySpec, C> {
+  readonly kind: 'ValidatingAdmissionPolicy' | 'MutatingAdmissionPolicy';
+  compile(spec: S): C;
+  readonly services: Pick<PluginServices, 'informers' | 'shutdownSignal' | 'manifests'>;
+  /** Policies that stand in files: they come first, and policies themselves are not beyond them. */
+  readonly files?: ManifestFiles | undefined;
+}
 
 /**
  * Compiles policies when they change. Which of them a sort of requests concerns is found out once for each change, so that
@@ -44,16 +71,23 @@ const policyKinds = new Set([
 export class PolicySource<S extends PolicySpec, C> {
   readonly #policies: Informer<Policy<S>>;
   readonly #bindings: Informer<PolicyBinding>;
+  readonly #fixed: ManifestSource<PolicySet<S>> | undefined;
   readonly #compile: (spec: S) => C;
   readonly #compiled = new WeakMap<Policy<S>, C>();
-  #bound: readonly BoundPolicy<S, C>[] | undefined;
+  #bound: { readonly fixed: readonly BoundPolicy<S, C>[]; readonly all: readonly BoundPolicy<S, C>[] } | undefined;
   #bySort = new WeakMap<ObjectForms, Map<string, readonly PolicyCandidate<S, C>[]>>();
 
-  /** `resource`: of the policies; that of the bindings follows from it. */
-  constructor(informers: Informers, shutdown: AbortSignal, resource: string, compile: (spec: S) => C) {
-    this.#policies = informers.for({ group, resource });
-    this.#bindings = informers.for({ group, resource: `${resource.slice(0, -'ies'.length)}ybindings` });
+  /** Throws for files that cannot be taken. */
+  constructor({ kind, compile, services: { informers, shutdownSignal, manifests }, files }: PolicySourceOptions<S, C>) {
+    const resource = kind.slice(0, -1).toLowerCase();
+    this.#policies = informers.for({ group, resource: `${resource}ies` });
+    this.#bindings = informers.for({ group, resource: `${resource}ybindings` });
     this.#compile = compile;
+    const build = (objects: readonly (Policy<S> | PolicyBinding)[]): PolicySet<S> =>
+      policySetOf(objects, (policy) => this.#compiledOf(policy));
+    this.#fixed =
+      files && manifests.follow(files, { plugin: kind, what: 'policy', kinds: [kind, `${kind}Binding`], check: checkManifest, build });
+    this.#fixed?.subscribe(() => this.#forget());
     const subscriptions = [
       this.#policies.subscribe((type, policy) => {
         if (type !== 'DELETED') this.#compiledOf(policy);
@@ -64,19 +98,20 @@ export class PolicySource<S extends PolicySpec, C> {
     const end = (): void => {
       for (const subscription of subscriptions) subscription[Symbol.dispose]();
     };
-    shutdown.addEventListener('abort', end, { once: true });
+    shutdownSignal.addEventListener('abort', end, { once: true });
   }
 
-  /** In the order of their names. The policies themselves are beyond policies, so that nobody locks himself out. */
+  /** In the order of their names, those of files first. The policies themselves are beyond those of the API, so that nobody locks himself out. */
   candidatesFor(request: Attributes): readonly PolicyCandidate<S, C>[] {
     this.#bound ??= this.#bind();
-    if (this.#bound.length === 0 || (request.kind.group === group && policyKinds.has(request.kind.kind))) return [];
+    const { resource, kind, subresource, operation, namespace } = request;
+    const bound = kind.group === group && policyKinds.has(kind.kind) ? this.#bound.fixed : this.#bound.all;
+    if (bound.length === 0 || excludedResources[resource.group]?.has(resource.resource)) return [];
     let bySort = this.#bySort.get(request.forms);
     if (!bySort) this.#bySort.set(request.forms, (bySort = new Map()));
-    const { resource, subresource, operation, namespace } = request;
     const sort = `${resource.group}/${resource.version}/${resource.resource}/${subresource} ${operation} ${namespace === ''}`;
     let candidates = bySort.get(sort);
-    if (!candidates) bySort.set(sort, (candidates = this.#bound.flatMap((policy) => candidateOf(policy, request))));
+    if (!candidates) bySort.set(sort, (candidates = bound.flatMap((policy) => candidateOf(policy, request))));
     return candidates;
   }
 
@@ -91,10 +126,16 @@ export class PolicySource<S extends PolicySpec, C> {
     return compiled;
   }
 
+  #bind(): { fixed: BoundPolicy<S, C>[]; all: BoundPolicy<S, C>[] } {
+    const fixed = this.#fixed ? this.#boundOf(this.#fixed.current) : [];
+    const own = this.#boundOf({ policies: sorted(this.#policies.list()), bindings: sorted(this.#bindings.list()) });
+    return { fixed, all: [...fixed, ...own] };
+  }
+
   /** Policies without a binding do nothing. */
-  #bind(): readonly BoundPolicy<S, C>[] {
-    const byPolicy = Map.groupBy(sorted(this.#bindings.list()), ({ spec }) => spec?.policyName);
-    return sorted(this.#policies.list()).flatMap((policy) => {
+  #boundOf({ policies, bindings: all }: PolicySet<S>): BoundPolicy<S, C>[] {
+    const byPolicy = Map.groupBy(all, ({ spec }) => spec?.policyName);
+    return policies.flatMap((policy) => {
       const bindings = byPolicy.get(policy.metadata.name);
       if (!bindings) return [];
       return {
@@ -108,6 +149,37 @@ export class PolicySource<S extends PolicySpec, C> {
       };
     });
   }
+}
+
+/** Throws an Error for a policy or a binding that needs what only the API has. Upstream: plugin/policy/manifest/loader. */
+function checkManifest({ kind, metadata, spec = {} }: Policy | PolicyBinding): void {
+  const name = JSON.stringify(metadata.name);
+  if (policyKinds.has(`${kind}Binding`)) {
+    if ((spec as PolicySpec).paramKind) throw new Error(`${kind} ${name}: spec.paramKind is not supported for static manifests`);
+    return;
+  }
+  const { policyName = '', paramRef } = spec as NonNullable<PolicyBinding['spec']>;
+  if (!policyName.endsWith(staticSuffix))
+    throw new Error(`binding ${name}: spec.policyName ${JSON.stringify(policyName)} must end with ${JSON.stringify(staticSuffix)}`);
+  if (paramRef) throw new Error(`binding ${name}: spec.paramRef is not supported for static manifests`);
+}
+
+/** Throws an Error for a binding without its policy. */
+function policySetOf<S extends PolicySpec>(
+  objects: readonly (Policy<S> | PolicyBinding)[],
+  compile: (policy: Policy<S>) => unknown,
+): PolicySet<S> {
+  const [policies, bindings] = [true, false].map((isPolicy) =>
+    objects.filter(({ kind }) => policyKinds.has(`${kind}Binding`) === isPolicy),
+  ) as [Policy<S>[], PolicyBinding[]];
+  const names = new Set(policies.map(({ metadata }) => metadata.name));
+  for (const { metadata, spec } of bindings) {
+    if (names.has(spec?.policyName)) continue;
+    const policy = JSON.stringify(spec?.policyName);
+    throw new Error(`binding ${JSON.stringify(metadata.name)} references policy ${policy} which does not exist in the manifest directory`);
+  }
+  for (const policy of policies) compile(policy);
+  return { policies, bindings };
 }
 
 function sorted<T extends Policy | PolicyBinding>(objects: readonly T[]): T[] {

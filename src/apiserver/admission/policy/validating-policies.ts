@@ -3,24 +3,16 @@ import { StatusError } from '#apimachinery/api/errors';
 import { encodeRawJson } from '#apimachinery/runtime/json';
 import type { Attributes } from '#apiserver/admission/attributes';
 import { forbidden } from '#apiserver/admission/forbidden';
-import type { Authorizer } from '#apiserver/authorization/authorizer';
+import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 import { AuthorizerValue } from '#apiserver/cel/library/authz';
 import { settled } from '#apiserver/cel/runtime/frame';
-import type { Informer, Informers } from '#apiserver/registry/informers';
-import type { ServedKinds } from '#apiserver/registry/served-kinds';
-import type { Metrics } from '#apiserver/server/metrics/metrics';
+import type { PluginServices } from '#apiserver/plugins/plugin-services';
+import type { Informer } from '#apiserver/registry/informers';
 import { ConfigurationFailure, type Invocation, invocationsOf, namespaceObjectOf, VisibleObjects } from './invocations.ts';
 import { type PolicyCandidate, PolicySource } from './policy-source.ts';
 import type { Policy, PolicyBinding, ValidatingPolicySpec } from './policy-types.ts';
 import { type EnforcementAction, ValidatingPolicyMetrics } from './validating-policy-metrics.ts';
 import { type PublishedAnnotation, type ValidateResult, ValidatingPolicy } from './validating-policy.ts';
-
-export interface PolicyServices {
-  readonly informers: Informers;
-  readonly kinds: ServedKinds;
-  readonly authorizer: Authorizer;
-  readonly shutdown: AbortSignal;
-}
 
 type Evaluated = Invocation<ValidatingPolicySpec, ValidatingPolicy> & { readonly result: ValidateResult };
 
@@ -41,11 +33,14 @@ export class ValidatingPolicies {
   readonly #namespaces: Informer;
   readonly #metrics: ValidatingPolicyMetrics;
 
-  constructor(readonly services: PolicyServices & { readonly metrics: Metrics }) {
-    const { informers, shutdown } = services;
-    this.#source = new PolicySource(informers, shutdown, 'validatingadmissionpolicies', (spec) => new ValidatingPolicy(spec));
+  /** `files`: policies besides those of the API. Throws for files that cannot be taken. */
+  constructor(
+    readonly services: PluginServices,
+    files: ManifestFiles | undefined,
+  ) {
+    this.#source = new PolicySource({ kind: 'ValidatingAdmissionPolicy', compile: (spec) => new ValidatingPolicy(spec), services, files });
     this.#metrics = new ValidatingPolicyMetrics(services.metrics);
-    this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
+    this.#namespaces = services.informers.for({ group: '', resource: 'namespaces' });
   }
 
   /** Throws, or rejects with, the StatusError of a denial. */
@@ -68,7 +63,7 @@ export class ValidatingPolicies {
     const results: (Evaluated | ConfigurationFailure)[] = [];
     const objects = new VisibleObjects(request);
     const namespaces = this.#namespaces;
-    for (const found of invocationsOf(candidates, request, { namespaces, kinds: this.services.kinds })) {
+    for (const found of invocationsOf(candidates, request, { namespaces, kinds: this.services.servedKinds })) {
       if (found instanceof ConfigurationFailure) {
         results.push(found);
         continue;

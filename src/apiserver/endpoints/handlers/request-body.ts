@@ -126,31 +126,28 @@ function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): DecodedBody 
   }
 }
 
+/** What Go's JSON package says of a document whose version and kind cannot be told; undefined where they can, or are missing. */
+export function typeMetaProblem(raw: unknown): string | undefined {
+  if (raw === null) return undefined;
+  if (typeof raw !== 'object' || Array.isArray(raw))
+    return `json: cannot unmarshal ${jsonTypeOf(raw)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+  for (const field of ['apiVersion', 'kind'] as const) {
+    const value = (raw as Partial<Record<typeof field, unknown>>)[field];
+    if (value !== undefined && value !== null && typeof value !== 'string')
+      return `json: cannot unmarshal ${jsonTypeOf(value)} into Go struct field .${field} of type string`;
+  }
+  return undefined;
+}
+
+function jsonTypeOf(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
 function kindOf(raw: unknown, bytes: Buffer, expected: ExpectedBody): GroupVersionKind {
-  if (raw === null || typeof raw !== 'object' || Array.isArray(raw)) {
-    const found = raw === null ? undefined : Array.isArray(raw) ? 'array' : typeof raw === 'boolean' ? 'bool' : typeof raw;
-    if (found === undefined) return expected.kind;
-    throw unrecognized(
-      bytes,
-      expected,
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
-    );
-  }
-  const { apiVersion, kind } = raw as { apiVersion?: unknown; kind?: unknown };
-  for (const [field, value] of [
-    ['apiVersion', apiVersion],
-    ['kind', kind],
-  ] as const) {
-    if (value !== undefined && value !== null && typeof value !== 'string') {
-      const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-      throw unrecognized(
-        bytes,
-        expected,
-        `couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go struct field .${field} of type string`,
-      );
-    }
-  }
-  return completeKind((apiVersion as string | null | undefined) ?? '', (kind as string | null | undefined) ?? '', expected.kind);
+  const problem = typeMetaProblem(raw);
+  if (problem) throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${problem}`);
+  const { apiVersion, kind } = (raw ?? {}) as { apiVersion?: string | null; kind?: string | null };
+  return completeKind(apiVersion ?? '', kind ?? '', expected.kind);
 }
 
 /** What the body leaves out is taken from what is expected. */

@@ -1,6 +1,7 @@
 import { sameFields } from '#apiserver/registry/in-version';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { reservingStaticNames } from '#kubernetes/apis/admissionregistration/reserved-names';
 import { paramKindText } from '#kubernetes/apis/admissionregistration/params';
 import { integerColumn, stringColumn } from '#kubernetes/apis/columns';
 import type { MutatingAdmissionPolicy } from '#kubernetes/schema/admissionregistration_v1.gen';
@@ -25,12 +26,12 @@ export default defineResource<MutatingAdmissionPolicy>({
     conversion: sameFields({ ...v1beta1, version: 'v1' }, v1beta1),
   },
   defaults: defaultAdmissionPolicy,
-  strategy: {
+  strategy: reservingStaticNames({
     allowUnconditionalUpdate: false,
     generation: 'spec',
     validate: validateMutatingPolicy,
     validateUpdate: validateMutatingPolicyUpdate,
-  },
+  }),
   columns: [
     nameColumn,
     integerColumn(

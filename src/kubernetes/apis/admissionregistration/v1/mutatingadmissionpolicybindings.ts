@@ -1,6 +1,7 @@
 import { sameFields } from '#apiserver/registry/in-version';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { reservingStaticNames } from '#kubernetes/apis/admissionregistration/reserved-names';
 import { paramRefText } from '#kubernetes/apis/admissionregistration/params';
 import { stringColumn } from '#kubernetes/apis/columns';
 import type { MutatingAdmissionPolicyBinding } from '#kubernetes/schema/admissionregistration_v1.gen';
@@ -25,12 +26,12 @@ export default defineResource<MutatingAdmissionPolicyBinding>({
     conversion: sameFields({ ...v1beta1, version: 'v1' }, v1beta1),
   },
   defaults: defaultAdmissionPolicyBinding,
-  strategy: {
+  strategy: reservingStaticNames({
     allowUnconditionalUpdate: false,
     generation: 'spec',
     validate: validateMutatingBinding,
     validateUpdate: validateMutatingBinding,
-  },
+  }),
   columns: [
     nameColumn,
     stringColumn(

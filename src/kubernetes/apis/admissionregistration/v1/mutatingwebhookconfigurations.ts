@@ -1,5 +1,6 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { reservingStaticNames } from '#kubernetes/apis/admissionregistration/reserved-names';
 import { integerColumn } from '#kubernetes/apis/columns';
 import { bumpGeneration } from '#kubernetes/apis/strategy';
 import type { MutatingWebhookConfiguration } from '#kubernetes/schema/admissionregistration_v1.gen';
@@ -20,7 +21,7 @@ export default defineResource<MutatingWebhookConfiguration>({
   schema: 'admissionregistration_v1.MutatingWebhookConfiguration',
   storagePath: 'mutatingwebhookconfigurations',
   defaults: defaultMutatingWebhookConfiguration,
-  strategy: {
+  strategy: reservingStaticNames<MutatingWebhookConfiguration>({
     allowUnconditionalUpdate: false,
     validate: validateWebhookConfiguration,
     validateUpdate: validateWebhookConfigurationUpdate,
@@ -30,7 +31,7 @@ export default defineResource<MutatingWebhookConfiguration>({
     prepareForUpdate(configuration, old) {
       bumpGeneration(configuration, old, 'webhooks');
     },
-  },
+  }),
   columns: [
     nameColumn,
     integerColumn(

@@ -1,5 +1,6 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { reservingStaticNames } from '#kubernetes/apis/admissionregistration/reserved-names';
 import { paramKindText } from '#kubernetes/apis/admissionregistration/params';
 import { integerColumn, stringColumn } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
@@ -22,11 +23,13 @@ export default defineResource<ValidatingAdmissionPolicy>({
   schema: 'admissionregistration_v1.ValidatingAdmissionPolicy',
   storagePath: 'validatingadmissionpolicies',
   defaults: defaultAdmissionPolicy,
-  strategy: specAndStatus({
-    allowUnconditionalUpdate: false,
-    validate: validateValidatingPolicy,
-    validateUpdate: validateValidatingPolicyUpdate,
-  }),
+  strategy: reservingStaticNames(
+    specAndStatus({
+      allowUnconditionalUpdate: false,
+      validate: validateValidatingPolicy,
+      validateUpdate: validateValidatingPolicyUpdate,
+    }),
+  ),
   columns: [
     nameColumn,
     integerColumn(

@@ -1,5 +1,6 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { reservingStaticNames } from '#kubernetes/apis/admissionregistration/reserved-names';
 import { paramRefText } from '#kubernetes/apis/admissionregistration/params';
 import { stringColumn } from '#kubernetes/apis/columns';
 import type { ValidatingAdmissionPolicyBinding } from '#kubernetes/schema/admissionregistration_v1.gen';
@@ -17,12 +18,12 @@ export default defineResource<ValidatingAdmissionPolicyBinding>({
   schema: 'admissionregistration_v1.ValidatingAdmissionPolicyBinding',
   storagePath: 'validatingadmissionpolicybindings',
   defaults: defaultAdmissionPolicyBinding,
-  strategy: {
+  strategy: reservingStaticNames({
     allowUnconditionalUpdate: false,
     generation: 'spec',
     validate: validateValidatingBinding,
     validateUpdate: validateValidatingBinding,
-  },
+  }),
   columns: [
     nameColumn,
     stringColumn(

@@ -1,5 +1,6 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { reservingStaticNames } from '#kubernetes/apis/admissionregistration/reserved-names';
 import { integerColumn } from '#kubernetes/apis/columns';
 import { bumpGeneration } from '#kubernetes/apis/strategy';
 import type { ValidatingWebhookConfiguration } from '#kubernetes/schema/admissionregistration_v1.gen';
@@ -20,7 +21,7 @@ export default defineResource<ValidatingWebhookConfiguration>({
   schema: 'admissionregistration_v1.ValidatingWebhookConfiguration',
   storagePath: 'validatingwebhookconfigurations',
   defaults: defaultValidatingWebhookConfiguration,
-  strategy: {
+  strategy: reservingStaticNames<ValidatingWebhookConfiguration>({
     allowUnconditionalUpdate: false,
     validate: validateWebhookConfiguration,
     validateUpdate: validateWebhookConfigurationUpdate,
@@ -30,7 +31,7 @@ export default defineResource<ValidatingWebhookConfiguration>({
     prepareForUpdate(configuration, old) {
       bumpGeneration(configuration, old, 'webhooks');
     },
-  },
+  }),
   columns: [
     nameColumn,
     integerColumn(
