@@ -5,7 +5,6 @@ import { type DynamicModule, type INestApplication, Module, type Type } from '@n
 import { NestFactory } from '@nestjs/core';
 import { Container } from 'inversify';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { Registry } from 'prom-client';
 import { ManifestCodec } from '#apiserver/admission/manifest/manifest-codec';
 import { ManifestMetrics } from '#apiserver/admission/manifest/manifest-metrics';
 import { ManifestFolders } from '#apiserver/admission/manifest/manifests';
@@ -29,9 +28,10 @@ import { ChainKinds } from '#apiserver/registry/served-kinds';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
 import { ResourceConfig } from '#apiserver/server/resource-config';
 import { GenericServer } from '#apiserver/server/generic-server';
+import { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
 import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
 import { RegistryMetrics } from '#apiserver/server/metrics/metrics';
-import { consistencyCheckCounter } from '#apiserver/server/metrics/storage-metrics';
+import { consistencyCheckCounter, registerObjectMetrics, registerStorageSize } from '#apiserver/server/metrics/storage-metrics';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import { ConfiguredEgress } from '#apiserver/server/egress-selector/configured-egress';
 import { EndpointMapper } from '#apiserver/server/rest-mapper';
@@ -70,8 +70,12 @@ import { installCustomResources } from './custom-resources.ts';
 import { installNonResourceRoutes } from './non-resource-routes.ts';
 import { objectsIn } from './object-forms.ts';
 import { installOpenIdRoutes } from './open-id-routes.ts';
-import type { AggregationConfig, AuthenticationConfig, ServerConfig } from './server-config.ts';
+import { type AggregationConfig, type AuthenticationConfig, everyMetric, type ServerConfig } from './server-config.ts';
+import { addStorageReadiness } from './storage-readiness.ts';
 import { specialHandlers } from './special-handlers.ts';
+
+/** Upstream's default. */
+const storageInitializationTimeoutMs = 60_000;
 
 /** A server that is put together and not yet started. */
 export interface App {
@@ -111,7 +115,7 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
   const contributions = [...(config.plugins ?? []), ...plugins];
   setCapabilities({ allowPrivileged: config.allowPrivileged });
   const log = newLog(config.verbosity);
-  const registry = new Registry();
+  const registry = new LimitedRegistry(config.metrics ?? everyMetric);
   const metrics = new RequestMetrics(registry);
   const scheme = new Scheme();
   const targets = {
@@ -267,10 +271,13 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
   if (encrypted && (encryption.reloads || encrypted.usesKms)) server.addHealthCheck(encrypted.healthCheck);
   server.addReadyCheck({ name: 'etcd-readiness', check: () => objects.healthy(etcd?.readyTimeoutMs) });
   tellDurability(server, objects, { log, registry });
-  server.addReadyCheck({ name: 'informer-sync', check: () => storage.whenReady() });
+  addStorageReadiness(server, { storage, log, timeoutMs: config.storageInitializationTimeoutMs ?? storageInitializationTimeoutMs });
   if (config.authentication.serviceAccounts)
     installOpenIdRoutes(server, config.authentication.serviceAccounts, log, config.externalHostname);
-  const published = installNonResourceRoutes(server, scheme, registry, storage);
+  const { objects: tellsObjects, sizeIntervalMs } = config.metrics ?? everyMetric;
+  if (tellsObjects) registerObjectMetrics(registry, storage);
+  if (sizeIntervalMs > 0) registerStorageSize(registry, objects, sizeIntervalMs);
+  const published = installNonResourceRoutes(server, scheme, registry);
   contributed.install(targets.contributed, published);
   server.delegate(chain);
   const services = nest.get(Container, { strict: false }).get<ServiceResolver>(ServiceResolver);
@@ -309,7 +316,7 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
     storage,
     scheme,
     async start() {
-      await Promise.all([storage.whenReady(), contributed.whenReady()]);
+      await Promise.all([storage.whenTried(), contributed.whenTried()]);
       flowControl?.follow();
       return server.start();
     },

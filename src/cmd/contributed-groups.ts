@@ -73,9 +73,9 @@ export class ContributedGroups implements Disposable {
     openApi.set('contributed', new CustomDocuments().of(this.#resources.flatMap(({ versions }) => versions)));
   }
 
-  /** Resolves when what is stored has been read. */
-  async whenReady(): Promise<void> {
-    await Promise.all(this.#resources.map(({ store }) => store.cacher.whenReady()));
+  /** Resolves when what is stored has been read, or could not be. */
+  async whenTried(): Promise<void> {
+    await Promise.all(this.#resources.map(({ store }) => store.cacher.whenTried()));
   }
 
   [Symbol.dispose](): void {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Installer } from '#apiserver/endpoints/installer';
 import { ensureFlowControl, flowSchemas } from '#kubernetes/controlplane/flow-control';
-import { KubernetesService } from '#kubernetes/controlplane/kubernetes-service';
+import { KubernetesService, kubernetesEndpoints } from '#kubernetes/controlplane/kubernetes-service';
+import { CountedAddresses, LeasedAddresses, type ServerAddresses } from '#kubernetes/controlplane/server-addresses';
 import { LoopbackClient } from '#apiserver/registry/loopback-client';
 import { ClusterIPAllocator, ipAddresses, newIPAddress, serviceCIDRs } from '#kubernetes/controlplane/services/cluster-ip-allocator';
 import { NodePortAllocator } from '#kubernetes/controlplane/services/node-port-allocator';
@@ -300,32 +301,48 @@ describe('repair', () => {
 });
 
 describe('the endpoints of the kubernetes service', () => {
+  const server = (cluster: TestCluster, address: string, servers: ServerAddresses): KubernetesService =>
+    new KubernetesService({ client: loopback(cluster), servers, clusterIP: '10.0.0.1', port: 6443, nodePort: 0, address });
+
+  const addressesIn = async (cluster: TestCluster): Promise<unknown[]> => {
+    const endpoints = await ask<{ subsets?: { addresses: { ip: string }[] }[] }>(
+      cluster,
+      '/api/v1/namespaces/default/endpoints/kubernetes',
+    );
+    const slice = await ask<{ endpoints: { addresses: string[] }[] }>(
+      cluster,
+      '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes',
+    );
+    return [
+      endpoints.subsets?.flatMap((subset) => subset.addresses.map(({ ip }) => ip)),
+      slice.endpoints?.flatMap((endpoint) => endpoint.addresses),
+    ];
+  };
+
+  test('are as many servers as there are said to be', async () => {
+    await using cluster = await startTestCluster();
+    const counted = new CountedAddresses(loopback(cluster), kubernetesEndpoints, 2);
+    const [first, second, third] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((ip) => server(cluster, ip, counted));
+    await first?.reconcileEndpoints();
+    await third?.reconcileEndpoints();
+    expect(await addressesIn(cluster)).toEqual([
+      ['192.0.2.1', '192.0.2.3'],
+      ['192.0.2.1', '192.0.2.3'],
+    ]);
+    // One too many: the one behind it goes.
+    await second?.reconcileEndpoints();
+    expect((await addressesIn(cluster))[0]).toEqual(['192.0.2.1', '192.0.2.2']);
+    await third?.reconcileEndpoints();
+    expect((await addressesIn(cluster))[0]).toEqual(['192.0.2.2', '192.0.2.3']);
+    await second?.stop();
+    expect((await addressesIn(cluster))[0]).toEqual(['192.0.2.3']);
+  });
+
   test('are the servers that hold a lease', async () => {
     await using cluster = await startTestCluster();
-    const server = (address: string): KubernetesService =>
-      new KubernetesService({
-        client: loopback(cluster),
-        storage: cluster.app.storage.storage,
-        clusterIP: '10.0.0.1',
-        port: 6443,
-        nodePort: 0,
-        address,
-      });
-    const ips = async (): Promise<unknown[]> => {
-      const endpoints = await ask<{ subsets?: { addresses: { ip: string }[] }[] }>(
-        cluster,
-        '/api/v1/namespaces/default/endpoints/kubernetes',
-      );
-      const slice = await ask<{ endpoints: { addresses: string[] }[] }>(
-        cluster,
-        '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes',
-      );
-      return [
-        endpoints.subsets?.flatMap((subset) => subset.addresses.map(({ ip }) => ip)),
-        slice.endpoints?.flatMap((endpoint) => endpoint.addresses),
-      ];
-    };
-    const [first, second] = [server('192.0.2.2'), server('192.0.2.1')];
+    const leased = new LeasedAddresses(cluster.app.storage.storage);
+    const ips = (): Promise<unknown[]> => addressesIn(cluster);
+    const [first, second] = [server(cluster, '192.0.2.2', leased), server(cluster, '192.0.2.1', leased)];
     await first.reconcileEndpoints();
     expect(await ips()).toEqual([['192.0.2.2'], ['192.0.2.2']]);
     await second.reconcileEndpoints();

@@ -12,10 +12,11 @@ import { publishClusterAuthenticationInfo } from '#kubernetes/controlplane/clust
 import { type ControlPlaneOptions, defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import { ensureFlowControl, updateFlowSchemaStatus, watchFlowSchemas } from '#kubernetes/controlplane/flow-control';
 import { collectExpiredLeases, IdentityLease } from '#kubernetes/controlplane/identity-lease';
-import { KubernetesService } from '#kubernetes/controlplane/kubernetes-service';
+import { KubernetesService, kubernetesEndpoints } from '#kubernetes/controlplane/kubernetes-service';
+import { CountedAddresses, LeasedAddresses } from '#kubernetes/controlplane/server-addresses';
 import { ensureLegacyTokenTracking, noteLegacyTokenUse } from '#kubernetes/controlplane/legacy-token-tracking';
 import { LoopbackClient } from '#apiserver/registry/loopback-client';
-import { periodically } from '#kubernetes/controlplane/periodic';
+import { periodically, retryUntilDone } from '#kubernetes/controlplane/periodic';
 import { reconcileRbac } from '#kubernetes/controlplane/rbac-bootstrap';
 import { AddressRange } from '#kubernetes/controlplane/services/address-range';
 import { ClusterIPAllocator } from '#kubernetes/controlplane/services/cluster-ip-allocator';
@@ -37,6 +38,7 @@ export interface ControlPlaneParts {
   readonly groups: () => readonly ApiGroup[];
 }
 
+const retryMs = 1_000;
 const namespaceIntervalMs = 60_000;
 const endpointIntervalMs = 10_000;
 const leaseIntervalMs = 10_000;
@@ -181,7 +183,10 @@ export class ControlPlane {
         const address = this.#options.endpointReconcilerType === 'none' ? undefined : this.#advertised(server);
         const service = new KubernetesService({
           client,
-          storage: this.parts.storage,
+          servers:
+            this.#options.endpointReconcilerType === 'master-count'
+              ? new CountedAddresses(client, kubernetesEndpoints, this.#options.apiserverCount)
+              : new LeasedAddresses(this.parts.storage),
           clusterIP: range.format(range.first),
           nodePort: this.#options.kubernetesServiceNodePort,
           port: server.address?.port ?? defaultPort,
@@ -256,10 +261,17 @@ export class ControlPlane {
     });
   }
 
-  /** Does it now, and again and again until the server shuts down. */
+  /** Does it now, and again and again until the server shuts down; sooner where the first attempt failed, and without holding up the start. */
   async #keep(signal: AbortSignal, intervalMs: number, what: string, work: () => Promise<void>): Promise<void> {
-    await work();
-    periodically(intervalMs, signal, work, this.#tell(`${what}: the last attempt failed`));
+    const onError = this.#tell(`${what}: the last attempt failed`);
+    const keep = (): void => periodically(intervalMs, signal, work, onError);
+    try {
+      await work();
+      keep();
+    } catch (error) {
+      onError(error);
+      retryUntilDone(retryMs, signal, work, onError).then(keep, () => {});
+    }
   }
 
   #tell(message: string): (error: unknown) => void {

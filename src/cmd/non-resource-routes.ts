@@ -13,9 +13,7 @@ import { respondBytes, respondCompressible } from '#apiserver/endpoints/handlers
 import type { Handler } from '#apiserver/endpoints/request/request-context';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Scheme } from '#apiserver/registry/scheme';
-import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import { registerProcessMetrics } from '#apiserver/server/metrics/process-metrics';
-import { registerStorageMetrics } from '#apiserver/server/metrics/storage-metrics';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { installDiscovery } from '#apiserver/endpoints/discovery/routes';
 import { versionInfo } from './version.ts';
@@ -27,10 +25,9 @@ export interface Published {
 }
 
 /** /, /version, /metrics and discovery. Upstream: apiserver/pkg/server/routes. */
-export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, registry: Registry, storage: StorageFactory): Published {
+export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, registry: Registry): Published {
   const { mux } = server;
   registerProcessMetrics(registry);
-  registerStorageMetrics(registry, storage);
   const index: Handler = (context) => {
     const json = Buffer.from(JSON.stringify({ paths: mux.paths }, undefined, 2));
     respondBytes(context, 200, 'application/json', json);

@@ -12,6 +12,7 @@ import type { KeyObject } from 'node:crypto';
 import type { BatchOptions } from '#apiserver/audit/batching-backend';
 import type { AuditPolicy } from '#apiserver/audit/policy';
 import type { TruncateOptions } from '#apiserver/audit/truncating-backend';
+import type { MetricLimits } from '#apiserver/server/metrics/limited-registry';
 import type { AuditLogOptions } from '#plugins/audit/log';
 import type { ControlPlaneOptions, RequestHeaderInfo } from '#kubernetes/controlplane/control-plane-options';
 import type { GracefulShutdownOptions } from '#apiserver/server/lifecycle/graceful-shutdown';
@@ -143,12 +144,23 @@ export interface EncryptionConfig {
   readonly reloads: boolean;
 }
 
+/** What /metrics shows. */
+export interface MetricsConfig extends MetricLimits {
+  /** Whether it tells how many objects there are. */
+  readonly objects: boolean;
+  /** The store is asked for its size at most so often, in milliseconds; 0: never. */
+  readonly sizeIntervalMs: number;
+}
+export const everyMetric: MetricsConfig = { disabled: new Set(), allowed: new Map(), objects: true, sizeIntervalMs: 30_000 };
+
 /** All that a server is made of, complete and checked: what options become. Files are read already. */
 export interface ServerConfig {
   readonly storage: StorageConfig & {
     /** What is encrypted at rest; undefined: nothing. */
     readonly encryption?: EncryptionConfig | undefined;
   };
+  /** How long the server waits at most until it has read what is stored, before it says that it is ready; undefined: as by default. */
+  readonly storageInitializationTimeoutMs?: number | undefined;
   readonly serving: (SecureServerOptions & { readonly bindAddress: string; readonly port: number }) | undefined;
   readonly authentication: AuthenticationConfig;
   /** How tokens of service accounts are signed; undefined: the server issues none. */
@@ -156,6 +168,8 @@ export interface ServerConfig {
   readonly authorization: { readonly authorizers: readonly AuthorizerConfig[] };
   /** undefined: nothing is audited. */
   readonly audit?: AuditConfig | undefined;
+  /** What /metrics shows; undefined: everything. */
+  readonly metrics?: MetricsConfig | undefined;
   /** Names of the admission plugins that are on, in their order. */
   readonly admission: readonly string[];
   /** Of those plugins that are not to have the defaults of their configuration, by their names. */

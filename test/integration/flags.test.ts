@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { connect } from 'node:tls';
 import { expect, it } from 'vitest';
+import { KubeletConnections } from '#kubernetes/apis/core/kubelet-connection';
 import type { ServerConfig } from '#cmd/server-config';
 import { readServerOptions, ServerOptions, targetsOf } from '#cmd/options/server-options';
-import { startTestCluster } from '#testing/index';
+import { startTestCluster, type TestCluster } from '#testing/index';
 
 const pods = '/api/v1/namespaces/default/pods';
 
@@ -58,6 +61,55 @@ it('--livez-grace-period: a start that takes its time is a life, and not ready',
   }
 });
 
+it.each(['TLSv1', 'TLSv1.1'] as const)(
+  '--tls-min-version: a client that speaks %s is served where that is allowed, and only there',
+  async (version) => {
+    await using standard = await startTestCluster({ listen: true });
+    const serving = { ...(standard.app.server.options.serving as NonNullable<ServerConfig['serving']>), minVersion: version };
+    await using old = await startTestCluster({ listen: true, config: { serving } });
+    const handshake = async (cluster: TestCluster): Promise<string | null> => {
+      const port = Number(new URL(cluster.url as string).port);
+      const ciphers = 'DEFAULT@SECLEVEL=0';
+      const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, minVersion: version, maxVersion: version, ciphers });
+      try {
+        await once(socket, 'secureConnect');
+        return socket.getProtocol();
+      } finally {
+        socket.destroy();
+      }
+    };
+    expect(await handshake(old)).toBe(version);
+    await expect(handshake(standard)).rejects.toThrow(/protocol version/);
+  },
+);
+
+it('--disabled-metrics, --allow-metric-labels, --etcd-count-metric-poll-period, --etcd-db-metric-poll-interval', async () => {
+  const metrics = async (cluster: TestCluster): Promise<string> => (await cluster.fetch('/metrics')).text();
+  await using whole = await startTestCluster();
+  expect(await metrics(whole)).toMatch(/^apiserver_resource_objects\{group="",resource="namespaces"\} 4$/m);
+  if (!process.env['KUBENEST_TEST_STORAGE'])
+    expect(await metrics(whole)).toMatch(/^apiserver_storage_size_bytes\{storage_cluster_id="etcd-0"\} [1-9]/m);
+  await using limited = await startTestCluster({
+    flags: [
+      '--disabled-metrics=apiserver_longrunning_requests',
+      '--allow-metric-labels=apiserver_request_total,verb=LIST,WATCH',
+      '--etcd-count-metric-poll-period=0',
+      '--etcd-db-metric-poll-interval=0',
+    ],
+  });
+  await limited.fetch('/api/v1/namespaces/default');
+  await limited.fetch('/api/v1/namespaces');
+  const text = await metrics(limited);
+  expect(text).not.toMatch(/apiserver_longrunning_requests|apiserver_(resource|storage)_objects|size_bytes\{storage/);
+  const verbs = [...text.matchAll(/^apiserver_request_total\{verb="(\w+)"/gm)].map((match) => match[1]);
+  expect(new Set(verbs)).toEqual(new Set(['LIST', 'unexpected']));
+});
+
+it('--max-connection-bytes-per-sec is of upgraded connections to nodes, pods and services', async () => {
+  await using cluster = await startTestCluster({ flags: ['--max-connection-bytes-per-sec=1000'] });
+  expect(cluster.app.nest.get(KubeletConnections, { strict: false }).way.maxBytesPerSecond).toBe(1_000);
+});
+
 it.each([
   ['--vmodule=a=1', '--vmodule can only be "": the log has one verbosity, --v'],
   [
@@ -80,6 +132,7 @@ it.each([
   '--logging-format=json',
   '--watch-cache-sizes=pods#100,deployments.apps#10',
   '--permit-address-sharing',
+  '--default-watch-cache-size=500',
 ])('%s is as it is', async (flag) => {
   expect(Object.keys(await readServerOptions([flag]))).toEqual(['options']);
 });

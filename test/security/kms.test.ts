@@ -27,10 +27,10 @@ const configuration = (providers: readonly object[]): string =>
   });
 const kmsProvider = (path = socket) => ({ kms: { apiVersion: 'v2', name: 'vault', endpoint: `unix://${path}`, timeout: '300ms' } });
 
-async function start(providers: readonly object[] = [kmsProvider()]): Promise<TestCluster> {
+async function start(providers: readonly object[] = [kmsProvider()], flags: readonly string[] = []): Promise<TestCluster> {
   const file = join(folder, 'encryption.yaml');
   await writeFile(file, configuration(providers));
-  return startTestCluster({ storage: { file: join(folder, 'db') }, flags: [`--encryption-provider-config=${file}`] });
+  return startTestCluster({ storage: { file: join(folder, 'db') }, flags: [`--encryption-provider-config=${file}`, ...flags] });
 }
 
 async function stored(): Promise<string> {
@@ -133,17 +133,28 @@ describe('a service that fails', () => {
     expect(await stored()).not.toContain(canary);
   });
 
-  it('that comes back reads what was written before', async () => {
+  it('that has been there before: everything else is served, requests learn why, and all is well once it comes back', async () => {
     const keys: KmsKeys = new Map();
     {
       await using _kms = await startKms(socket, keys);
       await using cluster = await start();
       await cluster.fetch(secrets, { body: secret('s') });
     }
-    const starting = start();
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await using cluster = await start([kmsProvider()], ['--storage-initialization-timeout=100ms']);
+    const answer = async (path: string): Promise<[number, string]> => {
+      const response = await cluster.fetch(path);
+      return [response.status, await response.text()];
+    };
+    expect(await answer('/livez/kms-providers')).toEqual([500, expect.stringContaining('kms-provider-0: failed to perform status')]);
+    expect(await answer('/readyz')).toEqual([500, expect.stringContaining('[-]informer-sync failed')]);
+    expect(await answer('/readyz/informer-sync')).toEqual([500, expect.stringContaining('1 informers not started yet: [secrets]')]);
+    expect((await answer('/api/v1/namespaces/default/configmaps'))[0]).toBe(200);
+    expect((await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'c' } } })).status).toBe(201);
+    const [status, text] = await answer(`${secrets}/s`);
+    expect([status, text]).toEqual([500, expect.stringContaining('failed to decrypt DEK, error: ')]);
+    expect(await answer(secrets)).toEqual([429, expect.stringContaining('storage is (re)initializing')]);
     await using _kms = await startKms(socket, keys);
-    await using cluster = await starting;
+    await expect.poll(async () => (await cluster.fetch('/readyz')).status, { timeout: 15_000, interval: 500 }).toBe(200);
     expect(await tokenOf(cluster)).toBe(encoded);
   });
 

@@ -290,6 +290,16 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     await this.#compact(revision);
   }
 
+  async size(): Promise<number> {
+    this.#assertOpen();
+    const { bytes } = this.#database
+      .prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()')
+      .get() as {
+      bytes: number;
+    };
+    return bytes;
+  }
+
   async healthy(): Promise<void> {
     this.#assertOpen();
     if (this.#state === 'full') throw new NoSpaceError('storage: no space left');

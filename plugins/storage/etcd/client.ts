@@ -10,6 +10,8 @@ import {
   leaseGrantResponse,
   rangeRequest,
   rangeResponse,
+  statusRequest,
+  statusResponse,
   txnRequest,
   txnResponse,
   watchRequest,
@@ -94,6 +96,11 @@ export class EtcdClient {
 
   async compact(revision: number): Promise<void> {
     await this.#call('/etcdserverpb.KV/Compact', compactionRequest, compactionResponse, { revision }, false);
+  }
+
+  /** The bytes of the server's database. */
+  async size(): Promise<number> {
+    return (await this.#call('/etcdserverpb.Maintenance/Status', statusRequest, statusResponse, {}, false)).dbSize;
   }
 
   async grantLease(ttl: number): Promise<number | bigint> {

@@ -200,6 +200,11 @@ export class EtcdStorage implements Storage {
     return this.#compacted;
   }
 
+  size(): Promise<number> {
+    this.#refuseClosed();
+    return this.#track(this.#client.size());
+  }
+
   async healthy(timeoutMs = defaultHealthMs): Promise<void> {
     this.#refuseClosed();
     await this.#track(this.#client.range({ key: `${this.#root}/health` }, timeoutMs));

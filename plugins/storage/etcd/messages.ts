@@ -57,6 +57,9 @@ export type TxnResponse = ReturnType<typeof txnResponse.decode>;
 export const compactionRequest = new Message({ revision: int64(1) });
 export const compactionResponse = new Message({ header: nested(1, header) });
 
+export const statusRequest = new Message({});
+export const statusResponse = new Message({ dbSize: int64(3) });
+
 export const leaseGrantRequest = new Message({ ttl: int64(1) });
 export const leaseGrantResponse = new Message({ id: exactInt64(2), ttl: int64(3), error: string(4) });
 

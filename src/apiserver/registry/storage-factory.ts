@@ -99,6 +99,16 @@ export class StorageFactory {
     await Promise.all([...this.#resources.values()].map(({ cacher }) => cacher.whenReady()));
   }
 
+  /** Resolves when every cache of a built-in resource has tried to. */
+  async whenTried(): Promise<void> {
+    await Promise.all([...this.#resources.values()].map(({ cacher }) => cacher.whenTried()));
+  }
+
+  /** The built-in resources whose caches have not, or have no longer, read what is stored. */
+  unread(): GroupResource[] {
+    return [...this.#resources.values()].filter(({ cacher }) => !cacher.ready);
+  }
+
   async close(): Promise<void> {
     for (const { cacher } of this.resources) cacher.close();
     await this.storage.close();

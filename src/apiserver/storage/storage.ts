@@ -97,6 +97,8 @@ export interface Storage {
   needsRewrite?(key: string): boolean;
   /** Only backends have it whose durability is a matter of settings elsewhere. */
   durability?(): Durability;
+  /** The bytes that it takes. Not of backends that do not know. */
+  size?(): Promise<number>;
   /** Forgets what was overwritten or deleted before this revision. */
   compact(revision: Revision): Promise<void>;
   /**

@@ -16,6 +16,15 @@ export interface ServiceConnection {
   readonly authorization: string | undefined;
 }
 
+const certificates = 'name a client certificate, a token or a tokenFile instead';
+/** Ways to authenticate that will never be here. */
+const refusedFields: Readonly<Record<string, string>> = {
+  'auth-provider': 'client-go has none of them any more',
+  exec: `the server runs no programs; ${certificates}`,
+  as: `a service is told nobody else's name; ${certificates}`,
+  'as-groups': `a service is told nobody else's name; ${certificates}`,
+};
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
@@ -28,8 +37,8 @@ export async function readKubeconfig(file: string): Promise<ServiceConnection> {
   const cluster = entry(document, 'clusters', 'cluster', textOf(context['cluster']), file);
   const userName = textOf(context['user']);
   const user = userName === '' ? {} : entry(document, 'users', 'user', userName, file);
-  for (const field of ['exec', 'auth-provider', 'as', 'as-groups']) {
-    if (user[field] !== undefined) throw new Error(`${file}: ${field} of users is not implemented for webhooks`);
+  for (const [field, reason] of Object.entries(refusedFields)) {
+    if (user[field] !== undefined) throw new Error(`${file}: ${field} of users is not supported: ${reason}`);
   }
   const content = async (fields: Fields, name: string): Promise<string | undefined> => {
     const data = textOf(fields[`${name}-data`]);

@@ -97,7 +97,7 @@ function readWebhook(name: string, reader: FieldReader, errors: FieldError[]): W
   const type = info.requiredText('type');
   const kubeconfig = info.text('kubeConfigFile');
   if (type === 'InClusterConfig')
-    errors.push(invalid(info.at('type'), type, 'is not implemented: a server of its own has no cluster around it'));
+    errors.push(invalid(info.at('type'), type, 'is not supported: a server of its own has no cluster around it; use KubeConfigFile'));
   else if (type !== '' && type !== 'KubeConfigFile')
     errors.push(notSupported(info.at('type'), type, ['InClusterConfig', 'KubeConfigFile']));
   else if (type !== '' && kubeconfig === '') errors.push(required(info.at('kubeConfigFile')));

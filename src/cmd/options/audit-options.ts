@@ -47,6 +47,7 @@ export class AuditOptions {
   auditWebhookConfigFile = '';
 
   @Flag('audit-webhook-initial-backoff')
+  @Flag('audit-webhook-batch-initial-backoff')
   @Min(0, { message: '--audit-webhook-initial-backoff can not be negative value' })
   auditWebhookInitialBackoff = 10_000;
 }

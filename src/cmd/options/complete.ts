@@ -21,6 +21,7 @@ import { type EgressRoutes, readEgressConfiguration } from '#cmd/config/egress-c
 import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connection';
 import type { KubeletOptions } from './kubelet-options.ts';
 import { type EncryptionRule, parseEncryptionConfiguration } from '#cmd/config/encryption-configuration';
+import { metricsOf } from './complete-metrics.ts';
 import { auditOf } from './complete-audit.ts';
 import { authenticationOf, readBundle } from './complete-authentication.ts';
 import { authorizersOf } from './complete-authorization.ts';
@@ -28,7 +29,7 @@ import type { PodOptions } from './pod-options.ts';
 import { DefaultTolerationSecondsConfiguration } from '#plugins/admission/default-toleration-seconds';
 import { parsePortRange } from './service-options.ts';
 import { OptionsError, type ServerOptions } from './server-options.ts';
-import { parseNamedCertKey, type ServingOptions } from './serving-options.ts';
+import { parseNamedCertKey, type ServingOptions, tlsVersions } from './serving-options.ts';
 
 /** The default of upstream's `--http2-max-streams-per-connection`. */
 const defaultHttp2Streams = 100;
@@ -102,6 +103,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
           readAdmissionConfiguration(resolve(admissionControlConfigFile), admissionPlugins, features),
         );
   const audit = await collect(undefined, auditOf(options));
+  const metrics = await collect(undefined, metricsOf(options));
   const readEncryption = (): Promise<EncryptionRule[] | undefined> => encryptionOf(options.storage);
   const readAggregation = (): Promise<AggregationConfig> => aggregationOf(options.aggregator);
   const aggregation = await collect('--proxy-client-cert-file', readAggregation());
@@ -130,6 +132,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         ...storage,
         encryption: encryption && { rules: encryption, reloads: options.storage.encryptionProviderConfigAutomaticReload },
       },
+      storageInitializationTimeoutMs: options.storage.storageInitializationTimeout,
       serving: {
         ...tls,
         bindAddress: serving.bindAddress,
@@ -142,6 +145,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       serviceAccounts,
       authorization: { authorizers },
       audit,
+      metrics,
       admission: options.admission.enabledPlugins(options.serviceAccounts.serviceAccountSigningKeyFile === ''),
       admissionConfigurations: new Map([...defaultTolerations(options.pods), ...(admissionConfigurations ?? [])]),
       plugins,
@@ -179,6 +183,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         advertiseAddress: services.advertiseAddress === '' ? undefined : services.advertiseAddress,
         kubernetesServiceNodePort: services.kubernetesServiceNodePort,
         endpointReconcilerType: services.endpointReconcilerType,
+        apiserverCount: services.apiserverCount,
         requestHeader: authenticated.requestHeader,
       },
     },
@@ -283,6 +288,7 @@ async function kubeletOf(options: KubeletOptions): Promise<KubeletClientConfig> 
     certificate: cert === '' ? undefined : await readKeyPair(cert, key),
     port: options.kubeletPort,
     preferredAddressTypes: options.kubeletPreferredAddressTypes,
+    maxBytesPerSecond: options.maxConnectionBytesPerSec || undefined,
   };
 }
 
@@ -385,7 +391,7 @@ async function readTls(serving: ServingOptions, files: TlsFiles): Promise<TlsOpt
     certificate: await certificate,
     clientCa: await clientCa,
     sniCertificates: await Promise.all(sni),
-    minVersion: serving.tlsMinVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
+    minVersion: tlsVersions.get(serving.tlsMinVersion) ?? 'TLSv1.2',
     cipherSuites: serving.tlsCipherSuites.flatMap((name) => goCipherSuites.get(name) ?? []),
   };
 }

@@ -1,5 +1,6 @@
 import type { FeatureGates } from '#apiserver/server/feature-gates';
 import { Check, Flag } from './flag.ts';
+import { foreignGates } from './foreign-gates.ts';
 import { nearestName } from './nearest-name.ts';
 import { readTable } from './tables.ts';
 
@@ -56,7 +57,7 @@ function featureGatesWith(values: ReadonlyMap<string, string>): FeatureGates {
 const gateName = (key: string): string => key.replace(/^kube:/, '');
 const isTrue = (text: string): boolean => /^[1tT]/.test(text);
 
-/** A gate at its default is accepted, and one that is settable. */
+/** A gate at its default is accepted, one that is settable, and one that is for others. */
 function gateErrors(wanted: ReadonlyMap<string, string>): string[] {
   const known = readTable<Record<string, FeatureGate>>('feature-gates');
   return [...wanted].flatMap(([key, text]) => {
@@ -69,8 +70,10 @@ function gateErrors(wanted: ReadonlyMap<string, string>): string[] {
     if (text === '') return `missing bool value for ${name}`;
     if (!/^(1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$/.test(text)) return `invalid value of ${name}=${text}: must be true or false`;
     const value = isTrue(text);
-    if (value === gate.default || settable.has(name)) return [];
+    if (value === gate.default || settable.has(name) || foreignGates.has(name)) return [];
     if (gate.locked) return `cannot set feature gate ${name} to ${value}, feature is locked to ${gate.default}`;
-    return `--feature-gates=${name}=${value} is not implemented yet`;
+    return value
+      ? `cannot set feature gate ${name} to true: the feature is not part of this server`
+      : `cannot set feature gate ${name} to false: the feature is always on in this server`;
   });
 }

@@ -47,8 +47,9 @@ export function parseFlagValue(type: string, texts: readonly string[]): FlagValu
     case 'stringArray':
     case 'namedCertKey':
       return texts.map(trimBrackets).filter((text) => text !== '');
-    case 'mapStringString':
     case 'stringToString':
+      return mapOf(texts.map(trimBrackets).flatMap(pairsOf));
+    case 'mapStringString':
     case 'colonSeparatedMultimapStringString':
       return mapOf(listOf(texts.map(trimBrackets)));
     default:
@@ -96,6 +97,11 @@ function listOf(texts: readonly string[]): string[] {
       .filter((match) => match[0] !== '')
       .map((match) => match[1]?.replaceAll('""', '"') ?? match[2] ?? '');
   });
+}
+
+/** A text with one `=` is one pair whose value may hold commas; one with more is comma separated. */
+function pairsOf(text: string): string[] {
+  return text.split('=').length === 2 ? [text.replace(/^"|"$/g, '')] : listOf([text]);
 }
 
 /** `key=value`, or a bare key for the empty value. */

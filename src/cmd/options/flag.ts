@@ -2,7 +2,7 @@ import { registerDecorator } from 'class-validator';
 
 const flagsOf = new Map<unknown, Map<string, string>>();
 
-/** Says which flag sets this property of an options class. A flag that no property has is one that does nothing yet. */
+/** Says which flag sets this property of an options class. A flag that no property has is one of the refusals. */
 export function Flag(name: string): PropertyDecorator {
   return (target, property) => {
     const flags = flagsOf.get(target.constructor) ?? new Map<string, string>();

@@ -1,7 +1,7 @@
 import { type FlagSpec, flagTable, shownDefault } from './flag-table.ts';
 import { ServerOptions, targetsOf } from './server-options.ts';
 
-/** What `--help` prints: all flags by section, with types and defaults, and which of them do nothing yet. */
+/** What `--help` prints: all flags by section, with types and defaults, and which of them have but one value. */
 export function serverHelp(command: string): string {
   const targets = targetsOf(new ServerOptions());
   const sections = new Map<string, [name: string, spec: FlagSpec][]>();
@@ -16,7 +16,7 @@ export function serverHelp(command: string): string {
     `Usage: ${command} [flags]`,
     '',
     'Serves the Kubernetes API. Without flags: the embedded store in ./.kubenest, certificates made there, https://127.0.0.1:6443.',
-    "Flags are kube-apiserver's. Those marked with * are known and do nothing here: only their default is accepted.",
+    "Flags are kube-apiserver's. Those marked with * can only have their default here.",
   ];
   for (const section of order) {
     lines.push('', `${section} flags:`, '');

@@ -1,3 +1,4 @@
+import { Min } from 'class-validator';
 import { Check, Flag } from './flag.ts';
 
 /** How the server reaches kubelets. Upstream: kubernetes/cmd/kube-apiserver/app/options. */
@@ -24,6 +25,11 @@ export class KubeletOptions {
 
   @Flag('kubelet-preferred-address-types')
   kubeletPreferredAddressTypes: readonly string[] = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'];
+
+  /** Of each way of an upgraded connection (exec, attach, port-forward, proxy) to a node, a pod or a service; 0: whatever it takes. */
+  @Flag('max-connection-bytes-per-sec')
+  @Min(0, { message: '--max-connection-bytes-per-sec can not be negative value' })
+  maxConnectionBytesPerSec = 0;
 
   /** A file of kind EgressSelectorConfiguration: by which ways the server reaches nodes, services, webhooks and the store. */
   @Flag('egress-selector-config-file')

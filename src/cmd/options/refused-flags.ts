@@ -1,10 +1,15 @@
+const coordinated = 'controllers elect their leaders among themselves: the server chooses none for them';
+const peers = 'servers of one store serve the same versions, so that none sends requests on to another';
+
 /** Flags of kube-apiserver that will never have another value than their default here, with the reason. */
 export const refusals: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    'apiserver-count': 'servers find each other by their leases',
     'cloud-config': 'clouds are the business of their own controllers',
     'cloud-provider': 'clouds are the business of their own controllers',
     'contention-profiling': 'there are no locks to be profiled',
+    'coordinated-leadership-lease-duration': coordinated,
+    'coordinated-leadership-renew-deadline': coordinated,
+    'coordinated-leadership-retry-period': coordinated,
     'debug-socket-path': 'there are no profiles to be read',
     'delete-collection-workers': 'the objects of a collection are deleted together',
     'emulated-version': 'there is one version of the API',
@@ -21,10 +26,14 @@ export const refusals: ReadonlyMap<string, string> = new Map(
     'log-text-info-buffer-size': 'the log is JSON lines',
     'log-text-split-stream': 'the log is JSON lines',
     'min-compatibility-version': 'there is one version of the API',
+    'peer-advertise-ip': peers,
+    'peer-advertise-port': peers,
+    'peer-ca-file': peers,
     'runtime-config-emulation-forward-compatible': 'there is one version of the API',
     'service-account-signing-endpoint': 'external signers are not supported: name a key by --service-account-signing-key-file',
     'show-hidden-metrics-for-version': 'no metrics are hidden',
     'tls-curve-preferences': 'the curves are those of the TLS library',
+    'tracing-config-file': 'what decided a request is kept at /debug/traces, see --request-traces',
     vmodule: 'the log has one verbosity, --v',
     'watch-cache': 'watches and lists are served by the cache',
   }),

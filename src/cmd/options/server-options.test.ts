@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { flagTable } from './flag-table.ts';
+import { type FlagSpec, flagTable } from './flag-table.ts';
 import { serverHelp } from './help.ts';
+import { refusals } from './refused-flags.ts';
 import { OptionsError, readServerOptions, ServerOptions, targetsOf } from './server-options.ts';
 
 let folder: string;
@@ -133,6 +134,24 @@ describe('accepted', () => {
       '10.0.0.1',
     ],
     ['a range of ports by its size', ['--service-node-port-range=30000+99'], ({ services }) => services.serviceNodePortRange, '30000+99'],
+    ['an old protocol', ['--tls-min-version=VersionTLS10'], ({ serving }) => serving.tlsMinVersion, 'VersionTLS10'],
+    [
+      'labels with several values',
+      ['--allow-metric-labels=apiserver_request_total,verb=GET,LIST'],
+      ({ metrics }) => [...metrics.allowMetricLabels],
+      [['apiserver_request_total,verb', 'GET,LIST']],
+    ],
+    [
+      'several labels at once',
+      ['--allow-metric-labels="a,b=GET,LIST","a,c=200"'],
+      ({ metrics }) => [...metrics.allowMetricLabels],
+      [
+        ['a,b', 'GET,LIST'],
+        ['a,c', '200'],
+      ],
+    ],
+    ['a flag under its old name', ['--audit-webhook-batch-initial-backoff=1s'], ({ audit }) => audit.auditWebhookInitialBackoff, 1_000],
+    ['gates of other components', ['--feature-gates=EventedPLEG=true,SchedulerAsyncPreemption=false'], () => 0, 0],
     ['profiling, of which there is none', ['--profiling=false'], () => 0, 0],
   ])('%s', async (_name, args, want, value) => {
     expect(want(await read(...args))).toEqual(value);
@@ -155,7 +174,18 @@ describe('refused', () => {
       ['--secure-port=70000'],
       ['--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0'],
     ],
-    ['what does nothing yet', ['--tracing-config-file=/x'], ['--tracing-config-file is not implemented yet']],
+    [
+      'what can only be as it is',
+      ['--peer-ca-file=/x'],
+      ['--peer-ca-file can only be "": servers of one store serve the same versions, so that none sends requests on to another'],
+    ],
+    ['labels without their metric', ['--allow-metric-labels=verb=GET'], ['--allow-metric-labels: "verb" must be of the form METRIC,LABEL']],
+    ['what is no metric', ['--disabled-metrics=a b'], ['--disabled-metrics: "a b" must be the fully qualified name of a metric']],
+    [
+      'a server without its caches',
+      ['--default-watch-cache-size=0'],
+      ['--default-watch-cache-size 0: resources cannot be without their cache: watches and lists are served by it'],
+    ],
     [
       'an audit log without a policy',
       ['--audit-log-path=/tmp/audit.log'],
@@ -192,7 +222,14 @@ describe('refused', () => {
       ['--proxy-client-key-file=/x'],
       ['--proxy-client-cert-file and --proxy-client-key-file are needed both, or neither'],
     ],
-    ['a gate that does nothing yet', ['--feature-gates=AllAlpha=true'], ['--feature-gates=AllAlpha=true is not implemented yet']],
+    [
+      'a feature that is not here, and one that is always on',
+      ['--feature-gates=AllAlpha=true,WatchList=false'],
+      [
+        'cannot set feature gate AllAlpha to true: the feature is not part of this server',
+        'cannot set feature gate WatchList to false: the feature is always on in this server',
+      ],
+    ],
     [
       'an unknown plugin',
       ['--enable-admission-plugins=NamespaceLivecycle'],
@@ -215,13 +252,9 @@ describe('refused', () => {
     [
       'a suite that nobody should use',
       ['--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA'],
-      ['--tls-cipher-suites: TLS_RSA_WITH_RC4_128_SHA is not implemented'],
+      ['--tls-cipher-suites: TLS_RSA_WITH_RC4_128_SHA is not served: the TLS library is built without it'],
     ],
-    [
-      'an old protocol',
-      ['--tls-min-version=VersionTLS10'],
-      ['--tls-min-version VersionTLS10 is not implemented: TLS 1.2 is the oldest that is served'],
-    ],
+    ['an unknown protocol', ['--tls-min-version=SSL3'], [expect.stringContaining('"SSL3" is unknown, it must be one of VersionTLS10')]],
     [
       'a range that is too large',
       ['--service-cluster-ip-range=10.0.0.0/8'],
@@ -270,6 +303,18 @@ test('every flag is accepted at its default', async () => {
   const args = [...flagTable()].filter(([, { type }]) => type !== 'version').map(([name, spec]) => `--${name}=${spec.default}`);
   expect(args.length).toBeGreaterThan(175);
   expect(await problemsOf(...args)).toEqual([]);
+});
+
+test('every flag does something, or is refused with a reason that is final', async () => {
+  const targets = targetsOf(new ServerOptions());
+  const without = [...flagTable().keys()].filter((name) => !targets.has(name) && !['config', 'help', 'version'].includes(name));
+  expect(without.filter((name) => !refusals.has(name))).toEqual([]);
+  expect([...refusals.keys()].filter((name) => targets.has(name) || !flagTable().has(name))).toEqual([]);
+  for (const name of without) {
+    const { type, default: text } = flagTable().get(name) as FlagSpec;
+    const other = type === 'bool' ? String(text !== 'true') : type === 'duration' ? '7m' : '7';
+    expect(await problemsOf(`--${name}=${other}`)).toEqual([`--${name} can only be ${JSON.stringify(text)}: ${refusals.get(name)}`]);
+  }
 });
 
 test('a flag that an options class has is a flag of the table', () => {

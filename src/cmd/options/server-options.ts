@@ -15,6 +15,7 @@ import { type FlagSpec, flagTable } from './flag-table.ts';
 import { equalValues, type FlagValue, parseFlagValue } from './flag-value.ts';
 import { KubeletOptions } from './kubelet-options.ts';
 import { LoggingOptions } from './logging-options.ts';
+import { MetricsOptions } from './metrics-options.ts';
 import { OidcOptions } from './oidc-options.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { PluginOptions } from './plugin-options.ts';
@@ -53,6 +54,7 @@ export class ServerOptions {
   readonly requests = new RequestOptions();
   readonly shutdown = new ShutdownOptions();
   readonly logging = new LoggingOptions();
+  readonly metrics = new MetricsOptions();
   readonly events = new EventOptions();
   readonly services = new ServiceOptions();
   readonly aggregator = new AggregatorOptions();
@@ -106,7 +108,7 @@ export async function readServerOptions(args: readonly string[]): Promise<Server
   return { options };
 }
 
-/** The flags that do something, with what they set. */
+/** The flags that do something, with what they set; each other one is among the refusals. */
 export function targetsOf(options: ServerOptions): ReadonlyMap<string, Target> {
   const targets = new Map<string, Target>();
   for (const [, concern] of options.concerns()) {
@@ -115,7 +117,7 @@ export function targetsOf(options: ServerOptions): ReadonlyMap<string, Target> {
   return targets;
 }
 
-/** Sets what the flag sets; returns what is wrong. `target` is undefined for a flag that does nothing yet: only its default is right. */
+/** Sets what the flag sets; returns what is wrong. `target` is undefined for a flag that has but one right value. */
 function setFlag(name: string, spec: FlagSpec, texts: readonly string[], target: Target | undefined): string[] {
   let value: FlagValue;
   try {
@@ -128,8 +130,7 @@ function setFlag(name: string, spec: FlagSpec, texts: readonly string[], target:
     return [];
   }
   if (equalValues(value, parseFlagValue(spec.type, [spec.default]))) return [];
-  const reason = refusals.get(name);
-  return [reason === undefined ? `--${name} is not implemented yet` : `--${name} can only be ${JSON.stringify(spec.default)}: ${reason}`];
+  return [`--${name} can only be ${JSON.stringify(spec.default)}: ${refusals.get(name)}`];
 }
 
 function validate(options: ServerOptions): string[] {

@@ -1,10 +1,12 @@
 import { Max, Min } from 'class-validator';
 import { type Cidr, formatCIDR, formatIP, parseCIDRSloppy } from '#apimachinery/validation/ip';
+import type { ControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { PortRange } from '#kubernetes/controlplane/services/port-bitmap';
 import { Check, Flag } from './flag.ts';
 
 /** Upstream's allocators hold so many bits of addresses: the longest prefixes are 12 and 108. */
 const largestBits = 20;
+const reconcilers = ['lease', 'none', 'master-count'];
 const nodePortMessage =
   '--kubernetes-service-node-port $value must be between 0 and 65535, inclusive. If 0, the Kubernetes master service will be of type ClusterIP';
 
@@ -47,11 +49,15 @@ export class ServiceOptions {
 
   @Flag('endpoint-reconciler-type')
   @Check<ServiceOptions>((type: string) => {
-    if (type === 'lease' || type === 'none') return undefined;
-    if (type === 'master-count') return '--endpoint-reconciler-type=master-count is not implemented yet';
+    if (reconcilers.includes(type)) return undefined;
     return `--endpoint-reconciler-type ${JSON.stringify(type)} is unknown, it must be lease, none or master-count`;
   })
-  endpointReconcilerType: 'lease' | 'none' = 'lease';
+  endpointReconcilerType: ControlPlaneOptions['endpointReconcilerType'] = 'lease';
+
+  /** How many servers there are, for `--endpoint-reconciler-type=master-count`. */
+  @Flag('apiserver-count')
+  @Min(1, { message: '--apiserver-count should be a positive number, but value $value provided' })
+  apiserverCount = 1;
 
   /** The address of the kubernetes service: the first of the first range. */
   firstServiceIp(): string {

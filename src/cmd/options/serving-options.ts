@@ -1,8 +1,15 @@
+import type { SecureVersion } from 'node:tls';
 import { Max, Min } from 'class-validator';
 import { goCipherSuites, tls13CipherSuites, unservedCipherSuites } from './cipher-suites.ts';
 import { Check, Flag } from './flag.ts';
 
-const tlsVersions = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'];
+/** Node's names of the versions, by Go's. */
+export const tlsVersions: ReadonlyMap<string, SecureVersion> = new Map([
+  ['VersionTLS10', 'TLSv1'],
+  ['VersionTLS11', 'TLSv1.1'],
+  ['VersionTLS12', 'TLSv1.2'],
+  ['VersionTLS13', 'TLSv1.3'],
+]);
 const portMessage = '--secure-port $value must be between 1 and 65535, inclusive. It cannot be turned off with 0';
 const streamsMessage = '--http2-max-streams-per-connection can not be negative value';
 
@@ -47,9 +54,8 @@ export class ServingOptions {
 
   @Flag('tls-min-version')
   @Check<ServingOptions>((version: string) => {
-    if (version === '' || version === 'VersionTLS12' || version === 'VersionTLS13') return undefined;
-    if (tlsVersions.includes(version)) return `--tls-min-version ${version} is not implemented: TLS 1.2 is the oldest that is served`;
-    return `--tls-min-version ${JSON.stringify(version)} is unknown, it must be one of ${tlsVersions.join(', ')}`;
+    if (version === '' || tlsVersions.has(version)) return undefined;
+    return `--tls-min-version ${JSON.stringify(version)} is unknown, it must be one of ${[...tlsVersions.keys()].join(', ')}`;
   })
   tlsMinVersion = '';
 
@@ -58,7 +64,7 @@ export class ServingOptions {
     names.flatMap((name) => {
       if (goCipherSuites.has(name) || tls13CipherSuites.has(name)) return [];
       return unservedCipherSuites.has(name)
-        ? `--tls-cipher-suites: ${name} is not implemented`
+        ? `--tls-cipher-suites: ${name} is not served: the TLS library is built without it`
         : `--tls-cipher-suites: cipher suite ${name} not supported or doesn't exist`;
     }),
   )

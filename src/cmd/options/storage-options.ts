@@ -130,6 +130,30 @@ export class StorageOptions {
   @Min(1, { message: '--etcd-readycheck-timeout must be above 0' })
   etcdReadycheckTimeout = 2_000;
 
+  /** As upstream's since 1.19: caches find their own size. */
+  @Flag('default-watch-cache-size')
+  @Check<StorageOptions>((size: number) =>
+    size > 0
+      ? undefined
+      : `--default-watch-cache-size ${size}: resources cannot be without their cache: watches and lists are served by it`,
+  )
+  defaultWatchCacheSize = 100;
+
+  /** Milliseconds that the server waits for its caches before it says that it is ready; 0: as long as it takes. */
+  @Flag('storage-initialization-timeout')
+  @Min(0, { message: '--storage-initialization-timeout can not be negative value' })
+  storageInitializationTimeout = 60_000;
+
+  /** 0: the metrics of how many objects there are, and of which size, are off. Else they are those of the moment when they are read. */
+  @Flag('etcd-count-metric-poll-period')
+  @Min(0, { message: '--etcd-count-metric-poll-period can not be negative value' })
+  etcdCountMetricPollPeriod = 60_000;
+
+  /** 0: the metric of the store's size is off. */
+  @Flag('etcd-db-metric-poll-interval')
+  @Min(0, { message: '--etcd-db-metric-poll-interval can not be negative value' })
+  etcdDbMetricPollInterval = 30_000;
+
   /** As upstream's since 1.19: caches find their own size, and only 0 would say something. */
   @Flag('watch-cache-sizes')
   @Check<StorageOptions>((sizes: readonly string[]) =>
@@ -145,7 +169,7 @@ export class StorageOptions {
   @Flag('storage-media-type')
   @Check<StorageOptions>((type: string) => {
     if (type === 'application/json' || type === 'application/vnd.kubernetes.protobuf') return undefined;
-    if (mediaTypes.includes(type)) return `--storage-media-type=${type} is not implemented yet`;
+    if (type === 'application/yaml') return '--storage-media-type=application/yaml: objects are stored as JSON or protobuf';
     return `--storage-media-type ${JSON.stringify(type)} invalid, allowed values: ${mediaTypes.join(', ')}`;
   })
   storageMediaType = 'application/vnd.kubernetes.protobuf';

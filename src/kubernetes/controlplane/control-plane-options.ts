@@ -18,8 +18,13 @@ export interface ControlPlaneOptions {
   readonly advertiseAddress: string | undefined;
   /** `--kubernetes-service-node-port`; 0: the service is of type ClusterIP. */
   readonly kubernetesServiceNodePort: number;
-  /** `--endpoint-reconciler-type`; `none` leaves the endpoints of the kubernetes service to others. */
-  readonly endpointReconcilerType: 'lease' | 'none';
+  /**
+   * `--endpoint-reconciler-type`: the endpoints of the kubernetes service are the servers that hold a lease, or as many as there are
+   * said to be; `none` leaves them to others.
+   */
+  readonly endpointReconcilerType: 'lease' | 'none' | 'master-count';
+  /** `--apiserver-count` */
+  readonly apiserverCount: number;
   /** undefined: nobody may speak for others. */
   readonly requestHeader: RequestHeaderInfo | undefined;
 }
@@ -30,5 +35,6 @@ export const defaultControlPlaneOptions: ControlPlaneOptions = {
   advertiseAddress: undefined,
   kubernetesServiceNodePort: 0,
   endpointReconcilerType: 'lease',
+  apiserverCount: 1,
   requestHeader: undefined,
 };

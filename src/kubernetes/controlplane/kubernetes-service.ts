@@ -1,27 +1,23 @@
-import { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepEqual } from '#apimachinery/runtime/equality';
-import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
-import type { Storage } from '#apiserver/storage/storage';
-import type { Endpoints } from '#kubernetes/schema/core_v1.gen';
 import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { ServerAddresses } from './server-addresses.ts';
 import { familyOf } from './services/address-range.ts';
 
 const services: LoopbackTarget = { group: '', version: 'v1', resource: 'services' };
-const endpoints: LoopbackTarget = { group: '', version: 'v1', resource: 'endpoints' };
 const endpointSlices: LoopbackTarget = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' };
 const namespace = 'default';
 const name = 'kubernetes';
+/** Where the endpoints are. */
+export const kubernetesEndpoints = { target: { group: '', version: 'v1', resource: 'endpoints' }, namespace, name } as const;
 const portName = 'https';
 const servicePort = 443;
 const skipMirrorLabel = 'endpointslice.kubernetes.io/skip-mirror';
 const serviceNameLabel = 'kubernetes.io/service-name';
-const leasePrefix = '/masterleases/';
-const leaseSeconds = 15;
 
 export interface KubernetesServiceOptions {
   readonly client: LoopbackClient;
-  readonly storage: Pick<Storage, 'get' | 'list' | 'create' | 'update' | 'delete'>;
+  readonly servers: ServerAddresses;
   /** The cluster IP of the service. */
   readonly clusterIP: string;
   /** Where the server listens. */
@@ -33,9 +29,8 @@ export interface KubernetesServiceOptions {
 }
 
 /**
- * Keeps the service `kubernetes` and its endpoints, which are the servers that hold a lease in the store. A server whose
- * lease ran out goes with the next look of another one. Upstream: controlplane/controller/kubernetesservice,
- * controlplane/reconcilers/lease.go.
+ * Keeps the service `kubernetes` and its endpoints, which are the servers that serve. One that has gone without a word goes
+ * with the next look of another one. Upstream: controlplane/controller/kubernetesservice.
  */
 export class KubernetesService {
   #stopped = false;
@@ -60,13 +55,11 @@ export class KubernetesService {
     });
   }
 
-  /** Renews this server's lease and writes the endpoints if they differ from the leases. Does nothing once it has stopped. */
+  /** Says that this server serves, and writes the endpoints if they differ from those that do. Does nothing once it has stopped. */
   reconcileEndpoints(): Promise<void> {
     return this.#inTurn(async () => {
-      const { address } = this.options;
-      if (this.#stopped || address === undefined) return;
-      const others = (await this.#leases()).filter((ip) => ip !== address);
-      await Promise.all([this.#renewLease(address), this.#writeEndpoints([...others, address])]);
+      const { address, servers } = this.options;
+      if (!this.#stopped && address !== undefined) await this.#writeEndpoints(await servers.join(address));
     });
   }
 
@@ -74,17 +67,9 @@ export class KubernetesService {
   stop(): Promise<void> {
     this.#stopped = true;
     return this.#inTurn(async () => {
-      const { address, storage } = this.options;
-      if (address === undefined) return;
-      const lease = await storage.get(leasePrefix + address);
-      try {
-        if (lease) await storage.delete(lease.key, lease.revision);
-      } catch (error) {
-        // It ran out, or the next server on this machine has it already.
-        if (!(error instanceof ConflictError)) throw error;
-        if (error.current) return;
-      }
-      await this.#writeEndpoints(await this.#leases());
+      const { address, servers } = this.options;
+      const left = address === undefined ? undefined : await servers.leave(address);
+      if (left) await this.#writeEndpoints(left);
     });
   }
 
@@ -94,46 +79,13 @@ export class KubernetesService {
     return turn;
   }
 
-  /** The addresses of the servers that hold a lease. */
-  async #leases(): Promise<string[]> {
-    const { records } = await this.options.storage.list(leasePrefix);
-    return records.flatMap(({ value }) => (JSON.parse(value.toString()) as Endpoints).subsets?.[0]?.addresses?.[0]?.ip ?? []);
-  }
-
-  async #renewLease(ip: string): Promise<void> {
-    const { storage } = this.options;
-    const key = leasePrefix + ip;
-    const lease = (generation: number) => () =>
-      Buffer.from(
-        `${JSON.stringify({
-          kind: 'Endpoints',
-          apiVersion: 'v1',
-          metadata: { generation },
-          subsets: [{ addresses: [{ ip }] }],
-        })}\n`,
-      );
-    for (;;) {
-      const present = await storage.get(key);
-      try {
-        if (!present) await storage.create(key, lease(1), { ttlSeconds: leaseSeconds });
-        else {
-          const { metadata } = JSON.parse(present.value.toString()) as KubeObject;
-          await storage.update(key, present.revision, lease((metadata.generation ?? 0) + 1), { ttlSeconds: leaseSeconds });
-        }
-        return;
-      } catch (error) {
-        if (!(error instanceof ConflictError) && !(error instanceof KeyExistsError)) throw error;
-      }
-    }
-  }
-
   async #writeEndpoints(ips: readonly string[]): Promise<void> {
     const { client, port } = this.options;
     const sorted = [...ips].sort();
     const subsets =
       sorted.length === 0 ? [] : [{ addresses: sorted.map((ip) => ({ ip })), ports: [{ name: portName, port, protocol: 'TCP' }] }];
     await Promise.all([
-      this.#write(endpoints, {
+      this.#write(kubernetesEndpoints.target, {
         apiVersion: 'v1',
         kind: 'Endpoints',
         metadata: { name, namespace, labels: { [skipMirrorLabel]: 'true' } },

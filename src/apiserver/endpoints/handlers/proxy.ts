@@ -12,6 +12,7 @@ import { Http1Exchange } from '#apiserver/server/serving/http1-exchange';
 import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
 import { UpgradeExchange } from '#apiserver/server/serving/upgrade-exchange';
 import { dialErrorText } from './dial-error.ts';
+import { Throttle } from './throttle.ts';
 import { maxRequestBodyBytes, respondBytes, startHeaders } from './responses.ts';
 
 /** Where a request goes on to. */
@@ -34,6 +35,8 @@ export interface ProxyLocation {
   readonly dial?: Dial | undefined;
   /** Sent instead of what the client says under these names (in lower case). */
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
+  /** What goes each way of an upgraded connection, in bytes a second; undefined: whatever it takes. */
+  readonly maxBytesPerSecond?: number | undefined;
   /** Whether a redirect is answered with 502. */
   readonly rejectsRedirects?: boolean | undefined;
 }
@@ -235,7 +238,7 @@ async function proxyUpgrade(context: RequestContext, exchange: UpgradeExchange, 
   });
   const { response, backend } = answer;
   const status = response.statusCode ?? 500;
-  if (backend) return splice(context, exchange, response, backend);
+  if (backend) return splice(context, exchange, response, { ...backend, maxBytesPerSecond: location.maxBytesPerSecond });
   if (status < 400) {
     response.destroy();
     throw new StatusError(newStatus(500, '', `invalid upgrade response: status code ${status}`));
@@ -246,13 +249,14 @@ async function proxyUpgrade(context: RequestContext, exchange: UpgradeExchange, 
 interface Upgraded {
   readonly socket: import('node:stream').Duplex;
   readonly head: Buffer;
+  readonly maxBytesPerSecond?: number | undefined;
 }
 
 function splice(
   context: RequestContext,
   exchange: UpgradeExchange,
   response: http.IncomingMessage,
-  { socket: backend, head }: Upgraded,
+  { socket: backend, head, maxBytesPerSecond }: Upgraded,
 ): void {
   context.status = 101;
   context.audit?.started(101);
@@ -271,6 +275,11 @@ function splice(
     socket.once('error', end);
     socket.once('close', end);
   }
-  client.pipe(backend);
-  backend.pipe(client);
+  if (maxBytesPerSecond === undefined) {
+    client.pipe(backend);
+    backend.pipe(client);
+  } else {
+    client.pipe(new Throttle(maxBytesPerSecond)).pipe(backend);
+    backend.pipe(new Throttle(maxBytesPerSecond)).pipe(client);
+  }
 }

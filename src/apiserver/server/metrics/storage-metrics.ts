@@ -1,31 +1,65 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { GroupResource } from '#apimachinery/meta/types';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
-import type { ConsistencyStatus } from '#apiserver/storage/cacher/cacher';
+import type { Cacher, ConsistencyStatus } from '#apiserver/storage/cacher/cacher';
+import type { Storage } from '#apiserver/storage/storage';
 
-/** How many objects are stored. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
-export function registerStorageMetrics(registry: Registry, storage: StorageFactory): void {
-  const help = 'Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.';
+/** How many objects are stored, and how large they are, at the moment when somebody asks. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
+export function registerObjectMetrics(registry: Registry, storage: StorageFactory): void {
+  const count = 'Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.';
+  const gauge = (name: string, help: string, value: (cacher: Cacher) => number): void => {
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        labelNames: ['group', 'resource'],
+        registers: [],
+        collect() {
+          this.reset();
+          for (const { group, resource, cacher } of storage.resources) this.set({ group, resource }, value(cacher));
+        },
+      }),
+    );
+  };
   registry.registerMetric(
     new Gauge({
       name: 'apiserver_storage_objects',
-      help: `[DEPRECATED, consider using apiserver_resource_objects instead] ${help}`,
+      help: `[DEPRECATED, consider using apiserver_resource_objects instead] ${count}`,
       labelNames: ['resource'],
       registers: [],
       collect() {
+        this.reset();
         for (const { group, resource, cacher } of storage.resources)
           this.set({ resource: group ? `${resource}.${group}` : resource }, cacher.stats().objectCount);
       },
     }),
   );
+  gauge('apiserver_resource_objects', count, (cacher) => cacher.stats().objectCount);
+  gauge(
+    'apiserver_resource_size_estimate_bytes',
+    'Estimated size of stored objects in database. Estimate is based on sum of last observed sizes of serialized objects. In case of a fetching error, the value will be -1.',
+    (cacher) => {
+      const { objectCount, estimatedAverageObjectSizeBytes } = cacher.stats();
+      return objectCount * estimatedAverageObjectSizeBytes;
+    },
+  );
+}
+
+/** How large the store is, asked at most once in `intervalMs`; nothing of backends that do not know. */
+export function registerStorageSize(registry: Registry, storage: Storage, intervalMs: number): void {
+  if (!storage.size) return;
+  const ask = storage.size.bind(storage);
+  let known: { readonly at: number; readonly bytes: number } | undefined;
   registry.registerMetric(
     new Gauge({
-      name: 'apiserver_resource_objects',
-      help,
-      labelNames: ['group', 'resource'],
+      name: 'apiserver_storage_size_bytes',
+      help: 'Size of the storage database file physically allocated in bytes.',
+      labelNames: ['storage_cluster_id'],
       registers: [],
-      collect() {
-        for (const { group, resource, cacher } of storage.resources) this.set({ group, resource }, cacher.stats().objectCount);
+      async collect() {
+        const now = performance.now();
+        if (!known || now - known.at >= intervalMs) known = { at: now, bytes: await ask().catch(() => -1) };
+        this.set({ storage_cluster_id: 'etcd-0' }, known.bytes);
       },
     }),
   );

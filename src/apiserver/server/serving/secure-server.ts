@@ -18,7 +18,7 @@ export interface SecureServerOptions {
   readonly sniCertificates: readonly { readonly names: readonly string[]; readonly certificate: ServingCertificate }[];
   /** PEM of the authorities whose client certificates are asked for; verification itself is the authenticators'. */
   readonly clientCa: string | undefined;
-  readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
+  readonly minVersion: tls.SecureVersion;
   readonly cipherSuites: readonly string[];
   readonly disableHttp2: boolean;
   readonly maxConcurrentStreams: number;
@@ -201,8 +201,16 @@ function secureContextOptions(options: Omit<TlsOptions, 'sniCertificates'>): tls
     key: options.certificate.key,
     ...(options.clientCa !== undefined && { ca: options.clientCa }),
     minVersion: options.minVersion,
-    ...(options.cipherSuites.length > 0 && { ciphers: options.cipherSuites.join(':') }),
+    ...ciphersOf(options),
   };
+}
+
+/** Versions before 1.2 sign with SHA-1, which OpenSSL does at its lowest level of security only. */
+function ciphersOf({ cipherSuites, minVersion }: Pick<TlsOptions, 'cipherSuites' | 'minVersion'>): tls.SecureContextOptions {
+  const isOld = minVersion === 'TLSv1' || minVersion === 'TLSv1.1';
+  if (cipherSuites.length === 0 && !isOld) return {};
+  const suites = cipherSuites.length === 0 ? [tls.DEFAULT_CIPHERS] : cipherSuites;
+  return { ciphers: [...suites, ...(isOld ? ['@SECLEVEL=0'] : [])].join(':') };
 }
 
 function newPeer(socket: tls.TLSSocket): Peer {

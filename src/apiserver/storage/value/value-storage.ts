@@ -26,12 +26,14 @@ export abstract class ValueStorage extends DelegatingStorage {
   /** Where the store itself has a feed. */
   readonly onCommit?: CommitFeed['onCommit'];
   readonly durability?: () => Durability;
+  readonly size?: () => Promise<number>;
   readonly raiseRevision?: (revision: Revision) => Promise<void>;
 
   constructor(storage: Storage & Partial<CommitFeed>) {
     super(storage);
     const { onCommit } = storage;
     if (storage.raiseRevision) this.raiseRevision = (revision) => storage.raiseRevision!(revision);
+    if (storage.size) this.size = () => storage.size!();
     if (storage.durability) this.durability = () => storage.durability!();
     if (onCommit)
       this.onCommit = (listener) => onCommit.call(storage, (events) => listener(events.map((event) => this.#decodeEvent(event))));

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { newNotFound, newStatus, StatusError } from '#apimachinery/api/errors';
 import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
-import { type Dial, EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
+import { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
 import { Stores } from '#apiserver/registry/stores';
 import type { Node } from '#kubernetes/schema/core_v1.gen';
 
@@ -14,6 +14,8 @@ export interface KubeletClientConfig {
   /** Where a node says no port of its own. */
   readonly port: number;
   readonly preferredAddressTypes: readonly string[];
+  /** `--max-connection-bytes-per-sec`: each way of an upgraded connection to a node, a pod or a service; undefined: whatever it takes. */
+  readonly maxBytesPerSecond?: number | undefined;
 }
 export const KubeletClientConfig = Symbol.for('kubenest.KubeletClientConfig');
 
@@ -25,22 +27,24 @@ export const defaultKubeletClientConfig: KubeletClientConfig = {
   preferredAddressTypes: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
 };
 
-export type KubeletLocation = Pick<ProxyLocation, 'secure' | 'host' | 'port' | 'tls' | 'dial'>;
+/** How connections are made, and how fast they may be. */
+export type OutboundWay = Pick<ProxyLocation, 'dial' | 'maxBytesPerSecond'>;
+export type KubeletLocation = Pick<ProxyLocation, 'secure' | 'host' | 'port' | 'tls'> & OutboundWay;
 
 /** Finds out where a node's kubelet is. Upstream: kubernetes/pkg/kubelet/client/kubelet_client.go. */
 @Injectable()
 export class KubeletConnections {
   readonly #config: KubeletClientConfig;
-  /** How nodes, pods and services are reached; undefined: straight. */
-  readonly dial: Dial | undefined;
+  /** How nodes, pods and services are reached. */
+  readonly way: OutboundWay;
 
   constructor(
     @Inject(Stores) private readonly stores: Stores,
     @Optional() @Inject(KubeletClientConfig) config?: KubeletClientConfig,
     @Optional() @Inject(EgressSelector) egress?: EgressSelector,
   ) {
-    this.dial = egress?.dial('cluster');
     this.#config = config ?? defaultKubeletClientConfig;
+    this.way = { dial: egress?.dial('cluster'), maxBytesPerSecond: this.#config.maxBytesPerSecond };
   }
 
   /**
@@ -62,7 +66,7 @@ export class KubeletConnections {
         secure: true,
         host: match.address ?? '',
         port: own > 0 ? own : port,
-        dial: this.dial,
+        ...this.way,
         tls: { rejectUnauthorized: checks, ...(checks && { ca }), ...(certificate && { cert: certificate.cert, key: certificate.key }) },
       };
     }

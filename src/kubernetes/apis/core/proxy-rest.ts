@@ -62,11 +62,7 @@ export class PodProxyHandler {
     if (!isGlobalUnicast(ip)) throw newBadRequest('address not allowed');
     const first = pod.spec?.containers?.find(({ ports }) => ports?.length)?.ports?.[0]?.containerPort;
     const port = target.port === '' && first !== undefined ? first : portOf(target);
-    await proxyRequest(
-      context,
-      { secure: target.secure, host: ip, port, path, query: '', tls: unchecked, dial: this.connections.dial },
-      false,
-    );
+    await proxyRequest(context, { secure: target.secure, host: ip, port, path, query: '', tls: unchecked, ...this.connections.way }, false);
   }
 }
 
@@ -107,10 +103,9 @@ export class ServiceProxyHandler {
     const portName = /^[+-]?\d+$/.test(target.port) ? await declaredPort(endpoint.store, namespace, target) : target.port;
     const address = await this.#addressOf(namespace, target.name, portName);
     if (!address) throw newServiceUnavailable(`no endpoints available for service ${JSON.stringify(id)}`);
-    const { dial } = this.connections;
     await proxyRequest(
       context,
-      { secure: target.secure, host: address.ip, port: address.port, path, query: '', tls: unchecked, dial },
+      { secure: target.secure, host: address.ip, port: address.port, path, query: '', tls: unchecked, ...this.connections.way },
       false,
     );
   }
