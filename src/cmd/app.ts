@@ -71,6 +71,7 @@ import { installNonResourceRoutes } from './non-resource-routes.ts';
 import { objectsIn } from './object-forms.ts';
 import { installOpenIdRoutes } from './open-id-routes.ts';
 import { type AggregationConfig, type AuthenticationConfig, everyMetric, type ServerConfig } from './server-config.ts';
+import { newTracing } from './tracing.ts';
 import { addStorageReadiness } from './storage-readiness.ts';
 import { specialHandlers } from './special-handlers.ts';
 
@@ -235,6 +236,7 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
       dial: egress?.dial('controlplane'),
     },
   );
+  const tracing = config.tracing && (await newTracing(config.tracing, log, apiServerId(hostname()), egress?.dial('controlplane')));
   const flowControl = config.requests.priorityAndFairness
     ? newFlowControl({ config: config.requests, informers, storage, registry, shutdown: shutdown.signal })
     : undefined;
@@ -245,6 +247,7 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
     flowControl: flowControl?.control,
     metrics,
     traces,
+    tracer: tracing?.tracer,
     log: log.chain,
     serving: config.serving && trust.asking(config.serving),
     shutdown: config.shutdown,
@@ -261,6 +264,7 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
       contributed[Symbol.dispose]();
       await customResources[Symbol.asyncDispose]();
       await auditing?.backend.shutDown();
+      await tracing?.[Symbol.asyncDispose]();
       await nest.close();
       await storage.close();
       await encrypted?.[Symbol.asyncDispose]();

@@ -144,6 +144,14 @@ export interface EncryptionConfig {
   readonly reloads: boolean;
 }
 
+/** Where spans of requests go. */
+export interface TracingConfig {
+  /** Of a collector, as gRPC names places. */
+  readonly endpoint: string;
+  /** Of requests that are part of no trace yet. */
+  readonly samplingRatePerMillion: number;
+}
+
 /** What /metrics shows. */
 export interface MetricsConfig extends MetricLimits {
   /** Whether it tells how many objects there are. */
@@ -168,6 +176,8 @@ export interface ServerConfig {
   readonly authorization: { readonly authorizers: readonly AuthorizerConfig[] };
   /** undefined: nothing is audited. */
   readonly audit?: AuditConfig | undefined;
+  /** undefined: nowhere. */
+  readonly tracing?: TracingConfig | undefined;
   /** What /metrics shows; undefined: everything. */
   readonly metrics?: MetricsConfig | undefined;
   /** Names of the admission plugins that are on, in their order. */

@@ -123,6 +123,7 @@ export { type Informer, Informers } from '#apiserver/registry/informers';
 export { type KindObjects, ServedKinds } from '#apiserver/registry/served-kinds';
 export { FeatureGates } from '#apiserver/server/feature-gates';
 export { type Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
+export { DialBridge } from '#apiserver/server/egress-selector/dial-bridge';
 export type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 export { RestMapper, type RestMapping } from '#apiserver/server/rest-mapper';
 export { Logger } from '#apiserver/server/logger';

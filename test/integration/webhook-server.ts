@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { issueServingCertificate } from '#testing/serving-certificate';
@@ -11,14 +12,14 @@ export interface WebhookServer extends Disposable {
 }
 
 /** Answers each review with what `answer` makes of it. */
-export async function startWebhook(answer: (review: Json) => Json): Promise<WebhookServer> {
+export async function startWebhook(answer: (review: Json, headers: IncomingHttpHeaders) => Json): Promise<WebhookServer> {
   const { cert, key, certificateAuthority } = await issueServingCertificate();
   const server = createServer({ cert, key }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(answer(JSON.parse(Buffer.concat(chunks).toString()) as Json)));
+      response.end(JSON.stringify(answer(JSON.parse(Buffer.concat(chunks).toString()) as Json, request.headers)));
     });
   });
   await new Promise<void>((resolve) => {

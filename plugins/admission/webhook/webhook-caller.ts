@@ -74,7 +74,7 @@ export class WebhookCaller {
     onReview(review.uid);
     let document: Readonly<Record<string, unknown>>;
     try {
-      document = await this.client.post(spec.clientConfig, review.body, timeoutOf(request, spec.timeoutSeconds));
+      document = await this.client.post(spec.clientConfig, review.body, timeoutOf(request, spec.timeoutSeconds), request.traceHeaders);
     } catch (error) {
       throw new CallError(
         spec.name,

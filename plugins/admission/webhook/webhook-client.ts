@@ -46,14 +46,19 @@ export class WebhookClient implements Disposable {
     readonly credentials: WebhookCredentials,
   ) {}
 
-  /** POSTs JSON; the parsed object of a good answer. Rejects with a RequestError. */
-  async post(config: WebhookClientConfig, body: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>>> {
+  /** POSTs JSON; the parsed object of a good answer. `headers` are sent besides the client's own. Rejects with a RequestError. */
+  async post(
+    config: WebhookClientConfig,
+    body: string,
+    timeoutMs: number,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Readonly<Record<string, unknown>>> {
     const target = this.#targetOf(config);
     const limit = Math.min(timeoutMs, longestMs);
     const path = `${target.path}${target.path.includes('?') ? '&' : '?'}timeout=${Math.ceil(limit / 1_000)}s`;
     let bytes: Buffer;
     try {
-      bytes = await this.#clientFor(target).send('POST', body, { path, timeoutMs: limit });
+      bytes = await this.#clientFor(target).send('POST', body, { path, timeoutMs: limit, ...(headers && { headers }) });
     } catch (error) {
       throw requestError(`https://${target.authority}${path}`, error);
     }

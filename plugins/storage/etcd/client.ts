@@ -1,7 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { type CallOptions, type ClientDuplexStream, Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
-import { ClosedError, type Dial } from 'kubenest/sdk';
-import { Bridge } from './bridge.ts';
+import { ClosedError, type Dial, DialBridge } from 'kubenest/sdk';
 import { isNotDone, isServerFailure, translated } from './errors.ts';
 import {
   compactionRequest,
@@ -59,7 +58,7 @@ leaders.set('hasleader', 'true');
  */
 export class EtcdClient {
   readonly #clients: readonly Client[];
-  readonly #bridges: Bridge[] = [];
+  readonly #bridges: DialBridge[] = [];
   #present = 0;
   #isClosed = false;
 
@@ -75,7 +74,7 @@ export class EtcdClient {
       const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
       const secrets = isSecure ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null) : credentials.createInsecure();
       if (!dial) return new Client(`dns:${url.hostname}:${port}`, secrets, channelOptions);
-      const bridge = new Bridge(dial, url.hostname.replace(/^\[|\]$/g, ''), port);
+      const bridge = new DialBridge(dial, url.hostname.replace(/^\[|\]$/g, ''), port);
       this.#bridges.push(bridge);
       return new Client(`unix:${bridge.path}`, secrets, {
         ...channelOptions,

@@ -4,6 +4,7 @@ import {
   hasMore,
   leavePart,
   readBytes,
+  readFixed64,
   readInt64,
   readString,
   readVarint,
@@ -11,6 +12,8 @@ import {
   startReading,
   startWriting,
   takeWritten,
+  Wire,
+  writeFixed64,
   writeInteger,
   writeRaw,
   writeString,
@@ -18,8 +21,8 @@ import {
   writtenBytes,
 } from './protobuf-wire.ts';
 
-const varint = 0;
-const lengthDelimited = 2;
+const varint = Wire.Varint;
+const lengthDelimited = Wire.Length;
 
 /** One field of a message: values that are not there read as `zero`, and `zero` is not written. */
 export interface Field<T> {
@@ -52,6 +55,13 @@ export const exactInt64 = (number: number): Field<number | bigint> => ({
 /** An int64 of a oneof: zero is written, too. */
 export const oneofInt64 = (number: number): Field<number | undefined> =>
   ({ ...int64(number), zero: undefined }) as Field<number | undefined>;
+export const fixed64 = (number: number): Field<bigint> => ({
+  number,
+  wire: Wire.Fixed64,
+  zero: 0n,
+  write: writeFixed64,
+  read: readFixed64,
+});
 export const bool = (number: number): Field<boolean> => ({
   number,
   wire: varint,

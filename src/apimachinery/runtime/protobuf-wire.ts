@@ -76,6 +76,12 @@ export function writeDouble(value: number): void {
   written += 8;
 }
 
+export function writeFixed64(value: bigint): void {
+  const at = reserve(8) - 8;
+  out.writeBigUInt64LE(value, at);
+  written += 8;
+}
+
 /** Bytes as they are, without a length. */
 export function writeRaw(bytes: Uint8Array): void {
   const at = reserve(bytes.length) - bytes.length;
@@ -188,6 +194,12 @@ export function readDouble(): number {
   if (at + 8 > end) throw unexpectedEnd();
   at += 8;
   return bytes.readDoubleLE(at - 8);
+}
+
+export function readFixed64(): bigint {
+  if (at + 8 > end) throw unexpectedEnd();
+  at += 8;
+  return bytes.readBigUInt64LE(at - 8);
 }
 
 /** A view of a length-delimited part. */

@@ -149,6 +149,10 @@ class AdmissionRequest implements Attributes {
     this.#reinvocation = undefined;
   }
 
+  get traceHeaders(): Readonly<Record<string, string>> | undefined {
+    return this.#context.span?.headers;
+  }
+
   get reinvocation(): Reinvocation {
     return (this.#reinvocation ??= new Reinvocation());
   }

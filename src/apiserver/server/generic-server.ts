@@ -18,6 +18,7 @@ import { LifecycleSignals } from './lifecycle/signals.ts';
 import { WaitGroup } from './lifecycle/wait-group.ts';
 import type { RequestMetrics } from './metrics/request-metrics.ts';
 import type { RequestTraces } from '#apiserver/trace/request-traces';
+import type { Tracer } from '#apiserver/tracing/tracer';
 import { PathMux } from './path-mux.ts';
 import { SecureServer, type SecureServerOptions, type ServeUpgrade } from './serving/secure-server.ts';
 import { UpgradeExchange } from './serving/upgrade-exchange.ts';
@@ -29,6 +30,8 @@ export interface GenericServerOptions {
   readonly flowControl: FlowControl | undefined;
   readonly metrics: RequestMetrics;
   readonly traces: RequestTraces;
+  /** undefined: no collector wants spans. */
+  readonly tracer?: Tracer | undefined;
   readonly log: ChainLog & { health(endpoint: string, check: string, error: unknown): void };
   /** undefined: no port; requests come by the in-process transport only. */
   readonly serving: (SecureServerOptions & { readonly bindAddress: string; readonly port: number }) | undefined;

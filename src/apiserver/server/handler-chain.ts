@@ -26,6 +26,7 @@ import type { AuthenticationGuard } from '#apiserver/authentication/authenticati
 import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { RequestTraces } from '#apiserver/trace/request-traces';
+import type { Tracer } from '#apiserver/tracing/tracer';
 import type { RE2JS } from 're2js';
 import type { LifecycleSignals } from './lifecycle/signals.ts';
 import type { WaitGroup } from './lifecycle/wait-group.ts';
@@ -45,6 +46,8 @@ export interface HandlerChainOptions {
   readonly log: ChainLog;
   readonly metrics: RequestMetrics;
   readonly traces: RequestTraces;
+  /** undefined: no collector wants spans. */
+  readonly tracer?: Tracer | undefined;
   readonly signals: LifecycleSignals;
   readonly requests: WaitGroup;
   readonly watches: WaitGroup;
@@ -93,7 +96,7 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
     { name: 'Warnings', filter: withWarningRecorder },
     { name: 'CORS', filter: withCORS(options.corsAllowedOrigins) },
     { name: 'Authentication', filter: withAuthentication(options.authentication, log.authenticationFailed, options.auditing) },
-    { name: 'Tracing', filter: withTracing(log.slow) },
+    { name: 'Tracing', filter: withTracing(log.slow, options.tracer) },
     { name: 'Audit', filter: withAudit(options.auditing) },
     { name: 'Impersonation', filter: withImpersonation(options.authorization.authorizer) },
     options.flowControl

@@ -59,6 +59,8 @@ export interface JsonRequest {
   readonly path?: string;
   /** Default: the client's. */
   readonly timeoutMs?: number;
+  /** Besides the client's own, which count where both have one. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -120,7 +122,11 @@ export class JsonClient implements Disposable {
   }
 
   /** One attempt; the body of a good answer. Rejects with a WebhookError, or with what `endpoint` throws. */
-  send(method: 'GET' | 'POST', body: string | undefined, { path, timeoutMs = this.options.timeoutMs }: JsonRequest = {}): Promise<Buffer> {
+  send(
+    method: 'GET' | 'POST',
+    body: string | undefined,
+    { path, timeoutMs = this.options.timeoutMs, headers }: JsonRequest = {},
+  ): Promise<Buffer> {
     const { endpoint, maxAnswerBytes = defaultAnswerBytes } = this.options;
     return new Promise((resolve, reject) => {
       const place = endpoint?.();
@@ -132,8 +138,8 @@ export class JsonClient implements Disposable {
         agent: this.#agent,
         headers:
           body === undefined
-            ? this.#headers
-            : { ...this.#headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+            ? { ...headers, ...this.#headers }
+            : { ...headers, ...this.#headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
         signal: AbortSignal.timeout(timeoutMs),
       });
       const fail = (error: Error): void => reject(failure(error));

@@ -8,7 +8,15 @@ import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
 import { certificateNames, lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
 import { ownCertificates, servingCertificateOf } from '#cmd/certificates/own-certificates';
-import type { AggregationConfig, AuthenticationConfig, EtcdConfig, RedisConfig, ServerConfig, StorageConfig } from '#cmd/server-config';
+import type {
+  AggregationConfig,
+  AuthenticationConfig,
+  EtcdConfig,
+  RedisConfig,
+  ServerConfig,
+  StorageConfig,
+  TracingConfig,
+} from '#cmd/server-config';
 import type { StorageMediaType } from '#cmd/object-forms';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
@@ -22,6 +30,7 @@ import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connecti
 import type { KubeletOptions } from './kubelet-options.ts';
 import { type EncryptionRule, parseEncryptionConfiguration } from '#cmd/config/encryption-configuration';
 import { metricsOf } from './complete-metrics.ts';
+import { parseTracingConfiguration } from '#cmd/config/tracing-configuration';
 import { auditOf } from './complete-audit.ts';
 import { authenticationOf, readBundle } from './complete-authentication.ts';
 import { authorizersOf } from './complete-authorization.ts';
@@ -29,6 +38,7 @@ import type { PodOptions } from './pod-options.ts';
 import { DefaultTolerationSecondsConfiguration } from '#plugins/admission/default-toleration-seconds';
 import { parsePortRange } from './service-options.ts';
 import { OptionsError, type ServerOptions } from './server-options.ts';
+import type { TracingOptions } from './tracing-options.ts';
 import { parseNamedCertKey, type ServingOptions, tlsVersions } from './serving-options.ts';
 
 /** The default of upstream's `--http2-max-streams-per-connection`. */
@@ -103,6 +113,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
           readAdmissionConfiguration(resolve(admissionControlConfigFile), admissionPlugins, features),
         );
   const audit = await collect(undefined, auditOf(options));
+  const tracing = await collect('--tracing-config-file', tracingOf(options.tracing));
   const metrics = await collect(undefined, metricsOf(options));
   const readEncryption = (): Promise<EncryptionRule[] | undefined> => encryptionOf(options.storage);
   const readAggregation = (): Promise<AggregationConfig> => aggregationOf(options.aggregator);
@@ -146,6 +157,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       authorization: { authorizers },
       audit,
       metrics,
+      tracing,
       admission: options.admission.enabledPlugins(options.serviceAccounts.serviceAccountSigningKeyFile === ''),
       admissionConfigurations: new Map([...defaultTolerations(options.pods), ...(admissionConfigurations ?? [])]),
       plugins,
@@ -294,6 +306,10 @@ async function kubeletOf(options: KubeletOptions): Promise<KubeletClientConfig> 
 
 async function egressOf({ egressSelectorConfigFile: file }: KubeletOptions): Promise<EgressRoutes | undefined> {
   return file === '' ? undefined : readEgressConfiguration(await readFile(file, 'utf8'));
+}
+
+async function tracingOf({ tracingConfigFile: file }: TracingOptions): Promise<TracingConfig | undefined> {
+  return file === '' ? undefined : parseTracingConfiguration(await readFile(file, 'utf8'));
 }
 
 async function aggregationOf({

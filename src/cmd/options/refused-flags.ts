@@ -33,7 +33,6 @@ export const refusals: ReadonlyMap<string, string> = new Map(
     'service-account-signing-endpoint': 'external signers are not supported: name a key by --service-account-signing-key-file',
     'show-hidden-metrics-for-version': 'no metrics are hidden',
     'tls-curve-preferences': 'the curves are those of the TLS library',
-    'tracing-config-file': 'what decided a request is kept at /debug/traces, see --request-traces',
     vmodule: 'the log has one verbosity, --v',
     'watch-cache': 'watches and lists are served by the cache',
   }),

@@ -27,6 +27,7 @@ import { ServingOptions } from './serving-options.ts';
 import { ShutdownOptions } from './shutdown-options.ts';
 import { refusals } from './refused-flags.ts';
 import { StorageOptions } from './storage-options.ts';
+import { TracingOptions } from './tracing-options.ts';
 
 /** Everything that is wrong with the options, one sentence each. */
 export class OptionsError extends Error {
@@ -55,6 +56,7 @@ export class ServerOptions {
   readonly shutdown = new ShutdownOptions();
   readonly logging = new LoggingOptions();
   readonly metrics = new MetricsOptions();
+  readonly tracing = new TracingOptions();
   readonly events = new EventOptions();
   readonly services = new ServiceOptions();
   readonly aggregator = new AggregatorOptions();

@@ -1,11 +1,15 @@
 import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Tracer } from '#apiserver/tracing/tracer';
 
 /** Upstream logs a trace of what takes longer (k8s.io/utils/trace). */
 const slowMs = 500;
 
-/** Reports requests that took long. Long-running ones are meant to. Upstream: endpoints/filters/traces.go. */
-export function withTracing(slow: (context: RequestContext, milliseconds: number) => void): Filter {
-  return (next) => (context) => {
+/**
+ * Reports requests that took long, which long-running ones are meant to, and makes spans of those that are sampled. It comes after
+ * authentication, since not everybody's word counts on what is sampled. Upstream: endpoints/filters/traces.go.
+ */
+export function withTracing(slow: (context: RequestContext, milliseconds: number) => void, tracer?: Tracer): Filter {
+  const withSlow: Filter = (next) => (context) => {
     const result = next(context);
     if (result === undefined || context.longRunning) return result;
     context.whenSettled(() => {
@@ -13,5 +17,17 @@ export function withTracing(slow: (context: RequestContext, milliseconds: number
       if (took > slowMs) slow(context, took);
     });
     return result;
+  };
+  return tracer ? (next) => withSpans(tracer)(withSlow(next)) : withSlow;
+}
+
+function withSpans(tracer: Tracer): Filter {
+  return (next) => (context) => {
+    const span = tracer.begin(context);
+    if (span) {
+      context.span = span;
+      context.exchange.onClose(() => span.end());
+    }
+    return next(context);
   };
 }

@@ -61,7 +61,7 @@ const identity = /^(authorization|x-remote-|impersonate-)/;
 
 type OutgoingHeaders = Record<string, string | string[]>;
 
-function forwardedHeaders({ exchange }: RequestContext): OutgoingHeaders {
+function forwardedHeaders({ exchange, span }: RequestContext): OutgoingHeaders {
   const { headers } = exchange;
   const named = new Set(
     String(headers.connection ?? '')
@@ -73,6 +73,7 @@ function forwardedHeaders({ exchange }: RequestContext): OutgoingHeaders {
     if (value === undefined || name.startsWith(':') || hopByHop.has(name) || named.has(name) || identity.test(name)) continue;
     forwarded[name] = value;
   }
+  if (span) Object.assign(forwarded, span.headers);
   const host = headers[':authority'] ?? headers.host;
   if (typeof host === 'string') forwarded['host'] = host;
   const before = headers['x-forwarded-for'];

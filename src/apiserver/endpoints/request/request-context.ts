@@ -2,6 +2,7 @@ import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { RequestAdmission } from '#apiserver/admission/request-admission';
 import type { RequestAudit } from '#apiserver/audit/request-audit';
 import type { RequestTrace } from '#apiserver/trace/request-trace';
+import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { Exchange, FlatHeaders } from './exchange.ts';
 import type { RequestInfo } from './request-info.ts';
 
@@ -37,6 +38,8 @@ export class RequestContext {
   auditAnnotations: Map<string, string> | undefined;
   /** Of a request that is traced. */
   trace: RequestTrace | undefined;
+  /** Of a request that is sampled for a collector of traces. */
+  span: RequestSpan | undefined;
   /** What the audit notes of this request; undefined where it is not audited. */
   audit: RequestAudit | undefined;
   /** Milliseconds of the monotonic clock after which the request is answered with a time-out; 0: none. */
@@ -66,6 +69,7 @@ export class RequestContext {
     this.admission = undefined;
     this.auditAnnotations = undefined;
     this.trace = undefined;
+    this.span = undefined;
     this.audit = undefined;
     this.deadline = 0;
     this.longRunning = false;

@@ -3,20 +3,20 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
-import type { Dial } from 'kubenest/sdk';
+import type { Dial } from './egress-selector.ts';
 
 /**
  * A unix socket whose connections go on by `dial`: grpc-js makes its connections itself. Only the process's own user may open
  * the folder that it is in.
  */
-export class Bridge implements Disposable {
+export class DialBridge implements Disposable {
   readonly path: string;
   readonly #folder: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
   constructor(dial: Dial, host: string, port: number) {
-    this.#folder = mkdtempSync(join(tmpdir(), 'kubenest-etcd-'));
+    this.#folder = mkdtempSync(join(tmpdir(), 'kubenest-dial-'));
     this.path = join(this.#folder, 'socket');
     this.#server = createServer((socket) => {
       this.#sockets.add(socket);

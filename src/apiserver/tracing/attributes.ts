@@ -1,0 +1,55 @@
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { KeyValue } from './otlp-messages.ts';
+
+type Attribute = readonly [key: string, value: string | number | undefined];
+
+/** Without those that are unknown. */
+export function keyValues(attributes: readonly Attribute[]): KeyValue[] {
+  return attributes.flatMap(([key, value]) => {
+    if (value === undefined || value === '') return [];
+    return { key, value: typeof value === 'number' ? { intValue: value } : { stringValue: value } };
+  });
+}
+
+/** OpenTelemetry's conventions of HTTP servers (otelhttp), and what upstream adds. */
+export function requestAttributes({ exchange, method, path, auditId, status }: RequestContext): KeyValue[] {
+  const { peer, protocol, headers } = exchange;
+  const authority = String(headers[':authority'] ?? headers.host ?? '');
+  const [, host = authority, port] = /^(.*?)(?::(\d+))?$/.exec(authority) ?? [];
+  const [forwarded = ''] = String(headers['x-forwarded-for'] ?? '').split(',');
+  return keyValues([
+    ['server.address', host],
+    ['http.request.method', method],
+    ['url.scheme', 'https'],
+    ['server.port', port === undefined ? undefined : Number(port)],
+    ['network.peer.address', peer.remoteAddress],
+    ['user_agent.original', headers['user-agent']],
+    ['client.address', forwarded.trim() || peer.remoteAddress],
+    ['url.path', path],
+    ['network.protocol.version', protocol.replace(/^HTTP\//, '').replace(/\.0$/, '')],
+    ['http.target', exchange.url],
+    ['audit-id', auditId],
+    ['http.response.status_code', status || undefined],
+  ]);
+}
+
+/** Upstream: endpoints/handlers/trace_util.go (traceFields). */
+export function verbAttributes({ exchange, info, auditId, path }: RequestContext): KeyValue[] {
+  const { peer, protocol, headers } = exchange;
+  return keyValues([
+    ['accept', headers.accept],
+    ['audit-id', auditId],
+    ['client', peer.remoteAddress],
+    ['api-group', info.apiGroup],
+    ['api-version', info.apiVersion],
+    ['name', info.name],
+    ['subresource', info.subresource],
+    ['namespace', info.namespace],
+    ['protocol', protocol],
+    ['resource', info.resource],
+    ['scope', info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster'],
+    ['url', path],
+    ['user-agent', headers['user-agent']],
+    ['verb', info.verb.toUpperCase()],
+  ]);
+}

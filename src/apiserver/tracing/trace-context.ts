@@ -1,0 +1,34 @@
+import { Buffer } from 'node:buffer';
+
+/** The span of another process that a request belongs to, or the one that this process sends along. */
+export interface SpanContext {
+  /** 16 bytes. */
+  readonly traceId: Buffer;
+  /** 8 bytes. */
+  readonly spanId: Buffer;
+  readonly isSampled: boolean;
+  /** What systems of tracing say among themselves; passed on as it is. */
+  readonly traceState: string;
+}
+
+const form = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+const noTrace = '0'.repeat(32);
+const noSpan = '0'.repeat(16);
+/** More is dropped, as W3C allows. */
+const maxStateLength = 512;
+
+/** What a `traceparent` header says; undefined where it is none. W3C Trace Context, section 3.2. */
+export function parseTraceParent(header: string | undefined, traceState = ''): SpanContext | undefined {
+  const [, version = 'ff', traceId = noTrace, spanId = noSpan, flags = '00', rest] = form.exec(header ?? '') ?? [];
+  if (version === 'ff' || traceId === noTrace || spanId === noSpan || (version === '00' && rest !== undefined)) return undefined;
+  return {
+    traceId: Buffer.from(traceId, 'hex'),
+    spanId: Buffer.from(spanId, 'hex'),
+    isSampled: (Number.parseInt(flags, 16) & 1) === 1,
+    traceState: traceState.length > maxStateLength ? '' : traceState,
+  };
+}
+
+export function formatTraceParent({ traceId, spanId, isSampled }: SpanContext): string {
+  return `00-${traceId.toString('hex')}-${spanId.toString('hex')}-${isSampled ? '01' : '00'}`;
+}

@@ -1,0 +1,110 @@
+import { expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+import { startTraceCollector } from '../servers/trace-collector.ts';
+import { startWebhook } from './webhook-server.ts';
+
+const trace = '0af7651916cd43dd8448eb211c80319c';
+const span = 'b7ad6b7169203331';
+const sampled = `00-${trace}-${span}-01`;
+const users = [{ name: 'alice', groups: ['devs'] }];
+
+/** A server whose spans have all arrived once it is gone. */
+async function spansOf(samplingRatePerMillion: number, ask: (cluster: TestCluster) => Promise<unknown>) {
+  await using collector = await startTraceCollector();
+  {
+    const tracing = { endpoint: collector.endpoint, samplingRatePerMillion };
+    await using cluster = await startTestCluster({ users, config: { tracing } });
+    await ask(cluster);
+  }
+  return collector.spans;
+}
+
+it('a request of a trusted client is part of its trace, with the verb within', async () => {
+  const spans = await spansOf(0, (cluster) =>
+    cluster.fetch('/api/v1/namespaces/default/configmaps/x', { headers: { traceparent: sampled, 'user-agent': 'test' } }),
+  );
+  const request = spans.find(({ kind }) => kind === 2);
+  const verb = spans.find(({ kind }) => kind === 1);
+  expect([spans.length, request, verb]).toEqual([
+    2,
+    {
+      traceId: trace,
+      spanId: expect.stringMatching(/^[\da-f]{16}$/),
+      parentSpanId: span,
+      name: 'GET /api/v1/namespaces/{:namespace}/configmaps/{:name}',
+      kind: 2,
+      attributes: expect.objectContaining({
+        'http.request.method': 'GET',
+        'http.response.status_code': 404,
+        'url.path': '/api/v1/namespaces/default/configmaps/x',
+        'http.target': '/api/v1/namespaces/default/configmaps/x',
+        'user_agent.original': 'test',
+        'audit-id': expect.stringMatching(/^[\da-f-]{36}$/),
+      }),
+      links: [],
+      status: 0,
+      milliseconds: expect.any(Number),
+      resource: { 'service.name': 'apiserver', 'service.instance.id': expect.stringMatching(/^apiserver-/) },
+    },
+    expect.objectContaining({
+      traceId: trace,
+      parentSpanId: request?.spanId,
+      name: 'Get',
+      attributes: expect.objectContaining({ resource: 'configmaps', namespace: 'default', name: 'x', verb: 'GET', scope: 'resource' }),
+    }),
+  ]);
+});
+
+it.each([
+  { name: 'what a trusted client does not sample is not', rate: 1_000_000, as: 'admin', header: sampled.replace(/01$/, '00'), want: 0 },
+  { name: 'without a parent and a rate nothing is sampled', rate: 0, as: 'admin', header: undefined, want: 0 },
+  { name: 'without a parent the rate says it', rate: 1_000_000, as: 'admin', header: undefined, want: 1 },
+  { name: 'nobody else can have requests sampled', rate: 0, as: 'alice', header: sampled, want: 0 },
+  { name: 'a header that is none counts for nothing', rate: 0, as: 'admin', header: `00-${'0'.repeat(32)}-${span}-01`, want: 0 },
+])('$name', async ({ rate, as, header, want }) => {
+  const spans = await spansOf(rate, (cluster) => cluster.fetch('/version', { as, headers: header ? { traceparent: header } : {} }));
+  expect(spans.filter(({ attributes }) => attributes['url.path'] === '/version')).toHaveLength(want);
+});
+
+it("others begin traces of their own, which are linked to the client's", async () => {
+  const spans = await spansOf(1_000_000, (cluster) => cluster.fetch('/version', { as: 'alice', headers: { traceparent: sampled } }));
+  const [request] = spans.filter(({ attributes }) => attributes['url.path'] === '/version');
+  expect([request?.name, request?.parentSpanId, request?.traceId === trace, request?.links]).toEqual([
+    'GET',
+    '',
+    false,
+    [`${trace}-${span}`],
+  ]);
+});
+
+it("a collector that is not there is nobody's concern", async () => {
+  const tracing = { endpoint: '127.0.0.1:1', samplingRatePerMillion: 1_000_000 };
+  const cluster = await startTestCluster({ config: { tracing } });
+  expect((await cluster.fetch('/version')).status).toBe(200);
+  await cluster[Symbol.asyncDispose]();
+}, 30_000);
+
+it('webhooks are told the trace of the request', async () => {
+  const told: unknown[] = [];
+  using webhook = await startWebhook((review, { traceparent }) => {
+    told.push(traceparent);
+    const { uid } = review['request'] as { uid: string };
+    return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, allowed: true } };
+  });
+  const hook = {
+    name: 'a.example.com',
+    clientConfig: { url: `https://localhost:${webhook.port}/`, caBundle: Buffer.from(webhook.certificateAuthority).toString('base64') },
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  };
+  const spans = await spansOf(0, async (cluster) => {
+    const configuration = { metadata: { name: 'a' }, webhooks: [hook] };
+    const made = await cluster.fetch('/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', { body: configuration });
+    expect(made.status).toBe(201);
+    const headers = { traceparent: sampled, tracestate: 'a=b' };
+    expect((await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'c' } }, headers })).status).toBe(201);
+  });
+  const request = spans.find(({ kind }) => kind === 2);
+  expect([request?.name, told]).toEqual(['POST /api/v1/namespaces/{:namespace}/configmaps', [`00-${trace}-${request?.spanId}-01`]]);
+});

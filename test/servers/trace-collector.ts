@@ -1,0 +1,78 @@
+/** A collector of OpenTelemetry traces of the test's own: OTLP over gRPC, on a free port. */
+import { Server, ServerCredentials, type handleUnaryCall } from '@grpc/grpc-js';
+import { exportTraceServiceRequest, exportTraceServiceResponse } from '#apiserver/tracing/otlp-messages';
+
+/** A span as tests compare it: ids in hex. */
+export interface ReceivedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly links: readonly string[];
+  readonly status: number;
+  readonly milliseconds: number;
+  readonly resource: Readonly<Record<string, string | number>>;
+}
+
+export interface TraceCollector extends AsyncDisposable {
+  readonly endpoint: string;
+  readonly spans: ReceivedSpan[];
+}
+
+type Request = ReturnType<typeof exportTraceServiceRequest.decode>;
+type Attributes = readonly {
+  readonly key?: string;
+  readonly value?: { readonly stringValue?: string; readonly intValue?: number | undefined } | undefined;
+}[];
+
+function attributesOf(attributes: Attributes = []): Record<string, string | number> {
+  return Object.fromEntries(attributes.map(({ key = '', value }) => [key, value?.intValue ?? value?.stringValue ?? '']));
+}
+
+function spansOf({ resourceSpans }: Request): ReceivedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.flatMap(({ spans }) =>
+      spans.map((span) => ({
+        traceId: span.traceId.toString('hex'),
+        spanId: span.spanId.toString('hex'),
+        parentSpanId: span.parentSpanId.toString('hex'),
+        name: span.name,
+        kind: span.kind ?? 0,
+        attributes: attributesOf(span.attributes),
+        links: span.links.map(({ traceId, spanId }) => `${traceId.toString('hex')}-${spanId.toString('hex')}`),
+        status: span.status?.code ?? 0,
+        milliseconds: Number(span.endTimeUnixNano - span.startTimeUnixNano) / 1e6,
+        resource: attributesOf(resource?.attributes),
+      })),
+    ),
+  );
+}
+
+export async function startTraceCollector(): Promise<TraceCollector> {
+  const server = new Server();
+  const spans: ReceivedSpan[] = [];
+  const handle: handleUnaryCall<Request, object> = ({ request }, callback) => {
+    spans.push(...spansOf(request));
+    callback(null, {});
+  };
+  server.register(
+    '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+    handle,
+    (answer: object) => exportTraceServiceResponse.encode(answer),
+    (message: Buffer) => exportTraceServiceRequest.decode(message),
+    'unary',
+  );
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => (error ? reject(error) : resolve(bound))),
+  );
+  return {
+    endpoint: `127.0.0.1:${port}`,
+    spans,
+    async [Symbol.asyncDispose]() {
+      server.forceShutdown();
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
