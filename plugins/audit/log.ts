@@ -23,7 +23,8 @@ export class AuditLog implements AuditBackend {
     options: AuditLogOptions,
     private readonly logger: Pick<Logger, 'error'>,
   ) {
-    this.#output = options.path === '-' ? standardOutput : new RotatingFile(options.path, options);
+    const tell = (error: unknown): void => logger.error({ reason: (error as Error).message }, 'old audit logs could not be put away');
+    this.#output = options.path === '-' ? standardOutput : new RotatingFile(options.path, options, tell);
     this.#lineOf = options.format === 'json' ? eventJson : legacyLine;
   }
 

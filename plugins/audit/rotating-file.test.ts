@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -14,10 +14,14 @@ afterEach(() => rm(folder, { recursive: true }));
 const none: RotationOptions = { maxSizeBytes: 10, maxAgeDays: 0, maxBackups: 0, compress: false };
 const day = (n: number): Date => new Date(Date.UTC(2026, 0, n, 3, 4, 5));
 
+const fail = (error: unknown): void => {
+  throw error;
+};
+
 /** Writes one line a day. */
-function write(options: Partial<RotationOptions>, days: number): void {
+function write(options: Partial<RotationOptions>, days: number, onError = fail): void {
   let today = 1;
-  const file = new RotatingFile(join(folder, 'audit.log'), { ...none, ...options }, () => day(today));
+  const file = new RotatingFile(join(folder, 'audit.log'), { ...none, ...options }, onError, () => day(today));
   for (; today <= days; today += 1) file.write(`line ${today}...\n`);
   file.close();
 }
@@ -51,4 +55,21 @@ it('compresses old files', async () => {
   const name = 'audit-2026-01-02T03-04-05.000.log.gz';
   await expect.poll(() => readdir(folder)).toEqual([name, 'audit.log']);
   expect(gunzipSync(await readFile(join(folder, name))).toString()).toBe('line 1...\n');
+});
+
+it('tells what cannot be compressed, and leaves it as it is', async () => {
+  const name = 'audit-2026-01-02T03-04-05.000.log';
+  await mkdir(join(folder, `${name}.gz`));
+  const errors: unknown[] = [];
+  write({ compress: true }, 2, (error) => void errors.push(error));
+  await expect.poll(() => errors).toEqual([expect.objectContaining({ code: expect.stringContaining('EISDIR') })]);
+  expect(await readFile(join(folder, name), 'utf8')).toBe('line 1...\n');
+});
+
+it('tells what cannot be removed, and goes on', async () => {
+  await mkdir(join(folder, 'audit-2026-01-01T03-04-05.000.log'));
+  const errors: unknown[] = [];
+  write({ maxBackups: 1 }, 2, (error) => void errors.push(error));
+  expect(errors).toEqual([expect.objectContaining({ syscall: 'unlink' })]);
+  expect(await readFile(join(folder, 'audit.log'), 'utf8')).toBe('line 2...\n');
 });

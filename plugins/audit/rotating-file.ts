@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   renameSync,
+  rmSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
@@ -40,6 +41,8 @@ export class RotatingFile {
   constructor(
     private readonly path: string,
     private readonly options: RotationOptions,
+    /** Told why old files could not be compressed or removed: what is written is written all the same. */
+    private readonly onError: (error: unknown) => void,
     private readonly now: () => Date = () => new Date(),
   ) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -67,8 +70,19 @@ export class RotatingFile {
     closeSync(this.#file);
     this.#file = file;
     this.#size = 0;
-    if (this.options.compress) void compress(backup).then(() => this.#removeOld());
-    else this.#removeOld();
+    if (this.options.compress) {
+      compress(backup)
+        .catch(this.onError)
+        .finally(() => this.#tryToRemoveOld());
+    } else this.#tryToRemoveOld();
+  }
+
+  #tryToRemoveOld(): void {
+    try {
+      this.#removeOld();
+    } catch (error) {
+      this.onError(error);
+    }
   }
 
   #removeOld(): void {
@@ -98,7 +112,14 @@ export class RotatingFile {
   }
 }
 
+/** The file itself stays where it cannot be compressed. */
 async function compress(file: string): Promise<void> {
-  await pipeline(createReadStream(file), createGzip(), createWriteStream(`${file}.gz`, { mode: 0o600 }));
+  const compressed = `${file}.gz`;
+  try {
+    await pipeline(createReadStream(file), createGzip(), createWriteStream(compressed, { mode: 0o600 }));
+  } catch (error) {
+    rmSync(compressed, { force: true });
+    throw error;
+  }
   unlinkSync(file);
 }

@@ -112,7 +112,18 @@ export interface AppExtensions {
  * The composition root: storage, the three servers on one generic server, and the Nest application around them.
  * Rejects if anything cannot be put together; nothing is left open then.
  */
-export async function createApp(config: ServerConfig, { plugins = [], onTrace }: AppExtensions = {}): Promise<App> {
+export async function createApp(config: ServerConfig, extensions: AppExtensions = {}): Promise<App> {
+  const opened = new AsyncDisposableStack();
+  try {
+    return await assemble(config, extensions, opened);
+  } catch (error) {
+    await opened.disposeAsync();
+    throw error;
+  }
+}
+
+/** `opened`: what is to be closed with the server, or where it cannot be put together; what was opened last goes first. */
+async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExtensions, opened: AsyncDisposableStack): Promise<App> {
   const contributions = [...(config.plugins ?? []), ...plugins];
   setCapabilities({ allowPrivileged: config.allowPrivileged });
   const log = newLog(config.verbosity);
@@ -143,10 +154,15 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
   const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions, targets.contributed, targets.customResources];
   const egress = config.egress && new ConfiguredEgress(config.egress, new RegistryMetrics(registry));
   const backend = await openStorage(config.storage, egress?.dial('etcd'));
+  let closeStorage = (): Promise<void> => backend.close();
+  let encrypted: Encryption | undefined;
+  opened.defer(async () => {
+    await closeStorage();
+    await encrypted?.[Symbol.asyncDispose]();
+  });
   const { encryption } = config.storage;
-  const encrypted =
-    encryption &&
-    (await Encryption.open(encryption.rules, { storage: backend, scheme, registry, log, apiServerId: apiServerId(hostname()) }));
+  if (encryption)
+    encrypted = await Encryption.open(encryption.rules, { storage: backend, scheme, registry, log, apiServerId: apiServerId(hostname()) });
   const etcd = config.storage.backend === 'etcd' ? config.storage : undefined;
   const objects = objectsIn(encrypted?.storage ?? backend, scheme, etcd?.mediaType);
   const controlPlane = new ControlPlane({
@@ -169,6 +185,7 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
       if (status === 'failure') log.error({ resource }, message);
     },
   );
+  closeStorage = () => storage.close();
   const contributed = new ContributedGroups(contributions, {
     taken: new Set(scheme.known.map(({ group }) => group)),
     storage,
@@ -220,6 +237,7 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
     logger: false,
     abortOnError: false,
   });
+  opened.defer(() => nest.close());
   await nest.init();
   const informers = nest.get<Informers>(Informers);
   escalation.connect({ informers, authorizer: nest.get(UnionAuthorizer), rules: new RBAC(informers) });
@@ -237,6 +255,8 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
     },
   );
   const tracing = config.tracing && (await newTracing(config.tracing, log, apiServerId(hostname()), egress?.dial('controlplane')));
+  if (tracing) opened.use(tracing);
+  opened.defer(async () => auditing?.backend.shutDown());
   const flowControl = config.requests.priorityAndFairness
     ? newFlowControl({ config: config.requests, informers, storage, registry, shutdown: shutdown.signal })
     : undefined;
@@ -258,21 +278,11 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
     corsAllowedOrigins: config.requests.corsAllowedOrigins,
     maxRequestsInFlight: config.requests.maxInFlight,
     maxMutatingRequestsInFlight: config.requests.maxMutatingInFlight,
-    closeBackends: async () => {
-      shutdown.abort();
-      aggregation[Symbol.dispose]();
-      contributed[Symbol.dispose]();
-      await customResources[Symbol.asyncDispose]();
-      await auditing?.backend.shutDown();
-      await tracing?.[Symbol.asyncDispose]();
-      await nest.close();
-      await storage.close();
-      await encrypted?.[Symbol.asyncDispose]();
-    },
+    closeBackends: () => opened.disposeAsync(),
   });
   installTraces(server.mux, traces, server.director.notFound);
   server.addHealthCheck({ name: 'etcd', check: () => objects.healthy(etcd?.healthTimeoutMs) });
-  if (encrypted && (encryption.reloads || encrypted.usesKms)) server.addHealthCheck(encrypted.healthCheck);
+  if (encrypted && (encryption?.reloads || encrypted.usesKms)) server.addHealthCheck(encrypted.healthCheck);
   server.addReadyCheck({ name: 'etcd-readiness', check: () => objects.healthy(etcd?.readyTimeoutMs) });
   tellDurability(server, objects, { log, registry });
   addStorageReadiness(server, { storage, log, timeoutMs: config.storageInitializationTimeoutMs ?? storageInitializationTimeoutMs });
@@ -297,6 +307,8 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
     log,
     ...published,
   });
+  opened.use(customResources);
+  opened.use(contributed);
   const aggregation = installAggregation({
     server,
     client: controlPlane.client,
@@ -306,6 +318,8 @@ export async function createApp(config: ServerConfig, { plugins = [], onTrace }:
     log,
     ...published,
   });
+  opened.use(aggregation);
+  opened.defer(() => shutdown.abort());
   if (flowControl) {
     for (const [name, serve] of flowDumps(flowControl.control)) server.mux.handle(`/debug/api_priority_and_fairness/${name}`, serve, false);
   }

@@ -103,15 +103,15 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const config = testConfig(options, users, serving);
   const flagged = options.flags?.length ? await withFlags(config, options.flags) : config;
   const app = await createApp({ ...flagged, ...options.config }, { plugins: options.plugins?.map(contributed) });
-  const address = await app.start();
-  const cluster = new RunningCluster(app, tokens, address && `https://127.0.0.1:${address.port}`, serving?.certificateAuthority);
   try {
+    const address = await app.start();
+    const cluster = new RunningCluster(app, tokens, address && `https://127.0.0.1:${address.port}`, serving?.certificateAuthority);
     for (const object of options.objects ?? []) await cluster.create(object);
+    return cluster;
   } catch (error) {
-    await cluster[Symbol.asyncDispose]();
+    await app.stop();
     throw error;
   }
-  return cluster;
 }
 
 /**

@@ -79,6 +79,14 @@ describe('an audit backend', () => {
       'plugin Collecting: nothing is audited without --audit-policy-file',
     );
   });
+
+  it('that keeps a server from being put together leaves nothing open', async () => {
+    const file = join(folder, 'left.db');
+    await expect(startTestCluster({ storage: { file }, plugins: [Collecting] })).rejects.toThrow('--audit-policy-file');
+    // It would be locked.
+    await using cluster = await startTestCluster({ storage: { file } });
+    expect((await cluster.fetch(configMaps, { body: configMap('later') })).status).toBe(201);
+  });
 });
 
 describe('pages', () => {
