@@ -1,7 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What of the process upstream shows under these names (prometheus/client_golang's process collector). Read when somebody asks. */
+/**
+ * What of the process upstream shows under these names (prometheus/client_golang's process collector), and, as upstream shows Go's heap and
+ * goroutines, the engine's heap and what keeps its event loop alive, by the names that prom-client gives them. Read when somebody asks.
+ */
 export function registerProcessMetrics(registry: Registry): void {
   const startSeconds = Math.round(Date.now() / 1000 - process.uptime());
   registry.registerMetric(
@@ -31,4 +34,18 @@ export function registerProcessMetrics(registry: Registry): void {
   gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', () => startSeconds);
   if (process.platform === 'linux')
     gauge('process_open_fds', 'Number of open file descriptors.', () => readdirSync('/proc/self/fd').length);
+  gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', () => process.memoryUsage().heapUsed);
+  gauge('nodejs_external_memory_bytes', 'Node.js external memory size in bytes.', () => process.memoryUsage().external);
+  registry.registerMetric(
+    new Gauge({
+      name: 'nodejs_active_resources',
+      help: 'Number of active resources that are currently keeping the event loop alive, grouped by async resource type.',
+      labelNames: ['type'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const type of process.getActiveResourcesInfo()) this.inc({ type });
+      },
+    }),
+  );
 }
