@@ -13,7 +13,12 @@
  *     p:failover the last promotion of a replica to the master that is known
  *
  * Values stand in the versions alone; who reads the stream gets them from there.
+ *
+ * Redis with no memory left (`maxmemory`) refuses what may need more, except in scripts that begin with `evenIfFull`: those by which memory
+ * is given back, and what has to be settled before the store can be read.
  */
+
+const evenIfFull = '#!lua flags=allow-oom\n';
 
 /** ARGV: prefix, keys…. Answers [revision, state…], a state being `revision:createRevision` or nothing. */
 export const prepare = `
@@ -70,8 +75,11 @@ end
 redis.call('SET', p .. ':rev', text(last))
 return out`;
 
+/** The same for batches of nothing but deletions. */
+export const commitDeletions = `${evenIfFull}${commit}`;
+
 /** ARGV: prefix, most, the mark of the writes. Deletes what has expired; answers how many. Several servers may call it: each key goes once. */
-export const expire = `${apply}
+export const expire = `${evenIfFull}${apply}
 local p = ARGV[1]
 local due = redis.call('ZRANGEBYSCORE', p .. ':ttl', '-inf', text(milliseconds()), 'LIMIT', 0, ARGV[2])
 local last = tonumber(redis.call('GET', p .. ':rev') or '1')
@@ -138,7 +146,7 @@ end
 return out`;
 
 /** ARGV: prefix, revision. Answers [current revision, compacted revision before]; compacts only what is between them. */
-export const startCompaction = `
+export const startCompaction = `${evenIfFull}
 local p = ARGV[1]
 local current, before = redis.call('GET', p .. ':rev') or '1', redis.call('GET', p .. ':compact') or '0'
 local wanted = tonumber(ARGV[2])
@@ -146,7 +154,7 @@ if wanted > tonumber(before) and wanted <= tonumber(current) then redis.call('SE
 return { current, before }`;
 
 /** ARGV: prefix, revision, most. Forgets what is older than the keys' versions at the revision; answers how many events it went through. */
-export const compactSome = `
+export const compactSome = `${evenIfFull}
 local p = ARGV[1]
 local entries = redis.call('XRANGE', p .. ':events', '-', ARGV[2] .. '-0', 'COUNT', ARGV[3])
 for _, entry in ipairs(entries) do
@@ -172,7 +180,7 @@ const passedOver = 1_000_000;
  * may have been lost: the revision is raised above all that were given, and the past is forgotten, so that every watch ends
  * and begins anew and no revision means two states. Answers [revision, 1 if it was raised].
  */
-export const adopt = `
+export const adopt = `${evenIfFull}
 local p = ARGV[1]
 local current = tonumber(redis.call('GET', p .. ':rev') or '1')
 local seen, at, promotion = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { type Encode, type Revision, UnavailableError, UnknownOutcomeError } from 'kubenest/sdk';
+import { type Encode, NoSpaceError, type Revision, UnavailableError, UnknownOutcomeError } from 'kubenest/sdk';
 import type { Connection, Reply } from './connection.ts';
-import { commit, prepare } from './scripts.ts';
+import { commit, commitDeletions, prepare } from './scripts.ts';
 import { parseState } from './version.ts';
 
 const maxBatchWrites = 256;
@@ -118,7 +118,7 @@ export class WriteQueue {
     return { encoded, later };
   }
 
-  /** Returns the writes that are to be tried again. */
+  /** Returns the writes that are to be tried again: deletions are by themselves where there is no room for the others. */
   async #commit(base: Revision, encoded: readonly Encoded[]): Promise<Write[]> {
     const args = encoded.flatMap(({ write: { operation, key, expected, ttlSeconds }, revision, value }) => [
       operation,
@@ -128,12 +128,15 @@ export class WriteQueue {
       Math.round(ttlSeconds * 1000),
       value,
     ]);
+    const deletions = encoded.filter(({ write }) => write.operation === 'D').map(({ write }) => write);
+    const isDeleting = deletions.length === encoded.length;
     let answer: readonly Reply[];
     try {
-      answer = (await this.#send(base, args)) as readonly Reply[];
+      answer = (await this.#send(isDeleting ? commitDeletions : commit, base, args)) as readonly Reply[];
     } catch (error) {
-      for (const { write } of encoded) write.reject(error);
-      return [];
+      const again = error instanceof NoSpaceError && !isDeleting ? deletions : [];
+      for (const { write } of encoded) if (!again.includes(write)) write.reject(error);
+      return again;
     }
     if (String(answer[0]) === 'base') return encoded.map(({ write }) => write);
     for (const [i, { write, revision, value }] of encoded.entries()) {
@@ -148,11 +151,11 @@ export class WriteQueue {
     return [];
   }
 
-  #send(base: Revision, args: readonly (string | number | Buffer)[]): Promise<Reply> {
+  #send(script: string, base: Revision, args: readonly (string | number | Buffer)[]): Promise<Reply> {
     const { prefix, mark } = this.store;
     return this.syncs === undefined
-      ? this.connection.run(commit, prefix, base, mark, ...args)
-      : this.connection.runSynced(commit, this.syncs, prefix, base, mark, ...args);
+      ? this.connection.run(script, prefix, base, mark, ...args)
+      : this.connection.runSynced(script, this.syncs, prefix, base, mark, ...args);
   }
 
   #refuse(write: Write): void {

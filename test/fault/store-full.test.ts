@@ -1,0 +1,126 @@
+/** A redis without memory and an etcd without space, under a server: what needs room is refused, all else goes on, and so does the rest when there is room. */
+import { expect, it, vi } from 'vitest';
+import { startTestCluster, type TestCluster, type TestStorage } from '#testing/index';
+import { etcd, noEtcd, startEtcd } from '../servers/etcd-server.ts';
+import { durable, noRedis, redisServer, startRedis } from '../servers/redis-server.ts';
+
+interface FullStore extends AsyncDisposable {
+  readonly storage: TestStorage;
+  /** As an administrator would. */
+  makeRoom(): Promise<void>;
+}
+
+interface EtcdAnswer {
+  readonly header: { readonly revision: string };
+  readonly alarms?: readonly { readonly memberID: string; readonly alarm: string }[];
+}
+
+const megabyte = 1_048_576;
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+async function smallRedis(): Promise<FullStore> {
+  const server = await startRedis([...durable, '--maxmemory', String(8 * megabyte)]);
+  return {
+    storage: { redisUrl: server.url },
+    async makeRoom() {
+      server.command('CONFIG', 'SET', 'maxmemory', '0');
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+async function smallEtcd(): Promise<FullStore> {
+  const server = await startEtcd(['--quota-backend-bytes', String(4 * megabyte)]);
+  const post = async (path: string, body: object): Promise<EtcdAnswer> => {
+    const response = await fetch(`${server.url}/v3/${path}`, { method: 'POST', body: JSON.stringify(body) });
+    expect(response.status, path).toBe(200);
+    return (await response.json()) as EtcdAnswer;
+  };
+  return {
+    storage: { etcdUrl: server.url },
+    async makeRoom() {
+      const { header } = await post('kv/range', { key: 'AA==' });
+      await post('kv/compaction', { revision: header.revision, physical: true });
+      await post('maintenance/defragment', {});
+      const { alarms } = await post('maintenance/alarm', { action: 'GET' });
+      for (const { memberID, alarm } of alarms ?? []) await post('maintenance/alarm', { action: 'DEACTIVATE', memberID, alarm });
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** Creates ConfigMaps until one is refused. Returns the names of the others, and what was said of it. */
+async function fill(cluster: TestCluster): Promise<{ readonly names: readonly string[]; readonly refused: Response }> {
+  const names: string[] = [];
+  for (;;) {
+    const name = `c${names.length}`;
+    const body = { metadata: { name }, data: { text: 'x'.repeat(200_000) } };
+    const response = await cluster.fetch(configMaps, { body });
+    if (response.status !== 201) return { names, refused: response };
+    names.push(name);
+  }
+}
+
+/** The types and names of the events of a watch, until it is ended. */
+async function* events(response: Response): AsyncGenerator<string> {
+  let text = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    const lines = (text + chunk).split('\n');
+    text = lines.pop()!;
+    for (const line of lines) {
+      const { type, object } = JSON.parse(line) as {
+        readonly type: string;
+        readonly object: { readonly metadata: { readonly name: string } };
+      };
+      yield `${type} ${object.metadata.name}`;
+    }
+  }
+}
+
+for (const { name, start, absent, says } of [
+  { name: 'redis', start: smallRedis, absent: redisServer === undefined ? noRedis : undefined, says: /OOM command not allowed/ },
+  { name: 'etcd', start: smallEtcd, absent: etcd === undefined ? noEtcd : undefined, says: /database space exceeded/ },
+]) {
+  it(`a full ${name} refuses what needs room, and nothing else`, { timeout: 60_000 }, async ({ skip }) => {
+    if (absent) return skip(absent);
+    await using store = await start();
+    await using cluster = await startTestCluster({ storage: store.storage });
+    const { names, refused } = await fill(cluster);
+    expect(refused.status).toBe(500);
+    expect(await refused.json()).toMatchObject({ kind: 'Status', status: 'Failure', message: expect.stringMatching(says) });
+    expect(names.length).toBeGreaterThan(5);
+
+    const list = (await (await cluster.fetch(configMaps)).json()) as {
+      readonly items: readonly object[];
+      readonly metadata: { resourceVersion: string };
+    };
+    expect(list.items.map((item) => (item as { metadata: { name: string } }).metadata.name)).toEqual(expect.arrayContaining([...names]));
+    const end = new AbortController();
+    const watched = events(
+      await cluster.fetch(`${configMaps}?watch=1&resourceVersion=${list.metadata.resourceVersion}`, { signal: end.signal }),
+    );
+    const [first, second, ...others] = names;
+    const next = watched.next();
+    // The refused write beside it must not take the deletion with it.
+    const [deleted, again] = await Promise.all([
+      cluster.fetch(`${configMaps}/${first}`, { method: 'DELETE' }),
+      cluster.fetch(configMaps, { body: { metadata: { name: 'again' }, data: { text: 'x'.repeat(500_000) } } }),
+    ]);
+    expect([deleted.status, again.status]).toEqual([200, 500]);
+    expect((await next).value).toBe(`DELETED ${first}`);
+    expect((await cluster.fetch(`${configMaps}/${second}`)).status).toBe(200);
+    expect((await cluster.fetch(`${configMaps}/${first}`)).status).toBe(404);
+
+    for (const name of others) {
+      expect((await cluster.fetch(`${configMaps}/${name}`, { method: 'DELETE' })).status).toBe(200);
+      expect((await watched.next()).value).toBe(`DELETED ${name}`);
+    }
+    await store.makeRoom();
+    await vi.waitFor(async () => {
+      const response = await cluster.fetch(configMaps, { body: { metadata: { name: 'later' } } });
+      expect(response.status, await response.text()).toBe(201);
+    }, 10_000);
+    expect((await watched.next()).value).toBe('ADDED later');
+    end.abort();
+  });
+}
