@@ -50,6 +50,11 @@ export class Kubenest implements AsyncDisposable {
     return `https://127.0.0.1:${this.port}`;
   }
 
+  /** Of the process. */
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
   /** Rejects with what it said if it ends. */
   async restart(): Promise<void> {
     const child = spawn(bin, ['serve', `--secure-port=${this.port}`, ...this.flags], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -159,7 +159,8 @@ export class GenericServer {
     const { serving } = this.options;
     this.signals.muxAndDiscoveryComplete.fire();
     if (serving) {
-      this.#secure = new SecureServer(serving, this.serve, (...args) => this.#serveUpgrade(...args));
+      const serveUpgrade: ServeUpgrade = (...args) => this.#serveUpgrade(...args);
+      this.#secure = new SecureServer(serving, this.serve, serveUpgrade, this.options.requestTimeoutMs);
       this.#address = await this.#secure.listen(serving.port, serving.bindAddress);
     }
     await this.hooks.runPostStart(this.#hookAbort.signal);

@@ -8,7 +8,7 @@ import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { WatchEvent } from '#apiserver/storage/cacher/watch-event';
-import type { WatchHandle, WatchSink } from '#apiserver/storage/cacher/watcher';
+import type { WatchEnd, WatchHandle, WatchSink } from '#apiserver/storage/cacher/watcher';
 import { negotiate, type Negotiated } from './negotiation.ts';
 import { encodePartial } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
@@ -103,9 +103,11 @@ class WatchStream implements WatchSink {
     return this.#stream?.pendingBytes ?? 0;
   }
 
-  end(): void {
+  /** Of a client that reads nothing, the end would wait behind the rest. */
+  end(reason?: WatchEnd): void {
     this.#ended = true;
-    this.#stream?.end();
+    if (reason === 'slow') this.#stream?.abort();
+    else this.#stream?.end();
   }
 }
 

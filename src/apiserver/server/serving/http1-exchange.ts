@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
+import { cutOffIfStalled } from './stalled-clients.ts';
 
 /** One request over HTTP/1.1. */
 export class Http1Exchange implements Exchange {
@@ -12,7 +13,13 @@ export class Http1Exchange implements Exchange {
   readonly peer: Peer;
   readonly raw: { readonly request: IncomingMessage; readonly response: ServerResponse };
 
-  constructor(request: IncomingMessage, response: ServerResponse, peer: Peer) {
+  /** `stalledMs`: how long a client may take nothing of an answer. */
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    peer: Peer,
+    private readonly stalledMs = 60_000,
+  ) {
     this.method = request.method ?? 'GET';
     this.url = request.url ?? '/';
     this.headers = request.headers;
@@ -45,6 +52,7 @@ export class Http1Exchange implements Exchange {
     headers.push('Content-Length', String(body?.length ?? 0));
     response.writeHead(status, headers);
     response.end(this.method === 'HEAD' ? undefined : body);
+    cutOffIfStalled(response, this.stalledMs, body?.length ?? 0);
   }
 
   sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
@@ -53,6 +61,7 @@ export class Http1Exchange implements Exchange {
     response.writeHead(status, headers);
     if (this.method === 'HEAD') response.end();
     else writePieces(response, pieces);
+    cutOffIfStalled(response, this.stalledMs, totalLength);
   }
 
   open(status: number, headers: FlatHeaders): ResponseStream {
@@ -62,7 +71,10 @@ export class Http1Exchange implements Exchange {
     response.socket?.setNoDelay(true);
     return {
       write: (bytes) => response.write(bytes),
-      end: () => void response.end(),
+      end: () => {
+        response.end();
+        cutOffIfStalled(response, this.stalledMs);
+      },
       get pendingBytes() {
         return response.writableLength;
       },

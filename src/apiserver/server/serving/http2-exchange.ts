@@ -4,6 +4,7 @@ import { constants, type ServerHttp2Stream } from 'node:http2';
 import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
 import { writePieces } from './http1-exchange.ts';
+import { cutOffIfStalled } from './stalled-clients.ts';
 
 /** One request over HTTP/2, on the stream itself: the compatibility API of node:http2 costs a third of the throughput. */
 export class Http2Exchange implements Exchange {
@@ -16,7 +17,14 @@ export class Http2Exchange implements Exchange {
   readonly rawHeaders: readonly string[];
   #closeAfter = false;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer, rawHeaders: readonly string[]) {
+  /** `stalledMs`: how long a client may take nothing of an answer. */
+  constructor(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    peer: Peer,
+    rawHeaders: readonly string[],
+    private readonly stalledMs: number,
+  ) {
     this.method = headers[':method'] as string;
     this.url = headers[':path'] as string;
     this.headers = headers;
@@ -49,6 +57,7 @@ export class Http2Exchange implements Exchange {
     } else {
       this.raw.respond(head(status, headers));
       this.raw.end(body);
+      cutOffIfStalled(this.raw, this.stalledMs, body.length);
     }
     this.#finish();
   }
@@ -58,6 +67,7 @@ export class Http2Exchange implements Exchange {
     headers.push('Content-Length', String(totalLength));
     this.raw.respond(head(status, headers), { endStream: this.method === 'HEAD' });
     if (this.method !== 'HEAD') writePieces(this.raw, pieces);
+    cutOffIfStalled(this.raw, this.stalledMs, totalLength);
     this.#finish();
   }
 
@@ -66,7 +76,10 @@ export class Http2Exchange implements Exchange {
     if (!this.closed) stream.respond(head(status, headers));
     return {
       write: (bytes) => (stream.closed || stream.destroyed ? true : stream.write(bytes)),
-      end: () => void stream.end(),
+      end: () => {
+        stream.end();
+        cutOffIfStalled(stream, this.stalledMs);
+      },
       get pendingBytes() {
         return stream.writableLength;
       },

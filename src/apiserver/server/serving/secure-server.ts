@@ -64,7 +64,8 @@ export class SecureServer {
   readonly #sockets = new Set<tls.TLSSocket>();
   #draining = false;
 
-  constructor(options: SecureServerOptions, serve: Serve, serveUpgrade: ServeUpgrade) {
+  /** `stalledMs`: an answer of which the client takes nothing for so long is broken off. */
+  constructor(options: SecureServerOptions, serve: Serve, serveUpgrade: ServeUpgrade, stalledMs: number) {
     this.#sharesPort = options.sharesPort ?? false;
     const peers = new WeakMap<object, Peer>();
     /** `connection` is the TLS socket, or the HTTP/2 session on it. */
@@ -86,7 +87,8 @@ export class SecureServer {
         noDelay: true,
         connectionsCheckingInterval: 5_000,
       },
-      (request, response) => serve(new Http1Exchange(request, response, peerOf(request.socket, request.socket as tls.TLSSocket))),
+      (request, response) =>
+        serve(new Http1Exchange(request, response, peerOf(request.socket, request.socket as tls.TLSSocket), stalledMs)),
     );
     this.#http1.on('clientError', answerClientError);
     this.#http1.on('upgrade', (request, socket, head) =>
@@ -126,7 +128,7 @@ export class SecureServer {
         if (open) open.streams -= 1;
       });
       // node:http2 hands out a proxy of the socket, one for each session: the session is what identifies the connection.
-      serve(new Http2Exchange(stream, headers, peerOf(session, session.socket as tls.TLSSocket), rawHeaders));
+      serve(new Http2Exchange(stream, headers, peerOf(session, session.socket as tls.TLSSocket), rawHeaders, stalledMs));
     });
     this.#http2.on('sessionError', () => {});
 

@@ -13,6 +13,12 @@ function keysOf(snapshot: Snapshot, prefix: string, from?: string): string[] {
   return snapshot.chunks(prefix, from).flatMap((chunk) => chunk.items.map((item) => `${item.key}@${item.revision}`));
 }
 
+function put(objects: readonly CachedObject[]): ObjectTree {
+  const tree = new ObjectTree();
+  for (const each of objects) tree.set(each);
+  return tree;
+}
+
 /** A small generator of pseudorandom numbers, so that failures can be repeated. */
 function random(seed: number): (below: number) => number {
   let state = seed;
@@ -23,6 +29,28 @@ function random(seed: number): (below: number) => number {
 }
 
 describe('ObjectTree', () => {
+  it.each([
+    { name: 'put in order', make: (objects: readonly CachedObject[]) => put(objects) },
+    { name: 'put from the end', make: (objects: readonly CachedObject[]) => put(objects.toReversed()) },
+    {
+      name: 'put again and grown',
+      make: (objects: readonly CachedObject[]) => put([...objects.map(({ key }) => object(key)), ...objects]),
+    },
+    { name: 'made at once', make: (objects: readonly CachedObject[]) => ObjectTree.from(objects) },
+  ])('has few large objects in a leaf: $name', ({ make }) => {
+    const large = Array.from({ length: 100 }, (_, i) => {
+      const key = `/r/${100 + i}`;
+      return new CachedObject(key, 1, 1, Buffer.alloc(i === 50 ? 1_000_000 : 100_000), reader);
+    });
+    const snapshot = make(large).snapshot();
+    expect(keysOf(snapshot, '/r/')).toEqual(large.map(({ key }) => `${key}@1`));
+    for (const { items } of snapshot.leaves) {
+      const bytes = items.reduce((sum, { size }) => sum + size, 0);
+      expect(items.length === 1 || bytes <= 512 * 1024, `${items.length} objects of ${bytes} bytes`).toBe(true);
+    }
+    expect(snapshot.leaves.length).toBeLessThan(70);
+  });
+
   it.each([1, 2, 3])('is a sorted map whose snapshots stand still (seed %d)', (seed) => {
     const next = random(seed);
     const tree = new ObjectTree();

@@ -3,6 +3,8 @@ import { compareKeys, hasUncommonOrder, lowerBound } from '../key.ts';
 import type { CachedObject } from './cached-object.ts';
 
 const leafLimit = 128;
+/** What lists share is whole leaves, and a change makes the bytes of one anew: leaves of large objects have fewer. */
+const leafBytes = 512 * 1024;
 
 /** Makes the bytes of one item of a list. */
 export type MakeItem = (object: CachedObject) => Buffer;
@@ -160,7 +162,8 @@ function leafOf(leaves: readonly Leaf[], key: string, uncommon: boolean): number
 }
 
 /**
- * Objects in the order of their keys' UTF-8 bytes: an array of leaves, each an array of at most 128 objects, none empty.
+ * Objects in the order of their keys' UTF-8 bytes: an array of leaves, each an array of at most 128 objects, none empty, and
+ * of at most 512 KiB unless it is one object that has more.
  * A snapshot costs nothing: it takes the arrays as they are, and the tree copies an array before it next changes it.
  *
  * Worked example, leaves of at most two: [a b][c d], snapshot s, then put c2: the tree is [a b]'[c2 d] with a new outer
@@ -184,7 +187,14 @@ export class ObjectTree {
   /** `sorted`: in the order of `compareKeys`, each key once. */
   static from(sorted: readonly CachedObject[]): ObjectTree {
     const leaves: Leaf[] = [];
-    for (let i = 0; i < sorted.length; i += leafLimit * 0.75) leaves.push(new Leaf(undefined, sorted.slice(i, i + leafLimit * 0.75)));
+    for (let i = 0; i < sorted.length; ) {
+      const first = i;
+      for (let bytes = 0; i < sorted.length && i - first < leafLimit * 0.75; i++) {
+        bytes += sorted[i]!.size;
+        if (bytes > leafBytes && i > first) break;
+      }
+      leaves.push(new Leaf(undefined, sorted.slice(first, i)));
+    }
     return new ObjectTree(
       leaves,
       sorted.some((object) => hasUncommonOrder(object.key)),
@@ -208,15 +218,27 @@ export class ObjectTree {
     const at = leafOf(this.#leaves, key, this.#uncommon);
     const leaf = this.#ownLeaf(at);
     const i = lowerBound(leaf.items, key, this.#uncommon);
-    if (leaf.items[i]?.key === key) {
-      leaf.items[i] = object;
-      return;
+    if (leaf.items[i]?.key === key) leaf.items[i] = object;
+    else {
+      leaf.items.splice(i, 0, object);
+      this.#size++;
     }
-    leaf.items.splice(i, 0, object);
-    this.#size++;
     // Keys that come in order leave full leaves behind them; others split in the middle.
-    const cut = i === leaf.items.length - 1 && at === this.#leaves.length - 1 ? leafLimit * 0.75 : leafLimit / 2;
-    if (leaf.items.length > leafLimit) this.#leaves.splice(at + 1, 0, new Leaf(this.#owner, leaf.items.splice(cut)));
+    const isLast = i === leaf.items.length - 1 && at === this.#leaves.length - 1;
+    if (leaf.items.length > leafLimit) this.#split(at, isLast ? leafLimit * 0.75 : leafLimit / 2);
+    this.#splitLarge(at, isLast ? i : undefined);
+  }
+
+  #splitLarge(at: number, cut?: number): void {
+    const { items } = this.#leaves[at]!;
+    if (items.length < 2 || sizeOf(items) <= leafBytes) return;
+    this.#split(at, cut || middleOf(items));
+    this.#splitLarge(at + 1);
+    this.#splitLarge(at);
+  }
+
+  #split(at: number, cut: number): void {
+    this.#leaves.splice(at + 1, 0, new Leaf(this.#owner, this.#leaves[at]!.items.splice(cut)));
   }
 
   delete(key: string): void {
@@ -268,6 +290,21 @@ export class ObjectTree {
     const a = this.#leaves[left];
     const b = this.#leaves[left + 1];
     if (!a || !b || a.items.length + b.items.length > leafLimit / 2) return;
-    this.#leaves.splice(left, 2, new Leaf(this.#owner, [...a.items, ...b.items]));
+    const items = [...a.items, ...b.items];
+    if (sizeOf(items) <= leafBytes / 2) this.#leaves.splice(left, 2, new Leaf(this.#owner, items));
   }
+}
+
+function sizeOf(items: readonly CachedObject[]): number {
+  let bytes = 0;
+  for (const item of items) bytes += item.size;
+  return bytes;
+}
+
+/** Where two or more items are cut so that both parts have some, and about half of the bytes. */
+function middleOf(items: readonly CachedObject[]): number {
+  const half = sizeOf(items) / 2;
+  let at = 0;
+  for (let bytes = 0; bytes < half; at++) bytes += items[at]!.size;
+  return Math.min(at, items.length - 1);
 }
