@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { Revision } from '../storage.ts';
 import { spliceResourceVersion } from './resource-version.ts';
@@ -37,7 +37,7 @@ export class CachedObject {
     this.key = key;
     this.revision = revision;
     this.createRevision = createRevision;
-    this.#bytes = bytes;
+    this.#bytes = inOwnMemory(bytes);
     this.#reader = reader;
     this.failure = failure;
   }
@@ -86,4 +86,15 @@ export class CachedObject {
     const bytes = this.failure ? this.#bytes : spliceResourceVersion(this.#bytes, revision);
     return new CachedObject(this.key, revision, this.createRevision, bytes, this.#reader, this.failure);
   }
+}
+
+/**
+ * Small buffers are parts of pools of 8 KiB, and what a socket brought is part of what it brought at once: to keep one would
+ * keep all that was beside it, which is mostly garbage by then.
+ */
+function inOwnMemory(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength <= bytes.length) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  own.set(bytes);
+  return own;
 }
