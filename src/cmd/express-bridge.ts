@@ -3,10 +3,11 @@ import type { Duplex } from 'node:stream';
 import { duplexPair } from 'node:stream';
 import type { INestApplication } from '@nestjs/common';
 import { requestContextKey } from '#apiserver/endpoints/request/execution-context';
+import { sendOn } from '#apiserver/endpoints/handlers/responses';
+import type { Exchange } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { Http1Exchange } from '#apiserver/server/serving/http1-exchange';
-import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
 
 type Route = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 interface ExpressLike {
@@ -16,7 +17,7 @@ interface ExpressLike {
 
 /**
  * Lets Express serve what is neither a resource nor a path of the mux: pages of Nest controllers. It gets HTTP/1.1 requests
- * as they are; HTTP/2 ones, which Express cannot take, over a pair of connected streams inside the process.
+ * as they are; others, which Express cannot take, over a pair of connected streams inside the process.
  */
 export function bridgeExpress(server: GenericServer, nest: INestApplication): void {
   const express = nest.getHttpAdapter().getInstance() as ExpressLike;
@@ -47,15 +48,16 @@ export function bridgeExpress(server: GenericServer, nest: INestApplication): vo
     if (!pages(context)) return false;
     const { exchange } = context;
     if (exchange instanceof Http1Exchange) run(exchange.raw.request, exchange.raw.response, context);
-    else if (exchange instanceof Http2Exchange) overPair(inner, contexts, context, exchange);
-    else return false;
+    else overPair(inner, contexts, context, exchange);
     return true;
   });
 }
 
+/** Headers that end with the pair of streams. */
+const ofOneConnection = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 let bridged = 0;
 
-function overPair(inner: http.Server, contexts: Map<string, RequestContext>, context: RequestContext, exchange: Http2Exchange): void {
+function overPair(inner: http.Server, contexts: Map<string, RequestContext>, context: RequestContext, exchange: Exchange): void {
   const [client, side] = duplexPair() as [Duplex, Duplex];
   inner.emit('connection', side);
   const id = String((bridged += 1));
@@ -68,11 +70,18 @@ function overPair(inner: http.Server, contexts: Map<string, RequestContext>, con
     headers: { ...headers, host: (exchange.headers[':authority'] as string | undefined) ?? 'localhost', 'x-kubenest-bridge': id },
   });
   outgoing.on('response', (response) => {
-    const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...rest } = response.headers;
-    exchange.raw.respond({ ':status': response.statusCode ?? 500, ...rest });
-    response.pipe(exchange.raw);
+    const { rawHeaders, statusCode = 500 } = response;
+    sendOn(
+      response,
+      exchange.open(
+        statusCode,
+        rawHeaders.filter((_, at) => !ofOneConnection.has((rawHeaders[at - (at % 2)] as string).toLowerCase())),
+      ),
+    );
   });
-  outgoing.on('error', () => exchange.raw.close());
-  exchange.raw.on('close', () => outgoing.destroy());
-  exchange.raw.pipe(outgoing);
+  outgoing.on('error', () => {
+    if (!exchange.responded) exchange.send(500, [], undefined);
+  });
+  exchange.onClose(() => outgoing.destroy());
+  exchange.openBody().pipe(outgoing);
 }

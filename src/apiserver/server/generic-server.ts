@@ -20,8 +20,7 @@ import type { RequestMetrics } from './metrics/request-metrics.ts';
 import type { RequestTraces } from '#apiserver/trace/request-traces';
 import type { Tracer } from '#apiserver/tracing/tracer';
 import { PathMux } from './path-mux.ts';
-import { SecureServer, type SecureServerOptions, type ServeUpgrade } from './serving/secure-server.ts';
-import { UpgradeExchange } from './serving/upgrade-exchange.ts';
+import { SecureServer, type SecureServerOptions } from './serving/secure-server.ts';
 
 export interface GenericServerOptions {
   readonly authentication: AuthenticationGuard;
@@ -70,7 +69,6 @@ export class GenericServer {
   readonly #hookAbort = new AbortController();
   #secure: SecureServer | undefined;
   #address: AddressInfo | undefined;
-  #serveUpgrade: ServeUpgrade = (request, socket, head, peer) => this.serve(new UpgradeExchange(request, socket, head, peer));
   #shutdown: Promise<void> | undefined;
 
   constructor(readonly options: GenericServerOptions) {
@@ -125,10 +123,6 @@ export class GenericServer {
     this.#readyChecks.push(check);
   }
 
-  set serveUpgrade(serve: ServeUpgrade) {
-    this.#serveUpgrade = serve;
-  }
-
   /** The servers whose resources are served, the first first. May be called again when kinds come or go. */
   delegate(chain: readonly DelegationTarget[]): void {
     this.director.compile(chain);
@@ -159,8 +153,7 @@ export class GenericServer {
     const { serving } = this.options;
     this.signals.muxAndDiscoveryComplete.fire();
     if (serving) {
-      const serveUpgrade: ServeUpgrade = (...args) => this.#serveUpgrade(...args);
-      this.#secure = new SecureServer(serving, this.serve, serveUpgrade, this.options.requestTimeoutMs);
+      this.#secure = new SecureServer(serving, this.serve, this.options.requestTimeoutMs);
       this.#address = await this.#secure.listen(serving.port, serving.bindAddress);
     }
     await this.hooks.runPostStart(this.#hookAbort.signal);

@@ -4,16 +4,13 @@ import https from 'node:https';
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { newBadRequest, newServiceUnavailable, newStatus, StatusError } from '#apimachinery/api/errors';
-import type { Exchange, FlatHeaders } from '#apiserver/endpoints/request/exchange';
+import { type FlatHeaders, isUpgradable, type UpgradableExchange } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
-import { Http1Exchange } from '#apiserver/server/serving/http1-exchange';
-import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
-import { UpgradeExchange } from '#apiserver/server/serving/upgrade-exchange';
 import { dialErrorText } from './dial-error.ts';
+import { respondBytes, sendOn, startHeaders } from './responses.ts';
 import { Throttle } from './throttle.ts';
-import { maxRequestBodyBytes, respondBytes, startHeaders } from './responses.ts';
 
 /** Where a request goes on to. */
 export interface ProxyLocation {
@@ -101,7 +98,7 @@ function outgoing(location: ProxyLocation, method: string, target: string, heade
  */
 export async function proxyRequest(context: RequestContext, location: ProxyLocation, upgradeOnly: boolean): Promise<void> {
   const { exchange } = context;
-  if (isUpgrade(context) && exchange instanceof UpgradeExchange) return proxyUpgrade(context, exchange, location);
+  if (isUpgrade(context) && isUpgradable(exchange)) return proxyUpgrade(context, exchange, location);
   if (upgradeOnly) throw newBadRequest('Upgrade request required');
   let { path } = location;
   if (!path.endsWith('/') && context.path.endsWith('/')) path += '/';
@@ -156,17 +153,10 @@ async function responseTo(
         else reject(newServiceUnavailable(`error trying to reach service: ${dialErrorText(error)}`));
       });
       if (isRepeatable) request.end();
-      else sendBody(exchange, request).catch(reject);
+      else exchange.openBody().pipe(request);
     });
   };
   return attempt(location);
-}
-
-/** Sends the request's body on as it comes in; that of the in-process transport is there already. */
-async function sendBody(exchange: Exchange, request: http.ClientRequest): Promise<void> {
-  if (exchange instanceof Http1Exchange) exchange.raw.request.pipe(request);
-  else if (exchange instanceof Http2Exchange) exchange.raw.pipe(request);
-  else request.end(await exchange.readBody(maxRequestBodyBytes));
 }
 
 /** The answer's headers behind the server's own; a redirect to the same host stays behind the proxy. */
@@ -212,17 +202,11 @@ function relay({ exchange, method }: RequestContext, response: http.IncomingMess
     response.resume();
     return stream.end();
   }
-  stream.onDrain(() => response.resume());
-  response.on('data', (bytes: Buffer) => {
-    if (!stream.write(bytes)) response.pause();
-  });
-  response.once('end', () => stream.end());
-  response.once('aborted', () => stream.abort());
-  response.once('error', () => stream.abort());
+  sendOn(response, stream);
 }
 
 /** Answers that are not 101 are sent on as they are, and the connection ends: nothing may follow on it (CVE-2018-1002105). */
-async function proxyUpgrade(context: RequestContext, exchange: UpgradeExchange, location: ProxyLocation): Promise<void> {
+async function proxyUpgrade(context: RequestContext, exchange: UpgradableExchange, location: ProxyLocation): Promise<void> {
   const headers: OutgoingHeaders = {
     ...forwardedHeaders(context),
     ...location.headers,
@@ -255,7 +239,7 @@ interface Upgraded {
 
 function splice(
   context: RequestContext,
-  exchange: UpgradeExchange,
+  exchange: UpgradableExchange,
   response: http.IncomingMessage,
   { socket: backend, head, maxBytesPerSecond }: Upgraded,
 ): void {
@@ -266,16 +250,15 @@ function splice(
   for (let i = 0; i < response.rawHeaders.length; i += 2) lines.push(`${response.rawHeaders[i]}: ${response.rawHeaders[i + 1]}`);
   client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   if (head.length > 0) client.write(head);
-  if (exchange.head.length > 0) backend.write(exchange.head);
   const end = (): void => {
     client.destroy();
     backend.destroy();
   };
   for (const socket of [client, backend]) {
-    if ('setTimeout' in socket) (socket as import('node:net').Socket).setTimeout(0);
     socket.once('error', end);
     socket.once('close', end);
   }
+  if ('setTimeout' in backend) (backend as import('node:net').Socket).setTimeout(0);
   if (maxBytesPerSecond === undefined) {
     client.pipe(backend);
     backend.pipe(client);

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import { gzip } from 'node:zlib';
 import { newInternalError, newRequestEntityTooLargeError, newTimeoutError, StatusError } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
@@ -9,7 +10,7 @@ import { parseJson } from '#apimachinery/runtime/json';
 import { encodeProtobuf } from '#apimachinery/runtime/protobuf';
 import { encodeYaml } from '#apimachinery/runtime/yaml';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { BodyTooLargeError } from '#apiserver/endpoints/request/exchange';
+import { BodyTooLargeError, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { warningHeaders } from '#apiserver/endpoints/request/warnings';
 import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
@@ -103,6 +104,17 @@ function lengthOf(pieces: readonly Buffer[]): number {
 
 export function acceptsGzip(context: RequestContext): boolean {
   return (context.header('accept-encoding') ?? '').split(',').some((encoding) => encoding.trim() === 'gzip');
+}
+
+/** Sends the body of another server's answer on as fast as the client takes it. */
+export function sendOn(answer: IncomingMessage, stream: ResponseStream): void {
+  stream.onDrain(() => answer.resume());
+  answer.on('data', (bytes: Buffer) => {
+    if (!stream.write(bytes)) answer.pause();
+  });
+  answer.once('end', () => stream.end());
+  answer.once('aborted', () => stream.abort());
+  answer.once('error', () => stream.abort());
 }
 
 /** Sends a Status with its own code, in the media type that the client asked for. */

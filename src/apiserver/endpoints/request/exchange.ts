@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
 import type { PeerCertificate } from 'node:tls';
 
 /** The other end of a connection; one object for each connection, so that what is derived from it is derived once. */
@@ -43,6 +44,8 @@ export interface Exchange {
   readonly closed: boolean;
   /** The whole body. Rejects with BodyTooLargeError beyond `limit` bytes, and with ClientGoneError when the client leaves. */
   readBody(limit: number): Promise<Buffer>;
+  /** The body as it comes in, for those who send it on. Instead of `readBody`, and once. */
+  openBody(): Readable;
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void;
   /** A body in pieces of known total length, under backpressure. */
   sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void;
@@ -53,8 +56,18 @@ export interface Exchange {
   onClose(listener: () => void): void;
   /** Ends the connection after this response: `Connection: close`, or GOAWAY. */
   closeConnectionAfter(): void;
-  /** The raw parts of the protocol, for upgrades and for what is served by Express; undefined in the in-process transport. */
+  /** The raw parts of the protocol, for what is served by Express; undefined where they are not in this thread. */
   readonly raw: unknown;
+}
+
+/** A request that asks for another protocol (`Connection: Upgrade`): its connection may be taken over. */
+export interface UpgradableExchange extends Exchange {
+  /** The bare connection, which begins with what the client has sent behind the request. Nothing of HTTP is written to it any more. */
+  takeOver(): Duplex;
+}
+
+export function isUpgradable(exchange: Exchange): exchange is UpgradableExchange {
+  return 'takeOver' in exchange;
 }
 
 /** The values of one header of raw headers (names and values in turn). `name` in lower case. */

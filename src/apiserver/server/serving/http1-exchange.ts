@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
@@ -45,6 +46,10 @@ export class Http1Exchange implements Exchange {
 
   readBody(limit: number): Promise<Buffer> {
     return collectBody(this.raw.request, Number(this.headers['content-length'] ?? 0), limit);
+  }
+
+  openBody(): Readable {
+    return this.raw.request;
   }
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {

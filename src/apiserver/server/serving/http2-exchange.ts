@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
+import type { Readable } from 'node:stream';
 import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
 import { writePieces } from './http1-exchange.ts';
@@ -49,6 +50,10 @@ export class Http2Exchange implements Exchange {
     return collectBody(this.raw, Number(this.headers['content-length'] ?? 0), limit);
   }
 
+  openBody(): Readable {
+    return this.raw;
+  }
+
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {
     if (this.closed) return;
     headers.push('Content-Length', String(body?.length ?? 0));
@@ -73,7 +78,10 @@ export class Http2Exchange implements Exchange {
 
   open(status: number, headers: FlatHeaders): ResponseStream {
     const stream = this.raw;
-    if (!this.closed) stream.respond(head(status, headers));
+    if (!this.closed) {
+      stream.respond(head(status, headers));
+      this.#finish();
+    }
     return {
       write: (bytes) => (stream.closed || stream.destroyed ? true : stream.write(bytes)),
       end: () => {

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import { BodyTooLargeError, type Exchange, type FlatHeaders, type Peer, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 
 /** A request without a connection. */
@@ -67,6 +68,10 @@ export class InProcessExchange implements Exchange {
   readBody(limit: number): Promise<Buffer> {
     const body = this.#request.body ?? Buffer.alloc(0);
     return body.length > limit ? Promise.reject(new BodyTooLargeError(`the body has ${body.length} bytes`)) : Promise.resolve(body);
+  }
+
+  openBody(): Readable {
+    return Readable.from(this.#request.body ? [this.#request.body] : []);
   }
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {

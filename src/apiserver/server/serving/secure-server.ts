@@ -5,6 +5,7 @@ import tls from 'node:tls';
 import type { Exchange, Peer } from '#apiserver/endpoints/request/exchange';
 import { Http1Exchange } from './http1-exchange.ts';
 import { Http2Exchange } from './http2-exchange.ts';
+import { UpgradeExchange } from './upgrade-exchange.ts';
 
 /** PEM texts of one certificate and its key. */
 export interface ServingCertificate {
@@ -36,8 +37,6 @@ interface OpenSession {
 
 /** What the server hands each request to. Must not throw. */
 export type Serve = (exchange: Exchange) => void;
-/** What gets the requests that ask for another protocol (`Connection: Upgrade`). */
-export type ServeUpgrade = (request: http.IncomingMessage, socket: import('node:stream').Duplex, head: Buffer, peer: Peer) => void;
 
 /** Upstream: apiserver/pkg/server/secure_serving.go. */
 const limits = {
@@ -65,7 +64,7 @@ export class SecureServer {
   #draining = false;
 
   /** `stalledMs`: an answer of which the client takes nothing for so long is broken off. */
-  constructor(options: SecureServerOptions, serve: Serve, serveUpgrade: ServeUpgrade, stalledMs: number) {
+  constructor(options: SecureServerOptions, serve: Serve, stalledMs: number) {
     this.#sharesPort = options.sharesPort ?? false;
     const peers = new WeakMap<object, Peer>();
     /** `connection` is the TLS socket, or the HTTP/2 session on it. */
@@ -92,7 +91,7 @@ export class SecureServer {
     );
     this.#http1.on('clientError', answerClientError);
     this.#http1.on('upgrade', (request, socket, head) =>
-      serveUpgrade(request, socket, head, peerOf(request.socket, request.socket as tls.TLSSocket)),
+      serve(new UpgradeExchange(request, socket, head, peerOf(request.socket, request.socket as tls.TLSSocket))),
     );
 
     this.#http2 = http2.createServer({

@@ -1,23 +1,21 @@
 import { Buffer } from 'node:buffer';
 import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { BodyTooLargeError, ClientGoneError, type Peer } from '#apiserver/endpoints/request/exchange';
+import { BodyTooLargeError, ClientGoneError, type Peer, type UpgradableExchange } from '#apiserver/endpoints/request/exchange';
 import { Http1Exchange } from './http1-exchange.ts';
 
 /**
  * A request that asks for another protocol (`Connection: Upgrade`). It is answered like any other, after which the connection
  * ends, or its connection is taken over.
  */
-export class UpgradeExchange extends Http1Exchange {
+export class UpgradeExchange extends Http1Exchange implements UpgradableExchange {
+  readonly socket: Duplex;
+  readonly #head: Buffer;
   #taken = false;
 
   /** `head`: what the client has sent already behind the request. */
-  constructor(
-    request: IncomingMessage,
-    readonly socket: Duplex,
-    readonly head: Buffer,
-    peer: Peer,
-  ) {
+  constructor(request: IncomingMessage, socket: Duplex, head: Buffer, peer: Peer) {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as never);
@@ -25,6 +23,8 @@ export class UpgradeExchange extends Http1Exchange {
       if (!this.#taken) socket.end();
     });
     super(request, response, peer);
+    this.socket = socket;
+    this.#head = head;
     socket.on('error', () => socket.destroy());
   }
 
@@ -46,7 +46,7 @@ export class UpgradeExchange extends Http1Exchange {
     if (length > limit) return Promise.reject(new BodyTooLargeError(`the body has ${length} bytes`));
     return new Promise((resolve, reject) => {
       const { socket } = this;
-      let body = this.head;
+      let body = this.#head;
       const check = (): void => {
         if (body.length < length) return;
         socket.off('data', onData).off('close', onClose).pause();
@@ -62,10 +62,12 @@ export class UpgradeExchange extends Http1Exchange {
     });
   }
 
-  /** The bare connection: nothing of HTTP is written to it any more. */
   takeOver(): Duplex {
     this.#taken = true;
     this.raw.response.detachSocket(this.socket as never);
+    // It may be silent for as long as its owners like.
+    (this.socket as Socket).setTimeout(0);
+    if (this.#head.length > 0) this.socket.unshift(this.#head);
     return this.socket;
   }
 }

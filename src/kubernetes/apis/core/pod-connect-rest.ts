@@ -13,7 +13,7 @@ import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 import { proxyRequest } from '#apiserver/endpoints/handlers/proxy';
 import { parseBoolean, parseInt64 } from '#apiserver/endpoints/handlers/query-options';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import { respondBytes, startHeaders } from '#apiserver/endpoints/handlers/responses';
+import { respondBytes, sendOn, startHeaders } from '#apiserver/endpoints/handlers/responses';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Container, Pod } from '#kubernetes/schema/core_v1.gen';
@@ -166,12 +166,7 @@ async function stream(context: RequestContext, { secure, host, port, tls, dial }
   const status = response.statusCode ?? 500;
   if (status < 200 || status > 206) throw await kubeletError(response, status, info.name);
   const out = exchange.open(200, startHeaders(context, 200, 'text/plain'));
-  out.onDrain(() => response.resume());
-  response.on('data', (bytes: Buffer) => {
-    if (!out.write(bytes)) response.pause();
-  });
-  response.once('end', () => out.end());
-  response.once('error', () => out.abort());
+  sendOn(response, out);
 }
 
 async function kubeletError(response: http.IncomingMessage, status: number, name: string): Promise<StatusError> {
