@@ -57,6 +57,7 @@ import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
 import { type Log, newLog } from './log.ts';
 import { openStorage } from './open-storage.ts';
+import { tellWorkerLosses } from './worker-losses.ts';
 import { AdmissionModule } from './modules/admission.module.ts';
 import { ApiGroupModule } from './modules/api-group.module.ts';
 import { AuthenticationModule, StrategyFactory } from './modules/authentication.module.ts';
@@ -270,6 +271,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
     tracer: tracing?.tracer,
     log: log.chain,
     serving: config.serving && trust.asking(config.serving),
+    onWorkerLoss: tellWorkerLosses(log, registry),
     shutdown: config.shutdown,
     hstsDirectives: config.requests.hstsDirectives,
     goawayChance: config.requests.goawayChance,

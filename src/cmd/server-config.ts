@@ -16,7 +16,7 @@ import type { MetricLimits } from '#apiserver/server/metrics/limited-registry';
 import type { AuditLogOptions } from '#plugins/audit/log';
 import type { ControlPlaneOptions, RequestHeaderInfo } from '#kubernetes/controlplane/control-plane-options';
 import type { GracefulShutdownOptions } from '#apiserver/server/lifecycle/graceful-shutdown';
-import type { SecureServerOptions } from '#apiserver/server/serving/secure-server';
+import type { ServingConfig } from '#apiserver/server/generic-server';
 import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/extension-server';
 import type { ServiceConnection } from '#apiserver/webhook/kubeconfig';
 import type { OidcOptions } from '#plugins/authentication/oidc';
@@ -169,7 +169,7 @@ export interface ServerConfig {
   };
   /** How long the server waits at most until it has read what is stored, before it says that it is ready; undefined: as by default. */
   readonly storageInitializationTimeoutMs?: number | undefined;
-  readonly serving: (SecureServerOptions & { readonly bindAddress: string; readonly port: number }) | undefined;
+  readonly serving: ServingConfig | undefined;
   readonly authentication: AuthenticationConfig;
   /** How tokens of service accounts are signed; undefined: the server issues none. */
   readonly serviceAccounts?: JwtTokenIssuerOptions | undefined;

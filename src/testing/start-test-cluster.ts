@@ -162,6 +162,7 @@ function testConfig(
       cipherSuites: [],
       disableHttp2: false,
       maxConcurrentStreams: 100,
+      workers: Number(process.env['KUBENEST_TEST_SERVING_WORKERS'] ?? 0),
     },
     authentication: { anonymous: true, clientCa: undefined, tokens },
     authorization: { authorizers: [{ type: 'RBAC' }] },

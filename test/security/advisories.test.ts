@@ -214,7 +214,7 @@ describe('HTTP/2', () => {
 
   it('CVE-2023-44487: who opens and resets streams without end is shown the door', async () => {
     const socket = await connectRaw();
-    const closed = once(socket, 'close');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.resume();
     const token = Buffer.from(`Bearer ${cluster.token('admin')}`);
     // GET https /, with a literal authorization header, which is number 23 of HPACK's own table.

@@ -21,6 +21,15 @@ import type { RequestTraces } from '#apiserver/trace/request-traces';
 import type { Tracer } from '#apiserver/tracing/tracer';
 import { PathMux } from './path-mux.ts';
 import { SecureServer, type SecureServerOptions } from './serving/secure-server.ts';
+import { ServingWorkers } from './serving/workers/serving-workers.ts';
+
+/** Where it listens, and how. */
+export interface ServingConfig extends Omit<SecureServerOptions, 'stalledMs'> {
+  readonly bindAddress: string;
+  readonly port: number;
+  /** How many threads terminate the connections; 0: the one that serves does. */
+  readonly workers?: number | undefined;
+}
 
 export interface GenericServerOptions {
   readonly authentication: AuthenticationGuard;
@@ -33,7 +42,9 @@ export interface GenericServerOptions {
   readonly tracer?: Tracer | undefined;
   readonly log: ChainLog & { health(endpoint: string, check: string, error: unknown): void };
   /** undefined: no port; requests come by the in-process transport only. */
-  readonly serving: (SecureServerOptions & { readonly bindAddress: string; readonly port: number }) | undefined;
+  readonly serving: ServingConfig | undefined;
+  /** Told when a serving worker has ended of itself, with the reason; it is started anew. */
+  readonly onWorkerLoss: (error: Error | undefined) => void;
   readonly shutdown: GracefulShutdownOptions;
   readonly hstsDirectives: readonly string[];
   readonly goawayChance: number;
@@ -67,7 +78,7 @@ export class GenericServer {
   readonly #readyChecks: HealthCheck[] = [];
   readonly #openWatches = new Set<Exchange>();
   readonly #hookAbort = new AbortController();
-  #secure: SecureServer | undefined;
+  #secure: SecureServer | ServingWorkers | undefined;
   #address: AddressInfo | undefined;
   #shutdown: Promise<void> | undefined;
 
@@ -153,7 +164,12 @@ export class GenericServer {
     const { serving } = this.options;
     this.signals.muxAndDiscoveryComplete.fire();
     if (serving) {
-      this.#secure = new SecureServer(serving, this.serve, this.options.requestTimeoutMs);
+      const { workers = 0 } = serving;
+      const options = { ...serving, stalledMs: this.options.requestTimeoutMs };
+      this.#secure =
+        workers > 0
+          ? new ServingWorkers({ ...options, workers }, this.serve, this.options.onWorkerLoss)
+          : new SecureServer(options, this.serve);
       this.#address = await this.#secure.listen(serving.port, serving.bindAddress);
     }
     await this.hooks.runPostStart(this.#hookAbort.signal);

@@ -150,6 +150,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         port: serving.securePort,
         disableHttp2: serving.disableHttp2Serving,
         sharesPort: serving.permitPortSharing,
+        workers: serving.servingWorkers,
         maxConcurrentStreams: serving.http2MaxStreamsPerConnection || defaultHttp2Streams,
       },
       authentication: authenticated,

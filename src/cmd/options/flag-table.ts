@@ -1,3 +1,4 @@
+import { defaultServingWorkers } from './serving-options.ts';
 import { readTable } from './tables.ts';
 
 /** A flag as the command line knows it; `type` and `default` are written as pflag's help writes them. */
@@ -33,6 +34,7 @@ const own: Readonly<Record<string, FlagSpec>> = {
   'redis-synced-replicas': { section: 'Kubenest', type: 'int', default: '0' },
   'redis-url': { section: 'Kubenest', type: 'string', default: '' },
   'request-traces': { section: 'Kubenest', type: 'int', default: '0' },
+  'serving-workers': { section: 'Kubenest', type: 'int', default: String(defaultServingWorkers()) },
 };
 
 /** Where the default is ours, which --help shows; upstream's is accepted too, and means what it says. */

@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os';
 import type { SecureVersion } from 'node:tls';
 import { Max, Min } from 'class-validator';
+import { sharesPorts } from '#apiserver/server/serving/shares-ports';
 import { goCipherSuites, tls13CipherSuites, unservedCipherSuites } from './cipher-suites.ts';
 import { Check, Flag } from './flag.ts';
 
@@ -11,6 +13,7 @@ export const tlsVersions: ReadonlyMap<string, SecureVersion> = new Map([
   ['VersionTLS13', 'TLSv1.3'],
 ]);
 const portMessage = '--secure-port $value must be between 1 and 65535, inclusive. It cannot be turned off with 0';
+const workersMessage = '--serving-workers $value must be between 0 and 64, inclusive';
 const streamsMessage = '--http2-max-streams-per-connection can not be negative value';
 
 /** Where and how HTTPS is served. Upstream: apiserver/pkg/server/options/serving.go. */
@@ -85,6 +88,22 @@ export class ServingOptions {
   @Flag('http2-max-streams-per-connection')
   @Min(0, { message: streamsMessage })
   http2MaxStreamsPerConnection = 0;
+
+  /** This flag is ours: threads that terminate connections for the one that serves; 0: it does that itself. */
+  @Flag('serving-workers')
+  @Min(0, { message: workersMessage })
+  @Max(64, { message: workersMessage })
+  @Check<ServingOptions>((workers: number) =>
+    workers > 0 && !sharesPorts
+      ? `--serving-workers can only be 0 on ${process.platform}: it does not spread the connections of a shared port`
+      : undefined,
+  )
+  servingWorkers = defaultServingWorkers();
+}
+
+/** By the cores: those that two threads leave, and no more than these two can keep busy. */
+export function defaultServingWorkers(cores = availableParallelism(), canShare = sharesPorts): number {
+  return canShare ? Math.max(0, Math.min(cores - 2, 4)) : 0;
 }
 
 export interface NamedCertKey {

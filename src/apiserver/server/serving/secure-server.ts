@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import http from 'node:http';
 import http2 from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -23,6 +24,8 @@ export interface SecureServerOptions {
   readonly cipherSuites: readonly string[];
   readonly disableHttp2: boolean;
   readonly maxConcurrentStreams: number;
+  /** An answer of which the client takes nothing for so long is broken off. */
+  readonly stalledMs: number;
   /** Others may listen on the same port (SO_REUSEPORT). */
   readonly sharesPort?: boolean;
 }
@@ -63,17 +66,18 @@ export class SecureServer {
   readonly #sockets = new Set<tls.TLSSocket>();
   #draining = false;
 
-  /** `stalledMs`: an answer of which the client takes nothing for so long is broken off. */
-  constructor(options: SecureServerOptions, serve: Serve, stalledMs: number) {
+  /** `onPeerGone` is told of each connection that closes, if a request came on it. */
+  constructor(options: SecureServerOptions, serve: Serve, onPeerGone?: (peer: Peer) => void) {
     this.#sharesPort = options.sharesPort ?? false;
+    const { stalledMs } = options;
     const peers = new WeakMap<object, Peer>();
     /** `connection` is the TLS socket, or the HTTP/2 session on it. */
-    const peerOf = (connection: object, socket: tls.TLSSocket): Peer => {
-      let peer = peers.get(connection);
-      if (!peer) {
-        peer = newPeer(socket);
-        peers.set(connection, peer);
-      }
+    const peerOf = (connection: EventEmitter, socket: tls.TLSSocket): Peer => {
+      const known = peers.get(connection);
+      if (known) return known;
+      const peer = newPeer(socket);
+      peers.set(connection, peer);
+      if (onPeerGone) connection.once('close', () => onPeerGone(peer));
       return peer;
     };
 
@@ -194,6 +198,12 @@ export class SecureServer {
     this.#http1.close();
     this.#http2.close();
   }
+}
+
+/** Throws for certificates, keys and suites that cannot be used. */
+export function assertTlsOptions(options: TlsOptions): void {
+  for (const { certificate } of [options, ...options.sniCertificates])
+    tls.createSecureContext(secureContextOptions({ ...options, certificate }));
 }
 
 function secureContextOptions(options: Omit<TlsOptions, 'sniCertificates'>): tls.SecureContextOptions {

@@ -1,0 +1,93 @@
+import { Buffer } from 'node:buffer';
+import type { Part } from './messages.ts';
+
+/** The entries of one turn of the event loop, with the byte strings that they name by their places. */
+export interface Batch<Entry> {
+  readonly entries: readonly Entry[];
+  /** Of each byte string: its length in `small`, where they follow each other, or a buffer of its own. */
+  readonly parts: readonly (number | ArrayBuffer)[];
+  readonly small: ArrayBuffer | undefined;
+}
+
+/** A byte string of so much has a buffer of its own. */
+const ownBufferBytes = 32_768;
+
+/**
+ * Gathers what one thread says to another in one turn of the event loop, and sends it as one message: what a message costs
+ * is waking the other thread. Bytes are copied once, into buffers that change hands.
+ *
+ *     push([write, 1, part(a)]), push([write, 2, part(a)]), push([write, 2, part(b)])
+ *     -> { entries: [[write, 1, 0], [write, 2, 0], [write, 2, 1]], parts: [3, 4], small: 'aaabbbb' }
+ */
+export class Outbox<Entry> {
+  /** Counts the batches: what was pushed while it was the same goes in one. */
+  turn = 0;
+  readonly #post: (batch: Batch<Entry>, transfer: readonly ArrayBuffer[]) => void;
+  #entries: Entry[] = [];
+  #parts: Buffer[] = [];
+  readonly #places = new Map<Buffer, Part>();
+
+  constructor(post: (batch: Batch<Entry>, transfer: readonly ArrayBuffer[]) => void) {
+    this.#post = post;
+  }
+
+  push(entry: Entry): void {
+    if (this.#entries.push(entry) === 1) setImmediate(this.flush);
+  }
+
+  /** The place of a byte string in this turn's batch; many entries may share one. It must not change until the turn ends. */
+  part(bytes: Buffer): Part {
+    let place = this.#places.get(bytes);
+    if (place === undefined) {
+      place = this.#parts.push(bytes) - 1;
+      this.#places.set(bytes, place);
+    }
+    return place;
+  }
+
+  /** Sends what there is now; called at the end of each turn. */
+  readonly flush = (): void => {
+    if (this.#entries.length === 0) return;
+    const { entries, transfer, ...packed } = { entries: this.#entries, ...pack(this.#parts) };
+    this.#entries = [];
+    this.#parts = [];
+    this.#places.clear();
+    this.turn += 1;
+    this.#post({ entries, ...packed }, transfer);
+  };
+}
+
+function pack(parts: readonly Buffer[]): Pick<Batch<unknown>, 'parts' | 'small'> & { transfer: ArrayBuffer[] } {
+  const transfer: ArrayBuffer[] = [];
+  const own = (length: number): Buffer => {
+    const buffer = Buffer.allocUnsafeSlow(length);
+    transfer.push(buffer.buffer as ArrayBuffer);
+    return buffer;
+  };
+  let smallBytes = 0;
+  for (const { length } of parts) if (length < ownBufferBytes) smallBytes += length;
+  const small = smallBytes > 0 ? own(smallBytes) : undefined;
+  let at = 0;
+  const places = parts.map((part) => {
+    if (part.length < ownBufferBytes) {
+      if (small) at += part.copy(small, at);
+      return part.length;
+    }
+    const copy = own(part.length);
+    part.copy(copy);
+    return copy.buffer as ArrayBuffer;
+  });
+  return { parts: places, small: small?.buffer as ArrayBuffer | undefined, transfer };
+}
+
+/** The byte strings of a batch, by their places. `keeps`: each may be kept without the others of its batch. */
+export function partsOf({ parts, small }: Batch<unknown>, keeps: boolean): Buffer[] {
+  let at = 0;
+  return parts.map((part) => {
+    if (typeof part !== 'number') return Buffer.from(part);
+    if (!small) return Buffer.alloc(0);
+    const bytes = Buffer.from(small, at, part);
+    at += part;
+    return keeps ? Buffer.from(bytes) : bytes;
+  });
+}
