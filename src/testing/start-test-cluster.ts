@@ -194,11 +194,13 @@ async function withFlags(own: ServerConfig, flags: readonly string[]): Promise<S
   await completed.dispose();
   const { storage, authentication } = own;
   const flagged = completed.config.authentication;
-  const clientCa = flags.some((flag) => flag.startsWith('--client-ca-file')) ? flagged.clientCa : undefined;
+  const isAsked = (name: string): boolean => flags.some((flag) => flag.startsWith(`--${name}=`));
+  const clientCa = isAsked('client-ca-file') ? flagged.clientCa : undefined;
+  const workers = isAsked('serving-workers') ? completed.config.serving?.workers : own.serving?.workers;
   return {
     ...completed.config,
     storage: { ...storage, encryption: completed.config.storage.encryption },
-    serving: own.serving && { ...own.serving, clientCa },
+    serving: own.serving && { ...own.serving, clientCa, workers },
     authentication: { ...flagged, clientCa, tokens: new Map([...(flagged.tokens ?? []), ...(authentication.tokens ?? [])]) },
   };
 }

@@ -83,6 +83,8 @@ export type Asked =
 export interface WorkerOptions extends Omit<SecureServerOptions, 'sharesPort'> {
   readonly bindAddress: string;
   readonly port: number;
+  /** Of the `Backlog` of what the worker tells. */
+  readonly backlog: SharedArrayBuffer;
 }
 
 /** Besides batches, to a worker. */

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { weightOf } from './backlog.ts';
 import type { Part } from './messages.ts';
 
 /** The entries of one turn of the event loop, with the byte strings that they name by their places. */
@@ -7,6 +8,8 @@ export interface Batch<Entry> {
   /** Of each byte string: its length in `small`, where they follow each other, or a buffer of its own. */
   readonly parts: readonly (number | ArrayBuffer)[];
   readonly small: ArrayBuffer | undefined;
+  /** What it all counts for in a backlog. */
+  readonly weight: number;
 }
 
 /** A byte string of so much has a buffer of its own. */
@@ -48,24 +51,31 @@ export class Outbox<Entry> {
   /** Sends what there is now; called at the end of each turn. */
   readonly flush = (): void => {
     if (this.#entries.length === 0) return;
-    const { entries, transfer, ...packed } = { entries: this.#entries, ...pack(this.#parts) };
+    const entries = this.#entries;
+    const { transfer, bytes, ...packed } = pack(this.#parts);
     this.#entries = [];
     this.#parts = [];
     this.#places.clear();
     this.turn += 1;
-    this.#post({ entries, ...packed }, transfer);
+    this.#post({ entries, ...packed, weight: weightOf(entries.length, bytes) }, transfer);
   };
 }
 
-function pack(parts: readonly Buffer[]): Pick<Batch<unknown>, 'parts' | 'small'> & { transfer: ArrayBuffer[] } {
+function pack(
+  parts: readonly Buffer[],
+): Pick<Batch<unknown>, 'parts' | 'small'> & { readonly bytes: number; readonly transfer: readonly ArrayBuffer[] } {
   const transfer: ArrayBuffer[] = [];
   const own = (length: number): Buffer => {
     const buffer = Buffer.allocUnsafeSlow(length);
     transfer.push(buffer.buffer as ArrayBuffer);
     return buffer;
   };
+  let bytes = 0;
   let smallBytes = 0;
-  for (const { length } of parts) if (length < ownBufferBytes) smallBytes += length;
+  for (const { length } of parts) {
+    bytes += length;
+    if (length < ownBufferBytes) smallBytes += length;
+  }
   const small = smallBytes > 0 ? own(smallBytes) : undefined;
   let at = 0;
   const places = parts.map((part) => {
@@ -77,7 +87,7 @@ function pack(parts: readonly Buffer[]): Pick<Batch<unknown>, 'parts' | 'small'>
     part.copy(copy);
     return copy.buffer as ArrayBuffer;
   });
-  return { parts: places, small: small?.buffer as ArrayBuffer | undefined, transfer };
+  return { parts: places, small: small?.buffer as ArrayBuffer | undefined, bytes, transfer };
 }
 
 /** The byte strings of a batch, by their places. `keeps`: each may be kept without the others of its batch. */

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import { assertTlsOptions, type SecureServerOptions, type Serve, type TlsOptions } from '../secure-server.ts';
-import type { WorkerOptions } from './messages.ts';
 import { WorkerLink } from './worker-link.ts';
 
 export interface ServingWorkersOptions extends SecureServerOptions {
@@ -10,7 +9,7 @@ export interface ServingWorkersOptions extends SecureServerOptions {
 }
 
 /** One that has ended is started anew at once, and the next ones that end soon after ever later, up to so much. */
-const maxDelayMs = 5_000;
+const maxDelayMs = 1_000;
 /** It has been well for so long: its end is the first one. */
 const wellMs = 10_000;
 
@@ -73,7 +72,7 @@ export class ServingWorkers {
 
   #start(port: number, host: string, delayMs = 0): WorkerLink {
     const { workers: _, sharesPort: __, ...options } = this.#options;
-    const link = new WorkerLink({ ...options, port, bindAddress: host } satisfies WorkerOptions, this.#serve);
+    const link = new WorkerLink({ ...options, port, bindAddress: host }, this.#serve);
     const began = performance.now();
     this.#links.add(link);
     void link.ended.then((error) => {

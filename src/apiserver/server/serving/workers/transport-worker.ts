@@ -4,6 +4,7 @@ import type { Exchange, Peer } from '#apiserver/endpoints/request/exchange';
 import type { Http1Exchange } from '../http1-exchange.ts';
 import type { Http2Exchange } from '../http2-exchange.ts';
 import { SecureServer } from '../secure-server.ts';
+import { Backlog } from './backlog.ts';
 import { type Asked, asked, type Order, type Report, told, type Told, type WorkerOptions } from './messages.ts';
 import { type Batch, Outbox, partsOf } from './outbox.ts';
 import { chainOf } from './peers.ts';
@@ -16,7 +17,11 @@ import { RelayedRequest } from './relayed-request.ts';
 
 const port = parentPort!;
 const options = workerData as WorkerOptions;
-const outbox = new Outbox<Told>((batch, transfer) => port.postMessage(batch, transfer));
+const backlog = new Backlog(options.backlog);
+const outbox = new Outbox<Told>((batch, transfer) => {
+  backlog.tell(batch.weight);
+  port.postMessage(batch, transfer);
+});
 const requests = new Map<number, RelayedRequest>();
 const peers = new Map<Peer, number>();
 let lastRequest = 0;

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { Peer } from '#apiserver/endpoints/request/exchange';
 import type { Serve } from '../secure-server.ts';
+import { Backlog } from './backlog.ts';
 import { type Asked, type Order, type Report, told, type Told, type WorkerOptions } from './messages.ts';
 import { type Batch, Outbox, partsOf } from './outbox.ts';
 import { peerFrom } from './peers.ts';
@@ -15,6 +16,7 @@ const closeMs = 1_000;
 export class WorkerLink implements ExchangeWorker {
   readonly outbox: Outbox<Asked>;
   readonly #worker: Worker;
+  readonly #backlog: Backlog;
   readonly #serve: Serve;
   readonly #listening = Promise.withResolvers<AddressInfo>();
   readonly #ended = Promise.withResolvers<Error | undefined>();
@@ -23,13 +25,15 @@ export class WorkerLink implements ExchangeWorker {
   #finished: WorkerExchange[] = [];
   #error: Error | undefined;
 
-  constructor(options: WorkerOptions, serve: Serve) {
+  constructor(options: Omit<WorkerOptions, 'backlog'>, serve: Serve) {
+    const backlog = new SharedArrayBuffer(4);
+    this.#backlog = new Backlog(backlog);
     this.#serve = serve;
     // Who does not ask learns it when it has ended.
     this.#listening.promise.catch(() => undefined);
     const isSource = import.meta.url.endsWith('.ts');
     this.#worker = new Worker(new URL(`./transport-worker.${isSource ? 'ts' : 'js'}`, import.meta.url), {
-      workerData: options,
+      workerData: { ...options, backlog } satisfies WorkerOptions,
       name: 'serving',
       execArgv: isSource ? ['--conditions=kubenest-source'] : [],
       resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 8 },
@@ -79,6 +83,7 @@ export class WorkerLink implements ExchangeWorker {
     if ('failed' in message) return this.#fail(message.failed);
     const parts = partsOf(message, false);
     for (const entry of message.entries) this.#told(entry, parts);
+    this.#backlog.done(message.weight);
   }
 
   #fail({ message, code }: { readonly message: string; readonly code: string | undefined }): void {

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { expect, it } from 'vitest';
+import { Backlog, weightOf } from './backlog.ts';
+
+const mebibytes = 1 << 20;
+
+it('who tells more than the other has done with waits, and goes on when it has', async () => {
+  const shared = new SharedArrayBuffer(4);
+  const other = new Backlog(shared);
+  const code = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    import(workerData.module).then(({ Backlog }) => {
+      const backlog = new Backlog(workerData.shared);
+      for (let i = 1; i <= 5; i++) {
+        backlog.tell(${8 * mebibytes});
+        parentPort.postMessage(i);
+      }
+    });`;
+  const module = new URL('./backlog.ts', import.meta.url).href;
+  const worker = new Worker(code, { eval: true, workerData: { shared, module }, execArgv: [] });
+  let told = 0;
+  worker.on('message', (count: number) => {
+    told = count;
+  });
+  await expect.poll(() => told).toBe(3);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(told).toBe(3);
+  other.done(8 * mebibytes);
+  await expect.poll(() => told).toBe(4);
+  other.done(32 * mebibytes);
+  await once(worker, 'exit');
+  expect(told).toBe(5);
+});
+
+it('the count goes round without a stop', () => {
+  const backlog = new Backlog(new SharedArrayBuffer(4));
+  for (let i = 0; i < 1_000; i++) {
+    backlog.tell(weightOf(1, 15 * mebibytes));
+    backlog.done(weightOf(1, 15 * mebibytes));
+  }
+  backlog.tell(1);
+});

@@ -1,0 +1,60 @@
+/** Threads that terminate connections end again and again while clients write, read and watch. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { expect, it } from 'vitest';
+import { startTestCluster } from '#testing/index';
+import { checkHistory, type HistoryEntry, type LogEvent } from './check-history.ts';
+import { Clients, storePrefix, textOf, token, withDeletions } from './clients.ts';
+import { readStore } from './deaths.ts';
+import { random } from './random.ts';
+
+const kills = 10;
+
+it('nothing is lost when serving workers end under load', { timeout: 60_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'serving-workers-'));
+  const file = join(folder, 'objects.db');
+  const tokens = join(folder, 'tokens.csv');
+  await writeFile(tokens, `${token},admin,admin,"system:masters"\n`);
+  const living = new Set<Worker>();
+  const meet = (worker: Worker): void => {
+    if (worker.threadName !== 'serving') return;
+    living.add(worker);
+    worker.once('exit', () => living.delete(worker));
+  };
+  process.on('worker', meet);
+  const seed = Date.now() % 2 ** 31;
+  const next = random(seed);
+  const history: HistoryEntry[] = [];
+  const log: LogEvent[] = [];
+  {
+    await using cluster = await startTestCluster({
+      listen: true,
+      storage: { file },
+      flags: ['--serving-workers=2', `--token-auth-file=${tokens}`],
+    });
+    const clients = new Clients([Number(new URL(cluster.url as string).port)], next, history, { last: 0 });
+    const running = clients.run(1);
+    await clients.hasWritten;
+    for (let killed = 0; killed < kills; killed++) {
+      await sleep(next(200));
+      const [...workers] = living;
+      // One, and now and then all of them at once.
+      const victims = next(5) === 0 ? workers : workers.slice(0, 1);
+      await Promise.all(victims.map((worker) => worker.terminate()));
+      await expect.poll(() => living.size, { timeout: 5_000 }).toBe(2);
+    }
+    const before = clients.acknowledged;
+    await expect.poll(() => clients.acknowledged, { timeout: 10_000 }).toBeGreaterThan(before + 20);
+    clients.stop();
+    await running;
+    expect(await (await cluster.fetch('/metrics')).text()).toMatch(/^kubenest_serving_worker_losses_total \d\d/m);
+  }
+  process.off('worker', meet);
+  expect(living.size).toBe(0);
+  const final = await readStore(file, storePrefix, { log, after: 0 }, textOf);
+  expect(checkHistory(withDeletions(history, log), log, final), `seed ${seed}`).toEqual([]);
+  await rm(folder, { recursive: true });
+});

@@ -1,0 +1,114 @@
+/** What `--serving-workers` brings with it; what is the same without it is in transport.test.ts. */
+import { once } from 'node:events';
+import http2 from 'node:http2';
+import type { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { defaultServingWorkers } from '#cmd/options/serving-options';
+import { readServerOptions } from '#cmd/options/server-options';
+import type { ServerConfig } from '#cmd/server-config';
+import { startTestCluster, type TestCluster } from '#testing/index';
+
+let workers: Worker[];
+const meet = (worker: Worker): void => {
+  if (worker.threadName === 'serving') workers.push(worker);
+};
+beforeEach(() => {
+  workers = [];
+  process.on('worker', meet);
+});
+afterEach(() => void process.off('worker', meet));
+
+const start = (count: number): Promise<TestCluster> => startTestCluster({ listen: true, flags: [`--serving-workers=${count}`] });
+
+function connect(cluster: TestCluster): http2.ClientHttp2Session {
+  const session = http2.connect(cluster.url as string, { ca: cluster.certificateAuthority as string });
+  session.on('error', () => {});
+  return session;
+}
+
+async function version(session: http2.ClientHttp2Session, cluster: TestCluster): Promise<number> {
+  const stream = session.request({ ':path': '/version', authorization: `Bearer ${cluster.token('admin')}` });
+  stream.on('error', () => {});
+  const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
+  stream.resume();
+  return Number(headers[':status']);
+}
+
+it('a worker that ends takes its own connections with it and no others, ends their requests, and is started anew', async () => {
+  await using cluster = await start(2);
+  const sessions = Array.from({ length: 16 }, () => connect(cluster));
+  const watches = sessions.map((session) => {
+    const stream = session.request({ ':path': '/api/v1/namespaces?watch=1', authorization: `Bearer ${cluster.token('admin')}` });
+    stream.on('error', () => {});
+    stream.resume();
+    return once(stream, 'response');
+  });
+  await Promise.all(watches);
+  expect(cluster.app.server.watches.size).toBe(16);
+  await workers[0]?.terminate();
+  await expect.poll(() => sessions.filter(({ destroyed }) => destroyed).length).toBe(16 - cluster.app.server.watches.size);
+  const living = sessions.filter(({ destroyed }) => !destroyed);
+  // The kernel spreads sixteen connections: all on one of two happens once in 32,768 times.
+  expect(living.length).toBeGreaterThan(0);
+  expect(living.length).toBeLessThan(16);
+  for (const session of living) expect(await version(session, cluster)).toBe(200);
+  await expect.poll(() => workers.length, { timeout: 5_000 }).toBe(3);
+  for (let i = 0; i < 4; i++) {
+    const session = connect(cluster);
+    expect(await version(session, cluster)).toBe(200);
+    session.destroy();
+  }
+  const metrics = await (await cluster.fetch('/metrics')).text();
+  expect(metrics).toMatch(/^kubenest_serving_worker_losses_total 1$/m);
+  for (const session of sessions) session.destroy();
+});
+
+it('when all have ended at once, the port is there again', async () => {
+  await using cluster = await start(2);
+  await Promise.all(workers.map((worker) => worker.terminate()));
+  await expect
+    .poll(
+      async () => {
+        const session = connect(cluster);
+        const status = await version(session, cluster).catch(() => 0);
+        session.destroy();
+        return status;
+      },
+      { timeout: 10_000 },
+    )
+    .toBe(200);
+});
+
+it('a port that another server has is refused', async () => {
+  await using cluster = await start(1);
+  const serving = cluster.app.server.options.serving as NonNullable<ServerConfig['serving']>;
+  const port = Number(new URL(cluster.url as string).port);
+  const second = startTestCluster({ listen: true, config: { serving: { ...serving, port } } });
+  await expect(second).rejects.toThrow(`listen EADDRINUSE: address already in use 127.0.0.1:${port}`);
+  await using sharing = await startTestCluster({ listen: true, config: { serving: { ...serving, port, sharesPort: true } } });
+  expect(sharing.url).toBe(cluster.url);
+});
+
+it('certificates that cannot be used are refused at the start', async () => {
+  await using cluster = await start(1);
+  const serving = cluster.app.server.options.serving as NonNullable<ServerConfig['serving']>;
+  const certificate = { cert: 'nonsense', key: 'nonsense' };
+  await expect(startTestCluster({ listen: true, config: { serving: { ...serving, certificate } } })).rejects.toThrow();
+  expect(workers).toHaveLength(1);
+});
+
+it.each([
+  { cores: 1, workers: 0 },
+  { cores: 2, workers: 0 },
+  { cores: 3, workers: 1 },
+  { cores: 4, workers: 2 },
+  { cores: 8, workers: 4 },
+  { cores: 64, workers: 4 },
+])('with $cores cores there are $workers unless a flag says otherwise', ({ cores, workers }) => {
+  expect(defaultServingWorkers(cores, true)).toBe(workers);
+  expect(defaultServingWorkers(cores, false)).toBe(0);
+});
+
+it.each(['-1', '65', 'many'])('--serving-workers=%s is refused', async (value) => {
+  await expect(readServerOptions([`--serving-workers=${value}`])).rejects.toThrow('serving-workers');
+});
