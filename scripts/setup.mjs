@@ -2,6 +2,7 @@
 //   start [FLAGS]      the server
 //   test [ARGUMENTS]   the tests
 //   test-on BACKEND [ARGUMENTS]   the tests, with the objects of test clusters in redis or etcd
+//   test-with-workers [ARGUMENTS] the tests, with servers that have two serving workers
 //   run FILE [ARGUMENTS]    a script of the checkout
 //   node FILE [ARGUMENTS]   a script of the checkout that needs no build
 import { spawn } from 'node:child_process';
@@ -19,6 +20,10 @@ const commands = {
     process.env.TEST_STORAGE = args[0];
     return [node, [vitest, 'run', ...args.slice(1)]];
   },
+  'test-with-workers': (node) => {
+    process.env.KUBENEST_TEST_SERVING_WORKERS = '2';
+    return [node, [vitest, 'run', ...args]];
+  },
   run: (node) => [node, args],
   node: (node) => [node, args],
 };
@@ -27,7 +32,7 @@ try {
   if (verb !== undefined && !Object.hasOwn(commands, verb))
     throw new Error(`${verb} is unknown, it must be one of ${Object.keys(commands).join(', ')}`);
   const node = setUp({ build: verb !== 'node' });
-  if (verb === 'test' || verb === 'test-on') getServers(tell);
+  if (verb?.startsWith('test')) getServers(tell);
   if (verb === 'test-on' && !backends.includes(args[0])) throw new Error(`test-on needs a backend: ${backends.join(' or ')}`);
   if (verb === 'test-on' && !hasServer(args[0])) tell(`there is no ${args[0]}: its tests are skipped`);
   else if (verb !== undefined) run(...commands[verb](node));

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Authority } from '#cmd/certificates/issue';
 import { freePort } from '../../scripts/free-port.ts';
+import { servingFlags } from '../servers/serving-flags.ts';
 
 /** bin/kubenest as it was built: `npm test` builds it. */
 const bin = resolve(import.meta.dirname, '../../bin');
@@ -36,7 +37,7 @@ interface Started {
 
 async function start(...flags: string[]): Promise<Started> {
   const port = await freePort();
-  const child = spawn(join(bin, 'kubenest'), ['serve', `--data-dir=${folder}/data`, `--secure-port=${port}`, ...flags], {
+  const child = spawn(join(bin, 'kubenest'), ['serve', `--data-dir=${folder}/data`, `--secure-port=${port}`, ...servingFlags(), ...flags], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   running.push(child);

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join, resolve } from 'node:path';
 import { freePort } from '../../scripts/free-port.ts';
+import { servingFlags } from './serving-flags.ts';
 
 const bin = resolve(import.meta.dirname, '../../bin/kubenest');
 const started = /^kubenest serves the Kubernetes API on/m;
@@ -57,7 +58,9 @@ export class Kubenest implements AsyncDisposable {
 
   /** Rejects with what it said if it ends. */
   async restart(): Promise<void> {
-    const child = spawn(bin, ['serve', `--secure-port=${this.port}`, ...this.flags], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(bin, ['serve', `--secure-port=${this.port}`, ...servingFlags(), ...this.flags], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child = child;
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
