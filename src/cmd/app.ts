@@ -18,6 +18,7 @@ import { UnionAuthenticator } from '#apiserver/authentication/union';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import { Informers } from '#apiserver/registry/informers';
+import { paramAuthorization } from '#kubernetes/apis/admissionregistration/param-authorization';
 import { podCertificateSigning } from '#kubernetes/apis/certificates/pod-certificate-signing';
 import { EscalationCheck } from '#kubernetes/apis/rbac/escalation';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
@@ -175,11 +176,13 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
     groups: (): readonly ApiGroup[] => [...scheme.groups, ...contributed.groups],
   });
   const escalation = new EscalationCheck();
+  const mapper = new EndpointMapper(chain);
   const signing = podCertificateSigning(() => nest.get(UnionAuthorizer));
+  const params = paramAuthorization(() => ({ informers: nest.get<Informers>(Informers), authorizer: nest.get(UnionAuthorizer), mapper }));
   const countCheck = consistencyCheckCounter(registry);
   const storage = new StorageFactory(
     objects,
-    new Map([...controlPlane.storeHooks, ...escalation.hooks, ['certificates.k8s.io/podcertificaterequests', signing]]),
+    new Map([...controlPlane.storeHooks, ...escalation.hooks, ...params, ['certificates.k8s.io/podcertificaterequests', signing]]),
     config.eventTtlSeconds,
     (resource, status, message) => {
       countCheck(resource, status);
@@ -212,7 +215,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
         servedKinds: new ChainKinds(chain),
         logger: log,
         metrics: new RegistryMetrics(registry),
-        restMapper: new EndpointMapper(chain),
+        restMapper: mapper,
         manifests: new ManifestFolders({
           codec: new ManifestCodec(scheme),
           metrics: new ManifestMetrics(registry, apiServerId(hostname())),

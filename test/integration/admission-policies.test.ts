@@ -33,7 +33,10 @@ beforeAll(async () => {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'ClusterRole',
         metadata: { name: 'jane' },
-        rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }],
+        rules: [
+          { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
+          { apiGroups: ['admissionregistration.k8s.io'], resources: ['*'], verbs: ['*'] },
+        ],
       },
       {
         apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -306,6 +309,33 @@ describe('validating policies', () => {
   });
 });
 
+describe('parameters', () => {
+  it.each(['validating', 'mutating'])('of %s policies can be named only by who may read them', async (sort) => {
+    const kind = sort === 'validating' ? 'ValidatingAdmissionPolicy' : 'MutatingAdmissionPolicy';
+    const rest =
+      sort === 'validating'
+        ? { validations: [{ expression: 'true' }] }
+        : { mutations: [applying('Object{}')], reinvocationPolicy: 'Never' };
+    const spec = { matchConstraints: { resourceRules: [configMapRule] }, paramKind: { apiVersion: 'v1', kind: 'ConfigMap' }, ...rest };
+    const policy = { apiVersion: registration, kind, metadata: { name: 'p' }, spec };
+    const { answer } = await create(`/apis/${registration}/${sort}admissionpolicies`, policy, 'jane');
+    expect(answer.message).toMatch(
+      /spec.paramKind: Forbidden: user &\{jane {2}\[system:authenticated\] map\[\]\} must have "get" permission on all objects of the referenced paramKind \(kind=ConfigMap, apiVersion=v1\)$/,
+    );
+    expect((await create(`/apis/${registration}/${sort}admissionpolicies`, policy)).answer.kind).toBe(kind);
+    const paramRef = { name: 'limits', namespace: 'default', parameterNotFoundAction: 'Deny' };
+    const actions = sort === 'validating' && { validationActions: ['Deny'] };
+    const binding = {
+      apiVersion: registration,
+      kind: `${kind}Binding`,
+      metadata: { name: 'p' },
+      spec: { policyName: 'p', paramRef, ...actions },
+    };
+    const refused = await create(`/apis/${registration}/${sort}admissionpolicybindings`, binding, 'jane');
+    expect(refused.answer.message).toMatch(/spec.paramRef: Forbidden: unable to get policy p to determine minimum required permissions/);
+  });
+});
+
 describe('mutating policies', () => {
   it('applies configurations and patches one after the other', async () => {
     await mutating('m', {
@@ -388,6 +418,30 @@ describe('mutating policies', () => {
       mutations: [patching('[JSONPatch{op: "test", path: "/data/k", value: "x"}, JSONPatch{op: "add", path: "/data/l", value: "m"}]')],
     });
     expect((await createMap({ k: 'v' })).answer.data).toEqual({ k: 'v' });
+  });
+
+  it('counts what was mutated, and match conditions, under the names of upstream', async () => {
+    await mutating('good', { mutations: [applying('Object{metadata: Object.metadata{labels: {"added": "yes"}}}')] });
+    await mutating('wrong', { failurePolicy: 'Ignore', mutations: [patching('[JSONPatch{op: "remove", path: "/none"}]')] });
+    // It is looked at twice, because the first policy changes the object.
+    const unmet = {
+      matchConditions: [
+        { name: 'fails', expression: 'object.none == 1' },
+        { name: 'no', expression: 'false' },
+      ],
+    };
+    await mutating('unmet', { ...unmet, mutations: [applying('Object{}')] });
+    await createMap();
+    const text = await (await cluster.fetch('/metrics')).text();
+    const counts = text.matchAll(
+      /mutating_admission_policy_check_total\{policy="(good|wrong|unmet)",policy_binding="(\w+)",error_type="(\w+)"\} (\d)/g,
+    );
+    expect(Array.from(counts, ([, ...values]) => values.join(' ')).sort()).toEqual(['good good no_error 1', 'wrong wrong invalid_error 1']);
+    expect(text).toMatch(/apiserver_mutating_admission_policy_check_duration_seconds_count\{policy="good"/);
+    const series = '{name="unmet",kind="policy",type="admit",operation="CREATE"} 2';
+    expect(text).toContain(`apiserver_admission_match_condition_evaluation_errors_total${series}`);
+    expect(text).toContain(`apiserver_admission_match_condition_evaluation_seconds_count${series}`);
+    expect(text).not.toMatch(/match_condition_exclusions_total\{name="unmet"/);
   });
 
   it('asks policies again after later ones, where they want that', async () => {

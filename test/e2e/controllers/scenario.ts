@@ -49,6 +49,20 @@ kind: Role
 metadata: {name: reader, namespace: default}
 rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
 `;
+const policy = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: typed}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]
+  validations: [{expression: "object.spec.replicas > 'one'"}]
+`;
+/** What kube-controller-manager says of it, by the types that the server's OpenAPI document has. */
+const typeWarning = `apps/v1, Kind=Deployment: ERROR: <input>:1:22: found no matching overload for '_>_' applied to '(int, string)'
+ | object.spec.replicas > 'one'
+ | .....................^
+`;
 const settings = (name: string, value: string): string => `
 apiVersion: v1
 kind: ConfigMap
@@ -127,6 +141,13 @@ export class Scenario {
     await this.#step('helm', () => this.#helmSteps());
     await this.#step('nodes', () => this.#nodes());
     await this.#step('apply and access', () => this.#applyAndAccess());
+    await this.#step('types of a policy are checked', async () => {
+      await this.#kubectl('apply', '-f', this.#file('policy.yaml', policy));
+      const get = (path: string) => this.#kubectl('get', 'validatingadmissionpolicy', 'typed', '-o', `jsonpath={.status.${path}}`);
+      await this.#until('its status has been written', async () => (await get('observedGeneration')) === '1');
+      assert.equal(await get('typeChecking.expressionWarnings[*].fieldRef'), 'spec.validations[0].expression');
+      assert.equal(await get('typeChecking.expressionWarnings[0].warning'), typeWarning);
+    });
     await this.#step('cron job has run', () =>
       this.#until(
         'it has made a job',

@@ -12,6 +12,16 @@ export interface MatchCondition {
 /** Whether a request is to be looked at: no, yes, or an error that stands for a failure. */
 export type ConditionMatch = boolean | Error;
 
+/** What conditions came to. */
+export interface ConditionOutcome {
+  readonly match: ConditionMatch;
+  /** How many of them could not be evaluated. */
+  readonly failures: number;
+  readonly seconds: number;
+}
+
+const noConditions: ConditionOutcome = { match: true, failures: 0, seconds: 0 };
+
 /** Conditions that all have to hold. */
 export class MatchConditions {
   constructor(
@@ -33,10 +43,17 @@ export class MatchConditions {
   }
 
   /** One that is false decides, whatever else fails. Throws Suspended. */
-  match(input: EvaluationInput, ignoreFailures: boolean): ConditionMatch {
+  match(input: EvaluationInput, ignoreFailures: boolean): ConditionOutcome {
+    if (this.conditions.length === 0) return noConditions;
+    const began = performance.now();
+    const errors: string[] = [];
+    const match = this.#decide(input, ignoreFailures, errors);
+    return { match, failures: errors.length, seconds: (performance.now() - began) / 1_000 };
+  }
+
+  #decide(input: EvaluationInput, ignoreFailures: boolean, errors: string[]): ConditionMatch {
     const activation = new AdmissionActivation({ ...input, namespaceObject: undefined }, this.variables);
     const evaluation = new BudgetedEvaluation(activation, runtimeCELCostBudgetMatchConditions);
-    const errors: string[] = [];
     try {
       for (const condition of this.conditions) {
         const { value, error } = evaluation.evaluate(condition);

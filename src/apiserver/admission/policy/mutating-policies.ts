@@ -14,6 +14,7 @@ import type { PluginServices } from '#apiserver/plugins/plugin-services';
 import type { Informer } from '#apiserver/registry/informers';
 import { ConfigurationFailure, type Invocation, invocationsOf, namespaceObjectOf, visibleObject } from './invocations.ts';
 import { MutatingPolicy, MutationError } from './mutating-policy.ts';
+import { PolicyMetrics } from './policy-metrics.ts';
 import { type PolicyCandidate, PolicySource } from './policy-source.ts';
 import type { MutatingPolicySpec } from './policy-types.ts';
 
@@ -26,6 +27,7 @@ interface Failure {
 
 export class MutatingPolicies {
   readonly #source: PolicySource<MutatingPolicySpec, MutatingPolicy>;
+  readonly metrics: PolicyMetrics;
   readonly #namespaces: Informer;
 
   /** `files`: policies besides those of the API. Throws for files that cannot be taken. */
@@ -34,6 +36,7 @@ export class MutatingPolicies {
     files: ManifestFiles | undefined,
   ) {
     this.#source = new PolicySource({ kind: 'MutatingAdmissionPolicy', compile: (spec) => new MutatingPolicy(spec), services, files });
+    this.metrics = new PolicyMetrics(services.metrics, 'mutating');
     this.#namespaces = services.informers.for({ group: '', resource: 'namespaces' });
   }
 
@@ -70,6 +73,7 @@ class MutationRound {
   readonly #state: PluginReinvocation;
   readonly #authorizer: AuthorizerValue;
   readonly #namespaceObject: KubeObject | undefined;
+  readonly #metrics: PolicyMetrics;
   readonly #failures: Failure[] = [];
 
   constructor(
@@ -78,6 +82,7 @@ class MutationRound {
   ) {
     this.#state = request.reinvocation.stateOf(policies, () => new PluginReinvocation());
     this.#authorizer = policies.authorizerFor(request);
+    this.#metrics = policies.metrics;
     this.#namespaceObject = policies.namespaceObjectOf(request);
   }
 
@@ -95,9 +100,10 @@ class MutationRound {
   async #invoke(invocation: MutatingInvocation): Promise<void> {
     const { policy, compiled, binding, params } = invocation;
     const { reinvocation } = this.request;
-    const matches = await settled(() => compiled.match(this.#inputOf(invocation)));
-    if (matches instanceof Error) return this.#fail(invocation, matches);
-    if (!matches) return;
+    const conditions = await settled(() => compiled.match(this.#inputOf(invocation)));
+    this.#metrics.conditions.observe(policy.metadata.name ?? '', this.request.operation, conditions);
+    if (conditions.match instanceof Error) return this.#fail(invocation, conditions.match);
+    if (!conditions.match) return;
     const key = JSON.stringify([policy.metadata.name, binding.metadata.name, params?.metadata.namespace, params?.metadata.name]);
     if (reinvocation.isReinvoke && !this.#state.isRequired(key)) return;
     if (this.request.object && (await this.#mutate(invocation))) {
@@ -110,19 +116,26 @@ class MutationRound {
   /** Whether the object is another one now. */
   async #mutate(invocation: MutatingInvocation): Promise<boolean> {
     const { request } = this;
+    const { policy, binding } = invocation;
     let changed = false;
     for (const mutate of invocation.compiled.mutators) {
+      const began = performance.now();
+      const observe = (message?: string): void => {
+        const check = { seconds: (performance.now() - began) / 1_000, ...(message !== undefined && { message }) };
+        this.#metrics.observe(policy, binding, check);
+      };
       try {
         const next = await settled(() => mutate(this.#inputOf(invocation)));
         const completed = request.forms.complete(next, invocation.matched.kind);
         changed ||= !semanticDeepEqual(request.object, completed);
         replaceObject(request.object, completed);
+        observe();
       } catch (error) {
+        observe((error as Error).message);
         if (!(error instanceof MutationError)) throw error;
         this.#fail(invocation, error);
       }
     }
-    const { policy, binding } = invocation;
     const name = `${policy.metadata.name} with binding ${binding.metadata.name}`;
     request.trace?.note({ kind: 'policy', name, verdict: changed ? 'changed the object' : 'changed nothing' });
     return changed;

@@ -7,7 +7,7 @@ import { DecodeError } from '#apimachinery/runtime/json';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { AdmissionActivation, BudgetedEvaluation, type EvaluationInput, OutOfBudget } from '#apiserver/admission/cel/evaluation';
 import { type CompiledExpression, PolicyCompiler } from '#apiserver/admission/cel/expression';
-import { type ConditionMatch, MatchConditions } from '#apiserver/admission/cel/match-conditions';
+import { type ConditionOutcome, MatchConditions } from '#apiserver/admission/cel/match-conditions';
 import { JsonPatchValue, jsonPatchListType, ObjectValue, objectType } from '#apiserver/admission/cel/patch-types';
 import { runtimeCELCostBudget } from '#apiserver/cel/cost/limits';
 import { CelList, type Value } from '#apiserver/cel/runtime/values';
@@ -41,7 +41,7 @@ export class MutatingPolicy {
   }
 
   /** Throws Suspended. */
-  match(input: EvaluationInput): ConditionMatch {
+  match(input: EvaluationInput): ConditionOutcome {
     return this.#matchConditions.match(input, this.#ignoresFailures);
   }
 

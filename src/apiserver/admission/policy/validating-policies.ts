@@ -11,7 +11,7 @@ import type { Informer } from '#apiserver/registry/informers';
 import { ConfigurationFailure, type Invocation, invocationsOf, namespaceObjectOf, VisibleObjects } from './invocations.ts';
 import { type PolicyCandidate, PolicySource } from './policy-source.ts';
 import type { Policy, PolicyBinding, ValidatingPolicySpec } from './policy-types.ts';
-import { type EnforcementAction, ValidatingPolicyMetrics } from './validating-policy-metrics.ts';
+import { type EnforcementAction, PolicyMetrics } from './policy-metrics.ts';
 import { type PublishedAnnotation, type ValidateResult, ValidatingPolicy } from './validating-policy.ts';
 
 type Evaluated = Invocation<ValidatingPolicySpec, ValidatingPolicy> & { readonly result: ValidateResult };
@@ -31,7 +31,7 @@ const codes: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 
 export class ValidatingPolicies {
   readonly #source: PolicySource<ValidatingPolicySpec, ValidatingPolicy>;
   readonly #namespaces: Informer;
-  readonly #metrics: ValidatingPolicyMetrics;
+  readonly #metrics: PolicyMetrics;
 
   /** `files`: policies besides those of the API. Throws for files that cannot be taken. */
   constructor(
@@ -39,7 +39,7 @@ export class ValidatingPolicies {
     files: ManifestFiles | undefined,
   ) {
     this.#source = new PolicySource({ kind: 'ValidatingAdmissionPolicy', compile: (spec) => new ValidatingPolicy(spec), services, files });
-    this.#metrics = new ValidatingPolicyMetrics(services.metrics);
+    this.#metrics = new PolicyMetrics(services.metrics, 'validating');
     this.#namespaces = services.informers.for({ group: '', resource: 'namespaces' });
   }
 
@@ -79,7 +79,7 @@ export class ValidatingPolicies {
 }
 
 /** Warns, publishes and denies as the bindings say. */
-function enforce(request: Attributes, results: readonly (Evaluated | ConfigurationFailure)[], metrics: ValidatingPolicyMetrics): void {
+function enforce(request: Attributes, results: readonly (Evaluated | ConfigurationFailure)[], metrics: PolicyMetrics): void {
   const denials: Denial[] = [];
   for (const found of results) {
     if (found instanceof ConfigurationFailure) denials.push(found);
@@ -90,7 +90,8 @@ function enforce(request: Attributes, results: readonly (Evaluated | Configurati
   if (first) throw denial(request, first);
 }
 
-function act(request: Attributes, { policy, binding, result }: Evaluated, metrics: ValidatingPolicyMetrics): Denial[] {
+function act(request: Attributes, { policy, binding, result }: Evaluated, metrics: PolicyMetrics): Denial[] {
+  metrics.conditions.observe(policy.metadata.name ?? '', request.operation, result.conditions);
   const denials: Denial[] = [];
   const actions = binding.spec?.validationActions ?? [];
   const name = `${policy.metadata.name} with binding ${binding.metadata.name}`;

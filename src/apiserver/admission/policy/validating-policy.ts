@@ -8,7 +8,7 @@ import {
   PolicyCompiler,
 } from '#apiserver/admission/cel/expression';
 import type { PartValue } from '#apiserver/cel/explain';
-import { MatchConditions } from '#apiserver/admission/cel/match-conditions';
+import { type ConditionOutcome, MatchConditions } from '#apiserver/admission/cel/match-conditions';
 import { maxEvaluatedMessageExpressionSizeBytes, runtimeCELCostBudget } from '#apiserver/cel/cost/limits';
 import type { ValidatingPolicySpec } from './policy-types.ts';
 
@@ -34,6 +34,7 @@ export interface ValidateResult {
   /** One for each validation, in order; or a single one if it did not come to them. */
   readonly decisions: readonly PolicyDecision[];
   readonly annotations: readonly PublishedAnnotation[];
+  readonly conditions: ConditionOutcome;
 }
 
 interface CompiledValidation {
@@ -42,8 +43,6 @@ interface CompiledValidation {
   readonly message: string;
   readonly reason: string;
 }
-
-const nothing: ValidateResult = { decisions: [], annotations: [] };
 
 export class ValidatingPolicy {
   readonly #variables: ReadonlyMap<string, CompiledExpression>;
@@ -76,14 +75,15 @@ export class ValidatingPolicy {
 
   /** Throws Suspended. */
   validate(input: EvaluationInput): ValidateResult {
-    const matches = this.#matchConditions.match(input, this.#ignoresFailures);
-    if (matches instanceof Error) return { decisions: [this.#failed(matches.message)], annotations: [] };
-    if (!matches) return nothing;
+    const conditions = this.#matchConditions.match(input, this.#ignoresFailures);
+    const failed = (error: Error): ValidateResult => ({ conditions, decisions: [this.#failed(error.message)], annotations: [] });
+    if (conditions.match instanceof Error) return failed(conditions.match);
+    if (!conditions.match) return { conditions, decisions: [], annotations: [] };
     try {
-      return { decisions: this.#decide(input), annotations: this.#annotate(input) };
+      return { conditions, decisions: this.#decide(input), annotations: this.#annotate(input) };
     } catch (error) {
       if (!(error instanceof OutOfBudget)) throw error;
-      return { decisions: [this.#failed(error.message)], annotations: [] };
+      return failed(error);
     }
   }
 
