@@ -13,9 +13,13 @@ export interface Log extends Logger {
 /** The verbosity (`--v`) from which on each request is told. */
 const requestVerbosity = 3;
 
+/** `verbosity`: of `--v`; one below 0 tells errors only. */
 export function newLog(verbosity: number): Log {
   const destination = pino.destination({ dest: 2, sync: false, minLength: 4096 });
-  const logger = pino({ level: verbosity >= 4 ? 'debug' : 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const logger = pino(
+    { level: verbosity >= 4 ? 'debug' : verbosity >= 0 ? 'info' : 'error', base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    destination,
+  );
   const timer = setInterval(() => destination.flush(), 1_000).unref();
   const describe = (context: RequestContext): object => ({
     verb: context.info.verb,

@@ -53,6 +53,8 @@ export interface TestClusterOptions {
   readonly plugins?: readonly (Contribution | ConfiguredPlugin)[] | undefined;
   /** Flags as on the command line (`--enable-admission-plugins=ServiceAccount`). Rejects for those that are wrong, with all problems. */
   readonly flags?: readonly string[] | undefined;
+  /** Log errors only: of tests that provoke what the server has to warn of. */
+  readonly quiet?: boolean | undefined;
   /** Parts of the configuration as they are, such as keys that flags would name files for. */
   readonly config?: Partial<ServerConfig> | undefined;
 }
@@ -102,7 +104,8 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const serving = options.listen ? await issueServingCertificate() : undefined;
   const config = testConfig(options, users, serving);
   const flagged = options.flags?.length ? await withFlags(config, options.flags) : config;
-  const app = await createApp({ ...flagged, ...options.config }, { plugins: options.plugins?.map(contributed) });
+  const told = options.quiet ? { ...flagged, verbosity: -1 } : flagged;
+  const app = await createApp({ ...told, ...options.config }, { plugins: options.plugins?.map(contributed) });
   try {
     const address = await app.start();
     const cluster = new RunningCluster(app, tokens, address && `https://127.0.0.1:${address.port}`, serving?.certificateAuthority);

@@ -86,6 +86,7 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   cluster = await startTestCluster({
+    quiet: true,
     objects: [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'labelled', labels: { hooked: 'yes' } } }],
   });
 });

@@ -76,7 +76,11 @@ beforeAll(async () => {
   await write('ValidatingAdmissionWebhook/a.yaml', validating);
   const resources = ['configmaps', 'subjectaccessreviews', 'validatingadmissionpolicies'];
   await write('ValidatingAdmissionPolicy/a.yaml', ...policy('names.static.k8s.io', 'bad', resources));
-  cluster = await startTestCluster({ listen: true, flags: [gate, `--admission-control-config-file=${join(folder, 'admission.yaml')}`] });
+  cluster = await startTestCluster({
+    listen: true,
+    quiet: true,
+    flags: [gate, `--admission-control-config-file=${join(folder, 'admission.yaml')}`],
+  });
   client = new HttpsClient(cluster);
 });
 afterAll(async () => {
