@@ -86,7 +86,7 @@ it("a collector that is not there is nobody's concern", async () => {
 
 it('webhooks are told the trace of the request', async () => {
   const told: unknown[] = [];
-  using webhook = await startWebhook((review, { traceparent }) => {
+  using webhook = await startWebhook((review, { headers: { traceparent } }) => {
     told.push(traceparent);
     const { uid } = review['request'] as { uid: string };
     return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, allowed: true } };

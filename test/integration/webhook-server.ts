@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { issueServingCertificate } from '#testing/serving-certificate';
+import { Authority } from '#cmd/certificates/issue';
 import type { Json } from './custom-kinds.ts';
 
 /** A webhook of a test, over HTTPS. */
@@ -11,15 +11,30 @@ export interface WebhookServer extends Disposable {
   readonly certificateAuthority: string;
 }
 
-/** Answers each review with what `answer` makes of it. */
-export async function startWebhook(answer: (review: Json, headers: IncomingHttpHeaders) => Json): Promise<WebhookServer> {
-  const { cert, key, certificateAuthority } = await issueServingCertificate();
-  const server = createServer({ cert, key }, (request, response) => {
+/** How a review came. */
+export interface Asked {
+  /** Without the query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Answers each review with what `answer` makes of it; `names`: those of its certificate. */
+export async function startWebhook(
+  answer: (review: Json, asked: Asked) => Json | Promise<Json>,
+  names: readonly string[] = ['localhost', '127.0.0.1'],
+): Promise<WebhookServer> {
+  const authority = await Authority.create('webhook-test');
+  const pair = await authority.issue({ commonName: 'webhook', names: [...names], usages: ['server'] });
+  const server = createServer(pair, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(answer(JSON.parse(Buffer.concat(chunks).toString()) as Json, request.headers)));
+      const [path = ''] = (request.url ?? '').split('?', 1);
+      const review = JSON.parse(Buffer.concat(chunks).toString()) as Json;
+      void Promise.resolve(answer(review, { path, headers: request.headers })).then((made) => {
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify(made));
+      });
     });
   });
   await new Promise<void>((resolve) => {
@@ -27,7 +42,7 @@ export async function startWebhook(answer: (review: Json, headers: IncomingHttpH
   });
   return {
     port: (server.address() as AddressInfo).port,
-    certificateAuthority,
+    certificateAuthority: authority.pair.cert,
     [Symbol.dispose]() {
       server.closeAllConnections();
       server.close();
