@@ -117,6 +117,8 @@ const bootstrapSecret = {
   stringData: { 'token-id': 'abcdef', 'token-secret': '0123456789abcdef', 'usage-bootstrap-authentication': 'true' },
 };
 
+const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
+
 /** Everybody who gets in, and how; `user` is who they are then. */
 const known = (account: string): readonly { name: string; show: Show; user: string }[] => [
   { name: 'a static token', show: bearer('static-token'), user: 'static' },
@@ -126,6 +128,7 @@ const known = (account: string): readonly { name: string; show: Show; user: stri
   { name: 'a bootstrap token', show: bearer('abcdef.0123456789abcdef'), user: 'system:bootstrap:abcdef' },
   { name: 'an ID token', show: bearer(oidcTokens.good), user: 'federated' },
   { name: 'a token of the webhook', show: bearer('hooked-token'), user: 'hooked' },
+  { name: 'the certificate of a node', show: { certificate: certificates.node }, user: 'system:node:n1' },
   { name: 'a front proxy', show: { certificate: certificates.proxy, headers: remote }, user: 'proxied' },
   { name: 'nothing', show: {}, user: 'system:anonymous' },
   { name: 'headers of a front proxy without its certificate', show: { headers: remote }, user: 'system:anonymous' },
@@ -157,26 +160,63 @@ interface AuthorizerRow {
   readonly flags: () => readonly string[];
   /** Whether the user may list config maps. */
   readonly allows: (user: string) => boolean;
-  /** Whether the user may also do so as somebody else. */
-  readonly impersonates: (user: string) => boolean;
+  /** Whether the user may also do so as somebody else, whom these resources stand for. */
+  readonly impersonates: (user: string, resources: readonly string[]) => boolean;
+  /** Whether a node may read itself. */
+  readonly knowsNodes: boolean;
 }
+
+/** Whom one can act as, and what one must be allowed to impersonate for it. */
+const impersonations: readonly { name: string; headers: Readonly<Record<string, string>>; resources: readonly string[] }[] = [
+  { name: 'a user', headers: { 'impersonate-user': 'somebody' }, resources: ['users'] },
+  {
+    name: 'a user of a group',
+    headers: { 'impersonate-user': 'somebody', 'impersonate-group': 'other' },
+    resources: ['users', 'groups'],
+  },
+  { name: 'a user with a uid', headers: { 'impersonate-user': 'somebody', 'impersonate-uid': '1' }, resources: ['users', 'uids'] },
+  {
+    name: 'a user with an attribute',
+    headers: { 'impersonate-user': 'somebody', 'impersonate-extra-scopes': 'view' },
+    resources: ['users', 'userextras'],
+  },
+  {
+    name: 'a service account',
+    headers: { 'impersonate-user': 'system:serviceaccount:default:robot' },
+    resources: ['serviceaccounts'],
+  },
+];
 
 const stranger = (user: string): boolean => user === 'system:anonymous';
 const authorizers: readonly AuthorizerRow[] = [
-  { name: 'AlwaysAllow', flags: () => ['--authorization-mode=AlwaysAllow'], allows: () => true, impersonates: () => true },
-  { name: 'AlwaysDeny', flags: () => ['--authorization-mode=AlwaysDeny'], allows: () => false, impersonates: () => false },
-  { name: 'Node', flags: () => ['--authorization-mode=Node'], allows: () => false, impersonates: () => false },
+  {
+    name: 'AlwaysAllow',
+    flags: () => ['--authorization-mode=AlwaysAllow'],
+    allows: () => true,
+    impersonates: () => true,
+    knowsNodes: true,
+  },
+  {
+    name: 'AlwaysDeny',
+    flags: () => ['--authorization-mode=AlwaysDeny'],
+    allows: () => false,
+    impersonates: () => false,
+    knowsNodes: false,
+  },
+  { name: 'Node', flags: () => ['--authorization-mode=Node'], allows: () => false, impersonates: () => false, knowsNodes: true },
   {
     name: 'RBAC',
     flags: () => ['--authorization-mode=Node,RBAC'],
     allows: (user) => !stranger(user),
-    impersonates: (user) => user === 'static',
+    impersonates: (user, resources) => user === 'static' && resources.every((resource) => resource === 'users'),
+    knowsNodes: true,
   },
   {
     name: 'ABAC',
     flags: () => ['--authorization-mode=ABAC', `--authorization-policy-file=${file('policy.jsonl')}`],
     allows: (user) => !stranger(user),
     impersonates: () => false,
+    knowsNodes: false,
   },
   {
     name: 'Webhook',
@@ -187,6 +227,7 @@ const authorizers: readonly AuthorizerRow[] = [
     ],
     allows: (user) => !stranger(user),
     impersonates: () => false,
+    knowsNodes: false,
   },
 ];
 
@@ -251,14 +292,19 @@ async function accountToken(cluster: TestCluster): Promise<string> {
   return ((await response.json()) as { status: { token: string } }).status.token;
 }
 
-describe.each(authorizers)('authorization by $name', ({ flags, allows, impersonates }) => {
+describe.each(authorizers)('authorization by $name', ({ flags, allows, impersonates, knowsNodes }) => {
   let cluster: TestCluster;
   let account: string;
   beforeAll(async () => {
     cluster = await startTestCluster({
       listen: true,
       flags: [...everyAuthenticator(), ...flags()],
-      objects: [{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot', namespace: 'default' } }, bootstrapSecret, ...rules],
+      objects: [
+        { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot', namespace: 'default' } },
+        bootstrapSecret,
+        node,
+        ...rules,
+      ],
     });
     account = await accountToken(cluster);
   });
@@ -272,11 +318,16 @@ describe.each(authorizers)('authorization by $name', ({ flags, allows, impersona
     }
   });
 
-  it('answers impersonation by what they may', async () => {
+  it.each(impersonations)('answers impersonation of $name by what they may', async ({ headers, resources }) => {
     for (const { name, show, user } of known(account)) {
-      const { status, body } = await ask(cluster, list, show, { 'impersonate-user': 'somebody' });
-      expect([name, status], body).toEqual([name, impersonates(user) ? 200 : 403]);
+      const { status, body } = await ask(cluster, list, show, headers);
+      expect([name, status], body).toEqual([name, impersonates(user, resources) ? 200 : 403]);
     }
+  });
+
+  it('answers a node that asks for itself', async () => {
+    const { status, body } = await ask(cluster, '/api/v1/nodes/n1', { certificate: certificates.node });
+    expect(status, body).toBe(knowsNodes ? 200 : 403);
   });
 
   it('refuses everybody who shows something wrong, and does not say what', async () => {
