@@ -20,6 +20,7 @@ export interface Answer {
 }
 
 export interface KubeApiserver extends AsyncDisposable {
+  readonly url: string;
   /** As an administrator. */
   fetch(path: string, options?: { readonly method?: string; readonly body?: unknown }): Promise<Answer>;
   /** As nobody in particular, with what the test sends itself. */
@@ -61,6 +62,7 @@ export async function startKubeApiserver(etcdUrl: string, flags: readonly string
     );
   }
   return {
+    url: `https://127.0.0.1:${port}`,
     fetch,
     send: (path, raw) => sendRaw(port, path, raw),
     async [Symbol.asyncDispose]() {
