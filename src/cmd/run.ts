@@ -6,8 +6,6 @@ import { type CompletedOptions, completeOptions } from './options/complete.ts';
 import type { ServerOptions } from './options/server-options.ts';
 import type { AuthenticationConfig } from './server-config.ts';
 
-const followEveryMs = 60_000;
-
 /** What whoever runs a server wants to know. */
 export interface RunListeners extends Pick<AppExtensions, 'onTrace'> {
   /** Instead of telling on standard output that it serves, and where. */
@@ -34,7 +32,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
     using _collection = collectWhenIdle();
     const { authenticationFiles, authorizationFiles, readAuthentication, readAuthorization } = completed;
     using _authentication = reloading(app, authenticationFiles, readAuthentication, app.reloadAuthentication);
-    using _trust = completed.followsAuthentication ? followingAuthentication(app, completed) : undefined;
+    using _trust = followingAuthentication(app, completed);
     using _encryption = reloading(app, completed.encryptionFiles, completed.readEncryption, app.reloadEncryption);
     using _aggregation = reloading(app, completed.aggregationFiles, completed.readAggregation, app.reloadAggregation);
     using _authorization = reloading(app, authorizationFiles, readAuthorization, app.reloadAuthorization);
@@ -95,18 +93,17 @@ function reloading<T>(
  * Who is trusted by the server that this one delegates to may change there. What cannot be had or used is told, and the old
  * stays; what has not changed is left alone.
  */
-function followingAuthentication(app: App, { config, readAuthentication }: CompletedOptions): Disposable {
+function followingAuthentication(app: App, { config, readAuthentication, watchAuthentication }: CompletedOptions): Disposable | undefined {
   let known = trustOf(config.authentication);
-  const look = async (): Promise<void> => {
+  const changed = async (): Promise<void> => {
     const next = await readAuthentication();
     if (trustOf(next) === known) return;
     app.reloadAuthentication(next);
     known = trustOf(next);
   };
-  const tell = (error: unknown): void =>
+  const failed = (error: unknown): void =>
     app.log.error({ reason: (error as Error).message }, 'what another server says of authentication could not be followed');
-  const timer = setInterval(() => void look().catch(tell), followEveryMs).unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  return watchAuthentication?.({ changed, failed });
 }
 
 function trustOf({ delegatedClientCa, requestHeader }: AuthenticationConfig): string {

@@ -102,7 +102,7 @@ export class JsonClient implements Disposable {
 
   /** Rejects with a WebhookError, also for an answer that is no JSON object. */
   async post(body: object): Promise<Readonly<Record<string, unknown>>> {
-    return objectOf(await this.deliver(JSON.stringify(body)));
+    return objectOf((await this.deliver(JSON.stringify(body))).toString('utf8'));
   }
 
   /** Sends JSON; the body of the answer. Rejects with a WebhookError after the last attempt. */
@@ -122,14 +122,48 @@ export class JsonClient implements Disposable {
   }
 
   /** One attempt; the body of a good answer. Rejects with a WebhookError, or with what `endpoint` throws. */
-  send(
+  async send(method: 'GET' | 'POST', body: string | undefined, request: JsonRequest = {}): Promise<Buffer> {
+    const response = await this.#answer(method, body, request);
+    const bytes = await this.#wholeOf(response);
+    const { statusCode: status = 0 } = response;
+    if (!isGood(response)) throw new WebhookError(`the service answered ${status}`, status === 429 || status >= 500, status, bytes);
+    return bytes;
+  }
+
+  /**
+   * GETs an answer that goes on, such as a watch: its JSON objects, one a line, until it ends. Throws a WebhookError where it fails, also
+   * when the client's time is up or the signal aborts.
+   */
+  async *follow(signal: AbortSignal): AsyncIterable<Readonly<Record<string, unknown>>> {
+    const { maxAnswerBytes = defaultAnswerBytes } = this.options;
+    const response = await this.#answer('GET', undefined, {}, signal);
+    if (!isGood(response))
+      throw new WebhookError(`the service answered ${response.statusCode}`, false, response.statusCode, await this.#wholeOf(response));
+    try {
+      let rest = '';
+      for await (const text of response.setEncoding('utf8') as AsyncIterable<string>) {
+        const lines = (rest + text).split('\n');
+        rest = lines.pop() ?? '';
+        if (rest.length > maxAnswerBytes) throw new Error(`a line has more than ${maxAnswerBytes} characters`);
+        for (const line of lines) if (line !== '') yield objectOf(line);
+      }
+    } catch (error) {
+      throw failure(error as Error);
+    } finally {
+      response.destroy();
+    }
+  }
+
+  /** The head of an answer. */
+  #answer(
     method: 'GET' | 'POST',
     body: string | undefined,
-    { path, timeoutMs = this.options.timeoutMs, headers }: JsonRequest = {},
-  ): Promise<Buffer> {
-    const { endpoint, maxAnswerBytes = defaultAnswerBytes } = this.options;
+    { path, timeoutMs = this.options.timeoutMs, headers }: JsonRequest,
+    signal?: AbortSignal,
+  ): Promise<http.IncomingMessage> {
+    const deadline = AbortSignal.timeout(timeoutMs);
     return new Promise((resolve, reject) => {
-      const place = endpoint?.();
+      const place = this.options.endpoint?.();
       const request = this.#request({
         ...this.#place,
         ...(place && { hostname: place.host, port: place.port }),
@@ -140,19 +174,20 @@ export class JsonClient implements Disposable {
           body === undefined
             ? { ...headers, ...this.#headers }
             : { ...headers, ...this.#headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
       });
-      const fail = (error: Error): void => reject(failure(error));
-      request.on('error', fail);
-      request.on('response', (response) => {
-        const status = response.statusCode ?? 0;
-        readAnswer(response, maxAnswerBytes).then((bytes) => {
-          if (status >= 200 && status <= lastGoodStatus) resolve(bytes);
-          else reject(new WebhookError(`the service answered ${status}`, status === 429 || status >= 500, status, bytes));
-        }, fail);
-      });
+      request.on('error', (error) => reject(failure(error)));
+      request.on('response', resolve);
       request.end(body);
     });
+  }
+
+  async #wholeOf(response: http.IncomingMessage): Promise<Buffer> {
+    try {
+      return await readAnswer(response, this.options.maxAnswerBytes ?? defaultAnswerBytes);
+    } catch (error) {
+      throw failure(error as Error);
+    }
   }
 
   [Symbol.dispose](): void {
@@ -162,20 +197,25 @@ export class JsonClient implements Disposable {
 
 const transientCodes = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
+function isGood({ statusCode = 0 }: http.IncomingMessage): boolean {
+  return statusCode >= 200 && statusCode <= lastGoodStatus;
+}
+
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
 }
 
 function failure(error: NodeJS.ErrnoException): WebhookError {
+  if (error instanceof WebhookError) return error;
   const isLate = isTimeout(error);
   const isTransient = isLate || transientCodes.has(error.code ?? '');
   return new WebhookError(isLate ? 'context deadline exceeded' : error.message, isTransient, 0, undefined, { cause: error });
 }
 
-function objectOf(bytes: Buffer): Readonly<Record<string, unknown>> {
+function objectOf(text: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString('utf8'));
+    value = JSON.parse(text);
   } catch {
     throw new WebhookError('the answer is no JSON', false);
   }

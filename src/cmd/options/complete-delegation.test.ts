@@ -1,7 +1,12 @@
 import { Buffer } from 'node:buffer';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Authority } from '#cmd/certificates/issue';
-import { readAuthenticationInfo } from './complete-delegation.ts';
+import { startTestCluster } from '#testing/index';
+import { authenticationInfoWatch, readAuthenticationInfo } from './complete-delegation.ts';
+import { DelegationOptions } from './delegation-options.ts';
 
 const configMap = (data?: unknown) => Buffer.from(JSON.stringify({ kind: 'ConfigMap', data }));
 
@@ -43,5 +48,49 @@ describe('what a server publishes for extension servers', () => {
     { name: 'no JSON', data: () => ({ 'requestheader-client-ca-file': pem, 'requestheader-allowed-names': 'a' }) },
   ])('is refused: $name', ({ data }) => {
     expect(() => readAuthenticationInfo(configMap(typeof data === 'function' ? data() : data))).toThrow(Error);
+  });
+});
+
+describe('a server that publishes something else', () => {
+  it('is heard of at once, also after its watch was cut, and what fails is tried again', async () => {
+    await using front = await startTestCluster({ listen: true });
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kubenest-delegation-'));
+    const kubeconfig = join(folder.path, 'front.conf');
+    await writeFile(kubeconfig, front.kubeconfig());
+    const options = new DelegationOptions();
+    options.authenticationKubeconfig = kubeconfig;
+    let calls = 0;
+    let fails = false;
+    const failures: unknown[] = [];
+    using _watch = authenticationInfoWatch(options)?.({
+      async changed() {
+        calls += 1;
+        if (fails) throw new Error('not now');
+      },
+      failed: (error) => failures.push(error),
+    });
+    await expect.poll(() => calls).toBe(1);
+    const change = async (value: string): Promise<number> => {
+      const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
+      const headers = { 'content-type': 'application/merge-patch+json' };
+      return (await front.fetch(path, { method: 'PATCH', headers, body: { data: { note: value } } })).status;
+    };
+    expect(await change('a')).toBe(200);
+    await expect.poll(() => calls, { timeout: 1_000 }).toBe(2);
+    fails = true;
+    await change('b');
+    await expect.poll(() => failures).toEqual([expect.objectContaining({ message: 'not now' })]);
+    fails = false;
+    // The watch has begun anew.
+    await expect.poll(() => calls, { timeout: 5_000 }).toBe(4);
+    await change('c');
+    await expect.poll(() => calls).toBe(5);
+  });
+
+  it.each([
+    { name: 'where there is none', change: {} },
+    { name: 'where it is not to be looked for', change: { authenticationKubeconfig: 'x', authenticationSkipLookup: true } },
+  ])('is not watched $name', ({ change }) => {
+    expect(authenticationInfoWatch(Object.assign(new DelegationOptions(), change))).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import { setTimeout } from 'node:timers/promises';
 import { parseJson } from '#apimachinery/runtime/json';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { JsonClient } from '#apiserver/webhook/json-client';
@@ -11,7 +12,13 @@ import type { DelegationOptions } from './delegation-options.ts';
 /** Upstream: server/options (NewDelegatingAuthenticationOptions, NewDelegatingAuthorizationOptions). */
 const timeoutMs = 10_000;
 const cacheTtlMs = 10_000;
-const authenticationInfoPath = 'api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
+const authenticationInfoList = 'api/v1/namespaces/kube-system/configmaps';
+const authenticationInfoName = 'extension-apiserver-authentication';
+const authenticationInfoPath = `${authenticationInfoList}/${authenticationInfoName}`;
+/** A watch that hears nothing is begun anew: its connection may be dead. */
+const watchSeconds = 300;
+const rewatchMs = 1_000;
+const authenticationInfoQuery = `watch=true&fieldSelector=metadata.name%3D${authenticationInfoName}&timeoutSeconds=${watchSeconds}`;
 
 /** Tokens that nobody here knows are shown to the other server; undefined if there is none. */
 export async function delegatedTokens({ authenticationKubeconfig: file }: DelegationOptions): Promise<TokenWebhookConfig | undefined> {
@@ -61,6 +68,48 @@ export async function lookUpAuthenticationInfo(options: DelegationOptions): Prom
   }
 }
 
+/** What is told of what another server publishes. */
+export interface AuthenticationInfoListener {
+  /** It may have changed. What this rejects with goes to `failed`, and it is called again. */
+  changed(): Promise<void>;
+  /** It could not be followed, for now. */
+  failed(error: unknown): void;
+}
+
+/**
+ * Watches what the other server publishes, as far as it is to be looked for, until it is disposed of; undefined where it is not.
+ * The listener is called for the first time when the watch has begun, and again when it has begun anew.
+ * Upstream: apiserver/pkg/server/dynamiccertificates/configmap_cafile_content.go.
+ */
+export function authenticationInfoWatch(options: DelegationOptions): ((listener: AuthenticationInfoListener) => Disposable) | undefined {
+  const { authenticationKubeconfig: file, authenticationSkipLookup } = options;
+  if (file === '' || authenticationSkipLookup) return undefined;
+  return (listener) => {
+    const ending = new AbortController();
+    void watchAuthenticationInfo(file, listener, ending.signal);
+    return { [Symbol.dispose]: () => ending.abort() };
+  };
+}
+
+/** The file is read for each watch: tokens in it change. */
+async function watchAuthenticationInfo(file: string, listener: AuthenticationInfoListener, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      using client = new JsonClient(below(await readKubeconfig(file), authenticationInfoList, authenticationInfoQuery), {
+        timeoutMs: watchSeconds * 1_000 + timeoutMs,
+        retryMs: 0,
+      });
+      for await (const { type, object } of client.follow(signal)) {
+        if (type === 'ERROR') throw new Error(isJsonObject(object) ? String(object['message']) : 'the watch failed');
+        await listener.changed();
+      }
+    } catch (error) {
+      if (!signal.aborted) listener.failed(error);
+    }
+    await setTimeout(rewatchMs, undefined, { signal, ref: false }).catch(() => {});
+  }
+}
+
 /** Throws for what cannot be used. Upstream: apiserver/pkg/authentication/request/headerrequest/requestheader_controller.go. */
 export function readAuthenticationInfo(configMap: Buffer): ClusterAuthenticationInfo {
   const { data } = parseJson(configMap).value as { readonly data?: unknown };
@@ -96,8 +145,9 @@ export function readAuthenticationInfo(configMap: Buffer): ClusterAuthentication
 }
 
 /** Of the same server, another address. */
-function below(connection: ServiceConnection, path: string): ServiceConnection {
+function below(connection: ServiceConnection, path: string, query = ''): ServiceConnection {
   const url = new URL(connection.url);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/${path}`;
+  url.search = query;
   return { ...connection, url };
 }

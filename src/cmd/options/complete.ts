@@ -33,6 +33,7 @@ import { metricsOf } from './complete-metrics.ts';
 import { parseTracingConfiguration } from '#cmd/config/tracing-configuration';
 import { auditOf } from './complete-audit.ts';
 import { authenticationOf, readBundle } from './complete-authentication.ts';
+import { authenticationInfoWatch } from './complete-delegation.ts';
 import { authorizersOf } from './complete-authorization.ts';
 import type { PodOptions } from './pod-options.ts';
 import { DefaultTolerationSecondsConfiguration } from '#plugins/admission/default-toleration-seconds';
@@ -59,8 +60,8 @@ export interface CompletedOptions {
   /** The same of who is let in, */
   readonly authenticationFiles: readonly string[];
   readAuthentication(): Promise<AuthenticationConfig>;
-  /** Whether it is to be read again now and then, since another server has a say in it; */
-  readonly followsAuthentication: boolean;
+  /** Watches what another server has to say in it; undefined where none has a say; */
+  readonly watchAuthentication: ReturnType<typeof authenticationInfoWatch>;
   /** of what is encrypted, */
   readonly encryptionFiles: readonly string[];
   readEncryption(): Promise<EncryptionRule[]>;
@@ -209,7 +210,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     readTls: () => readTls(serving, files),
     authenticationFiles: [authentication.authenticationConfig].filter(Boolean),
     readAuthentication: () => readAuthentication(tls.clientCa),
-    followsAuthentication: options.delegation.authenticationKubeconfig !== '' && !options.delegation.authenticationSkipLookup,
+    watchAuthentication: authenticationInfoWatch(options.delegation),
     encryptionFiles: options.storage.encryptionProviderConfigAutomaticReload ? [options.storage.encryptionProviderConfig] : [],
     readEncryption: async () => (await readEncryption()) ?? [],
     authorizationFiles: [options.authorization.authorizationConfig].filter(Boolean),
