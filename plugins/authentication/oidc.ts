@@ -61,7 +61,7 @@ export class Oidc implements TokenAuthenticator {
       discoveryUrl: discoveryUrl ?? discoveryUrlOf(issuer),
       certificateAuthority,
       dial: options.dial,
-      now: this.#now,
+      ...(options.now && { now: options.now }),
     });
     this.#algorithms = new Set(options.signingAlgorithms);
     const claim = options.groups?.claim;

@@ -36,7 +36,7 @@ export class RemoteKeys {
   readonly #now: () => number;
 
   constructor(private readonly options: RemoteKeysOptions) {
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   /** Those that a token's key id can mean: of that name, or all for a token that names none. Rejects where none could ever be read. */

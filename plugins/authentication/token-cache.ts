@@ -34,7 +34,7 @@ export class TokenCache implements TokenAuthenticator {
     readonly options: TokenCacheOptions,
   ) {
     this.name = tokens.name;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   authenticateToken(token: string, request: TokenRequest): UserInfo | undefined | Promise<UserInfo | undefined> {

@@ -49,7 +49,7 @@ export class WebhookAuthorizer implements Authorizer {
     private readonly options: WebhookAuthorizerOptions,
   ) {
     this.name = options.name;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   async authorize(attributes: AuthorizationAttributes): Promise<AuthorizationResult> {

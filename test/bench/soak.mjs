@@ -69,7 +69,7 @@ function ask(path, method = 'GET', body = undefined, through = agent) {
       response.on('end', () => answer({ status: response.statusCode, text: received })).on('error', reject);
     },
   );
-  request.on('error', reject).end(text);
+  request.on('error', (cause) => reject(new Error(`${method} ${path} failed`, { cause }))).end(text);
   return promise;
 }
 
@@ -80,6 +80,8 @@ async function start() {
     ['serve', `--data-dir=${folder}/data`, `--secure-port=${port}`, `--token-auth-file=${folder}/tokens.csv`],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
+  process.on('exit', () => server.kill('SIGKILL'));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
   await Promise.race([once(server.stdout, 'data'), once(server, 'exit')]);
   server.stdout.resume();
   if (server.exitCode !== null) throw new Error(`the server ended with exit code ${server.exitCode}`);
@@ -189,7 +191,8 @@ class Load {
 
   /** Some end in the middle of things, the others with the rest. */
   async #forAWhile(connection, end) {
-    const closed = once(connection, 'close');
+    // Not `once`, which rejects for an error: a request that ends before its answer has one.
+    const closed = new Promise((resolve) => connection.once('close', resolve));
     const timer = setTimeout(end, 1_000 + Math.random() * 20_000);
     this.#watches.add(end);
     await closed;

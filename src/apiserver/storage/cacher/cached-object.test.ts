@@ -4,6 +4,24 @@ import { CachedObject } from './cached-object.ts';
 
 const reader = { parse: () => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }), fields: () => ({}) };
 
+let parses = 0;
+const counting = {
+  parse: (bytes: Buffer) => {
+    parses += 1;
+    return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: bytes.toString('utf8', 0, 8) } };
+  },
+  fields: () => ({}),
+};
+const cached = (bytes: number): CachedObject => new CachedObject('/r/a', 1, 1, Buffer.alloc(bytes, 'x'), counting);
+
+/** How often the objects are parsed when each is asked for once more, the newest first. */
+function parsesAgain(objects: readonly CachedObject[]): number {
+  const before = parses;
+  // Each that is parsed anew takes the place of an older one, of which none is asked for later.
+  for (const each of objects.toReversed()) void each.object;
+  return parses - before;
+}
+
 describe('CachedObject', () => {
   const json = '{"metadata":{"name":"a","resourceVersion":"1"}}';
   const sources: [string, Buffer][] = [
@@ -20,5 +38,35 @@ describe('CachedObject', () => {
   it('takes bytes of their own as they are', () => {
     const bytes = Buffer.alloc(100);
     expect(new CachedObject('/a', 1, 1, bytes, reader).bytes).toBe(bytes);
+  });
+
+  it.each([
+    { name: 'small objects', count: 2_047, bytes: 100 },
+    { name: 'as many large objects as fit into 16 MiB', count: 16, bytes: 1_048_576 },
+    { name: 'an object that is larger than all may be', count: 1, bytes: 20_000_000 },
+  ])('parses $name once', ({ count, bytes }) => {
+    const objects = Array.from({ length: count }, () => cached(bytes));
+    for (const each of objects) void each.object;
+    expect(parsesAgain(objects)).toBe(0);
+  });
+
+  it.each([
+    { name: 'small objects', count: 3_000, bytes: 100, kept: 2_047 },
+    { name: 'large objects', count: 30, bytes: 1_048_576, kept: 16 },
+  ])('forgets the oldest of many $name', ({ count, bytes, kept }) => {
+    const objects = Array.from({ length: count }, () => cached(bytes));
+    for (const each of objects) void each.object;
+    expect(parsesAgain(objects.slice(-kept))).toBe(0);
+    expect(parsesAgain(objects.slice(0, count - kept))).toBe(count - kept);
+  });
+
+  it('parses again what it was told to forget, and leaves the others', () => {
+    const objects = Array.from({ length: 100 }, () => cached(100));
+    for (const each of objects) void each.object;
+    for (const each of objects.slice(0, 50)) {
+      each.forget();
+      each.forget();
+    }
+    expect(parsesAgain(objects)).toBe(50);
   });
 });

@@ -11,10 +11,23 @@ export interface ObjectReader {
   fields(object: KubeObject): Readonly<Record<string, string>>;
 }
 
-/** So many parsed objects stay in memory, of all resources together; the others are parsed again when they are needed. */
+/** So many parsed objects stay in memory, and of so many bytes, of all resources together; the others are parsed again when they are needed. */
 const parsedObjects = 2048;
-const parsedRing: (CachedObject | undefined)[] = new Array<CachedObject | undefined>(parsedObjects).fill(undefined);
-let parsedNext = 0;
+const parsedBytes = 16 * 1024 * 1024;
+
+interface Parsed {
+  readonly object: KubeObject;
+  /** Where in the ring its owner stands. */
+  readonly slot: number;
+}
+
+/** Who has a parsed object, in the order in which they came: from `oldest` to `next`, with gaps where some have forgotten it. */
+const ring = {
+  owners: new Array<CachedObject | undefined>(parsedObjects).fill(undefined),
+  oldest: 0,
+  next: 0,
+  bytes: 0,
+};
 
 const noLabels: Readonly<Record<string, string>> = Object.freeze(Object.create(null) as Record<string, string>);
 
@@ -27,7 +40,7 @@ export class CachedObject {
   readonly #reader: ObjectReader;
   /** Why the stored record cannot be used (it cannot be decrypted, say). Then reading anything else throws it. */
   readonly failure: Error | undefined;
-  #parsed: KubeObject | undefined = undefined;
+  #parsed: Parsed | undefined = undefined;
   #labels: Readonly<Record<string, string>> | undefined = undefined;
   #fields: Readonly<Record<string, string>> | undefined = undefined;
   /** Variants and their bytes in turn: there are few. */
@@ -54,14 +67,26 @@ export class CachedObject {
 
   /** Parsed from the bytes. Shared: it must not be changed. */
   get object(): KubeObject {
-    if (this.#parsed) return this.#parsed;
+    if (this.#parsed) return this.#parsed.object;
     const object = this.#reader.parse(this.bytes);
-    const evicted = parsedRing[parsedNext];
-    if (evicted) evicted.#parsed = undefined;
-    parsedRing[parsedNext] = this;
-    parsedNext = (parsedNext + 1) % parsedObjects;
-    this.#parsed = object;
+    this.#parsed = { object, slot: ring.next };
+    ring.owners[ring.next] = this;
+    ring.next = (ring.next + 1) % parsedObjects;
+    ring.bytes += this.size;
+    // One place stays free, by which a full ring differs from an empty one; the newest stays, however large it is.
+    while (ring.next === ring.oldest || (ring.bytes > parsedBytes && ring.owners[ring.oldest] !== this)) {
+      ring.owners[ring.oldest]?.forget();
+      ring.oldest = (ring.oldest + 1) % parsedObjects;
+    }
     return object;
+  }
+
+  /** Lets go of the parsed form; who asks for it again parses it again. */
+  forget(): void {
+    if (!this.#parsed) return;
+    ring.owners[this.#parsed.slot] = undefined;
+    ring.bytes -= this.size;
+    this.#parsed = undefined;
   }
 
   get labels(): Readonly<Record<string, string>> {

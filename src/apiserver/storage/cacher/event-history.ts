@@ -90,8 +90,11 @@ export class EventHistory {
     this.#start = 0;
   }
 
+  /** What was before its event, nobody is shown any more. */
   #dropOldest(): void {
-    this.#completeAfter = this.at(0).revision;
+    const { revision, previous } = this.at(0);
+    this.#completeAfter = revision;
+    previous?.forget();
     this.#events[this.#start] = undefined;
     this.#start = (this.#start + 1) % this.#events.length;
     this.#size--;
