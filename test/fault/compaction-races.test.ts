@@ -1,0 +1,142 @@
+/**
+ * The past is compacted every 100 ms while keys are made, changed and deleted, and watches begin everywhere around the present: who is not told
+ * that the past is gone misses nothing, deletions least of all, and sees nothing early. etcd has had each of these wrong once (see
+ * docs/reliability.md).
+ */
+import { Buffer } from 'node:buffer';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { CompactedError } from '#apiserver/storage/errors';
+import type { Revision, Storage } from '#apiserver/storage/storage';
+import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
+import { EtcdStorage } from '#plugins/storage/etcd/etcd-storage';
+import { RedisStorage } from '#plugins/storage/redis/redis-storage';
+import { etcd, noEtcd, startEtcd } from '../servers/etcd-server.ts';
+import { noRedis, redisServer, startRedis } from '../servers/redis-server.ts';
+import { random } from './random.ts';
+
+const writes = 600;
+const widest = 100;
+
+interface Opened extends AsyncDisposable {
+  readonly storage: Storage;
+}
+
+async function openEmbedded(): Promise<Opened> {
+  const folder = mkdtempSync(join(tmpdir(), 'compaction-races-'));
+  const storage = await EmbeddedStorage.open({ file: join(folder, 'store.db'), compactionIntervalMs: 0 });
+  return {
+    storage,
+    async [Symbol.asyncDispose]() {
+      await storage.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** A store in a server of the test's own. */
+async function openOn<Server extends AsyncDisposable>(server: Server, open: (server: Server) => Promise<Storage>): Promise<Opened> {
+  const storage = await open(server);
+  return {
+    storage,
+    async [Symbol.asyncDispose]() {
+      await storage.close();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What a watch from a revision saw, in order; it ends when all was written, or when its past is gone. */
+interface Seen {
+  readonly from: Revision;
+  readonly events: string[];
+  isCompacted: boolean;
+}
+
+async function watch(storage: Storage, seen: Seen, signal: AbortSignal): Promise<void> {
+  try {
+    for await (const { type, key, revision } of storage.watch('/r/', seen.from, signal))
+      if (type !== 'PROGRESS') seen.events.push(`${revision} ${type} ${key}`);
+  } catch (error) {
+    expect(error).toBeInstanceOf(CompactedError);
+    seen.isCompacted = true;
+  }
+}
+
+for (const { name, absent, open } of [
+  { name: 'the embedded store', absent: undefined, open: openEmbedded },
+  {
+    name: 'redis',
+    absent: redisServer === undefined ? noRedis : undefined,
+    open: async () => openOn(await startRedis(), ({ url }) => RedisStorage.open({ url, compactionIntervalMs: 0 })),
+  },
+  {
+    name: 'etcd',
+    absent: etcd === undefined ? noEtcd : undefined,
+    open: async () => openOn(await startEtcd(), ({ url }) => EtcdStorage.open({ servers: [url], compactionIntervalMs: 0 })),
+  },
+]) {
+  it(`compaction of ${name} every 100 ms hides nothing from watches that begin around it`, { timeout: 120_000 }, async ({ skip }) => {
+    if (absent) return skip(absent);
+    await using opened = await open();
+    const { storage } = opened;
+    const seed = Date.now() % 2 ** 31;
+    const next = random(seed);
+    const log: string[] = [];
+    const revisions: Revision[] = [];
+    const present = new Map<string, Revision>();
+    const watches: Seen[] = [];
+    const watching: Promise<void>[] = [];
+    const end = new AbortController();
+    let isOver = false;
+    const compacting = (async () => {
+      for (; !isOver; await sleep(100)) {
+        const revision = await storage.currentRevision();
+        revisions.push(revision);
+        await storage.compact(Math.max(1, revision - next(5)));
+      }
+    })();
+    for (let i = 0; i < writes; i++) {
+      const key = `/r/${next(20)}`;
+      const at = present.get(key);
+      const bytes = (): Buffer => Buffer.from(String(i));
+      if (at !== undefined && next(2) === 0) {
+        const { revision } = await storage.delete(key, at);
+        log.push(`${revision} DELETE ${key}`);
+        present.delete(key);
+      } else {
+        const { revision } = at === undefined ? await storage.create(key, bytes) : await storage.update(key, at, bytes);
+        log.push(`${revision} PUT ${key}`);
+        present.set(key, revision);
+      }
+      if (next(4) !== 0) continue;
+      const seen: Seen = { from: Math.max(1, revisionOf(log.at(-1)!) + next(2 * widest) - widest), events: [], isCompacted: false };
+      watches.push(seen);
+      watching.push(watch(storage, seen, end.signal));
+      await sleep(next(10));
+    }
+    isOver = true;
+    await compacting;
+    const complete = (seen: Seen): readonly string[] => log.filter((event) => revisionOf(event) > seen.from);
+    for (const began = performance.now(); performance.now() - began < 20_000; await sleep(20))
+      if (watches.every((seen) => seen.isCompacted || seen.events.length >= complete(seen).length)) break;
+    end.abort();
+    await Promise.all(watching);
+    for (const seen of watches) {
+      const wanted = complete(seen);
+      expect(seen.events, `seed ${seed}, from ${seen.from}`).toEqual(seen.isCompacted ? wanted.slice(0, seen.events.length) : wanted);
+    }
+    expect(watches.filter(({ isCompacted }) => !isCompacted).length).toBeGreaterThan(20);
+    expect(watches.some(({ isCompacted }) => isCompacted)).toBe(true);
+    expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
+    const { records } = await storage.list('/r/');
+    expect(records.map(({ key, revision }) => [key, revision])).toEqual([...present].sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+function revisionOf(event: string): Revision {
+  return Number(event.slice(0, event.indexOf(' ')));
+}

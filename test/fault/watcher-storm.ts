@@ -1,0 +1,163 @@
+/**
+ * Very many watchers lose their server at once and come back at once, without jitter, over HTTP/2 connections of 100 streams each, while
+ * another client goes on reading. Nobody may miss an event, and the server must not fall over.
+ *
+ *     node --conditions=kubenest-source --experimental-transform-types test/fault/watcher-storm.ts [watchers] [kills]
+ *
+ * bin/kubenest must be built.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import http2 from 'node:http2';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Kubenest } from '../servers/kubenest.ts';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+const streamsOfConnection = 100;
+const patienceMs = 120_000;
+
+export interface StormResult {
+  /** What went wrong, each as a sentence. */
+  readonly violations: readonly string[];
+  /** For each kill: from the start of the server until every watcher had the first event after it, in milliseconds. */
+  readonly recoveryMs: readonly number[];
+  /** The 99th percentile of a GET of another client while they came back, in milliseconds. */
+  readonly getP99Ms: number;
+  /** With all watchers there, and before any came. */
+  readonly megabytes: number;
+  readonly megabytesBefore: number;
+}
+
+/** A watcher that goes on from the last event that it has seen. */
+class StormWatcher {
+  seen: number;
+  readonly violations: string[] = [];
+
+  constructor(from: number) {
+    this.seen = from;
+  }
+
+  /** Resolves when the watch ends. */
+  watch(session: http2.ClientHttp2Session): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const path = `${configMaps}?watch=1&fieldSelector=metadata.name%3Dtold&resourceVersion=${this.seen}`;
+    const stream = session.request({ ':path': path, authorization: 'Bearer admin-token' });
+    let text = '';
+    stream.setEncoding('utf8').on('data', (data: string) => {
+      const lines = (text + data).split('\n');
+      text = lines.pop()!;
+      for (const line of lines) this.#see(JSON.parse(line) as Shown);
+    });
+    stream.on('error', () => {}).on('close', resolve);
+    return promise;
+  }
+
+  /** Each event tells which version was before it. */
+  #see({ type, object }: Shown): void {
+    if (type === 'ERROR') {
+      // After a start the history is gone: as informers do, it is listed again, and what is there is what was missed.
+      this.seen = 0;
+      return;
+    }
+    const revision = Number(object.metadata.resourceVersion);
+    const before = Number(object.data?.before ?? 0);
+    if (revision <= this.seen) this.violations.push(`${revision} came after ${this.seen}`);
+    if (this.seen > 0 && before > this.seen) this.violations.push(`${revision} came after ${this.seen}, and ${before} is missing`);
+    this.seen = revision;
+  }
+}
+
+interface Shown {
+  readonly type: string;
+  readonly object: { readonly metadata: { readonly resourceVersion: string }; readonly data?: { readonly before: string } };
+}
+
+/** Some watchers that share a connection, and make a new one when it breaks. */
+async function keepWatching(url: string, watchers: readonly StormWatcher[], signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const session = http2.connect(url, { rejectUnauthorized: false });
+    session.on('error', () => {});
+    const end = (): void => session.destroy();
+    signal.addEventListener('abort', end);
+    await Promise.all(
+      watchers.map(async (watcher) => {
+        while (!session.closed && !session.destroyed) await watcher.watch(session);
+      }),
+    );
+    signal.removeEventListener('abort', end);
+    session.destroy();
+    await sleep(20);
+  }
+}
+
+function megabytesOf({ pid }: Kubenest): number {
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024);
+}
+
+export async function runWatcherStorm(count: number, kills: number): Promise<StormResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'watcher-storm-'));
+  await using server = await Kubenest.start(folder);
+  const end = new AbortController();
+  const megabytesBefore = megabytesOf(server);
+  let last = 0;
+  const tell = async (): Promise<void> => {
+    const body = { metadata: { name: 'told' }, data: { before: String(last) } };
+    const { status, body: answer } = await server.fetch(last === 0 ? configMaps : `${configMaps}/told`, {
+      method: last === 0 ? 'POST' : 'PUT',
+      body,
+    });
+    if (status >= 300) throw new Error(`a write was answered with ${status}`);
+    last = Number((answer as Shown['object']).metadata.resourceVersion);
+  };
+  await tell();
+  const watchers = Array.from({ length: count }, () => new StormWatcher(last));
+  const keeping: Promise<void>[] = [];
+  for (let i = 0; i < count; i += streamsOfConnection)
+    keeping.push(keepWatching(server.url, watchers.slice(i, i + streamsOfConnection), end.signal));
+  const reached = async (): Promise<void> => {
+    for (const began = performance.now(); watchers.some(({ seen }) => seen < last); await sleep(20))
+      if (performance.now() - began > patienceMs)
+        throw new Error(`${watchers.filter(({ seen }) => seen < last).length} of ${count} watchers have not come back in two minutes`);
+  };
+  await tell();
+  await reached();
+  const megabytes = megabytesOf(server);
+  const recoveryMs: number[] = [];
+  const gets: number[] = [];
+  for (let kill = 0; kill < kills; kill++) {
+    await server.kill('SIGKILL');
+    const began = performance.now();
+    await server.restart();
+    let isBack = false;
+    const reading = (async () => {
+      for (; !isBack; await sleep(20)) {
+        const at = performance.now();
+        await server.fetch('/api/v1/namespaces/default');
+        gets.push(performance.now() - at);
+      }
+    })();
+    await tell();
+    await reached();
+    recoveryMs.push(Math.round(performance.now() - began));
+    isBack = true;
+    await reading;
+    await tell();
+    await reached();
+  }
+  end.abort();
+  await Promise.all(keeping);
+  rmSync(folder, { recursive: true });
+  const violations = watchers.flatMap((watcher) => watcher.violations);
+  const sorted = gets.sort((a, b) => a - b);
+  return { violations, recoveryMs, getP99Ms: Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0), megabytes, megabytesBefore };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [count = '10000', kills = '3'] = process.argv.slice(2);
+  const { violations, ...figures } = await runWatcherStorm(Number(count), Number(kills));
+  process.stdout.write(`${count} watchers: ${JSON.stringify(figures)}\n${violations.length} violations\n`);
+  for (const violation of violations.slice(0, 20)) process.stdout.write(`${violation}\n`);
+  process.exitCode = violations.length > 0 ? 1 : 0;
+}
