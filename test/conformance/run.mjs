@@ -1,5 +1,5 @@
 // Plays the recorded scenarios of ../shared/conformance against bin/kubenest and holds the share of equal answers of each
-// area against threshold.json. The differences that are known, with their reasons, are in known.md.
+// area against threshold.json, then the recorded rejections and defaults of ../shared/facts. The differences that are known, with their reasons, are in known.md.
 //   node test/conformance/run.mjs [--only AREA]… [-- OPTIONS OF conform.mjs]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -55,6 +55,7 @@ try {
   );
   await once(check, 'exit');
   results = JSON.parse(readFileSync(report, 'utf8')).totals.areas;
+  if (!values.only) await playFacts(`https://127.0.0.1:${port}`);
 } finally {
   server.kill('SIGTERM');
   if (server.exitCode === null) await once(server, 'exit');
@@ -68,6 +69,14 @@ for (const area of areas) {
   hold(area, results[area]);
 }
 if (!values.only) hold('all', total);
+
+/** The recorded rejections and defaults of every kind. */
+async function playFacts(url) {
+  const facts = spawn(process.execPath, [join(root, 'test/conformance/validation-facts.mjs'), '--server', url], { stdio: 'inherit' });
+  const [code] = await once(facts, 'exit');
+  console.log(`${code === 0 ? 'ok  ' : 'FAIL'} facts: recorded rejections and defaults`);
+  if (code !== 0) process.exitCode = 1;
+}
 
 function hold(name, { passed, failed }) {
   const share = (100 * passed) / (passed + failed);

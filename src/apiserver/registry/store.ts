@@ -165,7 +165,9 @@ export class Store {
 
   async create(request: WriteRequest, object: KubeObject): Promise<Stored> {
     const { metadata } = object;
-    if (parseVersion(metadata.resourceVersion) !== 0n) throw new Error('resourceVersion should not be set on objects to be created');
+    // Upstream's storage looks at it, which a dry run does not reach.
+    if (parseVersion(metadata.resourceVersion) !== 0n && !request.dryRun)
+      throw new Error('resourceVersion should not be set on objects to be created');
     delete metadata.resourceVersion;
     const generate = !metadata.name && metadata.generateName;
     this.#beginCreate(request, object);
@@ -276,7 +278,7 @@ export class Store {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (!record) {
         if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
-        if (options.uid) throw this.#uidConflict(key, name, options.uid, '');
+        if (options.uid) throw this.#uidConflict(request, key, name, options.uid, '');
         try {
           return await this.create(request, await produce(undefined));
         } catch (error) {
@@ -291,7 +293,7 @@ export class Store {
       const existing = this.parse(bytes);
       await betweenSteps(size);
       if (options.uid !== undefined && options.uid !== existing.metadata.uid)
-        throw this.#uidConflict(key, name, options.uid, existing.metadata.uid ?? '');
+        throw this.#uidConflict(request, key, name, options.uid, existing.metadata.uid ?? '');
       const object = await produce(existing);
       await betweenSteps(size);
       this.#checkResourceVersion(object, String(revision), name);
@@ -357,12 +359,13 @@ export class Store {
     }
   }
 
-  #uidConflict(key: string, name: string, expected: string, actual: string): Error {
+  /** Of a dry run, upstream names the key as it is above its storage. */
+  #uidConflict({ dryRun }: WriteRequest, key: string, name: string, expected: string, actual: string): Error {
     const detail = `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${actual}`;
     return newConflict(
       this.groupResource,
       name,
-      `StorageError: invalid object, Code: 4, Key: /registry${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
+      `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
     );
   }
 

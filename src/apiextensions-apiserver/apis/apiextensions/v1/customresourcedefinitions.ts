@@ -17,11 +17,11 @@ function addStoredVersion({ spec, status }: CustomResourceDefinition): void {
   status.storedVersions = [...(status.storedVersions ?? []), storage];
 }
 
-/** Beside what any name must be. */
+/** Beside what any name must be; that there is one is asked elsewhere. */
 function nameErrors(definition: CustomResourceDefinition): FieldError[] {
   const name = definition.metadata.name ?? '';
   const { names, group } = definition.spec ?? {};
-  return name === `${names?.plural ?? ''}.${group ?? ''}`
+  return name === '' || name === `${names?.plural ?? ''}.${group ?? ''}`
     ? []
     : [invalid(fieldPath('metadata', 'name'), name, 'must be spec.names.plural+"."+spec.group')];
 }

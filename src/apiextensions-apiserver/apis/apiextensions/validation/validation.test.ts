@@ -64,6 +64,11 @@ describe('validateDefinition', () => {
       ['spec.versions: Invalid value', 'must contain unique version names'],
     ],
     [
+      'storage versions of one name',
+      { versions: [version({ type: 'object' }), version({ type: 'object' })] },
+      ['status.storedVersions: Invalid value: ["v1"]: must have the storage version v1'],
+    ],
+    [
       'no version for storage',
       { versions: [version({ type: 'object' }, { storage: false })] },
       ['spec.versions: Invalid value', 'must have exactly one version marked as storage version'],

@@ -57,8 +57,9 @@ function validateStoredVersions({ spec, status }: CustomResourceDefinition): Fie
   const stored = status?.storedVersions ?? [];
   const versions = spec?.versions ?? [];
   if (stored.length === 0) return [invalid(path, status?.storedVersions ?? null, 'must have at least one stored version')];
+  // Upstream strikes out each stored version that it finds: of versions with one name, the second does not find it.
   const errors = versions
-    .filter(({ storage, name = '' }) => storage && !stored.includes(name))
+    .filter(({ storage, name = '' }, i) => storage && (!stored.includes(name) || versions.findIndex((other) => other.name === name) < i))
     .map(({ name }) => invalid(path, stored, `must have the storage version ${name}`));
   for (const [i, version] of stored.entries()) {
     if (versions.some(({ name }) => name === version)) continue;
