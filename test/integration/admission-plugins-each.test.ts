@@ -7,7 +7,6 @@ import * as x509 from '@peculiar/x509';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { startTestCluster, type TestCluster } from '#testing/index';
-import type { Json } from './custom-kinds.ts';
 import { HttpsClient } from './https-client.ts';
 import { startWebhook, type WebhookServer } from './webhook-server.ts';
 
