@@ -208,6 +208,8 @@ export class FlowController {
       level.current = seats[i] as number;
       level.queues.limit = level.current;
     }
+    const now = this.now();
+    for (const { queues, current, nominal } of levels) queues.usage.measureBy(current, nominal, now);
   }
 }
 

@@ -1,10 +1,13 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/server/metrics/series-histogram';
 import type { Classification, FlowController } from './flow-controller.ts';
+import { type LevelUsage, usageBuckets } from './level-usage.ts';
 import type { Rejection } from './queue-set.ts';
+import { TimingRatioHistogram } from './timing-ratio-histogram.ts';
 
 /** Upstream: apiserver/pkg/util/flowcontrol/metrics/metrics.go. */
 const durationBuckets = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
+const readVersusWriteBuckets = [0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
 const seatBuckets = [1, 2, 4, 8, 16, 32, 64, 100];
 
 interface Refusals {
@@ -17,6 +20,14 @@ const noRefusals: Refusals = { rejected: 0, timedOut: 0, cancelled: 0 };
 interface FlowLabels {
   readonly priority_level: string;
   readonly flow_schema: string;
+}
+
+function newKinds(): Readonly<Record<'readOnly' | 'mutating', TimingRatioHistogram>> {
+  const now = performance.now();
+  return {
+    readOnly: new TimingRatioHistogram(readVersusWriteBuckets, now),
+    mutating: new TimingRatioHistogram(readVersusWriteBuckets, now),
+  };
 }
 
 /** What is counted of the requests of one flow schema. */
@@ -55,6 +66,8 @@ export class FlowMetrics {
   readonly #all = new Map<string, FlowSeries>();
   readonly #refusals = new Map<string, Refusals>();
   readonly #rejected: Counter;
+  /** Of the whole server, by what requests do. */
+  readonly readVersusWrite = { executing: newKinds(), waiting: newKinds() };
   readonly #wait: Histogram;
 
   constructor(registry: Registry, controller: FlowController) {
@@ -149,6 +162,7 @@ export class FlowMetrics {
     );
     gauge('target_seats', 'Seat allocation targets', (level) => demand(level)?.target ?? 0);
     gauge('current_r', 'R(time of last change)', ({ queues }) => queues.currentR);
+    this.#registerUsage(registry, controller);
     new Gauge({
       name: 'apiserver_flowcontrol_seat_fair_frac',
       help: "Fair fraction of server's concurrency to allocate to each priority level that can use it",
@@ -157,6 +171,60 @@ export class FlowMetrics {
         this.set(controller.fairFraction);
       },
     });
+  }
+
+  /** Fractions over time. */
+  #registerUsage(registry: Registry, controller: FlowController): void {
+    const histogram = (
+      name: string,
+      help: string,
+      labels: string[],
+      buckets: readonly number[],
+      series: (now: number) => Series[],
+    ): void => {
+      const text = `Observations, at the end of every nanosecond, of ${help}`;
+      registry.registerMetric(new SeriesHistogram(`apiserver_flowcontrol_${name}`, text, labels, buckets, () => series(performance.now())));
+    };
+    const ofLevels = (series: (usage: LevelUsage, level: string) => Series[]): Series[] =>
+      [...controller.levels.values()].flatMap((level) => series(level.queues.usage, level.name));
+    histogram(
+      'priority_level_request_utilization',
+      'number of requests (as a fraction of the relevant limit) waiting or in any stage of execution (but only initial stage for WATCHes)',
+      ['phase', 'priority_level'],
+      usageBuckets.requests,
+      (now) =>
+        ofLevels(({ executing, waiting }, level) => [
+          executing.series({ phase: 'executing', priority_level: level }, now),
+          waiting.series({ phase: 'waiting', priority_level: level }, now),
+        ]),
+    );
+    histogram(
+      'priority_level_seat_utilization',
+      'utilization of seats for any stage of execution (but only initial stage for WATCHes)',
+      ['phase', 'priority_level'],
+      usageBuckets.seats,
+      (now) => ofLevels(({ seats }, level) => [seats.series({ phase: 'executing', priority_level: level }, now)]),
+    );
+    histogram(
+      'demand_seats',
+      '(the number of seats each priority level could use) / (nominal number of seats for that level)',
+      ['priority_level'],
+      usageBuckets.demand,
+      (now) => ofLevels(({ demand }, level) => [demand.series({ priority_level: level }, now)]),
+    );
+    for (const usage of Object.values(this.readVersusWrite)) {
+      for (const one of Object.values(usage)) one.setDenominator(controller.concurrency, performance.now());
+    }
+    histogram(
+      'read_vs_write_current_requests',
+      'the number of requests (as a fraction of the relevant limit) waiting or in regular stage of execution',
+      ['phase', 'request_kind'],
+      readVersusWriteBuckets,
+      (now) =>
+        (['executing', 'waiting'] as const).flatMap((phase) =>
+          (['mutating', 'readOnly'] as const).map((kind) => this.readVersusWrite[phase][kind].series({ phase, request_kind: kind }, now)),
+        ),
+    );
   }
 
   of(classification: Classification): FlowSeries {

@@ -1,3 +1,4 @@
+import { LevelUsage } from './level-usage.ts';
 import { Integrator } from './seat-demand.ts';
 
 /** How much of the server a request takes. */
@@ -59,6 +60,7 @@ const estimatedServiceSeconds = 0.003;
  */
 export class QueueSet {
   readonly demand: Integrator;
+  readonly usage: LevelUsage;
   readonly #queues: readonly Queue[];
   readonly #lengthLimit: number;
   #limit: number;
@@ -88,6 +90,7 @@ export class QueueSet {
     }));
     this.#lastAt = now();
     this.demand = new Integrator(this.#lastAt);
+    this.usage = new LevelUsage(this.#lengthLimit * this.#queues.length, this.#lastAt);
   }
 
   get stats(): {
@@ -171,7 +174,7 @@ export class QueueSet {
     queue.waitingWork += totalWork;
     this.#waiting += 1;
     this.#seatsWaiting += seats;
-    this.#noteDemand(now);
+    this.#note(now);
     this.#dispatch();
     return { request, executes: request.decide === undefined };
   }
@@ -185,7 +188,7 @@ export class QueueSet {
     this.#removeWaiting(queue, index);
     this.#bound(queue);
     this.#deactivate(queue);
-    this.#noteDemand(now);
+    this.#note(now);
     request.decide = undefined;
     decide(rejection);
   }
@@ -217,7 +220,7 @@ export class QueueSet {
       queue.seatsInUse -= seats;
       this.#deactivate(queue);
     }
-    this.#noteDemand(now);
+    this.#note(now);
   }
 
   #execute(request: SeatedRequest): void {
@@ -231,7 +234,7 @@ export class QueueSet {
       queue.seatsInUse += seats;
       queue.nextDispatchR += request.totalWork;
     }
-    this.#noteDemand(now);
+    this.#note(now);
   }
 
   /** The queue of the hand with the least work waiting; of equals the first one, from another place each time. */
@@ -318,7 +321,12 @@ export class QueueSet {
     return now;
   }
 
-  #noteDemand(now: number): void {
-    this.demand.set(this.#seatsInUse + this.#seatsWaiting, now);
+  #note(now: number): void {
+    const wanted = this.#seatsInUse + this.#seatsWaiting;
+    this.demand.set(wanted, now);
+    this.usage.demand.set(wanted, now);
+    this.usage.seats.set(this.#seatsInUse, now);
+    this.usage.executing.set(this.#executing, now);
+    this.usage.waiting.set(this.#waiting, now);
   }
 }

@@ -21,6 +21,10 @@ const text = Buffer.from('Too many requests, please try again later.\n');
 const maxWaitMs = 60_000;
 const reads = new Set(['get', 'list', 'watch']);
 
+function kindOf({ info }: RequestContext): 'readOnly' | 'mutating' {
+  return reads.has(info.verb) ? 'readOnly' : 'mutating';
+}
+
 /**
  * Gives a request the seats that it takes, lets it wait for them in a queue of its flow, or answers 429. A watch holds its
  * seats until it has begun; other long-running requests need none. With seats to spare a request stays synchronous.
@@ -32,6 +36,8 @@ export function withPriorityAndFairness(
   observe: (inFlight: { readonly readOnly: number; readonly mutating: number }) => void,
 ): Filter {
   const inFlight = { readOnly: 0, mutating: 0 };
+  const waiting = { readOnly: 0, mutating: 0 };
+  const usage = metrics.readVersusWrite;
   return (next) => (context) => {
     const isWatch = context.info.verb === 'watch' && context.info.isResourceRequest;
     if (context.longRunning && !isWatch) return next(context);
@@ -53,6 +59,8 @@ export function withPriorityAndFairness(
     const { request } = started;
     if (started.executes) return execute(next, context, classification, request);
     live.set(request, context);
+    const kind = kindOf(context);
+    usage.waiting[kind].set((waiting[kind] += 1), performance.now());
     return new Promise<boolean>((resolve) => {
       decided = resolve;
       const wait = Math.min(maxWaitMs, (context.deadline > 0 ? context.deadline - context.receivedAt : requestTimeoutMs) / 4);
@@ -62,6 +70,7 @@ export function withPriorityAndFairness(
         level.queues.cancel(request, 'cancelled');
       });
     }).then((executes) => {
+      usage.waiting[kind].set((waiting[kind] -= 1), performance.now());
       metrics.waited(classification, performance.now() - context.receivedAt, executes);
       if (executes) return execute(next, context, classification, request);
       live.delete(request);
@@ -70,8 +79,9 @@ export function withPriorityAndFairness(
   };
 
   function execute(next: Handler, context: RequestContext, classification: Classification, request: SeatedRequest): void | Promise<void> {
-    const kind = reads.has(context.info.verb) ? 'readOnly' : 'mutating';
+    const kind = kindOf(context);
     inFlight[kind] += 1;
+    usage.executing[kind].set(inFlight[kind], performance.now());
     observe(inFlight);
     const series = metrics.of(classification);
     series.dispatched();
@@ -79,6 +89,7 @@ export function withPriorityAndFairness(
     if (isWatch) context.exchange.onClose(watches.register(context.info));
     const finish = (): void => {
       inFlight[kind] -= 1;
+      usage.executing[kind].set(inFlight[kind], performance.now());
       live.delete(request);
       observe(inFlight);
       series.executed(isWatch ? 'watch' : 'regular', classification.level.queues.finish(request));
