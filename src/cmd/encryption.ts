@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { groupResourceString } from '#apimachinery/api/errors';
 import type { Scheme } from '#apiserver/registry/scheme';
 import type { HealthCheck } from '#apiserver/server/healthz/health-checks';
 import type { Logger } from '#apiserver/server/logger';
@@ -7,6 +8,7 @@ import type { CommitFeed, Storage } from '#apiserver/storage/storage';
 import { EncryptedStorage, type TransformersOf } from '#apiserver/storage/value/encrypted-storage';
 import type { KmsProvider } from '#apiserver/storage/value/kms/kms-provider';
 import type { KmsMetrics } from '#apiserver/storage/value/kms/kms-metrics';
+import { TransformationMetrics } from '#apiserver/storage/value/transformation-metrics';
 import { type Transformer, TransformerChain } from '#apiserver/storage/value/transformer';
 import { type EncryptionRule, type KmsConfiguration, providersFor } from './config/encryption-configuration.ts';
 import { placeOf, resourcesByPlace } from './stored-resources.ts';
@@ -23,12 +25,14 @@ export interface EncryptionParts {
 export class Encryption implements AsyncDisposable {
   readonly storage: EncryptedStorage;
   readonly #parts: EncryptionParts;
+  readonly #transformations: TransformationMetrics;
   #providers: KmsProviders;
   /** One for the process: metrics are registered once. */
   #metrics: KmsMetrics | undefined;
 
   private constructor(parts: EncryptionParts) {
     this.#parts = parts;
+    this.#transformations = new TransformationMetrics(parts.registry);
     this.#providers = new KmsProviders([], []);
     this.storage = new EncryptedStorage(parts.storage, () => undefined);
   }
@@ -68,7 +72,7 @@ export class Encryption implements AsyncDisposable {
 
   #use(rules: readonly EncryptionRule[], providers: KmsProviders): void {
     this.#providers = providers;
-    this.storage.replace(transformersFor(rules, providers, this.#parts.scheme));
+    this.storage.replace(transformersFor(rules, providers, this.#parts.scheme, this.#transformations));
   }
 
   async #connect(rules: readonly EncryptionRule[]): Promise<KmsProviders> {
@@ -134,7 +138,12 @@ function isKms(provider: Transformer | KmsConfiguration): provider is KmsConfigu
  * How values are written, by their keys. Built-in resources are found by where they are stored; other keys of two segments
  * or more, `/example.com/widgets/…`, are of custom resources. What is no resource stays as it is.
  */
-function transformersFor(rules: readonly EncryptionRule[], providers: KmsProviders, scheme: Scheme): TransformersOf {
+function transformersFor(
+  rules: readonly EncryptionRule[],
+  providers: KmsProviders,
+  scheme: Scheme,
+  metrics: TransformationMetrics,
+): TransformersOf {
   const resourceOf = resourcesByPlace(scheme);
   const known = new Map<string, TransformerChain | undefined>();
   return (key) => {
@@ -142,7 +151,12 @@ function transformersFor(rules: readonly EncryptionRule[], providers: KmsProvide
     if (known.has(place)) return known.get(place);
     const resource = resourceOf(place);
     const found = resource && providersFor(rules, resource);
-    const transformers = found && new TransformerChain(found.map((one) => (isKms(one) ? providers.transformerOf(one) : one)));
+    const transformers =
+      found &&
+      new TransformerChain(
+        found.map((one) => (isKms(one) ? providers.transformerOf(one) : one)),
+        metrics.of(groupResourceString(resource)),
+      );
     known.set(place, transformers);
     return transformers;
   };

@@ -80,6 +80,30 @@ it('a write of an unchanged object writes with the new key of the service, and o
   expect(second.after).toBe(second.before);
 });
 
+it('what is encrypted and decrypted is counted, and what fails by how the service answers', async () => {
+  const keys: KmsKeys = new Map();
+  const counted = async (cluster: TestCluster): Promise<string[]> => {
+    const text = await (await cluster.fetch('/metrics')).text();
+    return text.split('\n').filter((line) => /^apiserver_storage_transformation_operations_total\{resource="secrets"/.test(line));
+  };
+  const labels = (type: string, status: string): string =>
+    `{resource="secrets",transformation_type="${type}",transformer_prefix="k8s:enc:kms:v2:vault:",status="${status}"}`;
+  {
+    await using _kms = await startKms(socket, keys);
+    await using cluster = await start();
+    await cluster.fetch(secrets, { body: secret('s') });
+    expect(await counted(cluster)).toContain(`apiserver_storage_transformation_operations_total${labels('to_storage', 'OK')} 1`);
+  }
+  await using kms = await startKms(socket, keys);
+  kms.fault = 'refuses';
+  await using cluster = await start([kmsProvider()], ['--storage-initialization-timeout=100ms']);
+  expect(await counted(cluster)).toEqual([
+    expect.stringContaining(`apiserver_storage_transformation_operations_total${labels('from_storage', 'Unavailable')} `),
+  ]);
+  kms.fault = 'none';
+  await expect.poll(() => counted(cluster), { timeout: 5_000 }).toContainEqual(expect.stringContaining(labels('from_storage', 'OK')));
+});
+
 it('moves from a local key to the service while it runs, and back', async () => {
   await using kms = await startKms(socket);
   const local = { secretbox: { keys: [{ name: 'a', secret: Buffer.alloc(32, 1).toString('base64') }] } };

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import type { Transformation, TransformationListener } from './transformation-metrics.ts';
 
 /** Turns values into what is written and back. `context` is bound to the value: the place where it is stored. */
 export interface Transformer {
@@ -35,6 +36,7 @@ export const identity: Transformer = {
 };
 
 const encryptedPrefix = Buffer.from('k8s:enc:');
+const noMatch = 'no matching prefix found';
 
 /**
  * Writes with the first, reads with whichever wrote. A value that none of them wrote cannot be read; one that was not written
@@ -44,7 +46,10 @@ const encryptedPrefix = Buffer.from('k8s:enc:');
 export class TransformerChain {
   readonly #transformers: readonly { readonly transformer: Transformer; readonly prefix: Buffer }[];
 
-  constructor(transformers: readonly Transformer[]) {
+  constructor(
+    transformers: readonly Transformer[],
+    private readonly onTransformation: TransformationListener = () => {},
+  ) {
     this.#transformers = transformers.map((transformer) => ({ transformer, prefix: Buffer.from(transformer.prefix) }));
   }
 
@@ -57,7 +62,7 @@ export class TransformerChain {
   toStorage(value: Buffer, context: string): Buffer {
     const first = this.#transformers[0];
     if (!first) return value;
-    const stored = first.transformer.toStorage(value, context);
+    const stored = this.#told('to_storage', first.transformer, () => first.transformer.toStorage(value, context));
     return first.prefix.length === 0 ? stored : Buffer.concat([first.prefix, stored]);
   }
 
@@ -65,20 +70,39 @@ export class TransformerChain {
     let failure: Error | undefined;
     for (const { transformer, prefix } of this.#owners(stored)) {
       try {
-        const { value, keyId } = transformer.fromStorage(stored.subarray(prefix.length), context);
+        const read = (): Transformed => transformer.fromStorage(stored.subarray(prefix.length), context);
+        const { value, keyId } = this.#told('from_storage', transformer, read);
         return { value, form: formOf(transformer, keyId) };
       } catch (error) {
         // A key of the same name may have been replaced: another one may read it.
         failure ??= error as Error;
       }
     }
-    throw failure ?? new Error('no matching prefix found');
+    if (!failure) this.onTransformation('from_storage', 'unknown', 0, noMatch);
+    throw failure ?? new Error(noMatch);
   }
 
   /** To be waited for before `fromStorage`; undefined: there is nothing to wait for. */
   prepare(stored: Buffer): Promise<void> | undefined {
-    for (const { transformer, prefix } of this.#owners(stored)) return transformer.prepare?.(stored.subarray(prefix.length));
+    for (const { transformer, prefix } of this.#owners(stored)) {
+      const preparing = transformer.prepare?.(stored.subarray(prefix.length));
+      preparing?.catch((error: unknown) => this.onTransformation('from_storage', nameOf('from_storage', transformer), 0, error));
+      return preparing;
+    }
     return undefined;
+  }
+
+  #told<T>(transformation: Transformation, transformer: Transformer, work: () => T): T {
+    const name = nameOf(transformation, transformer);
+    const began = performance.now();
+    try {
+      const result = work();
+      this.onTransformation(transformation, name, performance.now() - began);
+      return result;
+    } catch (error) {
+      this.onTransformation(transformation, name, performance.now() - began, error);
+      throw error;
+    }
   }
 
   *#owners(stored: Buffer): Iterable<{ readonly transformer: Transformer; readonly prefix: Buffer }> {
@@ -86,6 +110,11 @@ export class TransformerChain {
       if (one.prefix.length === 0 ? !startsWith(stored, encryptedPrefix) : startsWith(stored, one.prefix)) yield one;
     }
   }
+}
+
+/** As upstream's metrics call it. */
+function nameOf(transformation: Transformation, { prefix }: Transformer): string {
+  return prefix === '' && transformation === 'from_storage' ? 'identity' : prefix;
 }
 
 function formOf({ prefix }: Transformer, keyId: string): string {
