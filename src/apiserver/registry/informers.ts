@@ -53,13 +53,15 @@ export class CacherInformer<T extends KubeObject> implements Informer<T> {
           },
           bufferedBytes: () => 0,
           end(reason) {
-            if (reason !== 'closed') timer = setTimeout(start, retryMs);
+            if (reason !== 'closed') timer = setTimeout(startWhenReady, retryMs);
           },
         },
       );
       handle = { [Symbol.dispose]: () => watch.close() };
     };
-    void this.cacher.whenReady().then(start, () => {});
+    // The cache may be making itself anew, as after a failover of its store. It rejects once it is closed.
+    const startWhenReady = (): void => void this.cacher.whenReady().then(start, () => {});
+    startWhenReady();
     return {
       [Symbol.dispose]() {
         ended = true;
