@@ -6,6 +6,7 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authority } from '#cmd/certificates/issue';
 import { startTestCluster, type TestCluster } from '#testing/index';
+import type { ServingConfig } from '#apiserver/server/generic-server';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -245,6 +246,48 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     expect(await shown()).toBe(second);
     app.reloadCertificates(before);
     await expect.poll(shown).toBe(first);
+  });
+
+  it('--http2-max-streams-per-connection and --goaway-chance hold', async () => {
+    const serving = { ...(cluster.app.server.options.serving as ServingConfig), port: 0, maxConcurrentStreams: 7 };
+    await using own = await startTestCluster({ listen: true, config: { serving }, flags: ['--goaway-chance=0.02'] });
+    const session = connect(own);
+    let isGone = false;
+    session.once('goaway', () => {
+      isGone = true;
+    });
+    await once(session, 'remoteSettings');
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(7);
+    // A thousand times 0.02: all but once in a billion runs.
+    for (let i = 0; i < 1_000 && !isGone && !session.closed; i++) {
+      const stream = session.request({ ':path': '/version', authorization: `Bearer ${own.token('admin')}` });
+      const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
+      expect(headers[':status']).toBe(200);
+      await once(stream.resume(), 'close');
+    }
+    await expect.poll(() => isGone).toBe(true);
+    session.destroy();
+  });
+
+  it('--shutdown-send-retry-after: who comes while requests are waited for is sent elsewhere, and the port closes then', async () => {
+    const own = await startTestCluster({ listen: true, flags: [`--serving-workers=${workers}`, '--shutdown-send-retry-after'] });
+    const under = await connectRaw(own);
+    const body = configMap('under-way', 10);
+    const head = `Host: a\r\nAuthorization: Bearer ${own.token('admin')}\r\nContent-Type: application/json\r\n`;
+    under.write(`POST ${configMaps} HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n{`);
+    await expect.poll(() => own.app.server.requests.size).toBe(1);
+    const stopped = own[Symbol.asyncDispose]();
+    await expect.poll(() => own.app.server.signals.notAcceptingNewRequest.fired).toBe(true);
+    const late = await connectRaw(own);
+    late.write(`GET /version HTTP/1.1\r\n${head}\r\n`);
+    const refused = await readUntil(late, /try again later/);
+    expect(refused).toMatch(/^HTTP\/1\.1 429 /);
+    expect(refused).toMatch(/^Retry-After: 1\r$/im);
+    expect(refused).toMatch(/^Connection: close\r$/im);
+    under.write(body.slice(1));
+    expect(await readUntil(under, /\r\n\r\n/)).toMatch(/^HTTP\/1\.1 201 /);
+    await stopped;
+    await expect(connectRaw(own)).rejects.toThrow('ECONNREFUSED');
   });
 
   it('a shutdown ends watches properly, tells HTTP/2 clients to go, and closes the port', async () => {

@@ -83,6 +83,9 @@ export class GenericServer {
   #shutdown: Promise<void> | undefined;
 
   constructor(readonly options: GenericServerOptions) {
+    const { serving, requestTimeoutMs: stalledMs } = options;
+    if (serving?.workers)
+      this.#secure = new ServingWorkers({ ...serving, stalledMs, workers: serving.workers }, this.serve, options.onWorkerLoss);
     const incomplete = new WeakSet<RequestContext>();
     this.director = new Director(this.mux, incomplete);
     this.chain = handlerChain({
@@ -164,12 +167,7 @@ export class GenericServer {
     const { serving } = this.options;
     this.signals.muxAndDiscoveryComplete.fire();
     if (serving) {
-      const { workers = 0 } = serving;
-      const options = { ...serving, stalledMs: this.options.requestTimeoutMs };
-      this.#secure =
-        workers > 0
-          ? new ServingWorkers({ ...options, workers }, this.serve, this.options.onWorkerLoss)
-          : new SecureServer(options, this.serve);
+      this.#secure ??= new SecureServer({ ...serving, stalledMs: this.options.requestTimeoutMs }, this.serve);
       this.#address = await this.#secure.listen(serving.port, serving.bindAddress);
     }
     await this.hooks.runPostStart(this.#hookAbort.signal);

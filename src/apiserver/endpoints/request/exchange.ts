@@ -52,7 +52,7 @@ export interface Exchange {
   open(status: number, headers: FlatHeaders): ResponseStream;
   /** Ends an open response stream properly, as its end (of a watch that the server gives up). */
   endResponse(): void;
-  /** Called once, when the response is finished or the client is gone. */
+  /** Called once, when the response is finished or the client is gone; at once if that is so already. */
   onClose(listener: () => void): void;
   /** Ends the connection after this response: `Connection: close`, or GOAWAY. */
   closeConnectionAfter(): void;

@@ -12,20 +12,17 @@ export class Http1Exchange implements Exchange {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly peer: Peer;
+  readonly #stalledMs: number;
   readonly raw: { readonly request: IncomingMessage; readonly response: ServerResponse };
 
   /** `stalledMs`: how long a client may take nothing of an answer. */
-  constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
-    peer: Peer,
-    private readonly stalledMs = 60_000,
-  ) {
+  constructor(request: IncomingMessage, response: ServerResponse, peer: Peer, stalledMs = 60_000) {
     this.method = request.method ?? 'GET';
     this.url = request.url ?? '/';
     this.headers = request.headers;
     this.peer = peer;
     this.raw = { request, response };
+    this.#stalledMs = stalledMs;
   }
 
   get rawHeaders(): readonly string[] {
@@ -57,7 +54,7 @@ export class Http1Exchange implements Exchange {
     headers.push('Content-Length', String(body?.length ?? 0));
     response.writeHead(status, headers);
     response.end(this.method === 'HEAD' ? undefined : body);
-    cutOffIfStalled(response, this.stalledMs, body?.length ?? 0);
+    cutOffIfStalled(response, this.#stalledMs, body?.length ?? 0);
   }
 
   sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
@@ -66,7 +63,7 @@ export class Http1Exchange implements Exchange {
     response.writeHead(status, headers);
     if (this.method === 'HEAD') response.end();
     else writePieces(response, pieces);
-    cutOffIfStalled(response, this.stalledMs, totalLength);
+    cutOffIfStalled(response, this.#stalledMs, totalLength);
   }
 
   open(status: number, headers: FlatHeaders): ResponseStream {
@@ -78,7 +75,7 @@ export class Http1Exchange implements Exchange {
       write: (bytes) => response.write(bytes),
       end: () => {
         response.end();
-        cutOffIfStalled(response, this.stalledMs);
+        cutOffIfStalled(response, this.#stalledMs);
       },
       get pendingBytes() {
         return response.writableLength;
@@ -93,7 +90,8 @@ export class Http1Exchange implements Exchange {
   }
 
   onClose(listener: () => void): void {
-    this.raw.response.once('close', listener);
+    if (this.closed) listener();
+    else this.raw.response.once('close', listener);
   }
 
   closeConnectionAfter(): void {

@@ -16,22 +16,18 @@ export class Http2Exchange implements Exchange {
   readonly peer: Peer;
   readonly raw: ServerHttp2Stream;
   readonly rawHeaders: readonly string[];
+  readonly #stalledMs: number;
   #closeAfter = false;
 
   /** `stalledMs`: how long a client may take nothing of an answer. */
-  constructor(
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    peer: Peer,
-    rawHeaders: readonly string[],
-    private readonly stalledMs: number,
-  ) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer, rawHeaders: readonly string[], stalledMs: number) {
     this.method = headers[':method'] as string;
     this.url = headers[':path'] as string;
     this.headers = headers;
     this.peer = peer;
     this.raw = stream;
     this.rawHeaders = rawHeaders;
+    this.#stalledMs = stalledMs;
   }
 
   headerValues(name: string): string[] {
@@ -62,7 +58,7 @@ export class Http2Exchange implements Exchange {
     } else {
       this.raw.respond(head(status, headers));
       this.raw.end(body);
-      cutOffIfStalled(this.raw, this.stalledMs, body.length);
+      cutOffIfStalled(this.raw, this.#stalledMs, body.length);
     }
     this.#finish();
   }
@@ -72,7 +68,7 @@ export class Http2Exchange implements Exchange {
     headers.push('Content-Length', String(totalLength));
     this.raw.respond(head(status, headers), { endStream: this.method === 'HEAD' });
     if (this.method !== 'HEAD') writePieces(this.raw, pieces);
-    cutOffIfStalled(this.raw, this.stalledMs, totalLength);
+    cutOffIfStalled(this.raw, this.#stalledMs, totalLength);
     this.#finish();
   }
 
@@ -86,7 +82,7 @@ export class Http2Exchange implements Exchange {
       write: (bytes) => (stream.closed || stream.destroyed ? true : stream.write(bytes)),
       end: () => {
         stream.end();
-        cutOffIfStalled(stream, this.stalledMs);
+        cutOffIfStalled(stream, this.#stalledMs);
       },
       get pendingBytes() {
         return stream.writableLength;
@@ -101,7 +97,8 @@ export class Http2Exchange implements Exchange {
   }
 
   onClose(listener: () => void): void {
-    this.raw.once('close', listener);
+    if (this.closed) listener();
+    else this.raw.once('close', listener);
   }
 
   closeConnectionAfter(): void {

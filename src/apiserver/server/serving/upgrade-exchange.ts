@@ -37,7 +37,8 @@ export class UpgradeExchange extends Http1Exchange implements UpgradableExchange
   }
 
   override onClose(listener: () => void): void {
-    this.socket.once('close', listener);
+    if (this.closed) listener();
+    else this.socket.once('close', listener);
   }
 
   /** What stands behind such a request is not parsed as its body: it is read here, by its length. */

@@ -68,8 +68,8 @@ export type Asked =
       length: number,
       closesConnection: boolean,
     ]
-  /** The head of one that is streamed, */
-  | readonly [kind: typeof asked.open, request: number, status: number, headers: FlatHeaders, closesConnection: boolean]
+  /** The head of one that is streamed (`isThere`: and waits for nothing but its client), */
+  | readonly [kind: typeof asked.open, request: number, status: number, headers: FlatHeaders, closesConnection: boolean, isThere: boolean]
   /** its pieces, */
   | readonly [kind: typeof asked.write, request: number, bytes: Part]
   /** and its end, or that of what is sent on a connection that was taken over. */
@@ -79,16 +79,17 @@ export type Asked =
   | readonly [kind: typeof asked.grant, request: number, bytes: number]
   | readonly [kind: typeof asked.takeOver, request: number];
 
-/** Where a worker listens, and how. */
+/** How a worker serves. */
 export interface WorkerOptions extends Omit<SecureServerOptions, 'sharesPort'> {
-  readonly bindAddress: string;
-  readonly port: number;
   /** Of the `Backlog` of what the worker tells. */
   readonly backlog: SharedArrayBuffer;
 }
 
 /** Besides batches, to a worker. */
-export type Order = { readonly order: 'reload'; readonly tls: TlsOptions } | { readonly order: 'stopListening' | 'close' };
+export type Order =
+  | { readonly order: 'listen'; readonly port: number; readonly host: string }
+  | { readonly order: 'reload'; readonly tls: TlsOptions }
+  | { readonly order: 'stopListening' | 'close' };
 /** Besides batches, from a worker: whether it listens. */
 export type Report =
   | { readonly listening: AddressInfo }

@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { FlatHeaders, ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { Http1Exchange } from '../http1-exchange.ts';
 import { Http2Exchange } from '../http2-exchange.ts';
+import { cutOffIfStalled } from '../stalled-clients.ts';
 import { UpgradeExchange } from '../upgrade-exchange.ts';
 import { CreditedSource } from './credited-source.ts';
 import { type Told, takenBytes, told, type RequestHead } from './messages.ts';
@@ -38,10 +39,13 @@ export class RelayedRequest {
     this.#source?.discard();
   }
 
-  open(status: number, headers: FlatHeaders, closesConnection: boolean): void {
+  /** `stalledMs`: of one that waits for nothing but its client. */
+  open(status: number, headers: FlatHeaders, closesConnection: boolean, stalledMs: number | undefined): void {
     if (closesConnection) this.#exchange.closeConnectionAfter();
     this.#stream = this.#exchange.open(status, headers);
-    this.#target = this.#exchange instanceof Http2Exchange ? this.#exchange.raw : this.#exchange.raw.response;
+    const target = this.#exchange instanceof Http2Exchange ? this.#exchange.raw : this.#exchange.raw.response;
+    this.#target = target;
+    if (stalledMs !== undefined) cutOffIfStalled(target, stalledMs);
   }
 
   write(bytes: Buffer): void {
@@ -56,7 +60,9 @@ export class RelayedRequest {
   }
 
   end(): void {
-    if (this.#target && !this.#target.destroyed) this.#target.end();
+    if (!this.#target || this.#target.destroyed) return;
+    if (this.#stream) this.#stream.end();
+    else this.#target.end();
   }
 
   abort(): void {

@@ -53,7 +53,8 @@ export class RemoteStream implements ResponseStream {
   /** The client has taken so much. */
   taken(bytes: number): void {
     this.#pendingBytes -= bytes;
-    if (!this.#isFull || this.#pendingBytes > takenBytes) return;
+    // Half of it keeps the client busy until more has come.
+    if (!this.#isFull || this.#pendingBytes > this.#highWaterBytes / 2) return;
     this.#isFull = false;
     for (const listener of this.#listeners) listener();
   }

@@ -8,6 +8,11 @@ export interface ServingWorkersOptions extends SecureServerOptions {
   readonly workers: number;
 }
 
+interface Place {
+  readonly port: number;
+  readonly host: string;
+}
+
 /** One that has ended is started anew at once, and the next ones that end soon after ever later, up to so much. */
 const maxDelayMs = 1_000;
 /** It has been well for so long: its end is the first one. */
@@ -25,25 +30,29 @@ export class ServingWorkers {
   readonly #links = new Set<WorkerLink>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #isEnding = false;
-  #address: { port: number; host: string } | undefined;
+  /** Where it listens; undefined before. */
+  #place: Place | undefined;
 
-  /** `onLoss` is told of each thread that has ended of itself. */
+  /** The threads begin to load. `onLoss` is told of each that has ended of itself. */
   constructor(options: ServingWorkersOptions, serve: Serve, onLoss: (error: Error | undefined) => void) {
     this.#options = options;
     this.#serve = serve;
     this.#onLoss = onLoss;
+    for (let i = 0; i < options.workers; i++) this.#start();
   }
 
   /** Rejects where one of them cannot listen; none does then. */
   async listen(port: number, host: string): Promise<AddressInfo> {
-    assertTlsOptions(this.#options);
-    if (port !== 0 && !this.#options.sharesPort) await assertFree(port, host);
     try {
-      const address = await this.#start(port, host).listening;
-      this.#address = { port: address.port, host };
-      const others = Array.from({ length: this.#options.workers - 1 }, () => this.#start(address.port, host).listening);
-      await Promise.all(others);
-      return address;
+      assertTlsOptions(this.#options);
+      if (port !== 0 && !this.#options.sharesPort) await assertFree(port, host);
+      const [first, ...others] = [...this.#links] as [WorkerLink, ...WorkerLink[]];
+      const address = port === 0 ? await first.listen(port, host) : undefined;
+      const place = { port: address?.port ?? port, host };
+      this.#place = place;
+      const rest = address ? others : [first, ...others];
+      const addresses = await Promise.all(rest.map((link) => link.listen(place.port, host)));
+      return address ?? (addresses[0] as AddressInfo);
     } catch (error) {
       await this.close();
       throw error;
@@ -70,25 +79,27 @@ export class ServingWorkers {
     await Promise.all([...this.#links].map((link) => link.close()));
   }
 
-  #start(port: number, host: string, delayMs = 0): WorkerLink {
+  #start(delayMs = 0): WorkerLink {
     const { workers: _, sharesPort: __, ...options } = this.#options;
-    const link = new WorkerLink({ ...options, port, bindAddress: host }, this.#serve);
+    const link = new WorkerLink(options, this.#serve);
     const began = performance.now();
     this.#links.add(link);
     void link.ended.then((error) => {
+      // Before, it is kept: its end is why none listens.
+      if (this.#isEnding || !this.#place) return;
       this.#links.delete(link);
-      if (this.#isEnding || !this.#address) return;
       this.#onLoss(error);
-      this.#startAnew(performance.now() - began > wellMs ? 0 : delayMs);
+      this.#startAnew(this.#place, performance.now() - began > wellMs ? 0 : delayMs);
     });
     return link;
   }
 
-  #startAnew(delayMs: number): void {
+  #startAnew(place: Place, delayMs: number): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      const { port, host } = this.#address as { port: number; host: string };
-      this.#start(port, host, Math.min(maxDelayMs, delayMs * 2 + 100));
+      const link = this.#start(Math.min(maxDelayMs, delayMs * 2 + 100));
+      // One that cannot listen ends, and that is told.
+      link.listen(place.port, place.host).catch(() => undefined);
     }, delayMs);
     this.#timers.add(timer);
   }

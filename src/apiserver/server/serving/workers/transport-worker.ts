@@ -28,13 +28,6 @@ let lastRequest = 0;
 let lastPeer = 0;
 
 const server = new SecureServer({ ...options, sharesPort: true }, relay, forgetPeer);
-server.listen(options.port, options.bindAddress).then(
-  (listening) => report({ listening }),
-  ({ message, code }: NodeJS.ErrnoException) => {
-    report({ failed: { message, code } });
-    port.close();
-  },
-);
 
 port.on('message', (message: Batch<Asked> | Order) => {
   if ('order' in message) return carryOut(message);
@@ -83,7 +76,7 @@ function answer(entry: Asked, parts: readonly Buffer[]): void {
       );
     }
     case asked.open:
-      return request.open(entry[2], entry[3], entry[4]);
+      return request.open(entry[2], entry[3], entry[4], entry[5] ? options.stalledMs : undefined);
     case asked.write:
       return request.write(parts[entry[2]] as Buffer);
     case asked.end:
@@ -98,9 +91,20 @@ function answer(entry: Asked, parts: readonly Buffer[]): void {
 }
 
 function carryOut(order: Order): void {
-  if (order.order === 'reload') server.reload(order.tls);
+  if (order.order === 'listen') listen(order.port, order.host);
+  else if (order.order === 'reload') server.reload(order.tls);
   else if (order.order === 'stopListening') server.stopListening();
   else setImmediate(() => void server.close().then(() => port.close()));
+}
+
+function listen(number: number, host: string): void {
+  server.listen(number, host).then(
+    (listening) => report({ listening }),
+    ({ message, code }: NodeJS.ErrnoException) => {
+      report({ failed: { message, code } });
+      port.close();
+    },
+  );
 }
 
 function report(message: Report): void {

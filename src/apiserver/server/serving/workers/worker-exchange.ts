@@ -17,7 +17,7 @@ import { RemoteSocket } from './remote-socket.ts';
 import { RemoteStream } from './remote-stream.ts';
 
 /** Where more than a client takes at once is kept back: what watches and proxies count on, and for lists, which are there already. */
-const highWaterBytes = { stream: 65_536, list: 1 << 20 } as const;
+const highWaterBytes = { stream: 65_536, list: 262_144 } as const;
 
 /** What an exchange needs of the worker that has its connection. */
 export interface ExchangeWorker {
@@ -85,7 +85,7 @@ export class WorkerExchange implements Exchange {
   sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
     if (totalLength < highWaterBytes.list || this.method === 'HEAD') return this.#sendWhole(status, headers, pieces, totalLength);
     headers.push('Content-Length', String(totalLength));
-    const stream = this.#open(status, headers, highWaterBytes.list);
+    const stream = this.#open(status, headers, 'list');
     const isClosed = (): boolean => this.#closed;
     let goOn: (() => void) | undefined;
     stream.onDrain(() => goOn?.());
@@ -105,7 +105,7 @@ export class WorkerExchange implements Exchange {
   }
 
   open(status: number, headers: FlatHeaders): ResponseStream {
-    return this.#open(status, headers, highWaterBytes.stream);
+    return this.#open(status, headers, 'stream');
   }
 
   endResponse(): void {
@@ -113,6 +113,7 @@ export class WorkerExchange implements Exchange {
   }
 
   onClose(listener: () => void): void {
+    if (this.#closed) return listener();
     this.#listeners ??= [];
     this.#listeners.push(listener);
   }
@@ -166,11 +167,11 @@ export class WorkerExchange implements Exchange {
     this.worker.finished(this.request, this);
   }
 
-  #open(status: number, headers: FlatHeaders, highWater: number): RemoteStream {
+  #open(status: number, headers: FlatHeaders, kind: keyof typeof highWaterBytes): RemoteStream {
     const { outbox } = this.worker;
-    const stream = new RemoteStream(outbox, this.request, highWater);
+    const stream = new RemoteStream(outbox, this.request, highWaterBytes[kind]);
     if (this.begin()) {
-      outbox.push([asked.open, this.request, status, headers, this.#closesConnection]);
+      outbox.push([asked.open, this.request, status, headers, this.#closesConnection, kind === 'list']);
       this.stream = stream;
     } else stream.close();
     return stream;

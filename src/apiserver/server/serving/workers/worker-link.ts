@@ -29,7 +29,7 @@ export class WorkerLink implements ExchangeWorker {
     const backlog = new SharedArrayBuffer(4);
     this.#backlog = new Backlog(backlog);
     this.#serve = serve;
-    // Who does not ask learns it when it has ended.
+    // Who waits for it hears of it, and who does not learns it when it has ended.
     this.#listening.promise.catch(() => undefined);
     const isSource = import.meta.url.endsWith('.ts');
     this.#worker = new Worker(new URL(`./transport-worker.${isSource ? 'ts' : 'js'}`, import.meta.url), {
@@ -47,10 +47,14 @@ export class WorkerLink implements ExchangeWorker {
       this.#error = error;
     });
     this.#worker.on('exit', () => this.#end());
+    // It begins to load before anybody knows whether there will be a server.
+    this.#worker.unref();
   }
 
-  /** Rejects if it cannot listen. */
-  get listening(): Promise<AddressInfo> {
+  /** Rejects if it cannot. */
+  listen(port: number, host: string): Promise<AddressInfo> {
+    this.#worker.ref();
+    this.order({ order: 'listen', port, host });
     return this.#listening.promise;
   }
 
