@@ -1,5 +1,6 @@
-import type { StrategyContext } from '#apiserver/registry/resource-definition';
-import type { Container, PodSpec } from '#kubernetes/schema/core_v1.gen';
+import type { KubeObject } from '#apimachinery/meta/types';
+import type { Strategy, StrategyContext } from '#apiserver/registry/resource-definition';
+import type { Container, PodSpec, PodTemplateSpec } from '#kubernetes/schema/core_v1.gen';
 
 /**
  * Takes out of a pod's spec (or a template's) what belongs to features that are off, unless the stored spec has it already. Upstream: DropDisabledPodFields in pkg/api/pod/util.go.
@@ -19,6 +20,24 @@ export function dropDisabledPodFields(spec: PodSpec | undefined, old: PodSpec | 
       if (source.podCertificate && !hasPodCertificates && !projects(old, 'podCertificate')) delete source.podCertificate;
     }
   }
+}
+
+/** A strategy for objects with a template of pods: before all else, they lose what belongs to features that are off. */
+export function withPodTemplate<T extends KubeObject>(
+  templateOf: (object: T) => PodTemplateSpec | undefined,
+  own: Strategy<T>,
+): Strategy<T> {
+  return {
+    ...own,
+    prepareForCreate(object, context) {
+      dropDisabledPodFields(templateOf(object)?.spec, undefined, context);
+      own.prepareForCreate?.(object, context);
+    },
+    prepareForUpdate(object, old, context) {
+      dropDisabledPodFields(templateOf(object)?.spec, templateOf(old)?.spec, context);
+      own.prepareForUpdate?.(object, old, context);
+    },
+  };
 }
 
 /** ContainerStopSignals */

@@ -5,6 +5,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { validateDaemonSet, validateDaemonSetStatusUpdate, validateDaemonSetUpdate } from '#kubernetes/apis/apps/validation/daemon-set';
 import { containerColumns, describe, formatLabels, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
 import { podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
+import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { DaemonSet } from '#kubernetes/schema/apps_v1.gen';
 import { defaultDaemonSet } from './defaults.ts';
@@ -36,19 +37,21 @@ export default defineResource<DaemonSet>({
   schema: 'apps_v1.DaemonSet',
   storagePath: 'daemonsets',
   defaults: defaultDaemonSet,
-  strategy: specAndStatus({
-    prepareForCreate(daemonSet) {
-      setTemplateGeneration(daemonSet, Math.max(templateGeneration(daemonSet), 1));
-    },
-    prepareForUpdate(daemonSet, old) {
-      const same = semanticDeepEqual(daemonSet.spec?.template, old.spec?.template);
-      setTemplateGeneration(daemonSet, templateGeneration(old) + (same ? 0 : 1));
-    },
-    validate: validateDaemonSet,
-    validateUpdate: validateDaemonSetUpdate,
-    warningsOnCreate: templateWarnings,
-    warningsOnUpdate: (daemonSet, old) => (templateGeneration(daemonSet) === templateGeneration(old) ? [] : templateWarnings(daemonSet)),
-  }),
+  strategy: specAndStatus(
+    withPodTemplate<DaemonSet>(({ spec }) => spec?.template, {
+      prepareForCreate(daemonSet) {
+        setTemplateGeneration(daemonSet, Math.max(templateGeneration(daemonSet), 1));
+      },
+      prepareForUpdate(daemonSet, old) {
+        const same = semanticDeepEqual(daemonSet.spec?.template, old.spec?.template);
+        setTemplateGeneration(daemonSet, templateGeneration(old) + (same ? 0 : 1));
+      },
+      validate: validateDaemonSet,
+      validateUpdate: validateDaemonSetUpdate,
+      warningsOnCreate: templateWarnings,
+      warningsOnUpdate: (daemonSet, old) => (templateGeneration(daemonSet) === templateGeneration(old) ? [] : templateWarnings(daemonSet)),
+    }),
+  ),
   columns: [
     nameColumn,
     integerColumn(

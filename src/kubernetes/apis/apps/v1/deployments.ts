@@ -7,6 +7,7 @@ import { validateDeployment, validateDeploymentStatusUpdate, validateDeploymentU
 import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, labelSelectorText, stringColumn, wide } from '#kubernetes/apis/columns';
 import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
+import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
 import { keepMeta, statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { Deployment } from '#kubernetes/schema/apps_v1.gen';
 import { defaultDeployment } from './defaults.ts';
@@ -33,23 +34,26 @@ export default defineResource<Deployment>({
   schema: 'apps_v1.Deployment',
   storagePath: 'deployments',
   defaults: defaultDeployment,
-  strategy: withoutStatus({
-    prepareForCreate(deployment) {
-      deployment.metadata.generation = 1;
-    },
-    prepareForUpdate(deployment, old) {
-      const same =
-        semanticDeepEqual(deployment.spec, old.spec) && semanticDeepEqual(deployment.metadata.annotations, old.metadata.annotations);
-      if (!same) deployment.metadata.generation = (old.metadata.generation ?? 0) + 1;
-    },
-    validate: validateDeployment,
-    validateUpdate: validateDeploymentUpdate,
-    warningsOnCreate: (deployment) => [
-      ...hostnameWarning(deployment.metadata.name, 'Pod names and hostnames'),
-      ...templateWarnings(deployment),
-    ],
-    warningsOnUpdate: (deployment, old) => (deployment.metadata.generation === old.metadata.generation ? [] : templateWarnings(deployment)),
-  }),
+  strategy: withoutStatus(
+    withPodTemplate<Deployment>(({ spec }) => spec?.template, {
+      prepareForCreate(deployment) {
+        deployment.metadata.generation = 1;
+      },
+      prepareForUpdate(deployment, old) {
+        const same =
+          semanticDeepEqual(deployment.spec, old.spec) && semanticDeepEqual(deployment.metadata.annotations, old.metadata.annotations);
+        if (!same) deployment.metadata.generation = (old.metadata.generation ?? 0) + 1;
+      },
+      validate: validateDeployment,
+      validateUpdate: validateDeploymentUpdate,
+      warningsOnCreate: (deployment) => [
+        ...hostnameWarning(deployment.metadata.name, 'Pod names and hostnames'),
+        ...templateWarnings(deployment),
+      ],
+      warningsOnUpdate: (deployment, old) =>
+        deployment.metadata.generation === old.metadata.generation ? [] : templateWarnings(deployment),
+    }),
+  ),
   columns: [
     nameColumn,
     stringColumn(

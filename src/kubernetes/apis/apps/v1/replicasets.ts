@@ -5,6 +5,7 @@ import { validateReplicaSet, validateReplicaSetStatusUpdate, validateReplicaSetU
 import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
 import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
+import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { ReplicaSet } from '#kubernetes/schema/apps_v1.gen';
 import { defaultReplicaSet } from './defaults.ts';
@@ -25,15 +26,18 @@ export default defineResource<ReplicaSet>({
   schema: 'apps_v1.ReplicaSet',
   storagePath: 'replicasets',
   defaults: defaultReplicaSet,
-  strategy: specAndStatus({
-    validate: validateReplicaSet,
-    validateUpdate: validateReplicaSetUpdate,
-    warningsOnCreate: (replicaSet) => [
-      ...hostnameWarning(replicaSet.metadata.name, 'Pod names and hostnames'),
-      ...templateWarnings(replicaSet),
-    ],
-    warningsOnUpdate: (replicaSet, old) => (replicaSet.metadata.generation === old.metadata.generation ? [] : templateWarnings(replicaSet)),
-  }),
+  strategy: specAndStatus(
+    withPodTemplate<ReplicaSet>(({ spec }) => spec?.template, {
+      validate: validateReplicaSet,
+      validateUpdate: validateReplicaSetUpdate,
+      warningsOnCreate: (replicaSet) => [
+        ...hostnameWarning(replicaSet.metadata.name, 'Pod names and hostnames'),
+        ...templateWarnings(replicaSet),
+      ],
+      warningsOnUpdate: (replicaSet, old) =>
+        replicaSet.metadata.generation === old.metadata.generation ? [] : templateWarnings(replicaSet),
+    }),
+  ),
   columns: [
     nameColumn,
     integerColumn('Desired', describe('apps_v1.ReplicaSetSpec', 'replicas'), ({ spec }) => spec?.replicas ?? 0),

@@ -11,6 +11,7 @@ import {
 import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, stringColumn } from '#kubernetes/apis/columns';
 import { podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
+import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { StatefulSet } from '#kubernetes/schema/apps_v1.gen';
 import { defaultStatefulSet } from './defaults.ts';
@@ -31,16 +32,18 @@ export default defineResource<StatefulSet>({
   schema: 'apps_v1.StatefulSet',
   storagePath: 'statefulsets',
   defaults: defaultStatefulSet,
-  strategy: specAndStatus({
-    validateName: nameIsDNSLabel,
-    validate: validateStatefulSet,
-    validateUpdate: validateStatefulSetUpdate,
-    warningsOnCreate: (statefulSet) => [...templateWarnings(statefulSet), ...statefulSetWarnings(statefulSet)],
-    warningsOnUpdate: (statefulSet, old) => [
-      ...(statefulSet.metadata.generation === old.metadata.generation ? [] : templateWarnings(statefulSet)),
-      ...statefulSetWarnings(statefulSet, 'Spec'),
-    ],
-  }),
+  strategy: specAndStatus(
+    withPodTemplate<StatefulSet>(({ spec }) => spec?.template, {
+      validateName: nameIsDNSLabel,
+      validate: validateStatefulSet,
+      validateUpdate: validateStatefulSetUpdate,
+      warningsOnCreate: (statefulSet) => [...templateWarnings(statefulSet), ...statefulSetWarnings(statefulSet)],
+      warningsOnUpdate: (statefulSet, old) => [
+        ...(statefulSet.metadata.generation === old.metadata.generation ? [] : templateWarnings(statefulSet)),
+        ...statefulSetWarnings(statefulSet, 'Spec'),
+      ],
+    }),
+  ),
   columns: [
     nameColumn,
     stringColumn(

@@ -14,6 +14,7 @@ import {
   wide,
 } from '#kubernetes/apis/columns';
 import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
+import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { CronJob } from '#kubernetes/schema/batch_v1.gen';
 import { defaultCronJob } from './defaults.ts';
@@ -37,15 +38,17 @@ export default defineResource<CronJob>({
   schema: 'batch_v1.CronJob',
   storagePath: 'cronjobs',
   defaults: defaultCronJob,
-  strategy: specAndStatus({
-    validate: validateCronJob,
-    validateUpdate: validateCronJobUpdate,
-    warningsOnCreate: (cronJob) => [...hostnameWarning(cronJob.metadata.name, 'Pod names and hostnames'), ...jobWarnings(cronJob)],
-    warningsOnUpdate: (cronJob, old) => [
-      ...(cronJob.metadata.generation === old.metadata.generation ? [] : jobWarnings(cronJob)),
-      ...cronJobScheduleWarnings(cronJob),
-    ],
-  }),
+  strategy: specAndStatus(
+    withPodTemplate<CronJob>(({ spec }) => spec?.jobTemplate?.spec?.template, {
+      validate: validateCronJob,
+      validateUpdate: validateCronJobUpdate,
+      warningsOnCreate: (cronJob) => [...hostnameWarning(cronJob.metadata.name, 'Pod names and hostnames'), ...jobWarnings(cronJob)],
+      warningsOnUpdate: (cronJob, old) => [
+        ...(cronJob.metadata.generation === old.metadata.generation ? [] : jobWarnings(cronJob)),
+        ...cronJobScheduleWarnings(cronJob),
+      ],
+    }),
+  ),
   columns: [
     nameColumn,
     stringColumn('Schedule', describe('batch_v1.CronJobSpec', 'schedule'), ({ spec }) => spec?.schedule ?? ''),

@@ -7,6 +7,7 @@ import { validateJobStatusUpdate } from '#kubernetes/apis/batch/validation/job-s
 import { jobSpecWarnings } from '#kubernetes/apis/batch/validation/warnings';
 import { containerColumns, describe, formatLabelSelector, stringColumn, wide } from '#kubernetes/apis/columns';
 import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
+import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { Job } from '#kubernetes/schema/batch_v1.gen';
 import { defaultJob } from './defaults.ts';
@@ -55,21 +56,23 @@ export default defineResource<Job>({
   schema: 'batch_v1.Job',
   storagePath: 'jobs',
   defaults: defaultJob,
-  strategy: specAndStatus({
-    defaultGarbageCollectionPolicy: 'orphan',
-    prepareForCreate(job) {
-      if (!job.spec?.manualSelector) generateSelector(job);
-    },
-    /** Upstream, jobs get the labels of their template whenever they are read: validation does not see those of a new one. */
-    canonicalize(job) {
-      const labels = job.spec?.template?.metadata?.labels;
-      if (labels && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels };
-    },
-    validate: validateJob,
-    validateUpdate: validateJobUpdate,
-    warningsOnCreate: (job) => [...hostnameWarning(job.metadata.name, 'Pod names and hostnames'), ...specWarnings(job)],
-    warningsOnUpdate: (job, old) => (job.metadata.generation === old.metadata.generation ? [] : specWarnings(job)),
-  }),
+  strategy: specAndStatus(
+    withPodTemplate<Job>(({ spec }) => spec?.template, {
+      defaultGarbageCollectionPolicy: 'orphan',
+      prepareForCreate(job) {
+        if (!job.spec?.manualSelector) generateSelector(job);
+      },
+      /** Upstream, jobs get the labels of their template whenever they are read: validation does not see those of a new one. */
+      canonicalize(job) {
+        const labels = job.spec?.template?.metadata?.labels;
+        if (labels && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels };
+      },
+      validate: validateJob,
+      validateUpdate: validateJobUpdate,
+      warningsOnCreate: (job) => [...hostnameWarning(job.metadata.name, 'Pod names and hostnames'), ...specWarnings(job)],
+      warningsOnUpdate: (job, old) => (job.metadata.generation === old.metadata.generation ? [] : specWarnings(job)),
+    }),
+  ),
   selectableFields: { 'status.successful': ({ status }) => String(status?.succeeded ?? 0) },
   unsupportedField: (label) => `field label ${JSON.stringify(label)} not supported for Job`,
   columns: [

@@ -2,7 +2,7 @@ import { type FieldError, fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { nameColumn } from '#apiserver/registry/table-columns';
 import { containerColumns, formatLabels, stringColumn } from '#kubernetes/apis/columns';
-import { dropDisabledPodFields } from '#kubernetes/apis/core/disabled-fields';
+import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
 import { templateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validatePodTemplateSpec } from '#kubernetes/apis/core/validation/pod-spec';
 import { podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
@@ -27,14 +27,12 @@ export default defineResource<PodTemplate>({
   schema: 'core_v1.PodTemplate',
   storagePath: 'podtemplates',
   defaults: defaultPodTemplate,
-  strategy: {
+  strategy: withPodTemplate<PodTemplate>(({ template }) => template, {
     returnsDeletedObject: true,
-    prepareForCreate(podTemplate, context) {
+    prepareForCreate(podTemplate) {
       podTemplate.metadata.generation = 1;
-      dropDisabledPodFields(podTemplate.template?.spec, undefined, context);
     },
-    prepareForUpdate(podTemplate, old, context) {
-      dropDisabledPodFields(podTemplate.template?.spec, old.template?.spec, context);
+    prepareForUpdate(podTemplate, old) {
       bumpGeneration(podTemplate, old, 'template');
     },
     validate: ({ template }) => validateTemplate(template, undefined),
@@ -42,7 +40,7 @@ export default defineResource<PodTemplate>({
     warningsOnCreate: ({ template }) => podTemplateWarnings(template, path),
     warningsOnUpdate: ({ metadata, template }, old) =>
       metadata.generation === old.metadata.generation ? [] : podTemplateWarnings(template, path),
-  },
+  }),
   columns: [
     nameColumn,
     ...containerColumns<PodTemplate>(({ template }) => template, {}),

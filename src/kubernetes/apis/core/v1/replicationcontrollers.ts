@@ -3,12 +3,12 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, formatLabels, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
-import { dropDisabledPodFields } from '#kubernetes/apis/core/disabled-fields';
 import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import {
   validateReplicationController,
   validateReplicationControllerStatusUpdate,
 } from '#kubernetes/apis/core/validation/replication-controller';
+import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { ReplicationController } from '#kubernetes/schema/core_v1.gen';
 import { defaultReplicationController } from './defaults.ts';
@@ -24,20 +24,20 @@ export default defineResource<ReplicationController>({
   schema: 'core_v1.ReplicationController',
   storagePath: 'controllers',
   defaults: defaultReplicationController,
-  strategy: specAndStatus<ReplicationController>({
-    defaultGarbageCollectionPolicy: 'orphan',
-    prepareForCreate: ({ spec }, context) => dropDisabledPodFields(spec?.template?.spec, undefined, context),
-    prepareForUpdate: ({ spec }, old, context) => dropDisabledPodFields(spec?.template?.spec, old.spec?.template?.spec, context),
-    validate: (controller) => validateReplicationController(controller),
-    validateUpdate: validateReplicationController,
-    warningsOnCreate: ({ metadata, spec }) => [
-      ...hostnameWarning(metadata.name, 'Pod names and hostnames'),
-      ...podTemplateWarnings(spec?.template, fieldPath('spec', 'template')),
-    ],
-    // Upstream looks at the old template here.
-    warningsOnUpdate: ({ metadata }, old) =>
-      metadata.generation === old.metadata.generation ? [] : podTemplateWarnings(old.spec?.template, fieldPath('spec', 'template')),
-  }),
+  strategy: specAndStatus(
+    withPodTemplate<ReplicationController>(({ spec }) => spec?.template, {
+      defaultGarbageCollectionPolicy: 'orphan',
+      validate: (controller) => validateReplicationController(controller),
+      validateUpdate: validateReplicationController,
+      warningsOnCreate: ({ metadata, spec }) => [
+        ...hostnameWarning(metadata.name, 'Pod names and hostnames'),
+        ...podTemplateWarnings(spec?.template, fieldPath('spec', 'template')),
+      ],
+      // Upstream looks at the old template here.
+      warningsOnUpdate: ({ metadata }, old) =>
+        metadata.generation === old.metadata.generation ? [] : podTemplateWarnings(old.spec?.template, fieldPath('spec', 'template')),
+    }),
+  ),
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
   unsupportedField: (label) => `field label not supported: ${label}`,
   columns: [
