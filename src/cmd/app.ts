@@ -19,6 +19,7 @@ import { UnionAuthorizer } from '#apiserver/authorization/union';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import { Informers } from '#apiserver/registry/informers';
 import { paramAuthorization } from '#kubernetes/apis/admissionregistration/param-authorization';
+import { claimAuthorization } from '#kubernetes/apis/resource/claim-authorization';
 import { podCertificateSigning } from '#kubernetes/apis/certificates/pod-certificate-signing';
 import { EscalationCheck } from '#kubernetes/apis/rbac/escalation';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
@@ -179,10 +180,17 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   const mapper = new EndpointMapper(chain);
   const signing = podCertificateSigning(() => nest.get(UnionAuthorizer));
   const params = paramAuthorization(() => ({ informers: nest.get<Informers>(Informers), authorizer: nest.get(UnionAuthorizer), mapper }));
+  const claims = claimAuthorization(() => ({ informers: nest.get<Informers>(Informers), authorizer: nest.get(UnionAuthorizer) }));
   const countCheck = consistencyCheckCounter(registry);
   const storage = new StorageFactory(
     objects,
-    new Map([...controlPlane.storeHooks, ...escalation.hooks, ...params, ['certificates.k8s.io/podcertificaterequests', signing]]),
+    new Map([
+      ...controlPlane.storeHooks,
+      ...escalation.hooks,
+      ...params,
+      ...claims,
+      ['certificates.k8s.io/podcertificaterequests', signing],
+    ]),
     config.eventTtlSeconds,
     (resource, status, message) => {
       countCheck(resource, status);

@@ -56,6 +56,9 @@ export interface Deleted {
 export interface WriteRequest extends StrategyContext {
   /** What was sent: a large object is handled in steps. */
   readonly bodyBytes: number;
+  /** What the request was authorized for: its verb, and the version in which it came. undefined for the server's own writes. */
+  readonly verb?: string;
+  readonly apiVersion?: string;
   readonly warn: (text: string) => void;
   admit(operation: 'CREATE' | 'UPDATE', object: KubeObject, old: KubeObject | undefined): void | Promise<void>;
   validate(operation: 'CREATE' | 'UPDATE' | 'DELETE', object: KubeObject | undefined, old: KubeObject | undefined): void | Promise<void>;

@@ -35,7 +35,7 @@ function newRequest(
   endpoint: ResourceEndpoint,
   { dryRun, given: options, manager, bodyBytes }: RequestedWrite,
 ): WriteRequest {
-  const { namespace, name } = context.info;
+  const { namespace, name, verb, apiVersion } = context.info;
   const { admission } = context;
   const call = (
     operation: AdmissionCall['operation'],
@@ -59,6 +59,8 @@ function newRequest(
     user: context.authenticatedUser,
     dryRun,
     bodyBytes,
+    verb,
+    apiVersion,
     now: now(),
     isEnabled: endpoint.isEnabled,
     warn: (text) => context.warn(text),
