@@ -200,6 +200,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   closeStorage = () => storage.close();
   const contributed = new ContributedGroups(contributions, {
     taken: new Set(scheme.known.map(({ group }) => group)),
+    resourceConfig,
     storage,
     installer: () => nest.get(Installer, { strict: false }),
   });

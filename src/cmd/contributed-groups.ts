@@ -12,9 +12,10 @@ import { groupVersionString } from '#apimachinery/meta/types';
 import type { Installer } from '#apiserver/endpoints/installer';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { ApiGroup } from '#apiserver/registry/api-group';
-import type { ContributedGroupOptions, ContributedResource } from '#apiserver/registry/contributed-group';
+import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { Store } from '#apiserver/registry/store';
+import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { ApiServerTarget } from '#apiserver/server/api-server-target';
 import type { InstalledEndpoint } from '#apiserver/server/delegation';
 import type { Published } from './non-resource-routes.ts';
@@ -23,6 +24,16 @@ import type { Published } from './non-resource-routes.ts';
 const groupPriorityMinimum = 1000;
 /** Of the preferred version; each other one is behind the one before it. */
 const highestVersionPriority = 100;
+
+interface ContributedGroupsParts {
+  /** Groups that the server has by itself. */
+  readonly taken: ReadonlySet<string>;
+  readonly storage: StorageFactory;
+  /** What of them is on; all of it is by default. */
+  readonly resourceConfig: ResourceConfig;
+  /** Called when endpoints are first asked for. */
+  installer(): Installer;
+}
 
 interface ServedGroup {
   readonly group: ApiGroup;
@@ -36,11 +47,8 @@ interface ServedGroup {
 export class ContributedGroups implements Disposable {
   readonly #groups: readonly ServedGroup[];
 
-  /** `taken`: groups that the server has by itself. `installer` is called when endpoints are first asked for. Throws an Error that names the plugin. */
-  constructor(
-    contributions: readonly LoadedContribution[],
-    parts: { readonly taken: ReadonlySet<string>; readonly storage: StorageFactory; installer(): Installer },
-  ) {
+  /** Throws an Error that names the plugin. */
+  constructor(contributions: readonly LoadedContribution[], parts: ContributedGroupsParts) {
     const options = contributionsOf(contributions, 'ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
     checkGroups(options, parts.taken);
     this.#groups = options.map((one) => {
@@ -52,8 +60,9 @@ export class ContributedGroups implements Disposable {
     });
   }
 
+  /** Those of which something is served. */
   get groups(): readonly ApiGroup[] {
-    return this.#groups.map(({ group }) => group);
+    return this.#groups.map(({ group }) => group).filter(({ versions }) => versions.length > 0);
   }
 
   /** `plural.group` of all resources. */
@@ -70,7 +79,10 @@ export class ContributedGroups implements Disposable {
   install(target: ApiServerTarget, { discovery, openApi }: Published): void {
     for (const { group, resources } of this.#groups) target.install(group, endpointsOf(group, resources));
     discovery.set('contributed', this.groups);
-    openApi.set('contributed', new CustomDocuments().of(this.#resources.flatMap(({ versions }) => versions)));
+    openApi.set(
+      'contributed',
+      new CustomDocuments().of(this.#resources.flatMap(({ versions }) => versions.filter(({ served }) => served))),
+    );
   }
 
   /** Resolves when what is stored has been read, or could not be. */
@@ -89,7 +101,7 @@ export class ContributedGroups implements Disposable {
 
 function servedGroup(
   { group, resources, ...options }: ContributedGroupOptions,
-  { storage, installer }: { readonly storage: StorageFactory; installer(): Installer },
+  { storage, resourceConfig, installer }: ContributedGroupsParts,
 ): ServedGroup {
   const served = resources.map(
     (resource) =>
@@ -102,14 +114,18 @@ function servedGroup(
         get scale() {
           return installer().options.special.get('custom/scale') ?? {};
         },
+        get computed() {
+          return installer().options.special.get('custom/computed') ?? {};
+        },
         converterOf: () => contributedConverter(resource),
-        complete: (version) => completeDefinition(version, resource),
+        complete: (version) =>
+          completeDefinition({ ...version, served: resourceConfig.isEnabled({ ...version.definition, servedByDefault: true }) }, resource),
       }),
   );
   return {
     group: {
       group,
-      versions: versionsOf(resources).map((version, i) => ({ version, versionPriority: Math.max(highestVersionPriority - i, 1) })),
+      versions: versionsOf(served).map((version, i) => ({ version, versionPriority: Math.max(highestVersionPriority - i, 1) })),
       groupPriorityMinimum: options.groupPriorityMinimum ?? groupPriorityMinimum,
       resources: served.flatMap((one) => one.resources),
     },
@@ -118,15 +134,15 @@ function servedGroup(
 }
 
 /** In the order in which they are first named. */
-function versionsOf(resources: readonly ContributedResource[]): string[] {
-  return [...new Set(resources.flatMap(({ versions }) => versions.map(({ name }) => name)))];
+function versionsOf(served: readonly ServedDefinition[]): string[] {
+  return [...new Set(served.flatMap(({ resources }) => resources.map(({ version }) => version)))];
 }
 
 function endpointsOf({ group, versions }: ApiGroup, resources: readonly ServedDefinition[]): Map<string, Map<string, InstalledEndpoint>> {
   const all = new Map<string, Map<string, InstalledEndpoint>>();
   for (const { version } of versions) {
     const found = resources.flatMap((served) =>
-      served.versions.filter(({ definition }) => definition.version === version).flatMap((one) => [...served.endpoints(one)]),
+      served.versions.filter((one) => one.served && one.definition.version === version).flatMap((one) => [...served.endpoints(one)]),
     );
     all.set(groupVersionString({ group, version }), new Map(found));
   }

@@ -5,6 +5,7 @@ import {
   SelfSubjectRulesReviewHandler,
   SubjectAccessReviewHandler,
 } from '#kubernetes/apis/authorization/review-rest';
+import { ComputedCreateHandler } from '#apiserver/endpoints/handlers/computed';
 import { ScaleGetHandler, ScalePatchHandler, ScaleUpdateHandler } from '#apiserver/endpoints/handlers/scale';
 import { BindingHandler } from '#kubernetes/apis/core/binding-rest';
 import { ComponentStatusGetHandler, ComponentStatusListHandler } from '#kubernetes/apis/core/component-status-rest';
@@ -39,6 +40,7 @@ export const specialHandlers: SpecialHandlerClasses = {
   '/serviceaccounts/token': { create: TokenRequestHandler },
   // Of every custom resource that has one.
   'custom/scale': scale,
+  'custom/computed': { create: ComputedCreateHandler },
   'apps/deployments/scale': scale,
   'apps/replicasets/scale': scale,
   'apps/statefulsets/scale': scale,

@@ -111,13 +111,15 @@ export { PluginServices } from '#apiserver/plugins/plugin-services';
 export { Client, type ClientTarget, type ObjectClient } from '#apiserver/registry/client';
 export {
   apiGroup,
+  type ContributedAction as ActionOptions,
+  type ContributedFields as FieldsOptions,
   type ContributedGroupOptions as ApiGroupOptions,
   type ContributedResource as ResourceOptions,
   contributedResource as defineResource,
   type ContributedScale as ScaleOptions,
   type ContributedVersion as VersionOptions,
 } from '#apiserver/registry/contributed-group';
-export type { Column, Strategy, StrategyContext } from '#apiserver/registry/resource-definition';
+export type { Column, ComputedRequest, Strategy, StrategyContext } from '#apiserver/registry/resource-definition';
 export { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 export type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 export { type Informer, Informers } from '#apiserver/registry/informers';

@@ -9,9 +9,10 @@ import { fieldPath } from '#apimachinery/validation/field';
 import { DocumentTypes } from '#apiserver/endpoints/openapi/group-version-document';
 import { builtInPatchTypes, groupVersionPaths } from '#apiserver/endpoints/openapi/paths';
 import type { Steps } from '#apimachinery/runtime/steps';
-import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
+import type { ResourceDefinition, Subresource } from '#apiserver/registry/resource-definition';
 import { tables } from '#apiextensions-apiserver/schema/schema';
 import { openApiTypes } from '../apis/apiextensions/validation/open-api-schema.ts';
+import { actionSchema } from '../registry/custom-types.ts';
 import type { CustomDefinition } from '../server/resource-definitions.ts';
 import { listMetadataSchema, metadataSchema, publishedSchema, typeMeta, withoutV3 } from './custom-schema.ts';
 
@@ -38,7 +39,14 @@ class CustomDocumentTypes extends DocumentTypes {
   }
 }
 
-const named = (definition: ResourceDefinition): ResourceDefinition => ({ ...definition, schema: `${prefix}${definition.kind}` });
+/** A definition whose schemas are named as components. */
+function named(definition: ResourceDefinition): ResourceDefinition {
+  const subresources = Object.entries(definition.subresources).map(([name, subresource]): [string, Subresource] => {
+    const isAction = subresource.kind !== undefined && subresource.schema?.startsWith(actionSchema);
+    return [name, isAction ? { ...subresource, schema: `${prefix}${subresource.kind}` } : subresource];
+  });
+  return { ...definition, schema: `${prefix}${definition.kind}`, subresources: Object.fromEntries(subresources) };
+}
 
 /**
  * The document of `/openapi/v3/apis/<group>/<version>` for custom resources, one resource a step.
@@ -55,11 +63,12 @@ export function* customDocument(groupVersion: GroupVersion, resources: readonly 
   types.reference('meta_v1.ObjectMeta');
   types.reference('meta_v1.ListMeta');
   const schemas = new Map(Object.entries(types.components()));
-  const byName = new Map(resources.map((resource) => [modelName(groupVersion, resource.definition.kind), resource]));
+  const byName = new Map(resources.flatMap(withActions).map((resource) => [modelName(groupVersion, resource.definition.kind), resource]));
   for (const [name, resource] of byName) {
     yield;
     schemas.set(name, objectSchema(resource, false));
-    schemas.set(modelName(groupVersion, resource.definition.listKind), listSchema(resource.definition));
+    if (resource.definition.verbs.includes('list'))
+      schemas.set(modelName(groupVersion, resource.definition.listKind), listSchema(resource.definition));
   }
   return {
     openapi: '3.0.0',
@@ -71,6 +80,15 @@ export function* customDocument(groupVersion: GroupVersion, resources: readonly 
       return resource && objectSchema(resource, true);
     },
   } as V3Document;
+}
+
+/** A resource, and the kinds of its subresources as if they were resources without any. */
+function withActions(resource: CustomDefinition): CustomDefinition[] {
+  const { definition, actions = [] } = resource;
+  const kinds = actions.map((version): CustomDefinition => {
+    return { definition: { ...definition, kind: version.kind.kind, verbs: [], selectableFields: {} }, version, served: true };
+  });
+  return [resource, ...kinds];
 }
 
 function objectSchema({ definition, version }: CustomDefinition, v2: boolean): JsonSchema {

@@ -12,6 +12,9 @@ function field(name: string, type: Type, more: Partial<Field> = {}): Field {
   return { name, type, required: false, ptr: true, always: false, omitzero: false, default: undefined, atomic: false, ...more };
 }
 
+/** Before the kind of a subresource that a package adds, in the name of its schema. */
+export const actionSchema = 'action/';
+
 /** A struct type whose fields are written in the order of their names, and all types in it likewise: as Go writes a map. */
 function sorted(type: Type): Type {
   switch (type.kind) {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '#apimachinery/meta/types';
-import { getOwn } from '#apimachinery/patch/own-property';
+import { getOwn, setOwn } from '#apimachinery/patch/own-property';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
@@ -42,8 +42,7 @@ export function customResourceStrategy(
     },
     prepareForUpdate(object, old) {
       if (hasStatus) {
-        if (Object.hasOwn(old, 'status')) object['status'] = old['status'];
-        else delete object['status'];
+        keepFields(object, old, ['status']);
       }
       if (!deepEqual({ ...object, metadata: null }, { ...old, metadata: null }))
         object.metadata.generation = (old.metadata.generation ?? 0) + 1;
@@ -90,16 +89,7 @@ export function customResourceStatusStrategy(
     allowUnconditionalUpdate: false,
     resetFields: [['metadata'], ['spec']],
     prepareForUpdate(object, old) {
-      const { status } = object;
-      const hasStatus = Object.hasOwn(object, 'status');
-      const { managedFields, resourceVersion } = object.metadata;
-      for (const key of Object.keys(object)) delete object[key];
-      Object.assign(object, deepCopy(old));
-      if (managedFields) object.metadata.managedFields = managedFields;
-      else delete object.metadata.managedFields;
-      if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
-      if (hasStatus) object['status'] = status;
-      else delete object['status'];
+      keepAllBut(object, old, ['status']);
     },
     validateUpdate(object, old, context) {
       const wrongKind = validateTypeMeta(version, object);
@@ -116,13 +106,34 @@ export function customResourceStatusStrategy(
   };
 }
 
+/** Makes an object what it was, but for fields that it keeps, or lacks, and for what says who wrote it; in place. */
+export function keepAllBut(object: KubeObject, old: KubeObject, fields: readonly string[]): void {
+  const { managedFields, resourceVersion } = object.metadata;
+  const sent = { ...object };
+  for (const key of Object.keys(object)) delete object[key];
+  Object.assign(object, deepCopy(old));
+  if (managedFields) object.metadata.managedFields = managedFields;
+  else delete object.metadata.managedFields;
+  if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
+  keepFields(object, sent, fields);
+}
+
+/** Gives an object the fields that another has, absence included; in place. */
+export function keepFields(object: KubeObject, from: KubeObject, fields: readonly string[]): void {
+  for (const field of fields) {
+    if (Object.hasOwn(from, field)) setOwn(object, field, from[field]);
+    else delete object[field];
+  }
+}
+
 /** Lists that were wrong already may stay so. */
 function newListErrors({ structural }: CustomVersion, object: KubeObject, old: KubeObject): FieldError[] {
   const errors = validateListSetsAndMaps(undefined, structural, object);
   return errors.length > 0 && validateListSetsAndMaps(undefined, structural, old).length > 0 ? [] : errors;
 }
 
-function validateTypeMeta({ kind, groupVersion }: CustomVersion, object: KubeObject): FieldError[] {
+/** What is wrong with the kind that an object says it is of. */
+export function validateTypeMeta({ kind, groupVersion }: CustomVersion, object: KubeObject): FieldError[] {
   const errors: FieldError[] = [];
   if (object.kind !== kind.kind) errors.push(invalid(fieldPath('kind'), object.kind, `must be ${kind.kind}`));
   if (object.apiVersion !== groupVersion) errors.push(invalid(fieldPath('apiVersion'), object.apiVersion, `must be ${groupVersion}`));

@@ -1,14 +1,26 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepCopy } from '#apimachinery/runtime/copy';
+import { validateListSetsAndMaps } from '#apimachinery/structural/list-types';
+import { validateEmbeddedResources } from '#apimachinery/structural/object-meta';
 import { atOnce } from '#apimachinery/runtime/steps';
-import type { ContributedGroupOptions, ContributedResource } from '#apiserver/registry/contributed-group';
+import type { ContributedFields, ContributedGroupOptions, ContributedResource } from '#apiserver/registry/contributed-group';
 import { layeredStrategy } from '#apiserver/registry/layered-strategy';
-import type { ParentSubresource, ResourceDefinition } from '#apiserver/registry/resource-definition';
+import type {
+  Computed,
+  ComputedRequest,
+  ParentSubresource,
+  ResourceDefinition,
+  Strategy,
+  Subresource,
+} from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import type { CustomResourceDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { defaultCustomResourceDefinition } from '../apis/apiextensions/v1/defaults.ts';
 import { validateDefinition } from '../apis/apiextensions/validation/validation.ts';
 import { type Converter, withVersion } from '../conversion/converter.ts';
+import { actionSchema } from '../registry/custom-types.ts';
+import { CustomVersion } from '../registry/custom-version.ts';
+import { keepAllBut, keepFields, validateTypeMeta } from '../registry/strategy.ts';
 import type { CustomDefinition } from './resource-definitions.ts';
 
 /**
@@ -67,18 +79,104 @@ function errorsOf({ spec, ...definition }: CustomResourceDefinition): string[] {
 }
 
 /** One version of it, with what the package says beside the schema. */
-export function completeDefinition(custom: CustomDefinition, { strategy = {}, status, columns }: ContributedResource): CustomDefinition {
+export function completeDefinition(custom: CustomDefinition, resource: ContributedResource): CustomDefinition {
   const { definition } = custom;
-  const subresources = { ...definition.subresources };
-  const own = subresources['status'] as ParentSubresource | undefined;
-  if (own && typeof status === 'object') subresources['status'] = { ...own, strategy: layeredStrategy(own.strategy, status) };
+  if (resource.create) return { ...custom, definition: virtualDefinition(custom, resource.create.bind(resource)) };
+  const { strategy: own = {}, status, columns } = resource;
+  const fields = Object.values(resource.subresources ?? {}).flatMap((one) => ('fields' in one ? one.fields : []));
+  const strategy = layeredStrategy(definition.strategy, layeredStrategy(withoutFields(fields), own));
+  const added = addedSubresources({ ...definition, strategy }, resource);
+  const subresources = { ...definition.subresources, ...added.subresources };
+  const kept = subresources['status'] as ParentSubresource | undefined;
+  if (kept && typeof status === 'object') subresources['status'] = { ...kept, strategy: layeredStrategy(kept.strategy, status) };
   const completed: ResourceDefinition = {
     ...definition,
-    strategy: layeredStrategy(definition.strategy, strategy),
+    strategy,
+    computed: added.computed,
     columns: columns ?? [nameColumn, ageColumn],
     subresources,
   };
-  return { ...custom, definition: completed };
+  return { ...custom, definition: completed, actions: added.actions };
+}
+
+/** Of a resource whose objects are answered and not stored. */
+function virtualDefinition(
+  { definition, version }: CustomDefinition,
+  create: (object: KubeObject, request: ComputedRequest) => KubeObject | Promise<KubeObject>,
+): ResourceDefinition {
+  const answer: Computed = { ...computedBy(version), create: (object, _, request) => create(object, request) };
+  return { ...definition, verbs: ['create'], storageVersionHash: undefined, subresources: {}, computed: { '': answer } };
+}
+
+/** How what is sent is read: as a custom resource of that version. */
+function computedBy(version: CustomVersion): Omit<Computed, 'create'> {
+  return {
+    decode: (document) => version.decode(document),
+    defaults: (object) => version.applyDefaults(object),
+    validate: (object) => [
+      ...validateTypeMeta(version, object),
+      ...version.validator.validate(undefined, object),
+      ...validateEmbeddedResources(object, version.structural),
+      ...validateListSetsAndMaps(undefined, version.structural, object),
+    ],
+  };
+}
+
+interface AddedSubresources {
+  readonly subresources: Record<string, Subresource>;
+  readonly computed: Record<string, Computed>;
+  /** The kinds of those that do something. */
+  readonly actions: readonly CustomVersion[];
+}
+
+function addedSubresources(definition: ResourceDefinition, { subresources = {} }: ContributedResource): AddedSubresources {
+  const added = {
+    subresources: {} as Record<string, Subresource>,
+    computed: {} as Record<string, Computed>,
+    actions: [] as CustomVersion[],
+  };
+  for (const [name, one] of Object.entries(subresources)) {
+    if (!/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name) || Object.hasOwn(definition.subresources, name))
+      throw new Error(`resource ${definition.resource}: subresource ${JSON.stringify(name)} must be a DNS label of its own`);
+    if ('fields' in one) {
+      added.subresources[name] = { verbs: ['get', 'patch', 'update'], strategy: fieldsStrategy(definition.strategy, one) };
+    } else {
+      const version = new CustomVersion({ ...definition, kind: one.kind }, one.schema, false);
+      added.actions.push(version);
+      added.subresources[name] = { kind: one.kind, schema: `${actionSchema}${one.kind}`, verbs: ['create'] };
+      added.computed[name] = { ...computedBy(version), create: (sent, parent, request) => one.create(sent, parent as KubeObject, request) };
+    }
+  }
+  return added;
+}
+
+/** A subresource of some fields: all others stay what they were. `main`: of the resource. */
+function fieldsStrategy(main: Strategy, { fields, strategy = {} }: ContributedFields): Strategy {
+  return {
+    ...main,
+    ...strategy,
+    resetFields: [['metadata'], ['spec'], ['status']].filter(([field]) => !fields.includes(field as string)),
+    prepareForUpdate(object, old, context) {
+      keepAllBut(object, old, fields);
+      strategy.prepareForUpdate?.(object, old, context);
+    },
+    validateUpdate(object, old, context) {
+      const errors = main.validateUpdate?.(object, old, context) ?? [];
+      return errors.length > 0 ? errors : (strategy.validateUpdate?.(object, old, context) ?? []);
+    },
+  };
+}
+
+/** What subresources write is not taken from writes of the object itself. */
+function withoutFields(fields: readonly string[]): Strategy {
+  if (fields.length === 0) return {};
+  return {
+    resetFields: fields.map((field) => [field]),
+    prepareForCreate(object) {
+      for (const field of fields) delete object[field];
+    },
+    prepareForUpdate: (object, old) => keepFields(object, old, fields),
+  };
 }
 
 /** Of a resource whose versions differ by more than their name. */

@@ -24,6 +24,8 @@ export interface CustomDefinition {
   readonly definition: ResourceDefinition;
   readonly version: CustomVersion;
   readonly served: boolean;
+  /** The kinds of subresources that packages add. */
+  readonly actions?: readonly CustomVersion[];
 }
 
 /** Makes the rules of a version, when they are first needed; undefined if it has none. */

@@ -12,6 +12,7 @@ import type { CustomResourceDefinition } from '#apiextensions-apiserver/schema/a
 import { isConditionTrue } from '../apis/apiextensions/conditions.ts';
 import { type Converter, withVersion } from '../conversion/converter.ts';
 import { versionedStorage } from '../conversion/versioned-storage.ts';
+import { actionSchema, customObjectType } from '../registry/custom-types.ts';
 import type { CustomVersion } from '../registry/custom-version.ts';
 import { type CustomDefinition, customDefinitions, type RulesOf, terminatingVerbs } from './resource-definitions.ts';
 
@@ -26,6 +27,8 @@ export interface ServedDefinitionOptions {
   converterOf(crd: CustomResourceDefinition): (Converter & Disposable) | undefined;
   /** The verbs of the scale subresource. */
   readonly scale: Readonly<Record<string, EndpointHandler>>;
+  /** The verbs of what is answered and not stored (of resources that packages add). */
+  readonly computed?: Readonly<Record<string, EndpointHandler>>;
   /** What is known of a version besides the definition (of resources that packages add). */
   complete?(version: CustomDefinition): CustomDefinition;
 }
@@ -145,7 +148,8 @@ export class ServedDefinition implements Disposable {
         : this.versions.flatMap(
             ({ definition: { group, version } }) => this.#inVersion(definition, groupVersionString({ group, version })) ?? [],
           ),
-    special: (_definition, subresource) => (subresource === 'scale' ? this.options.scale : undefined),
+    special: ({ computed }, subresource) =>
+      computed && Object.hasOwn(computed, subresource) ? this.options.computed : subresource === 'scale' ? this.options.scale : undefined,
   };
 
   #types({ version }: ResourceDefinition): TypeSource {
@@ -153,6 +157,7 @@ export class ServedDefinition implements Disposable {
     return {
       struct(name): StructType {
         if (name === 'object') return custom.type;
+        if (name.startsWith(actionSchema)) return customObjectType({ ...custom.kind, kind: name.slice(actionSchema.length) });
         return name === 'fields' ? custom.applyType : schema.struct(name);
       },
     };

@@ -1,7 +1,7 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { type ContributionOptions, type ContributedValue, contributedValue } from '#apiserver/plugins/contribution';
-import type { Column, Strategy } from './resource-definition.ts';
+import type { Column, ComputedRequest, Strategy } from './resource-definition.ts';
 
 /** One version of a resource that a package adds. */
 export interface ContributedVersion {
@@ -17,6 +17,22 @@ export interface ContributedScale {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
   readonly labelSelectorPath?: string;
+}
+
+/** A subresource of some of an object's fields: clients change them there and nowhere else, as they do with a status. */
+export interface ContributedFields<T extends KubeObject = KubeObject> {
+  /** Top-level ones, besides `metadata`. */
+  readonly fields: readonly string[];
+  readonly strategy?: Strategy<T>;
+}
+
+/** A subresource that does something with an object when it is POSTed to, as `eviction` and `token` do. */
+export interface ContributedAction<T extends KubeObject = KubeObject, B extends KubeObject = KubeObject> {
+  /** Of what is sent and answered, in the version of the resource. */
+  readonly kind: string;
+  readonly schema: JsonSchemaProps;
+  /** Makes the answer of what was sent; `parent` is the object as it is stored, which changes by a `Client` only. */
+  create: { create(sent: B, parent: T, request: ComputedRequest): B | Promise<B> }['create'];
 }
 
 /**
@@ -53,6 +69,13 @@ export interface ContributedResource<T extends KubeObject = KubeObject> {
   readonly strategy?: Strategy<T>;
   /** Gives the resource a subresource `status`: clients change it there and nowhere else. */
   readonly status?: boolean | Strategy<T>;
+  /** Subresources besides, by their names. */
+  readonly subresources?: Readonly<Record<string, ContributedFields<T> | ContributedAction<T>>>;
+  /**
+   * Makes the resource a virtual one, as SubjectAccessReview is: nothing is stored, and all that can be done is to POST; this
+   * makes the answer of what was sent. It has neither strategy, subresources, nor other verbs.
+   */
+  create?(sent: T, request: ComputedRequest): T | Promise<T>;
   /** Gives the resource a subresource `scale`. */
   readonly scale?: ContributedScale;
   /** What `kubectl get` shows; name and age unless named. */

@@ -153,6 +153,22 @@ export interface CustomResourceTraits {
   decode(document: Record<string, unknown>): { readonly object: KubeObject; readonly unknownFields: readonly string[] };
 }
 
+/** What a request asks for that is answered and not stored. */
+export interface ComputedRequest {
+  readonly namespace: string;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+}
+
+/** Answers the POSTs of a custom resource, or of a subresource with a kind of its own, whose objects are not stored. */
+export interface Computed {
+  readonly decode: CustomResourceTraits['decode'];
+  defaults(object: KubeObject): void;
+  validate(object: KubeObject): FieldError[];
+  /** `parent`: the stored object that a subresource is of. */
+  create(object: KubeObject, parent: KubeObject | undefined, request: ComputedRequest): KubeObject | Promise<KubeObject>;
+}
+
 /** Everything that the generic server needs to know of a resource, built-in or custom. */
 export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly group: string;
@@ -198,6 +214,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly ttlSeconds?: number | undefined;
   /** Of custom resources. */
   readonly custom?: CustomResourceTraits | undefined;
+  /** By the name of the subresource; the empty one is the resource itself. */
+  readonly computed?: Readonly<Record<string, Computed>> | undefined;
   /** The type by which apply tells fields apart, where it is another than `schema` (custom resources). */
   readonly applySchema?: string | undefined;
 }

@@ -2,7 +2,8 @@ import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/
 import { type KnownVersions, resourceConfigErrors } from '#apiserver/server/resource-config';
 import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
 import { groupsWithRemovedApis } from '#kubernetes/apis/removed-apis';
-import { Check, Flag } from './flag.ts';
+import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
+import { Flag } from './flag.ts';
 
 /**
  * Versions that upstream's scheme still has and no server serves any more: naming them is no mistake, and changes nothing.
@@ -27,20 +28,32 @@ const retired: Readonly<Record<string, readonly string[]>> = {
   'apiregistration.k8s.io': ['v1beta1'],
 };
 
-const known: KnownVersions = {
-  hasGroup: (group) => Object.hasOwn(retired, group) || groupNamed(group) !== undefined,
-  hasVersion: ({ group, version }) =>
-    groupNamed(group)?.versions.some((one) => one.version === version) === true ||
-    (Object.hasOwn(retired, group) && retired[group]?.includes(version) === true),
-};
+type Contributed = Pick<ContributedGroupOptions, 'group' | 'resources'>;
+
+function knownVersions(contributed: readonly Contributed[]): KnownVersions {
+  const versionsOf = (group: string): readonly string[] | undefined => {
+    const added = contributed.find((one) => one.group === group);
+    if (added) return added.resources.flatMap(({ versions }) => versions.map(({ name }) => name));
+    return groupNamed(group)?.versions.map(({ version }) => version);
+  };
+  return {
+    hasGroup: (group) => Object.hasOwn(retired, group) || versionsOf(group) !== undefined,
+    hasVersion: ({ group, version }) =>
+      versionsOf(group)?.includes(version) === true || (Object.hasOwn(retired, group) && retired[group]?.includes(version) === true),
+  };
+}
 
 function groupNamed(name: string): { readonly versions: readonly { readonly version: string }[] } | undefined {
   return [...groupsWithRemovedApis, apiExtensionsGroup, apiRegistrationGroup].find(({ group }) => group === name);
 }
 
-/** Which of the built-in APIs are served. Upstream: apiserver/pkg/server/options/api_enablement.go. */
+/** Which of the APIs that are not custom resources are served. Upstream: apiserver/pkg/server/options/api_enablement.go. */
 export class ApiEnablementOptions {
   @Flag('runtime-config')
-  @Check<ApiEnablementOptions>((overrides: ReadonlyMap<string, string>) => resourceConfigErrors(overrides, known))
   runtimeConfig: ReadonlyMap<string, string> = new Map();
+
+  /** What is wrong with it; `contributed`: the groups that packages add. */
+  errors(contributed: readonly Contributed[]): string[] {
+    return resourceConfigErrors(this.runtimeConfig, knownVersions(contributed));
+  }
 }

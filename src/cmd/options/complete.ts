@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { compileOrigin } from '#apiserver/endpoints/filters/cors';
+import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
 import { ResourceConfig } from '#apiserver/server/resource-config';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
@@ -100,6 +101,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const tls = own || !needsOwn ? await collect('serving certificates', readTls(serving, files)) : undefined;
   const serviceAccounts = await collect('--service-account-signing-key-file', serviceAccountsOf(options, own?.serviceAccountKey));
   const plugins = await collect('--config', pluginsOf(options));
+  const groups = contributionsOf(plugins ?? [], 'ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
+  problems.push(...options.apis.errors(groups));
   const readAuthentication = (clientCa: string | undefined): Promise<AuthenticationConfig> =>
     authenticationOf(options, clientCa, serviceAccounts);
   const authenticated = await collect(undefined, readAuthentication(tls?.clientCa));
