@@ -30,10 +30,16 @@ import { ChainKinds } from '#apiserver/registry/served-kinds';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
 import { ResourceConfig } from '#apiserver/server/resource-config';
 import { GenericServer } from '#apiserver/server/generic-server';
+import { AccessMetrics } from '#apiserver/server/metrics/access-metrics';
 import { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
 import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
 import { RegistryMetrics } from '#apiserver/server/metrics/metrics';
-import { consistencyCheckCounter, registerObjectMetrics, registerStorageSize } from '#apiserver/server/metrics/storage-metrics';
+import {
+  consistencyCheckCounter,
+  registerCacheMetrics,
+  registerObjectMetrics,
+  registerStorageSize,
+} from '#apiserver/server/metrics/storage-metrics';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import { ConfiguredEgress } from '#apiserver/server/egress-selector/configured-egress';
 import { EndpointMapper } from '#apiserver/server/rest-mapper';
@@ -74,6 +80,7 @@ import { installNonResourceRoutes } from './non-resource-routes.ts';
 import { objectsIn } from './object-forms.ts';
 import { installOpenIdRoutes } from './open-id-routes.ts';
 import { type AggregationConfig, type AuthenticationConfig, everyMetric, type ServerConfig } from './server-config.ts';
+import { registerBuildMetrics } from './build-metrics.ts';
 import { newTracing } from './tracing.ts';
 import { addStorageReadiness } from './storage-readiness.ts';
 import { specialHandlers } from './special-handlers.ts';
@@ -279,6 +286,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
     auditing,
     flowControl: flowControl?.control,
     metrics,
+    access: new AccessMetrics(registry),
     traces,
     tracer: tracing?.tracer,
     log: log.chain,
@@ -305,6 +313,8 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   const { objects: tellsObjects, sizeIntervalMs } = config.metrics ?? everyMetric;
   if (tellsObjects) registerObjectMetrics(registry, storage);
   if (sizeIntervalMs > 0) registerStorageSize(registry, objects, sizeIntervalMs);
+  registerBuildMetrics(registry, features);
+  registerCacheMetrics(registry, storage);
   const published = installNonResourceRoutes(server, scheme, registry);
   contributed.install(targets.contributed, published);
   server.delegate(chain);

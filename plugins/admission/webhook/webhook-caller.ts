@@ -73,6 +73,7 @@ export class WebhookCaller {
     const review = newReview(request, invocation, version, objects());
     onReview(review.uid);
     let document: Readonly<Record<string, unknown>>;
+    const began = performance.now();
     try {
       document = await this.client.post(spec.clientConfig, review.body, timeoutOf(request, spec.timeoutSeconds), request.traceHeaders);
     } catch (error) {
@@ -81,6 +82,8 @@ export class WebhookCaller {
         `failed to call webhook: ${(error as Error).message}`,
         error instanceof RequestError ? error.code : 503,
       );
+    } finally {
+      request.waited?.(began, performance.now());
     }
     const answer = this.#read(spec.name, review, document);
     for (const [key, value] of Object.entries(answer.auditAnnotations)) request.addAnnotation(`${spec.name}/${key}`, value);

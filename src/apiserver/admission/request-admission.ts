@@ -153,6 +153,10 @@ class AdmissionRequest implements Attributes {
     return this.#context.span?.headers;
   }
 
+  waited(from: number, to: number): void {
+    this.#context.waited(from, to);
+  }
+
   get reinvocation(): Reinvocation {
     return (this.#reinvocation ??= new Reinvocation());
   }

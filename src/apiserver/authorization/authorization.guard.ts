@@ -1,11 +1,22 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { newForbidden, type StatusError } from '#apimachinery/api/errors';
+import { newForbidden, StatusError } from '#apimachinery/api/errors';
 import { quote } from '#apimachinery/runtime/quote';
 import { requestContextOf } from '#apiserver/endpoints/request/execution-context';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { AuthorizationAttributes, AuthorizationResult } from './authorizer.ts';
 import { selectorsOf } from './request-selectors.ts';
 import { UnionAuthorizer } from './union.ts';
+
+/** What a user may not do. */
+export class DeniedError extends StatusError {
+  constructor(
+    { status }: StatusError,
+    /** Whether an authorizer has said so, or none has said that it is allowed. */
+    readonly decision: 'Deny' | 'NoOpinion',
+  ) {
+    super(status);
+  }
+}
 
 /** Asks the union of authorizers whether the user may do what the request says. Denies by throwing Forbidden. */
 @Injectable()
@@ -29,7 +40,7 @@ export class AuthorizationGuard implements CanActivate {
     context.auditAnnotations
       ?.set('authorization.k8s.io/decision', decision === 'Allow' ? 'allow' : 'forbid')
       .set('authorization.k8s.io/reason', reason);
-    if (decision !== 'Allow') throw forbiddenError(attributes, reason);
+    if (decision !== 'Allow') throw new DeniedError(forbiddenError(attributes, reason), decision);
     return true;
   }
 }

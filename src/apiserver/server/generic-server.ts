@@ -16,6 +16,7 @@ import { type GracefulShutdownOptions, shutDownGracefully } from './lifecycle/gr
 import { Hooks } from './lifecycle/hooks.ts';
 import { LifecycleSignals } from './lifecycle/signals.ts';
 import { WaitGroup } from './lifecycle/wait-group.ts';
+import type { AccessMetrics } from './metrics/access-metrics.ts';
 import type { RequestMetrics } from './metrics/request-metrics.ts';
 import type { RequestTraces } from '#apiserver/trace/request-traces';
 import type { Tracer } from '#apiserver/tracing/tracer';
@@ -37,6 +38,7 @@ export interface GenericServerOptions {
   readonly auditing: Auditing | undefined;
   readonly flowControl: FlowControl | undefined;
   readonly metrics: RequestMetrics;
+  readonly access: AccessMetrics;
   readonly traces: RequestTraces;
   /** undefined: no collector wants spans. */
   readonly tracer?: Tracer | undefined;

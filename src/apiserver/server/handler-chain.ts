@@ -30,6 +30,7 @@ import type { Tracer } from '#apiserver/tracing/tracer';
 import type { RE2JS } from 're2js';
 import type { LifecycleSignals } from './lifecycle/signals.ts';
 import type { WaitGroup } from './lifecycle/wait-group.ts';
+import type { AccessMetrics } from './metrics/access-metrics.ts';
 import type { RequestMetrics } from './metrics/request-metrics.ts';
 
 /** What the chain tells of what happens in it. */
@@ -45,6 +46,7 @@ export interface ChainLog {
 export interface HandlerChainOptions {
   readonly log: ChainLog;
   readonly metrics: RequestMetrics;
+  readonly access: AccessMetrics;
   readonly traces: RequestTraces;
   /** undefined: no collector wants spans. */
   readonly tracer?: Tracer | undefined;
@@ -95,7 +97,10 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
     { name: 'TimeoutForNonLongRunning', filter: withTimeoutForNonLongRunning() },
     { name: 'Warnings', filter: withWarningRecorder },
     { name: 'CORS', filter: withCORS(options.corsAllowedOrigins) },
-    { name: 'Authentication', filter: withAuthentication(options.authentication, log.authenticationFailed, options.auditing) },
+    {
+      name: 'Authentication',
+      filter: withAuthentication(options.authentication, log.authenticationFailed, options.auditing, options.access),
+    },
     { name: 'Tracing', filter: withTracing(log.slow, options.tracer) },
     { name: 'Audit', filter: withAudit(options.auditing) },
     { name: 'Impersonation', filter: withImpersonation(options.authorization.authorizer) },
@@ -111,7 +116,7 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
             options.metrics.inFlight,
           ),
         },
-    { name: 'Authorization', filter: withAuthorization(options.authorization, options.traces) },
+    { name: 'Authorization', filter: withAuthorization(options.authorization, options.traces, options.access) },
   ];
 }
 

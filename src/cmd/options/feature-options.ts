@@ -35,6 +35,11 @@ const settable: ReadonlySet<string> = new Set([
   'StorageVersionMigrator',
 ]);
 
+/** The stage of every gate: ALPHA, BETA, GA or DEPRECATED. */
+export function gateStages(): [name: string, stage: string][] {
+  return Object.entries(readTable<Record<string, FeatureGate>>('feature-gates')).map(([name, { stage }]) => [name, stage]);
+}
+
 /** Every gate at its default. */
 export function defaultFeatureGates(): FeatureGates {
   return featureGatesWith(new Map());

@@ -4,38 +4,43 @@ import { groupNames } from '#apiserver/authentication/authenticator';
 import { type Auditing, auditFailedAuthentication } from './audit.ts';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { AccessMetrics } from '#apiserver/server/metrics/access-metrics';
 
 /** Puts the AuthenticationGuard into the chain; whoever it does not know gets 401 and no reason. Upstream: endpoints/filters/authentication.go. */
 export function withAuthentication(
   guard: Pick<AuthenticationGuard, 'authenticate'>,
   onFailure: (context: RequestContext, error: unknown) => void,
-  auditing: Auditing | undefined = undefined,
+  auditing: Auditing | undefined,
+  metrics: Pick<AccessMetrics, 'authenticated'>,
 ): Filter {
   const refuse = (context: RequestContext): void => {
     closeOverHttp2(context);
     auditFailedAuthentication(auditing, context);
     respondError(context, newUnauthorized('Unauthorized'));
   };
-  const proceed = (next: Handler, context: RequestContext, known: boolean): void | Promise<void> => {
+  const proceed = (next: Handler, context: RequestContext, known: boolean, began: number): void | Promise<void> => {
+    metrics.authenticated(known ? 'success' : 'failure', performance.now() - began, context.user?.name);
     if (!known) return refuse(context);
     if (context.user?.groups.includes(groupNames.unauthenticated)) closeOverHttp2(context);
     return next(context);
   };
+  const failed = (context: RequestContext, error: unknown, began: number): void => {
+    metrics.authenticated('error', performance.now() - began);
+    onFailure(context, error);
+    refuse(context);
+  };
   return (next) => (context) => {
+    const began = performance.now();
     let known: boolean | Promise<boolean>;
     try {
       known = guard.authenticate(context);
     } catch (error) {
-      onFailure(context, error);
-      return refuse(context);
+      return failed(context, error, began);
     }
-    if (typeof known === 'boolean') return proceed(next, context, known);
+    if (typeof known === 'boolean') return proceed(next, context, known, began);
     return known.then(
-      (answer) => proceed(next, context, answer),
-      (error: unknown) => {
-        onFailure(context, error);
-        refuse(context);
-      },
+      (answer) => proceed(next, context, answer, began),
+      (error: unknown) => failed(context, error, began),
     );
   };
 }

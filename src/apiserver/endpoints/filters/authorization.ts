@@ -1,12 +1,24 @@
-import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
+import { type AuthorizationGuard, DeniedError } from '#apiserver/authorization/authorization.guard';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
-import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { AccessMetrics } from '#apiserver/server/metrics/access-metrics';
 import type { RequestTrace } from '#apiserver/trace/request-trace';
 import type { RequestTraces } from '#apiserver/trace/request-traces';
 
+const results = { Deny: 'denied', NoOpinion: 'no-opinion' } as const;
+
 /** Puts the AuthorizationGuard into the chain; of a request that is traced, it finds out before who may see that. Upstream: endpoints/filters/authorization.go. */
-export function withAuthorization(guard: Pick<AuthorizationGuard, 'authorize' | 'authorizer'>, traces: RequestTraces): Filter {
-  const refuse = (context: RequestContext, error: unknown): void => {
+export function withAuthorization(
+  guard: Pick<AuthorizationGuard, 'authorize' | 'authorizer'>,
+  traces: RequestTraces,
+  metrics: Pick<AccessMetrics, 'authorized'>,
+): Filter {
+  const proceed = (next: Handler, context: RequestContext, began: number): void | Promise<void> => {
+    metrics.authorized('allowed', performance.now() - began);
+    return next(context);
+  };
+  const refuse = (context: RequestContext, error: unknown, began: number): void => {
+    metrics.authorized(error instanceof DeniedError ? results[error.decision] : 'error', performance.now() - began);
     context.headers.push('X-Content-Type-Options', 'nosniff');
     respondError(context, error);
   };
@@ -15,17 +27,18 @@ export function withAuthorization(guard: Pick<AuthorizationGuard, 'authorize' | 
     return guard.authorize(context);
   };
   return (next) => (context) => {
+    const began = performance.now();
     let allowed: boolean | Promise<boolean>;
     const { trace } = context;
     try {
       allowed = trace ? authorizeTraced(context, trace) : guard.authorize(context);
     } catch (error) {
-      return refuse(context, error);
+      return refuse(context, error, began);
     }
-    if (typeof allowed === 'boolean') return next(context);
+    if (typeof allowed === 'boolean') return proceed(next, context, began);
     return allowed.then(
-      () => next(context),
-      (error: unknown) => refuse(context, error),
+      () => proceed(next, context, began),
+      (error: unknown) => refuse(context, error, began),
     );
   };
 }

@@ -60,7 +60,8 @@ export function withPriorityAndFairness(
     if (started.executes) return execute(next, context, classification, request);
     live.set(request, context);
     const kind = kindOf(context);
-    usage.waiting[kind].set((waiting[kind] += 1), performance.now());
+    const queuedAt = performance.now();
+    usage.waiting[kind].set((waiting[kind] += 1), queuedAt);
     return new Promise<boolean>((resolve) => {
       decided = resolve;
       const wait = Math.min(maxWaitMs, (context.deadline > 0 ? context.deadline - context.receivedAt : requestTimeoutMs) / 4);
@@ -70,7 +71,9 @@ export function withPriorityAndFairness(
         level.queues.cancel(request, 'cancelled');
       });
     }).then((executes) => {
-      usage.waiting[kind].set((waiting[kind] -= 1), performance.now());
+      const dispatchedAt = performance.now();
+      usage.waiting[kind].set((waiting[kind] -= 1), dispatchedAt);
+      context.waited(queuedAt, dispatchedAt);
       metrics.waited(classification, performance.now() - context.receivedAt, executes);
       if (executes) return execute(next, context, classification, request);
       live.delete(request);

@@ -50,6 +50,9 @@ export class RequestContext {
   readonly marks: number[];
   /** The status that was answered; 0 before. */
   status: number;
+  /** Milliseconds that it waited for others, which are no work of the server's own. */
+  waitedMs: number;
+  #waitedUntil: number;
   #searchParams: URLSearchParams | undefined;
   #settled: (() => void)[] | undefined;
 
@@ -75,6 +78,8 @@ export class RequestContext {
     this.longRunning = false;
     this.marks = [0, 0, 0, 0];
     this.status = 0;
+    this.waitedMs = 0;
+    this.#waitedUntil = 0;
     this.#searchParams = undefined;
     this.#settled = undefined;
   }
@@ -103,6 +108,12 @@ export class RequestContext {
     if (listeners === undefined) return;
     this.#settled = undefined;
     for (const listener of listeners) listener();
+  }
+
+  /** It waited for others between these times of the monotonic clock; what overlaps with what was told before counts once. */
+  waited(from: number, to: number): void {
+    this.waitedMs += Math.max(0, to - Math.max(from, this.#waitedUntil));
+    this.#waitedUntil = Math.max(to, this.#waitedUntil);
   }
 
   /** Adds a `Warning: 299` header to the response. Repeated texts are sent once. */

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /**
@@ -32,8 +32,11 @@ export function registerProcessMetrics(registry: Registry): void {
     );
   gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss());
   gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', () => startSeconds);
-  if (process.platform === 'linux')
+  if (process.platform === 'linux') {
     gauge('process_open_fds', 'Number of open file descriptors.', () => readdirSync('/proc/self/fd').length);
+    gauge('process_max_fds', 'Maximum number of open file descriptors.', maxOpenFiles);
+    gauge('process_virtual_memory_bytes', 'Virtual memory size in bytes.', virtualMemoryBytes);
+  }
   gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', () => process.memoryUsage().heapUsed);
   gauge('nodejs_external_memory_bytes', 'Node.js external memory size in bytes.', () => process.memoryUsage().external);
   registry.registerMetric(
@@ -48,4 +51,15 @@ export function registerProcessMetrics(registry: Registry): void {
       },
     }),
   );
+}
+
+/** Of Linux's own table of the process; -1: without a limit. */
+function maxOpenFiles(): number {
+  const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  return soft === undefined || soft === 'unlimited' ? -1 : Number(soft);
+}
+
+function virtualMemoryBytes(): number {
+  const [, kibibytes = 0] = /^VmSize:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  return Number(kibibytes) * 1_024;
 }

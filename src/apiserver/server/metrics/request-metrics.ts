@@ -5,6 +5,9 @@ import { newSeries, observe, type Series, SeriesHistogram } from './series-histo
 /** Upstream: apiserver/pkg/endpoints/metrics/metrics.go. */
 const durationBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 
+/** The same without the two shortest: upstream's service level indicator. */
+const indicatorBuckets = durationBuckets.slice(2);
+
 const knownVerbs = new Set([
   'get',
   'list',
@@ -22,13 +25,20 @@ const knownVerbs = new Set([
 ]);
 const maxSeries = 20_000;
 
+/** The latencies of one kind of request. */
+interface Latencies {
+  readonly whole: Series;
+  /** Without what it waited for others; undefined as long as no such request has. */
+  own: Series | undefined;
+}
+
 /**
  * Requests by verb, resource and status. The hot path adds to plain numbers, found by one key for each kind of request;
  * they become prom-client's metrics when somebody asks for /metrics. What clients can make up at will (paths, verbs) is no
  * label, so that the series are bounded (CVE-2020-8552).
  */
 export class RequestMetrics {
-  readonly #series = new Map<string, Series>();
+  readonly #series = new Map<string, Latencies>();
   readonly #longRunning = new Map<string, number>();
   /** Under which labels those that are under way were counted. */
   readonly #longRunningOf = new WeakMap<RequestContext, string>();
@@ -45,7 +55,7 @@ export class RequestMetrics {
         registers: [],
         collect() {
           this.reset();
-          for (const { count, labels } of series.values()) this.inc(labels, count);
+          for (const { whole } of series.values()) this.inc(whole.labels, whole.count);
         },
       }),
     );
@@ -55,7 +65,24 @@ export class RequestMetrics {
         'Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.',
         base,
         durationBuckets,
-        () => withoutCodes(series.values()),
+        () =>
+          merged(
+            [...series.values()].map(({ whole }) => whole),
+            ['code'],
+          ),
+      ),
+    );
+    registry.registerMetric(
+      new SeriesHistogram(
+        'apiserver_request_sli_duration_seconds',
+        'Response latency distribution (not counting webhook duration and priority & fairness queue wait times) in seconds for each verb, group, version, resource, subresource, scope and component.',
+        base.filter((label) => label !== 'dry_run'),
+        indicatorBuckets,
+        () =>
+          merged(
+            [...series.values()].map(({ whole, own }) => own ?? whole).filter(({ labels }) => labels['verb'] !== 'WATCH'),
+            ['code', 'dry_run'],
+          ).map(withIndicatorBuckets),
       ),
     );
     const longRunning = this.#longRunning;
@@ -96,13 +123,17 @@ export class RequestMetrics {
     const key = isKnown(context)
       ? `${info.verb}|${info.apiGroup}|${info.apiVersion}|${info.resource}|${info.subresource}|${scope}`
       : `${verbOf(context)}|${info.isResourceRequest}|${scope}`;
-    let series = this.#series.get(key);
-    if (!series) {
+    let latencies = this.#series.get(key);
+    if (!latencies) {
       if (this.#series.size >= maxSeries) return;
-      series = newSeries(durationBuckets, { ...labelsOf(context, isKnown(context)), code: String(status) });
-      this.#series.set(key, series);
+      latencies = { whole: newSeries(durationBuckets, { ...labelsOf(context, isKnown(context)), code: String(status) }), own: undefined };
+      this.#series.set(key, latencies);
     }
-    observe(series, durationBuckets, (performance.now() - context.receivedAt) / 1000);
+    const { whole } = latencies;
+    const took = performance.now() - context.receivedAt;
+    if (context.waitedMs > 0) latencies.own ??= { ...whole, buckets: [...whole.buckets] };
+    observe(whole, durationBuckets, took / 1000);
+    if (latencies.own) observe(latencies.own, durationBuckets, (took - context.waitedMs) / 1000);
   }
 
   longRunningBegan(context: RequestContext): void {
@@ -147,11 +178,11 @@ function labelsOf(context: RequestContext, known: boolean): Record<string, strin
   };
 }
 
-/** The series without the answers' codes, which the histogram does not tell apart. */
-function withoutCodes(series: Iterable<Series>): Iterable<Series> {
+/** The series without labels that the histogram does not tell apart. */
+function merged(series: Iterable<Series>, without: readonly string[]): Series[] {
   const byLabels = new Map<string, Series>();
   for (const one of series) {
-    const { code: _, ...labels } = one.labels;
+    const labels = Object.fromEntries(Object.entries(one.labels).filter(([label]) => !without.includes(label)));
     const key = JSON.stringify(labels);
     const sum = byLabels.get(key);
     if (!sum) byLabels.set(key, { ...one, buckets: [...one.buckets], labels });
@@ -161,5 +192,10 @@ function withoutCodes(series: Iterable<Series>): Iterable<Series> {
       for (const [at, count] of one.buckets.entries()) sum.buckets[at] = (sum.buckets[at] ?? 0) + count;
     }
   }
-  return byLabels.values();
+  return [...byLabels.values()];
+}
+
+function withIndicatorBuckets(series: Series): Series {
+  const [first = 0, second = 0, third = 0, ...rest] = series.buckets;
+  return { ...series, buckets: [first + second + third, ...rest] };
 }

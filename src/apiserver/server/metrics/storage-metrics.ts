@@ -45,6 +45,47 @@ export function registerObjectMetrics(registry: Registry, storage: StorageFactor
   );
 }
 
+/** What the caches have seen. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
+export function registerCacheMetrics(registry: Registry, storage: StorageFactory): void {
+  const labelNames = ['group', 'resource'];
+  const counter = (name: string, help: string, value: (cacher: Cacher) => number): void => {
+    registry.registerMetric(
+      new Counter({
+        name,
+        help,
+        labelNames,
+        registers: [],
+        collect() {
+          this.reset();
+          for (const { group, resource, cacher } of storage.resources) this.inc({ group, resource }, value(cacher));
+        },
+      }),
+    );
+  };
+  registry.registerMetric(
+    new Gauge({
+      name: 'apiserver_watch_cache_resource_version',
+      help: 'Current resource version of watch cache broken by resource type.',
+      labelNames,
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { group, resource, cacher } of storage.resources) this.set({ group, resource }, cacher.currentRevision());
+      },
+    }),
+  );
+  counter(
+    'apiserver_watch_cache_initializations_total',
+    'Counter of watch cache initializations broken by resource type.',
+    (cacher) => cacher.counts.initializations,
+  );
+  counter(
+    'apiserver_watch_cache_events_received_total',
+    'Counter of events received in watch cache broken by resource type.',
+    (cacher) => cacher.counts.received,
+  );
+}
+
 /** How large the store is, asked at most once in `intervalMs`; nothing of backends that do not know. */
 export function registerStorageSize(registry: Registry, storage: Storage, intervalMs: number): void {
   if (!storage.size) return;

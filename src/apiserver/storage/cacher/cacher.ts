@@ -111,6 +111,8 @@ export class Cacher {
   #listRevision: Revision = 0;
   #bytes = 0;
   #unreadable = 0;
+  #initializations = 0;
+  #received = 0;
 
   #state: 'initializing' | 'ready' | 'closed' = 'initializing';
   #stateSince: number;
@@ -177,6 +179,11 @@ export class Cacher {
   /** Everything up to it has been seen. */
   currentRevision(): Revision {
     return Math.max(this.#listRevision, this.#feed.revision);
+  }
+
+  /** How often it has read all that is stored, and how many events it was fed since its start. */
+  get counts(): { readonly initializations: number; readonly received: number } {
+    return { initializations: this.#initializations, received: this.#received };
   }
 
   /** How many objects there are, and their average size. Upstream: storage.Stats. */
@@ -339,6 +346,7 @@ export class Cacher {
     this.#unreadable = objects.filter((object) => object.failure).length;
     this.#listRevision = revision;
     this.#lastError = undefined;
+    this.#initializations += 1;
     const early = this.#early;
     this.#early = [];
     this.#setState('ready');
@@ -360,6 +368,7 @@ export class Cacher {
   }
 
   #onEvent(event: StorageEvent): void {
+    this.#received += 1;
     if (this.#state !== 'ready') {
       this.#early.push(event);
       return;

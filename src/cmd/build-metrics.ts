@@ -1,0 +1,44 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { FeatureGates } from '#apiserver/server/feature-gates';
+import { gateStages } from './options/feature-options.ts';
+import { versionInfo } from './version.ts';
+
+/** Go's names of what /version says. */
+const buildLabels = {
+  build_date: 'buildDate',
+  compiler: 'compiler',
+  git_commit: 'gitCommit',
+  git_tree_state: 'gitTreeState',
+  git_version: 'gitVersion',
+  go_version: 'goVersion',
+  major: 'major',
+  minor: 'minor',
+  platform: 'platform',
+} as const;
+
+/** Which version this is, and which features are on. Upstream: component-base/metrics/prometheus (version, feature). */
+export function registerBuildMetrics(registry: Registry, features: FeatureGates): void {
+  registry.registerMetric(
+    new Gauge({
+      name: 'kubernetes_build_info',
+      help: "A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.",
+      labelNames: Object.keys(buildLabels),
+      registers: [],
+      collect() {
+        const info = versionInfo();
+        this.set(Object.fromEntries(Object.entries(buildLabels).map(([label, field]) => [label, info[field] ?? ''])), 1);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: 'kubernetes_feature_enabled',
+      help: 'This metric records the data about the stage and enablement of a k8s feature.',
+      labelNames: ['name', 'stage'],
+      registers: [],
+      collect() {
+        for (const [name, stage] of gateStages()) this.set({ name, stage: stage === 'GA' ? '' : stage }, features.enabled(name) ? 1 : 0);
+      },
+    }),
+  );
+}
