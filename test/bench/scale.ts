@@ -1,0 +1,210 @@
+/**
+ * How memory and times grow with what is stored: fills an embedded store with pods of 3 kB, starts bin/kubenest (built) on it, and asks for all
+ * of them in pages, whole, by informers at the same time, and watches them many times. Prints a row for each number of pods. With --check,
+ * exits with 1 if the memory after all that is beyond 1.3 times the bytes of the pods and 250 MB.
+ *
+ *     node --conditions=kubenest-source --experimental-transform-types test/bench/scale.ts [--pods 10000,100000] [--watchers 10000] [--check]
+ */
+import { Buffer } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http2 from 'node:http2';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
+import { Kubenest } from '../servers/kubenest.ts';
+
+const { values } = parseArgs({
+  options: {
+    pods: { type: 'string', default: '10000,100000' },
+    watchers: { type: 'string', default: '10000' },
+    check: { type: 'boolean', default: false },
+  },
+});
+const podBytes = 3_000;
+const namespaces = 10;
+const pageSize = 500;
+const informers = 20;
+const streamsOfConnection = 100;
+/** Twice the time after which lists that nobody asks for any more are dropped, and a little for the collection. */
+const settleMs = 65_000;
+/** An event of a pod, and more. */
+const tailBytes = 8_000;
+const megabyte = 1e6;
+
+/** A pod as the server stores it, in whose text names and the like are replaced. */
+async function storedPod(folder: string): Promise<string> {
+  await using server = await Kubenest.start(folder);
+  const pod = (padding: number): object => ({
+    metadata: { name: 'pod-name', labels: { app: 'scale' }, annotations: { padding: 'x'.repeat(padding) } },
+    spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'registry.example.com/app:v1', ports: [{ containerPort: 8080 }] }] },
+  });
+  const path = '/api/v1/namespaces/default/pods';
+  // The Namespace that the pods are in is there; the account that they run as would be made by a controller.
+  await server.fetch('/api/v1/namespaces/default/serviceaccounts', { body: { metadata: { name: 'default' } } });
+  const { status, body } = await server.fetch(`${path}?dryRun=All`, { body: pod(0) });
+  if (status !== 201) throw new Error(`the pod was answered with ${status}: ${JSON.stringify(body)}`);
+  await server.fetch(path, { body: pod(podBytes - JSON.stringify(body).length) });
+  await server.kill('SIGTERM');
+  const storage = await EmbeddedStorage.open({ file: join(folder, 'data/kubenest.db') });
+  const record = await storage.get('/pods/default/pod-name');
+  if (!record) throw new Error('the pod was not stored');
+  await storage.delete(record.key, record.revision);
+  await storage.close();
+  return record.value.toString();
+}
+
+/** Returns the bytes of all pods. */
+async function fill(file: string, template: string, count: number): Promise<number> {
+  const storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0 });
+  const { metadata } = JSON.parse(template) as { readonly metadata: { readonly uid: string; readonly resourceVersion: string } };
+  let bytes = 0;
+  for (let i = 0; i < count; ) {
+    const batch: Promise<unknown>[] = [];
+    for (; i < count && batch.length < 1_000; i++) {
+      const namespace = `ns-${i % namespaces}`;
+      const name = `pod-${String(i).padStart(7, '0')}`;
+      const text = template
+        .replaceAll('pod-name', name)
+        .replace('"namespace":"default"', `"namespace":"${namespace}"`)
+        .replace(metadata.uid, randomUUID());
+      const encode = (revision: number): Buffer =>
+        Buffer.from(text.replace(`"resourceVersion":"${metadata.resourceVersion}"`, `"resourceVersion":"${revision}"`));
+      bytes += text.length;
+      batch.push(storage.create(`/pods/${namespace}/${name}`, encode));
+    }
+    await Promise.all(batch);
+  }
+  await storage.close();
+  return bytes;
+}
+
+function memory({ pid }: Kubenest): { readonly now: number; readonly most: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const read = (name: string): number => (Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)![1]) * 1_024) / megabyte;
+  return { now: read('VmRSS'), most: read('VmHWM') };
+}
+
+/** What the work takes, and the most memory meanwhile. */
+async function measured(server: Kubenest, work: () => Promise<unknown>): Promise<{ readonly seconds: number; readonly most: number }> {
+  writeFileSync(`/proc/${server.pid}/clear_refs`, '5');
+  const began = performance.now();
+  await work();
+  return { seconds: (performance.now() - began) / 1_000, most: memory(server).most };
+}
+
+/** Reads the whole answer, of which `until` may be the last that is awaited. Returns its last part. */
+function read(session: http2.ClientHttp2Session, path: string, until?: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const stream = session.request({ ':path': path, authorization: 'Bearer admin-token' });
+  let tail = '';
+  stream.on('data', (data: Buffer) => {
+    tail = (tail + data.subarray(-tailBytes).toString('latin1')).slice(-tailBytes);
+    if (until === undefined || !tail.includes(until)) return;
+    resolve(tail);
+    stream.destroy();
+  });
+  stream.on('end', () => resolve(tail)).on('error', reject);
+  stream.on('close', () => reject(new Error(`${path} has ended`)));
+  return promise;
+}
+
+function connect(server: Kubenest): http2.ClientHttp2Session {
+  const session = http2.connect(server.url, { rejectUnauthorized: false, settings: { initialWindowSize: 4_194_304 } });
+  session.on('error', () => {});
+  session.on('connect', () => session.setLocalWindowSize(16_777_216));
+  return session;
+}
+
+async function inPages(server: Kubenest): Promise<void> {
+  let next = '';
+  do {
+    const { status, body } = await server.fetch(`/api/v1/pods?limit=${pageSize}${next && `&continue=${next}`}`);
+    if (status !== 200) throw new Error(`a page was answered with ${status}`);
+    next = (body as { readonly metadata: { readonly continue?: string } }).metadata.continue ?? '';
+  } while (next);
+}
+
+async function byInformers(server: Kubenest): Promise<void> {
+  const path = '/api/v1/pods?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&resourceVersion=0';
+  const sessions = Array.from({ length: informers }, () => connect(server));
+  await Promise.all(sessions.map((session) => read(session, path, 'k8s.io/initial-events-end')));
+  for (const session of sessions) session.destroy();
+}
+
+/** Opens the watches, makes a change, and resolves when all have seen it; the sessions stay open. */
+async function watchManyTimes(server: Kubenest, count: number, template: string): Promise<http2.ClientHttp2Session[]> {
+  const { body } = await server.fetch('/api/v1/pods?limit=1');
+  const { resourceVersion } = (body as { readonly metadata: { readonly resourceVersion: string } }).metadata;
+  const sessions: http2.ClientHttp2Session[] = [];
+  const seen: Promise<string>[] = [];
+  for (let i = 0; i < count; i++) {
+    if (i % streamsOfConnection === 0) sessions.push(connect(server));
+    const path = `/api/v1/namespaces/ns-${i % namespaces}/pods?watch=1&resourceVersion=${resourceVersion}`;
+    seen.push(read(sessions.at(-1)!, path, '"news"'));
+  }
+  for (let i = 0; i < namespaces; i++) {
+    const { metadata: _, ...pod } = JSON.parse(template) as Record<string, unknown>;
+    const namespace = `ns-${i}`;
+    await server.fetch('/api/v1/namespaces', { body: { metadata: { name: namespace } } });
+    await server.fetch(`/api/v1/namespaces/${namespace}/serviceaccounts`, { body: { metadata: { name: 'default' } } });
+    const { status } = await server.fetch(`/api/v1/namespaces/${namespace}/pods`, {
+      body: { ...pod, metadata: { name: 'news', labels: { told: 'news' } } },
+    });
+    if (status !== 201) throw new Error(`a pod was answered with ${status}`);
+  }
+  await Promise.all(seen);
+  return sessions;
+}
+
+const columns = [
+  'pods',
+  'bytes',
+  'start',
+  'at rest',
+  'pages of 500',
+  'whole list',
+  '20 WatchLists',
+  `${values.watchers} watches`,
+  'settled',
+];
+process.stdout.write(`| ${columns.join(' | ')} |\n|${columns.map(() => ' ---: |').join('')}\n`);
+for (const count of values.pods.split(',').map(Number)) {
+  const folder = mkdtempSync(join(tmpdir(), 'scale-'));
+  try {
+    const template = await storedPod(folder);
+    const bytes = await fill(join(folder, 'data/kubenest.db'), template, count);
+    const began = performance.now();
+    await using server = await Kubenest.start(folder);
+    while ((await server.fetch('/readyz')).status !== 200) await sleep(10);
+    const start = (performance.now() - began) / 1_000;
+    await sleep(5_000);
+    const rest = memory(server).now;
+    const pages = await measured(server, () => inPages(server));
+    const whole = await measured(server, async () => {
+      const session = connect(server);
+      await read(session, '/api/v1/pods');
+      session.destroy();
+    });
+    const lists = await measured(server, () => byInformers(server));
+    let sessions: http2.ClientHttp2Session[] = [];
+    const watches = await measured(server, async () => {
+      sessions = await watchManyTimes(server, Number(values.watchers), template);
+    });
+    for (const session of sessions) session.destroy();
+    await sleep(settleMs);
+    const settled = memory(server).now;
+    const cell = ({ seconds, most }: { readonly seconds: number; readonly most: number }): string =>
+      `${seconds.toFixed(1)} s, ${Math.round(most)} MB`;
+    const [size, limit] = [bytes / megabyte, (1.3 * bytes) / megabyte + 250];
+    const cells = [count, `${Math.round(size)} MB`, `${start.toFixed(1)} s`, `${Math.round(rest)} MB`, cell(pages), cell(whole)];
+    process.stdout.write(
+      `| ${[...cells, cell(lists), cell(watches), `${Math.round(settled)} MB of ${Math.round(limit)}`].join(' | ')} |\n`,
+    );
+    if (values.check && settled > limit) process.exitCode = 1;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
