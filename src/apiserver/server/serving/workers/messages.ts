@@ -17,8 +17,14 @@ export type Part = number;
  * of a request whose connection may be taken over.
  */
 export const windowBytes = 65_536;
-/** What a client has taken of a streamed answer is told whenever it has become so much. */
-export const takenBytes = 16_384;
+/**
+ * Of an answer that is streamed, more than so much is kept back until the client takes it, and what it has taken is told whenever
+ * it has become so much: of what watches and proxies send, and of lists, which are there already.
+ */
+export const streams = {
+  open: { highWaterBytes: 65_536, takenBytes: 16_384 },
+  list: { highWaterBytes: 524_288, takenBytes: 131_072 },
+} as const;
 
 /** Kinds of what a worker tells. */
 export const told = { peer: 0, peerGone: 1, request: 2, data: 3, end: 4, taken: 5, closed: 6 } as const;
@@ -68,8 +74,15 @@ export type Asked =
       length: number,
       closesConnection: boolean,
     ]
-  /** The head of one that is streamed (`isThere`: and waits for nothing but its client), */
-  | readonly [kind: typeof asked.open, request: number, status: number, headers: FlatHeaders, closesConnection: boolean, isThere: boolean]
+  /** The head of one that is streamed, */
+  | readonly [
+      kind: typeof asked.open,
+      request: number,
+      status: number,
+      headers: FlatHeaders,
+      closesConnection: boolean,
+      stream: keyof typeof streams,
+    ]
   /** its pieces, */
   | readonly [kind: typeof asked.write, request: number, bytes: Part]
   /** and its end, or that of what is sent on a connection that was taken over. */

@@ -6,7 +6,7 @@ import { Http2Exchange } from '../http2-exchange.ts';
 import { cutOffIfStalled } from '../stalled-clients.ts';
 import { UpgradeExchange } from '../upgrade-exchange.ts';
 import { CreditedSource } from './credited-source.ts';
-import { type Told, takenBytes, told, type RequestHead } from './messages.ts';
+import { type RequestHead, streams, type Told, told } from './messages.ts';
 import type { Outbox } from './outbox.ts';
 
 /** The worker's side of one request: tells of it, and does for it what the main thread asks. */
@@ -21,6 +21,8 @@ export class RelayedRequest {
   #stream: ResponseStream | undefined;
   /** and what the client has taken of it and was not told. */
   #taken = 0;
+  /** When it becomes so much, that is told. */
+  #takenBytes: number = streams.open.takenBytes;
 
   constructor(request: number, peer: number, exchange: Http1Exchange | Http2Exchange, outbox: Outbox<Told>) {
     this.#request = request;
@@ -39,13 +41,14 @@ export class RelayedRequest {
     this.#source?.discard();
   }
 
-  /** `stalledMs`: of one that waits for nothing but its client. */
-  open(status: number, headers: FlatHeaders, closesConnection: boolean, stalledMs: number | undefined): void {
+  /** A list whose client takes nothing for `stalledMs` is broken off. */
+  open(status: number, headers: FlatHeaders, closesConnection: boolean, kind: keyof typeof streams, stalledMs: number): void {
     if (closesConnection) this.#exchange.closeConnectionAfter();
     this.#stream = this.#exchange.open(status, headers);
     const target = this.#exchange instanceof Http2Exchange ? this.#exchange.raw : this.#exchange.raw.response;
     this.#target = target;
-    if (stalledMs !== undefined) cutOffIfStalled(target, stalledMs);
+    this.#takenBytes = streams[kind].takenBytes;
+    if (kind === 'list') cutOffIfStalled(target, stalledMs);
   }
 
   write(bytes: Buffer): void {
@@ -53,7 +56,7 @@ export class RelayedRequest {
     if (!target || target.destroyed || target.closed || target.writableEnded) return;
     target.write(bytes, () => {
       this.#taken += bytes.length;
-      if (this.#taken < takenBytes) return;
+      if (this.#taken < this.#takenBytes) return;
       this.#outbox.push([told.taken, this.#request, this.#taken]);
       this.#taken = 0;
     });

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
-import { type Asked, asked, takenBytes } from './messages.ts';
+import { type Asked, asked } from './messages.ts';
 import type { Outbox } from './outbox.ts';
 
 /** The bytes that go to the client of a request by its worker, no more at once than it takes. */
@@ -20,7 +20,7 @@ export class RemoteStream implements ResponseStream {
     this.#highWaterBytes = highWaterBytes;
   }
 
-  /** Too many by up to `takenBytes`. */
+  /** Too many by what the client has taken and was not told yet. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }

@@ -76,7 +76,7 @@ function answer(entry: Asked, parts: readonly Buffer[]): void {
       );
     }
     case asked.open:
-      return request.open(entry[2], entry[3], entry[4], entry[5] ? options.stalledMs : undefined);
+      return request.open(entry[2], entry[3], entry[4], entry[5], options.stalledMs);
     case asked.write:
       return request.write(parts[entry[2]] as Buffer);
     case asked.end:

@@ -10,14 +10,11 @@ import {
   type UpgradableExchange,
 } from '#apiserver/endpoints/request/exchange';
 import { writePieces } from '../http1-exchange.ts';
-import { type Asked, asked, type RequestHead, windowBytes } from './messages.ts';
+import { type Asked, asked, type RequestHead, streams, windowBytes } from './messages.ts';
 import type { Outbox } from './outbox.ts';
 import { RemoteBody } from './remote-body.ts';
 import { RemoteSocket } from './remote-socket.ts';
 import { RemoteStream } from './remote-stream.ts';
-
-/** Where more than a client takes at once is kept back: what watches and proxies count on, and for lists, which are there already. */
-const highWaterBytes = { stream: 65_536, list: 262_144 } as const;
 
 /** What an exchange needs of the worker that has its connection. */
 export interface ExchangeWorker {
@@ -83,7 +80,7 @@ export class WorkerExchange implements Exchange {
   }
 
   sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
-    if (totalLength < highWaterBytes.list || this.method === 'HEAD') return this.#sendWhole(status, headers, pieces, totalLength);
+    if (totalLength < streams.list.highWaterBytes || this.method === 'HEAD') return this.#sendWhole(status, headers, pieces, totalLength);
     headers.push('Content-Length', String(totalLength));
     const stream = this.#open(status, headers, 'list');
     const isClosed = (): boolean => this.#closed;
@@ -105,7 +102,7 @@ export class WorkerExchange implements Exchange {
   }
 
   open(status: number, headers: FlatHeaders): ResponseStream {
-    return this.#open(status, headers, 'stream');
+    return this.#open(status, headers, 'open');
   }
 
   endResponse(): void {
@@ -167,11 +164,11 @@ export class WorkerExchange implements Exchange {
     this.worker.finished(this.request, this);
   }
 
-  #open(status: number, headers: FlatHeaders, kind: keyof typeof highWaterBytes): RemoteStream {
+  #open(status: number, headers: FlatHeaders, kind: keyof typeof streams): RemoteStream {
     const { outbox } = this.worker;
-    const stream = new RemoteStream(outbox, this.request, highWaterBytes[kind]);
+    const stream = new RemoteStream(outbox, this.request, streams[kind].highWaterBytes);
     if (this.begin()) {
-      outbox.push([asked.open, this.request, status, headers, this.#closesConnection, kind === 'list']);
+      outbox.push([asked.open, this.request, status, headers, this.#closesConnection, kind]);
       this.stream = stream;
     } else stream.close();
     return stream;
@@ -184,7 +181,7 @@ export class WorkerUpgradeExchange extends WorkerExchange implements UpgradableE
 
   takeOver(): Duplex {
     const { outbox } = this.worker;
-    const stream = new RemoteStream(outbox, this.request, highWaterBytes.stream);
+    const stream = new RemoteStream(outbox, this.request, streams.open.highWaterBytes);
     if (this.begin()) {
       outbox.push([asked.takeOver, this.request]);
       this.stream = stream;
