@@ -39,6 +39,7 @@ export interface ControlPlaneParts {
 }
 
 const retryMs = 1_000;
+const insistMs = 30_000;
 const namespaceIntervalMs = 60_000;
 const endpointIntervalMs = 10_000;
 const leaseIntervalMs = 10_000;
@@ -122,8 +123,14 @@ export class ControlPlane {
         this.#keep(signal, tokenTrackingIntervalMs, 'legacy token tracking', () => ensureLegacyTokenTracking(client, new Date())),
     });
     hooks.addPostStart({ name: 'start-service-ip-repair-controllers', run: services.startRepair });
-    hooks.addPostStart({ name: 'rbac/bootstrap-roles', run: () => reconcileRbac(client, this.parts.features) });
-    hooks.addPostStart({ name: 'scheduling/bootstrap-system-priority-classes', run: () => ensurePriorityClasses(client) });
+    hooks.addPostStart({
+      name: 'rbac/bootstrap-roles',
+      run: (signal) => this.#insist(signal, 'bootstrap roles', () => reconcileRbac(client, this.parts.features)),
+    });
+    hooks.addPostStart({
+      name: 'scheduling/bootstrap-system-priority-classes',
+      run: (signal) => this.#insist(signal, 'system priority classes', () => ensurePriorityClasses(client)),
+    });
     hooks.addPostStart({ name: 'priority-and-fairness-config-producer', run: flowControl.produce });
     hooks.addPostStart({ name: 'bootstrap-controller', run: services.startKubernetesService });
     hooks.addPreShutdown({ name: 'bootstrap-controller', run: services.stopKubernetesService });
@@ -175,7 +182,7 @@ export class ControlPlane {
     let kubernetesService: KubernetesService | undefined;
     return {
       startRepair: async (signal) => {
-        await defaultCIDR.whenPresent();
+        await this.#insist(signal, 'the default ServiceCIDR', () => defaultCIDR.whenPresent());
         await this.#keep(signal, repairIntervalMs, 'service repair', () => repair.run());
       },
       startKubernetesService: async (signal) => {
@@ -204,8 +211,10 @@ export class ControlPlane {
       },
       stopKubernetesService: () => kubernetesService?.stop(),
       startServiceCIDR: async (signal) => {
-        await defaultCIDR.whenPresent();
-        await defaultCIDR.ensureStatus();
+        await this.#insist(signal, 'the default ServiceCIDR', async () => {
+          await defaultCIDR.whenPresent();
+          await defaultCIDR.ensureStatus();
+        });
         periodically(
           serviceCIDRIntervalMs,
           signal,
@@ -225,7 +234,7 @@ export class ControlPlane {
     return {
       consume: async (signal) => {
         await produced.promise;
-        await updateFlowSchemaStatus(client);
+        await this.#insist(signal, 'status of flow schemas', () => updateFlowSchemaStatus(client));
         const watch = watchFlowSchemas(client, this.#tell('the status of flow schemas could not be written'));
         signal.addEventListener('abort', () => watch[Symbol.dispose](), { once: true });
       },
@@ -245,7 +254,7 @@ export class ControlPlane {
     server.hooks.addPostStart({
       name: 'kube-apiserver-autoregistration',
       run: async (signal) => {
-        await registration.syncAll();
+        await this.#insist(signal, 'APIServices', () => registration.syncAll());
         completed = true;
         const onError = this.#tell('an APIService could not be written');
         const watch = registration.watch(onError);
@@ -261,6 +270,12 @@ export class ControlPlane {
     });
   }
 
+  /** Does it, though not everything that is stored may be readable yet; it ends the process if that takes half a minute, as upstream's hooks do. */
+  #insist(signal: AbortSignal, what: string, work: () => Promise<void>): Promise<void> {
+    const onError = this.#tell(`${what}: the last attempt failed`);
+    return retryUntilDone(work, { everyMs: retryMs, forMs: insistMs, signal, onError });
+  }
+
   /** Does it now, and again and again until the server shuts down; sooner where the first attempt failed, and without holding up the start. */
   async #keep(signal: AbortSignal, intervalMs: number, what: string, work: () => Promise<void>): Promise<void> {
     const onError = this.#tell(`${what}: the last attempt failed`);
@@ -270,7 +285,7 @@ export class ControlPlane {
       keep();
     } catch (error) {
       onError(error);
-      retryUntilDone(retryMs, signal, work, onError).then(keep, () => {});
+      retryUntilDone(work, { everyMs: retryMs, signal, onError }).then(keep, () => {});
     }
   }
 

@@ -28,8 +28,7 @@ export class CacherInformer<T extends KubeObject> implements Informer<T> {
   ) {}
 
   get(namespace: string, name: string): T | undefined {
-    const found = this.cacher.get(this.keyOf(namespace, name), '0');
-    return found instanceof Promise ? undefined : (found?.object as T | undefined);
+    return this.cacher.peek(this.keyOf(namespace, name))?.object as T | undefined;
   }
 
   list(namespace = ''): T[] {

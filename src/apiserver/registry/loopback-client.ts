@@ -51,8 +51,7 @@ export class LoopbackClient implements ObjectClient {
   /** What the cache has of it, shared: it must not be changed. undefined also while the cache is not ready. */
   peek(target: LoopbackTarget, namespace: string, name: string): KubeObject | undefined {
     const { store } = this.lookup(target);
-    const found = store.cacher.get(store.key(namespace, name), '0');
-    return found instanceof Promise ? undefined : found?.object;
+    return store.cacher.peek(store.key(namespace, name))?.object;
   }
 
   informer<T extends KubeObject>(target: LoopbackTarget): Informer<T> {

@@ -21,19 +21,27 @@ export function periodically(ms: number, signal: AbortSignal, work: () => Promis
   signal.addEventListener('abort', () => clearInterval(timer), { once: true });
 }
 
-/** Tries every `ms` until it succeeds, or the signal aborts: it rejects then. What attempts reject with goes to `onError`. */
-export async function retryUntilDone(
-  ms: number,
-  signal: AbortSignal,
-  work: () => Promise<void>,
-  onError: (error: unknown) => void,
-): Promise<void> {
+export interface RetryOptions {
+  /** Between two attempts. */
+  readonly everyMs: number;
+  /** After so long the last failure is final; undefined: never. */
+  readonly forMs?: number | undefined;
+  /** It rejects when this aborts. */
+  readonly signal: AbortSignal;
+  /** Told of each attempt that is followed by another one. */
+  onError(error: unknown): void;
+}
+
+/** Tries until it succeeds. */
+export async function retryUntilDone(work: () => Promise<void>, { everyMs, forMs, signal, onError }: RetryOptions): Promise<void> {
+  const ends = forMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + forMs;
   for (;;) {
-    await setTimeout(ms, undefined, { signal, ref: false });
     try {
       return await work();
     } catch (error) {
+      if (performance.now() >= ends || signal.aborted) throw error;
       onError(error);
     }
+    await setTimeout(everyMs, undefined, { signal, ref: false });
   }
 }

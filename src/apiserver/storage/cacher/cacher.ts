@@ -207,6 +207,11 @@ export class Cacher {
     return wait ? wait.then(() => this.#readable(this.#objects.get(key))) : this.#readable(this.#objects.get(key));
   }
 
+  /** What the cache has of it; undefined also while it is not ready: the storage is not asked. Throws for what cannot be read. */
+  peek(key: string): CachedObject | undefined {
+    return this.#state === 'ready' ? this.#readable(this.#objects.get(key)) : undefined;
+  }
+
   /**
    * | match        | resourceVersion | limit | continue | state                                                     |
    * |--------------|-----------------|-------|----------|-----------------------------------------------------------|
