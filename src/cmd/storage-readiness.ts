@@ -7,13 +7,13 @@ import type { Log } from './log.ts';
 export interface StorageReadinessParts {
   readonly storage: StorageFactory;
   readonly log: Log;
-  /** `--storage-initialization-timeout`; 0: however long it takes. */
+  /** `--storage-initialization-timeout`; 0: it does not wait. */
   readonly timeoutMs: number;
 }
 
 /**
- * The server says that it is ready once all that is stored has been read, and after a while also without what cannot be read (a
- * key service that decrypts it is not there, say): requests for that learn why, those for everything else are served.
+ * The start waits until all that is stored has been read, and goes on after a while without what cannot be read (the key service that
+ * decrypts it is not there, say): requests for that learn why, those for everything else are served, and /readyz names it until it can be.
  * Upstream: apiserver/pkg/server/storage_readiness_hook.go, healthz.go (informer-sync).
  */
 export function addStorageReadiness(server: GenericServer, { storage, log, timeoutMs }: StorageReadinessParts): void {
@@ -30,9 +30,9 @@ export function addStorageReadiness(server: GenericServer, { storage, log, timeo
     async run(signal) {
       const ready = storage.whenReady();
       ready.catch(() => {});
-      const isOver = timeoutMs > 0 ? setTimeout(timeoutMs, undefined, { signal, ref: false }) : new Promise<never>(() => {});
-      const isEnding = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-      await Promise.race([ready, isOver.catch(() => {}), isEnding]);
+      // It ends with the server, too.
+      const isOver = setTimeout(timeoutMs, undefined, { signal, ref: false }).catch(() => {});
+      await Promise.race([ready, isOver]);
       const resources = unread();
       if (resources.length > 0) log.warn({ resources }, 'what is stored of some resources cannot be read; everything else is served');
     },

@@ -139,7 +139,7 @@ export class StorageOptions {
   )
   defaultWatchCacheSize = 100;
 
-  /** Milliseconds that the server waits for its caches before it says that it is ready; 0: as long as it takes. */
+  /** Milliseconds that the server waits for its caches before it says that it is ready; 0: it does not wait. */
   @Flag('storage-initialization-timeout')
   @Min(0, { message: '--storage-initialization-timeout can not be negative value' })
   storageInitializationTimeout = 60_000;
