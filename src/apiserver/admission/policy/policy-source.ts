@@ -40,15 +40,10 @@ const policyKinds = new Set([
   'MutatingAdmissionPolicyBinding',
 ]);
 /** What is asked by these is not stored, and denying it may break the cluster. Upstream: kubernetes/pkg/kubeapiserver/admission/exclusion. */
-const excludedResources: Readonly<Record<string, ReadonlySet<string>>> = {
-  'authentication.k8s.io': new Set(['selfsubjectreviews', 'tokenreviews']),
-  'authorization.k8s.io': new Set([
-    'localsubjectaccessreviews',
-    'selfsubjectaccessreviews',
-    'selfsubjectrulesreviews',
-    'subjectaccessreviews',
-  ]),
-};
+const excludedResources: ReadonlyMap<string, readonly string[]> = new Map([
+  ['authentication.k8s.io', ['selfsubjectreviews', 'tokenreviews']],
+  ['authorization.k8s.io', ['localsubjectaccessreviews', 'selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'subjectaccessreviews']],
+]);
 
 /** Policies and bindings that belong together, in the order of their names. */
 interface PolicySet<S extends PolicySpec> {
@@ -106,7 +101,7 @@ export class PolicySource<S extends PolicySpec, C> {
     this.#bound ??= this.#bind();
     const { resource, kind, subresource, operation, namespace } = request;
     const bound = kind.group === group && policyKinds.has(kind.kind) ? this.#bound.fixed : this.#bound.all;
-    if (bound.length === 0 || excludedResources[resource.group]?.has(resource.resource)) return [];
+    if (bound.length === 0 || excludedResources.get(resource.group)?.includes(resource.resource)) return [];
     let bySort = this.#bySort.get(request.forms);
     if (!bySort) this.#bySort.set(request.forms, (bySort = new Map()));
     const sort = `${resource.group}/${resource.version}/${resource.resource}/${subresource} ${operation} ${namespace === ''}`;
@@ -151,14 +146,18 @@ export class PolicySource<S extends PolicySpec, C> {
   }
 }
 
+function isBinding(object: Policy | PolicyBinding): object is PolicyBinding {
+  return object.kind.endsWith('Binding');
+}
+
 /** Throws an Error for a policy or a binding that needs what only the API has. Upstream: plugin/policy/manifest/loader. */
-function checkManifest({ kind, metadata, spec = {} }: Policy | PolicyBinding): void {
-  const name = JSON.stringify(metadata.name);
-  if (policyKinds.has(`${kind}Binding`)) {
-    if ((spec as PolicySpec).paramKind) throw new Error(`${kind} ${name}: spec.paramKind is not supported for static manifests`);
+function checkManifest(object: Policy | PolicyBinding): void {
+  const name = JSON.stringify(object.metadata.name);
+  if (!isBinding(object)) {
+    if (object.spec?.paramKind) throw new Error(`${object.kind} ${name}: spec.paramKind is not supported for static manifests`);
     return;
   }
-  const { policyName = '', paramRef } = spec as NonNullable<PolicyBinding['spec']>;
+  const { policyName = '', paramRef } = object.spec ?? {};
   if (!policyName.endsWith(staticSuffix))
     throw new Error(`binding ${name}: spec.policyName ${JSON.stringify(policyName)} must end with ${JSON.stringify(staticSuffix)}`);
   if (paramRef) throw new Error(`binding ${name}: spec.paramRef is not supported for static manifests`);
@@ -169,9 +168,8 @@ function policySetOf<S extends PolicySpec>(
   objects: readonly (Policy<S> | PolicyBinding)[],
   compile: (policy: Policy<S>) => unknown,
 ): PolicySet<S> {
-  const [policies, bindings] = [true, false].map((isPolicy) =>
-    objects.filter(({ kind }) => policyKinds.has(`${kind}Binding`) === isPolicy),
-  ) as [Policy<S>[], PolicyBinding[]];
+  const policies = objects.filter((one): one is Policy<S> => !isBinding(one));
+  const bindings = objects.filter(isBinding);
   const names = new Set(policies.map(({ metadata }) => metadata.name));
   for (const { metadata, spec } of bindings) {
     if (names.has(spec?.policyName)) continue;
