@@ -1,10 +1,9 @@
-import { Buffer } from 'node:buffer';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Buffer } from 'node:buffer';
+import type { DatabaseSync } from 'node:sqlite';
 import {
   ClosedError,
   CompactedError,
   ConflictError,
-  CorruptRecordError,
   FutureRevisionError,
   KeyExistsError,
   NoSpaceError,
@@ -27,10 +26,13 @@ import type {
   WriteOptions,
 } from 'kubenest/sdk';
 import { type Committer, InlineCommitter, WorkerCommitter } from './committer.ts';
-import { ExpiryQueue } from './expiry-queue.ts';
+import { Compaction } from './compaction.ts';
+import { Expiries } from './expiries.ts';
+import type { Expiry } from './expiry-queue.ts';
 import { failpoint } from './failpoint.ts';
 import type { IndexEntry, KeyIndex } from './key-index.ts';
-import { checksum, type CommitAnswer, type CommitFailure, isFull, packBatch } from './log-file.ts';
+import { type CommitAnswer, type CommitFailure, isFull, packBatch } from './log-file.ts';
+import { LoggedEvent, LogReader } from './log-reader.ts';
 import { openStore } from './open-store.ts';
 
 export interface EmbeddedStorageOptions {
@@ -88,10 +90,7 @@ class Pending {
   }
 }
 
-type Row = [revision: number, key: string, createRevision: number, previous: number, deleted: number];
-
 const busyCode = 5;
-const compactionRows = 500;
 const watchBatch = 100;
 const retryReserveMs = 1_000;
 const healthTimeoutMs = 2_000;
@@ -110,24 +109,19 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   readonly #maxBatchWrites: number;
   readonly #maxBatchBytes: number;
   readonly #listeners = new Set<(events: readonly StorageEvent[]) => void>();
-  readonly #selectValue: StatementSync;
-  readonly #selectRow: StatementSync;
-  readonly #selectEvents: StatementSync;
-  readonly #expiries = new ExpiryQueue();
-  #expiryTimer: NodeJS.Timeout | undefined;
-  #compactionTimer: NodeJS.Timeout | undefined;
+  readonly #log: LogReader;
+  readonly #compaction: Compaction<Pending>;
+  readonly #expiries = new Expiries({
+    isValid: ({ key, revision }) => this.#index.get(key)?.revision === revision,
+    expire: (expiry) => this.#expire(expiry),
+    isOver: () => this.#isOver(),
+  });
   #reserveTimer: NodeJS.Timeout | undefined;
 
   /** The newest acknowledged revision. */
   #revision: Revision;
   /** The newest that was given to a write. */
   #given: Revision;
-  #compactRevision: Revision;
-  /** Up to here compaction has deleted what it has to. */
-  #compacted: Revision;
-  #compacting: Promise<void> = Promise.resolve();
-  /** Deletions that are not compacted, in order: the index forgets them then. */
-  readonly #tombstones: { readonly entry: IndexEntry<Pending>; readonly revision: Revision }[] = [];
 
   #queue: Pending[] = [];
   #inFlight: readonly Pending[] | undefined;
@@ -153,8 +147,6 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     this.#release = store.release;
     this.#index = store.index;
     this.#revision = this.#given = store.revision;
-    this.#compactRevision = store.compactRevision;
-    this.#compacted = store.compacted;
     this.#onFailure = options.onFailure ?? throwUncaught;
     this.#maxBatchWrites = options.maxBatchWrites ?? 256;
     this.#maxBatchBytes = options.maxBatchBytes ?? 4 * 1_048_576;
@@ -171,16 +163,19 @@ export class EmbeddedStorage implements Storage, CommitFeed {
         else this.#fail(new Error(failure.message));
       });
     }
-    this.#selectValue = this.#prepare('SELECT crc, value FROM value WHERE revision = ?');
-    this.#selectRow = this.#prepare('SELECT revision, key, create_revision, previous, deleted FROM log WHERE revision = ?');
-    this.#selectEvents = this.#prepare(`
-      SELECT revision, key, create_revision, previous, deleted FROM log
-      WHERE revision > ? AND revision <= ? AND key >= ? AND key < ? ORDER BY revision LIMIT ?`);
-    for (const tombstone of store.tombstones) this.#tombstones.push(tombstone);
+    this.#log = new LogReader(this.#database);
+    this.#compaction = new Compaction({
+      index: this.#index,
+      revision: store.compactRevision,
+      compacted: store.compacted,
+      tombstones: store.tombstones,
+      ask: (request) => this.#ask(request),
+      isOver: () => this.#isOver(),
+      onError: (error) => this.#onCompactionError(error),
+    });
     for (const expiry of store.expiries) this.#expiries.push(expiry);
-    this.#scheduleExpiry();
-    if (this.#compacted < this.#compactRevision) this.#compact(this.#compactRevision).catch(this.#onCompactionError);
-    this.#startCompactionTimer(options.compactionIntervalMs ?? 300_000);
+    this.#expiries.schedule();
+    this.#compaction.start(options.compactionIntervalMs ?? 300_000, () => this.#revision);
     this.#restoreReserve();
   }
 
@@ -191,14 +186,14 @@ export class EmbeddedStorage implements Storage, CommitFeed {
 
   async compactRevision(): Promise<Revision> {
     this.#assertOpen();
-    return this.#compactRevision;
+    return this.#compaction.revision;
   }
 
   async get(key: string, options: GetOptions = {}): Promise<StorageRecord | undefined> {
     validateKey(key);
     this.#assertReadable(options.revision);
     const entry = this.#index.get(key);
-    return entry && this.#recordAt(entry, options.revision ?? this.#revision);
+    return entry && this.#log.recordAt(entry, options.revision ?? this.#revision);
   }
 
   async list(prefix: string, options: ListOptions = {}): Promise<ListResult> {
@@ -210,11 +205,11 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     let count = 0;
     for (const entry of this.#index.range(prefix, options.from ?? prefix)) {
       if (records.length < limit) {
-        const record = this.#recordAt(entry, revision);
+        const record = this.#log.recordAt(entry, revision);
         if (!record) continue;
         records.push(record);
         count++;
-      } else if (this.#liveAt(entry, revision)) {
+      } else if (this.#log.liveAt(entry, revision)) {
         count++;
       }
     }
@@ -243,11 +238,11 @@ export class EmbeddedStorage implements Storage, CommitFeed {
       let cursor = from;
       while (!signal.aborted && !this.#isClosed()) {
         const upTo = this.#revision;
-        const rows = this.#selectEvents.all(cursor, upTo, prefix, afterPrefix(prefix), watchBatch) as unknown as Row[];
+        const rows = this.#log.rows(prefix, cursor, upTo, watchBatch);
         for (const row of rows) {
           // The reader may have taken long over the event before.
           this.#assertKept(cursor);
-          yield this.#eventOf(row);
+          yield this.#log.eventOf(row);
           if (signal.aborted || this.#isClosed()) return;
           cursor = row[0];
         }
@@ -273,9 +268,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   async compact(revision: Revision): Promise<void> {
     this.#assertOpen();
     if (revision > this.#revision) throw new FutureRevisionError(revision, this.#revision);
-    if (revision <= this.#compactRevision) return;
-    this.#compactRevision = revision;
-    await this.#compact(revision);
+    if (revision > this.#compaction.revision) await this.#compaction.run(revision);
   }
 
   async raiseRevision(revision: Revision): Promise<void> {
@@ -286,8 +279,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     // The state of now stays: of what was compacted at a revision, only the past is gone.
     await this.#ask({ type: 'beginCompaction', revision });
     this.#revision = Math.max(this.#revision, revision);
-    this.#compactRevision = revision;
-    await this.#compact(revision);
+    await this.#compaction.run(revision);
   }
 
   async size(): Promise<number> {
@@ -303,7 +295,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   async healthy(): Promise<void> {
     this.#assertOpen();
     if (this.#state === 'full') throw new NoSpaceError('storage: no space left');
-    this.#selectRow.get(this.#revision);
+    this.#log.check(this.#revision);
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new UnavailableError('storage: the disk did not answer within 2s')), healthTimeoutMs);
@@ -321,13 +313,13 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     if (this.#state === 'closed') return;
     let hasFailed = this.#state === 'failed';
     this.#state = 'closed';
-    clearTimeout(this.#expiryTimer);
+    this.#expiries.stop();
+    this.#compaction.stop();
     clearTimeout(this.#reserveTimer);
-    clearInterval(this.#compactionTimer);
     this.#wakeWatchers();
     if (!hasFailed) {
       if (this.#queue.length > 0 || this.#inFlight) await new Promise<void>((resolve) => this.#idle.push(resolve));
-      await this.#compacting;
+      await this.#compaction.idle();
       hasFailed = await this.#ask({ type: 'close' }).then(
         () => false,
         () => true,
@@ -339,14 +331,12 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     this.#release();
   }
 
-  #prepare(sql: string): StatementSync {
-    const statement = this.#database.prepare(sql);
-    statement.setReturnArrays(true);
-    return statement;
-  }
-
   #isClosed(): boolean {
     return this.#state === 'closed';
+  }
+
+  #isOver(): boolean {
+    return this.#state === 'closed' || this.#state === 'failed';
   }
 
   #assertOpen(): void {
@@ -359,62 +349,12 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     if (this.#state === 'closed') throw new ClosedError();
     if (revision === undefined) return;
     if (revision > this.#revision) throw new FutureRevisionError(revision, this.#revision);
-    if (revision < this.#compactRevision) throw new CompactedError(revision, this.#compactRevision);
+    if (revision < this.#compaction.revision) throw new CompactedError(revision, this.#compaction.revision);
   }
 
   /** Throws for a place in the log that compaction has overtaken. */
   #assertKept(cursor: Revision): void {
-    if (cursor < this.#compactRevision) throw new CompactedError(cursor, this.#compactRevision);
-  }
-
-  #recordAt(entry: IndexEntry<Pending>, revision: Revision): StorageRecord | undefined {
-    if (entry.revision <= revision) {
-      if (entry.deleted || entry.revision === 0) return undefined;
-      return this.#record(entry.key, entry.revision, entry.createRevision);
-    }
-    const row = this.#rowAt(entry, revision);
-    return row && row[4] === 0 ? this.#record(entry.key, row[0], row[2]) : undefined;
-  }
-
-  #liveAt(entry: IndexEntry<Pending>, revision: Revision): boolean {
-    if (entry.revision <= revision) return !entry.deleted && entry.revision > 0;
-    return this.#rowAt(entry, revision)?.[4] === 0;
-  }
-
-  /** Goes back along the chain of the key's rows. */
-  #rowAt(entry: IndexEntry<Pending>, revision: Revision): Row | undefined {
-    let at = entry.revision;
-    for (;;) {
-      const row = at > 0 ? (this.#selectRow.get(at) as unknown as Row | undefined) : undefined;
-      if (!row || row[0] <= revision) return row;
-      at = row[3];
-    }
-  }
-
-  #record(key: string, revision: Revision, createRevision: Revision): StorageRecord {
-    const record = this.#recordIfKept(key, revision, createRevision);
-    if (!record) throw new CorruptRecordError(key, revision, 'its value is missing');
-    return record;
-  }
-
-  #recordIfKept(key: string, revision: Revision, createRevision: Revision): StorageRecord | undefined {
-    const row = this.#selectValue.get(revision) as unknown as [crc: number, value: Uint8Array] | undefined;
-    if (!row) return undefined;
-    const value = Buffer.from(row[1].buffer, row[1].byteOffset, row[1].byteLength);
-    if (checksum(key, value) !== row[0]) throw new CorruptRecordError(key, revision, 'its checksum is wrong');
-    return { key, revision, createRevision, value };
-  }
-
-  #eventOf([revision, key, createRevision, previous, deleted]: Row): StorageEvent {
-    const record = deleted === 0 ? this.#record(key, revision, createRevision) : undefined;
-    return new LoggedEvent(deleted === 0 ? 'PUT' : 'DELETE', key, revision, record, () => this.#previous(previous));
-  }
-
-  /** The record that a row was; undefined for a deletion, and for what is compacted. */
-  #previous(revision: Revision): StorageRecord | undefined {
-    if (revision === 0 || this.#state === 'closed') return undefined;
-    const row = this.#selectRow.get(revision) as unknown as Row | undefined;
-    return row && row[4] === 0 ? this.#recordIfKept(row[1], revision, row[2]) : undefined;
+    if (cursor < this.#compaction.revision) throw new CompactedError(cursor, this.#compaction.revision);
   }
 
   #request<Result>(
@@ -447,13 +387,13 @@ export class EmbeddedStorage implements Storage, CommitFeed {
       const present = entry !== undefined && !entry.deleted;
       if (type === 'create' ? present : !present || entry!.revision !== expected) {
         request.reject(
-          type === 'create' ? new KeyExistsError(key) : new ConflictError(key, entry && this.#recordAt(entry, this.#revision)),
+          type === 'create' ? new KeyExistsError(key) : new ConflictError(key, entry && this.#log.recordAt(entry, this.#revision)),
         );
         return;
       }
       const revision = this.#given + 1;
       const value = request.encode?.(revision);
-      const last = type === 'delete' ? this.#recordAt(entry!, this.#revision) : undefined;
+      const last = type === 'delete' ? this.#log.recordAt(entry!, this.#revision) : undefined;
       const expires = request.ttlSeconds > 0 ? Date.now() + request.ttlSeconds * 1_000 : 0;
       if (!entry) {
         entry = { key, revision: 0, createRevision: 0, deleted: false, pending: undefined };
@@ -527,13 +467,13 @@ export class EmbeddedStorage implements Storage, CommitFeed {
       const { entry, revision } = write;
       const record = write.value && { key: entry.key, revision, createRevision: write.createRevision, value: write.value };
       events.push(
-        new LoggedEvent(record ? 'PUT' : 'DELETE', entry.key, revision, record, write.last ?? (() => this.#previous(write.previous))),
+        new LoggedEvent(record ? 'PUT' : 'DELETE', entry.key, revision, record, write.last ?? (() => this.#log.previous(write.previous))),
       );
       entry.revision = revision;
       entry.createRevision = write.createRevision;
       entry.deleted = record === undefined;
       entry.pending = undefined;
-      if (!record) this.#tombstones.push({ entry, revision });
+      if (!record) this.#compaction.noteDeletion({ entry, revision });
       if (write.expires > 0) this.#expiries.push({ at: performance.now() + write.request.ttlSeconds * 1_000, key: entry.key, revision });
     }
     this.#revision = batch.at(-1)!.revision;
@@ -541,7 +481,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
       for (const listener of this.#listeners) listener(events);
     } finally {
       failpoint('after-dispatch');
-      this.#scheduleExpiry();
+      this.#expiries.schedule();
       this.#wakeWatchers();
       batch.forEach((write, i) => {
         const result = write.last ? { record: write.last, revision: write.revision } : events[i]!.record;
@@ -658,100 +598,21 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     for (const wake of this.#waiting) wake();
   }
 
-  #scheduleExpiry(): void {
-    this.#expiries.prune(({ key, revision }) => this.#index.get(key)?.revision === revision);
-    const next = this.#expiries.next;
-    clearTimeout(this.#expiryTimer);
-    if (!next || this.#state === 'closed' || this.#state === 'failed') return;
-    this.#expiryTimer = setTimeout(() => this.#expire(), Math.min(Math.max(0, next.at - performance.now()) + 1, 2 ** 31 - 1));
-    this.#expiryTimer.unref();
-  }
-
-  #expire(): void {
-    const now = performance.now();
-    for (let next = this.#expiries.next; next && next.at <= now; next = this.#expiries.next) {
-      this.#expiries.pop();
-      const { key, revision } = next;
-      this.delete(key, revision).catch((error: unknown) => {
-        if (error instanceof NoSpaceError) this.#expiries.push({ key, revision, at: performance.now() + retryReserveMs });
-        // Any other: it was written again meanwhile, or the store ends.
-      });
-    }
-    this.#scheduleExpiry();
-  }
-
-  #startCompactionTimer(intervalMs: number): void {
-    if (intervalMs === 0) return;
-    let last = this.#revision;
-    this.#compactionTimer = setInterval(() => {
-      const revision = last;
-      last = this.#revision;
-      if (revision <= this.#compactRevision || (this.#state !== 'open' && this.#state !== 'full')) return;
-      this.compact(revision).catch(this.#onCompactionError);
-    }, intervalMs);
-    this.#compactionTimer.unref();
+  #expire({ key, revision }: Expiry): void {
+    this.delete(key, revision).catch((error: unknown) => {
+      if (error instanceof NoSpaceError) this.#expiries.push({ key, revision, at: performance.now() + retryReserveMs });
+      // Any other: it was written again meanwhile, or the store ends.
+    });
   }
 
   /** It waits for its turn until the next time if the disk is full; else the disk has failed. */
-  readonly #onCompactionError = (error: unknown): void => {
+  #onCompactionError(error: unknown): void {
     if (!(error instanceof NoSpaceError)) this.#fail(error as Error);
-  };
-
-  /** One compaction after the other. */
-  #compact(revision: Revision): Promise<void> {
-    const compaction = this.#compacting.then(() => this.#runCompaction(revision));
-    this.#compacting = compaction.catch(() => {});
-    return compaction;
-  }
-
-  /** In steps, between which batches are written. What `close` interrupts goes on when the file is opened again. */
-  async #runCompaction(revision: Revision): Promise<void> {
-    await this.#ask({ type: 'beginCompaction', revision });
-    for (let done = false; !done; ) {
-      if (this.#state === 'closed' || this.#state === 'failed') return;
-      const { step } = await this.#ask({ type: 'compact', compacted: this.#compacted, revision, limit: compactionRows });
-      this.#compacted = step!.compacted;
-      done = step!.done;
-    }
-    let forgotten = 0;
-    for (const { entry, revision: deletion } of this.#tombstones) {
-      if (deletion > revision) break;
-      forgotten++;
-      if (entry.revision !== deletion) continue;
-      if (entry.pending) entry.revision = 0;
-      else this.#index.remove(entry.key);
-    }
-    this.#tombstones.splice(0, forgotten);
-  }
-}
-
-/** An event whose previous record is read when somebody asks for it. */
-class LoggedEvent implements StorageEvent {
-  #previous: StorageRecord | (() => StorageRecord | undefined) | undefined;
-
-  constructor(
-    readonly type: 'PUT' | 'DELETE',
-    readonly key: string,
-    readonly revision: Revision,
-    readonly record: StorageRecord | undefined,
-    previous: StorageRecord | (() => StorageRecord | undefined),
-  ) {
-    this.#previous = previous;
-  }
-
-  get previous(): StorageRecord | undefined {
-    if (typeof this.#previous === 'function') this.#previous = this.#previous();
-    return this.#previous;
   }
 }
 
 function errorOf(failure: CommitFailure): Error {
   return isFull(failure) ? new NoSpaceError(`storage: ${failure.message}`) : new UnavailableError(`storage: ${failure.message}`);
-}
-
-/** The first key that is after all keys under the prefix: `0` follows `/`. */
-function afterPrefix(prefix: string): string {
-  return `${prefix.slice(0, -1)}0`;
 }
 
 function throwUncaught(error: Error): void {

@@ -1,0 +1,51 @@
+import { type Expiry, ExpiryQueue } from './expiry-queue.ts';
+
+export interface ExpiriesParts {
+  /** Whether the write that set it is the newest of its key. */
+  isValid(expiry: Expiry): boolean;
+  /** Deletes what has expired. */
+  expire(expiry: Expiry): void;
+  /** Whether the store is closed or has failed. */
+  isOver(): boolean;
+}
+
+/** The longest that a timer can wait. */
+const longestMs = 2 ** 31 - 1;
+
+/** Calls for the deletion of what has expired, by one timer. */
+export class Expiries {
+  readonly #queue = new ExpiryQueue();
+  readonly #parts: ExpiriesParts;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: ExpiriesParts) {
+    this.#parts = parts;
+  }
+
+  /** `schedule` is to be called after one or more of them. */
+  push(expiry: Expiry): void {
+    this.#queue.push(expiry);
+  }
+
+  schedule(): void {
+    this.#queue.prune((expiry) => this.#parts.isValid(expiry));
+    const { next } = this.#queue;
+    clearTimeout(this.#timer);
+    if (!next || this.#parts.isOver()) return;
+    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(0, next.at - performance.now()) + 1, longestMs));
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #expire(): void {
+    const now = performance.now();
+    for (let { next } = this.#queue; next && next.at <= now; { next } = this.#queue) {
+      this.#queue.pop();
+      this.#parts.expire(next);
+    }
+    this.schedule();
+  }
+}
