@@ -47,6 +47,16 @@ it.each([
     collected: [2],
   },
   {
+    name: 'once more when caches have dropped what nobody asked for any more',
+    seconds: [
+      [0, 300],
+      [0, 41],
+      ...Array.from({ length: 80 }, () => [0, 41] as const),
+      ...Array.from({ length: 80 }, () => [0, 41] as const),
+    ] as const,
+    collected: [0, 75],
+  },
+  {
     name: 'not while requests come',
     seconds: [
       [0.9, 100],

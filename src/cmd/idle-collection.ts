@@ -16,6 +16,8 @@ const lookEveryMs = 1_000;
 const idleUtilization = 0.05;
 /** So much must have come since the last collection to be worth another. */
 const worthBytes = 16 * 1024 * 1024;
+/** So long after a collection what lists have left goes, too: a cache drops the encodings that nobody asked for between two looks, each 30 s. */
+const lateTicks = 75;
 /** A collection that gives memory back to the system takes more than a millisecond for each MiB in use; one that does not, a third of it. */
 const thoroughBelowBytes = 128 * 1024 * 1024;
 
@@ -29,8 +31,15 @@ export function collectWhenIdle(memory: Memory | undefined = processMemory()): D
   let kept = 0;
   /** The last collection made the heap small enough, perhaps, for one that gives back. */
   let isOwed = false;
+  /** Ticks until a last collection; it is not followed by another. */
+  let late = Infinity;
   const timer = setInterval(() => {
-    if (memory.utilization() > idleUtilization || (!isOwed && memory.bytes() < kept + worthBytes)) return;
+    late -= 1;
+    const isBusy = memory.utilization() > idleUtilization;
+    const isWorth = memory.bytes() >= kept + worthBytes;
+    if (isBusy || (!isOwed && !isWorth && late > 0)) return;
+    if (isWorth) late = lateTicks;
+    else if (late <= 0) late = Infinity;
     isOwed = !memory.collect() && !isOwed;
     kept = memory.bytes();
   }, lookEveryMs);

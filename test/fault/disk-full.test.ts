@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { NoSpaceError } from '#apiserver/storage/errors';
 import type { StorageEvent, StorageRecord } from '#apiserver/storage/storage';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
@@ -35,7 +35,8 @@ it('a full disk stops writes but not reads, watches and deletions, and nothing i
   const file = join(folder, 'store.db');
   writeFileSync(join(folder, 'filler'), Buffer.alloc(6 * 1_048_576));
   storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0, checkpointBytes: 1_048_576 });
-  await sleep(300);
+  // What is held back for deletions comes when the thread that writes runs.
+  await vi.waitFor(() => expect(statSync(`${file}-reserve`).size).toBeGreaterThanOrEqual(2 * 1_048_576), 10_000);
   const stored: StorageRecord[] = [];
   let refused: unknown;
   for (let i = 0; !refused; i++) {
