@@ -28,8 +28,8 @@ const namespaces = 10;
 const pageSize = 500;
 const informers = 20;
 const streamsOfConnection = 100;
-/** Twice the time after which lists that nobody asks for any more are dropped, and a little for the collection. */
-const settleMs = 65_000;
+/** Lists that nobody asks for any more are dropped within a minute, and collected a little later. */
+const settleMs = 90_000;
 /** An event of a pod, and more. */
 const tailBytes = 8_000;
 const megabyte = 1e6;
