@@ -37,7 +37,9 @@ export class RelayedRequest {
 
   send(status: number, headers: FlatHeaders, pieces: readonly Buffer[], length: number, closesConnection: boolean): void {
     if (closesConnection) this.#exchange.closeConnectionAfter();
-    this.#exchange.sendPieces(status, headers, pieces, length);
+    // The answer to a HEAD has a length and no pieces.
+    if (pieces.length === 1 || length === 0) this.#exchange.send(status, headers, pieces[0]);
+    else this.#exchange.sendPieces(status, headers, pieces, length);
     this.#source?.discard();
   }
 

@@ -1,0 +1,38 @@
+import { Buffer } from 'node:buffer';
+import { setImmediate as turnEnds } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { type Asked, asked } from './messages.ts';
+import { Outbox } from './outbox.ts';
+import { RemoteStream } from './remote-stream.ts';
+
+const highWater = 100;
+
+function stream(): { stream: RemoteStream; entries: Asked[] } {
+  const entries: Asked[] = [];
+  return { stream: new RemoteStream(new Outbox((batch) => entries.push(...batch.entries)), 7, highWater), entries };
+}
+
+it('is full at its mark, and drains at half of it, once', () => {
+  const one = stream();
+  let drained = 0;
+  one.stream.onDrain(() => {
+    drained += 1;
+  });
+  expect([one.stream.write(Buffer.alloc(99)), one.stream.write(Buffer.alloc(1)), one.stream.pendingBytes]).toEqual([true, false, 100]);
+  one.stream.taken(49);
+  expect([drained, one.stream.pendingBytes]).toEqual([0, 51]);
+  one.stream.taken(1);
+  one.stream.taken(10);
+  expect([drained, one.stream.pendingBytes]).toEqual([1, 40]);
+});
+
+it.each<{ name: string; acts: ('write' | 'end' | 'abort' | 'close')[]; want: number[] }>([
+  { name: 'an end is the last', acts: ['end', 'write', 'end'], want: [asked.end] },
+  { name: 'what has ended may still be broken off', acts: ['end', 'abort', 'abort'], want: [asked.end, asked.abort] },
+  { name: 'nothing goes to a client that has gone', acts: ['close', 'write', 'end', 'abort'], want: [] },
+])('$name', async ({ acts, want }) => {
+  const one = stream();
+  for (const act of acts) one.stream[act](Buffer.from('a'));
+  await turnEnds();
+  expect(one.entries.map(([kind]) => kind)).toEqual(want);
+});
