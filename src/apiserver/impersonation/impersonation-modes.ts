@@ -2,6 +2,7 @@ import { quote, quoteList } from '#apimachinery/runtime/quote';
 import { aggregate, fieldPath } from '#apimachinery/validation/field';
 import { isDomainPrefixedPath, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { groupNames, type UserInfo, userNames } from '#apiserver/authentication/authenticator';
+import { nodeOfServiceAccount, serviceAccountOf } from '#apiserver/authentication/service-accounts';
 import { forbiddenError } from '#apiserver/authorization/authorization.guard';
 import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorization/authorizer';
 
@@ -14,9 +15,7 @@ export interface Impersonated {
 /** Tries to impersonate: undefined where the mode is not about such users. Rejects with Forbidden. */
 type Mode = (wanted: UserInfo, request: AuthorizationAttributes) => Promise<Impersonated | undefined>;
 
-const accountPrefix = 'system:serviceaccount:';
 const nodePrefix = 'system:node:';
-const nodeNameKey = 'authentication.kubernetes.io/node-name';
 const nodeKeysKey = 'authentication.kubernetes.io/associated-node-keys';
 const authenticationGroup = 'authentication.k8s.io';
 /** From so many checks on, one for all of them is tried first. */
@@ -46,8 +45,8 @@ export class ImpersonationModes {
     this.#modes = [
       associatedNode(authorizer),
       constrained(authorizer, 'arbitrary-node', (wanted) => hasOnlyName(wanted) && nodeName(wanted.name) !== undefined),
-      constrained(authorizer, 'serviceaccount', (wanted) => hasOnlyName(wanted) && serviceAccount(wanted.name) !== undefined),
-      constrained(authorizer, 'user-info', ({ name }) => nodeName(name) === undefined && serviceAccount(name) === undefined),
+      constrained(authorizer, 'serviceaccount', (wanted) => hasOnlyName(wanted) && serviceAccountOf(wanted.name) !== undefined),
+      constrained(authorizer, 'user-info', ({ name }) => nodeName(name) === undefined && serviceAccountOf(name) === undefined),
       (wanted, request) => impersonate(authorizer, '', wanted, request.user),
     ];
   }
@@ -98,8 +97,7 @@ function associatedNode(authorizer: Authorizer): Mode {
   };
   return constrained(anonymized, 'associated-node', (wanted, by) => {
     const node = nodeName(wanted.name);
-    const own = by.extra?.[nodeNameKey];
-    return hasOnlyName(wanted) && node !== undefined && serviceAccount(by.name) !== undefined && own?.length === 1 && own[0] === node;
+    return hasOnlyName(wanted) && node !== undefined && nodeOfServiceAccount(by) === node;
   });
 }
 
@@ -124,7 +122,7 @@ async function impersonate(authorizer: Authorizer, verb: string, wanted: UserInf
   let { groups } = wanted;
   const user = attributes(group, 'users', wanted.name);
   const node = isConstrained ? nodeName(wanted.name) : undefined;
-  const account = serviceAccount(wanted.name);
+  const account = serviceAccountOf(wanted.name);
   let named = user;
   if (node !== undefined) {
     named = { ...user, resource: 'nodes', name: node };
@@ -191,12 +189,6 @@ function nodeName(user: string): string | undefined {
   if (!user.startsWith(nodePrefix)) return undefined;
   const name = user.slice(nodePrefix.length);
   return nameIsDNSSubdomain(name, false).length === 0 ? name : undefined;
-}
-
-function serviceAccount(user: string): { readonly namespace: string; readonly name: string } | undefined {
-  if (!user.startsWith(accountPrefix)) return undefined;
-  const [namespace = '', name = '', ...more] = user.slice(accountPrefix.length).split(':');
-  return namespace && name && more.length === 0 ? { namespace, name } : undefined;
 }
 
 function hasOnlyName({ uid, groups, extra }: UserInfo): boolean {

@@ -24,7 +24,7 @@ import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import type { Encode, Revision, Storage } from '#apiserver/storage/storage';
-import { betweenSteps } from './between-steps.ts';
+import { betweenSteps, needsSteps } from './between-steps.ts';
 import { beforeDelete, collectionFinalizers, markAsDeleting } from './deletion.ts';
 import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
 
@@ -173,10 +173,11 @@ export class Store {
       throw new Error('resourceVersion should not be set on objects to be created');
     delete metadata.resourceVersion;
     const generate = !metadata.name && metadata.generateName;
+    const inParts = needsSteps(request.bodyBytes);
     this.#beginCreate(request, object);
     const admitted = request.admit('CREATE', object, undefined);
     if (admitted) await admitted;
-    await betweenSteps(request.bodyBytes);
+    if (inParts) await betweenSteps();
     for (let attempt = 1; ; attempt += 1) {
       if (generate && !metadata.name) metadata.name = generateName(metadata.generateName ?? '');
       const finish = this.hooks.beginCreate && (await this.hooks.beginCreate(object, request));
@@ -184,7 +185,7 @@ export class Store {
       try {
         const prepared = attempt === 1 ? this.#prepareCreate(request, object) : undefined;
         if (prepared) await prepared;
-        await betweenSteps(request.bodyBytes);
+        if (inParts) await betweenSteps();
         const validated = request.validate('CREATE', object, undefined);
         if (validated) await validated;
         const key = this.key(request.namespace, metadata.name ?? '');
@@ -292,25 +293,25 @@ export class Store {
         }
       }
       const { bytes, revision } = record;
-      const size = Math.max(request.bodyBytes, bytes.length);
+      const inParts = needsSteps(Math.max(request.bodyBytes, bytes.length));
       const existing = this.parse(bytes);
-      await betweenSteps(size);
+      if (inParts) await betweenSteps();
       if (options.uid !== undefined && options.uid !== existing.metadata.uid)
         throw this.#uidConflict(request, key, name, options.uid, existing.metadata.uid ?? '');
       const object = await produce(existing);
-      await betweenSteps(size);
+      if (inParts) await betweenSteps();
       this.#checkResourceVersion(object, String(revision), name);
       const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
       let stored = false;
       try {
         const prepared = this.#prepareUpdate(request, object, existing, strategy);
         if (prepared) await prepared;
-        await betweenSteps(size);
+        if (inParts) await betweenSteps();
         const validated = request.validate('UPDATE', object, existing);
         if (validated) await validated;
         object.metadata.resourceVersion = String(revision);
         const unchanged = this.encode(object);
-        await betweenSteps(size);
+        if (inParts) await betweenSteps();
         if (
           (unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing, unchanged, bytes)) &&
           !this.storage.needsRewrite?.(key) &&

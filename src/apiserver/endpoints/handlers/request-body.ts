@@ -8,7 +8,7 @@ import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/
 import type { StructType } from '#apimachinery/runtime/schema';
 import { parseYaml } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import { betweenSteps } from '#apiserver/registry/between-steps';
+import { betweenSteps, needsSteps } from '#apiserver/registry/between-steps';
 import type { MediaType } from './negotiation.ts';
 import { decodeDocument, type KindLookup } from './resource-endpoint.ts';
 
@@ -65,7 +65,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
       throw unrecognized(bytes, expected, (error as Error).message);
     throw error;
   }
-  await betweenSteps(bytes.length);
+  if (needsSteps(bytes.length)) await betweenSteps();
   const kind = kindOf(raw, bytes, expected);
   if (expected.decode) checkCustomKind(raw as Partial<KubeObject>, bytes, expected);
   else checkKind(kind, expected);

@@ -5,7 +5,7 @@ import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/t
 import { now } from '#apimachinery/runtime/time';
 import type { AdmissionCall } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import { betweenSteps } from '#apiserver/registry/between-steps';
+import { betweenSteps, needsSteps } from '#apiserver/registry/between-steps';
 import type { WriteRequest } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
 import { dedupOwnerReferences } from './owner-references.ts';
@@ -69,8 +69,7 @@ function newRequest(
       const { managedFields } = object.metadata;
       const check = (): void => checkMutated(context, object, managedFields);
       const admit = (): void | Promise<void> => admission?.admit(call(operation, object, old));
-      const waiting = betweenSteps(bodyBytes);
-      const admitted = waiting ? waiting.then(admit) : admit();
+      const admitted = needsSteps(bodyBytes) ? betweenSteps().then(admit) : admit();
       return admitted ? admitted.then(check) : check();
     },
     validate(operation, object, old) {

@@ -3,7 +3,7 @@ import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, fieldPath, forbidden, internalError, type Path } from '#apimachinery/validation/field';
 import { forbiddenError } from '#apiserver/authorization/authorization.guard';
 import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorization/authorizer';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import { nodeOfServiceAccount } from '#apiserver/authentication/service-accounts';
 import type { Informers } from '#apiserver/registry/informers';
 import type { StoreHooks, WriteRequest } from '#apiserver/registry/store';
 import type {
@@ -23,7 +23,6 @@ export interface ClaimAuthorizationParts {
 
 const group = 'resource.k8s.io';
 const adminNamespaceLabel = 'resource.kubernetes.io/admin-access';
-const nodeNameKey = 'authentication.kubernetes.io/node-name';
 
 /**
  * Administrators' access to devices needs a namespace that is labelled for it. Who changes a claim's allocation or reservations
@@ -113,7 +112,8 @@ async function driverProblems(
   request: WriteRequest,
 ): Promise<string[]> {
   const verb = request.verb ?? 'update';
-  const isOfNode = isOnNode(request.user, nodeOf(status.allocation));
+  const node = nodeOf(status.allocation);
+  const isOfNode = !!node && nodeOfServiceAccount(request.user) === node;
   const verbs = [...(isOfNode ? [`associated-node:${verb}`] : []), `arbitrary-node:${verb}`];
   const problems: string[] = [];
   for (const driver of changedDrivers(status.devices, old.devices)) {
@@ -166,10 +166,4 @@ function nodeOf(allocation: AllocationResult | undefined): string | undefined {
   const [field] = matchFields;
   if (terms.length !== 1 || matchExpressions.length > 0 || matchFields.length !== 1) return undefined;
   return field?.key === 'metadata.name' && field.operator === 'In' && field.values?.length === 1 ? field.values[0] : undefined;
-}
-
-/** Whether a user is a service account whose token is bound to the node. */
-function isOnNode({ name, extra }: UserInfo, node: string | undefined): boolean {
-  const nodes = extra?.[nodeNameKey] ?? [];
-  return !!node && /^system:serviceaccount:[^:]+:[^:]+$/.test(name) && nodes.length === 1 && nodes[0] === node;
 }

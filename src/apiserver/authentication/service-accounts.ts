@@ -1,0 +1,19 @@
+import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import type { UserInfo } from './authenticator.ts';
+
+const userPrefix = 'system:serviceaccount:';
+const nodeNameKey = 'authentication.kubernetes.io/node-name';
+
+/** Which service account a user is by its name; undefined for others. Upstream: apiserver/pkg/authentication/serviceaccount (SplitUsername). */
+export function serviceAccountOf(userName: string): { readonly namespace: string; readonly name: string } | undefined {
+  if (!userName.startsWith(userPrefix)) return undefined;
+  const [namespace = '', name = '', ...more] = userName.slice(userPrefix.length).split(':');
+  return namespace && name && more.length === 0 ? { namespace, name } : undefined;
+}
+
+/** The node of the pod that a service account's token is bound to; undefined for other users. */
+export function nodeOfServiceAccount({ name, extra }: UserInfo): string | undefined {
+  const [node, ...more] = extra?.[nodeNameKey] ?? [];
+  if (node === undefined || more.length > 0 || !serviceAccountOf(name)) return undefined;
+  return nameIsDNSSubdomain(node, false).length === 0 ? node : undefined;
+}
