@@ -54,7 +54,7 @@ it.each([
       ...Array.from({ length: 80 }, () => [0, 41] as const),
       ...Array.from({ length: 80 }, () => [0, 41] as const),
     ] as const,
-    collected: [0, 75],
+    collected: [0, 110],
   },
   {
     name: 'not while requests come',

@@ -16,8 +16,11 @@ const lookEveryMs = 1_000;
 const idleUtilization = 0.05;
 /** So much must have come since the last collection to be worth another. */
 const worthBytes = 16 * 1024 * 1024;
-/** So long after a collection what lists have left goes, too: a cache drops the encodings that nobody asked for between two looks, each 30 s. */
-const lateTicks = 75;
+/**
+ * So long after a collection goes what lists and writes have left, too: a cache looks every 30 s, and drops encodings that nobody
+ * asked for since the last time and states of the past that are older than 75 s.
+ */
+const lateTicks = 110;
 /** A collection that gives memory back to the system takes more than a millisecond for each MiB in use; one that does not, a third of it. */
 const thoroughBelowBytes = 128 * 1024 * 1024;
 

@@ -23,21 +23,28 @@ function parsesAgain(objects: readonly CachedObject[]): number {
 }
 
 describe('CachedObject', () => {
-  const json = '{"metadata":{"name":"a","resourceVersion":"1"}}';
-  const sources: [string, Buffer][] = [
-    ['a pool of small buffers', Buffer.from(json)],
-    ['what a socket brought', Buffer.from(`HTTP/1.1 200 OK\r\n\r\n${json}`).subarray(-json.length)],
-  ];
-  it.each(sources)('keeps its own bytes, not %s', (_, bytes) => {
-    expect(bytes.buffer.byteLength).toBeGreaterThan(bytes.length);
+  it.each([
+    { name: 'small', size: 100 },
+    { name: 'large', size: 1_000_000 },
+  ])('has the same bytes before a cache holds it, meanwhile and after ($name)', ({ size }) => {
+    const bytes = Buffer.from(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(size)}`).subarray(-size);
     const object = new CachedObject('/a', 1, 1, bytes, reader);
-    for (const kept of [object.bytes, object.at(2).bytes]) expect(kept.buffer.byteLength).toBe(kept.length);
-    expect(object.bytes.toString()).toBe(json);
+    const states = [object.bytes];
+    object.settle();
+    states.push(object.bytes);
+    object.retire();
+    states.push(object.bytes);
+    expect(states.map((state) => state.equals(bytes))).toEqual([true, true, true]);
+    expect(states[0]!.buffer).toBe(bytes.buffer);
+    // What a socket brought with it is not held.
+    expect(states[1]!.buffer).not.toBe(bytes.buffer);
   });
 
-  it('takes bytes of their own as they are', () => {
-    const bytes = Buffer.alloc(100);
-    expect(new CachedObject('/a', 1, 1, bytes, reader).bytes).toBe(bytes);
+  it('shows a deletion under its own revision', () => {
+    const object = new CachedObject('/a', 1, 1, Buffer.from('{"metadata":{"name":"a","resourceVersion":"1"}}'), reader);
+    object.settle();
+    expect(object.at(2).bytes.toString()).toBe('{"metadata":{"name":"a","resourceVersion":"2"}}');
+    expect(object.at(2).revision).toBe(2);
   });
 
   it.each([

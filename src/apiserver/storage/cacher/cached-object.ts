@@ -1,7 +1,8 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { Revision } from '../storage.ts';
 import { spliceResourceVersion } from './resource-version.ts';
+import { type Memory, SlabMemory, type Tenant } from './slab-memory.ts';
 
 /** How the objects of one resource are read. */
 export interface ObjectReader {
@@ -29,28 +30,36 @@ const ring = {
   bytes: 0,
 };
 
+/** The bytes of what caches hold, of all resources together. */
+const slabs = new SlabMemory();
+
 const noLabels: Readonly<Record<string, string>> = Object.freeze(Object.create(null) as Record<string, string>);
 
-/** One state of one object. Its bytes are what clients get; the rest is made of them when it is first needed. */
-export class CachedObject {
+/**
+ * One state of one object. Its bytes are what clients get; the rest is made of them when it is first needed. A cache that
+ * holds it tells so (`settle`, `retire`); others may use it before, meanwhile and after.
+ */
+export class CachedObject implements Tenant {
   readonly key: string;
   readonly revision: Revision;
   readonly createRevision: Revision;
-  readonly #bytes: Buffer;
+  readonly size: number;
+  #home: Memory;
+  #start = 0;
+  #index = -1;
   readonly #reader: ObjectReader;
   /** Why the stored record cannot be used (it cannot be decrypted, say). Then reading anything else throws it. */
   readonly failure: Error | undefined;
   #parsed: Parsed | undefined = undefined;
   #labels: Readonly<Record<string, string>> | undefined = undefined;
   #fields: Readonly<Record<string, string>> | undefined = undefined;
-  /** Variants and their bytes in turn: there are few. */
-  #encodings: (string | Buffer)[] | undefined = undefined;
 
   constructor(key: string, revision: Revision, createRevision: Revision, bytes: Buffer, reader: ObjectReader, failure?: Error) {
     this.key = key;
     this.revision = revision;
     this.createRevision = createRevision;
-    this.#bytes = inOwnMemory(bytes);
+    this.size = bytes.length;
+    this.#home = { memory: bytes };
     this.#reader = reader;
     this.failure = failure;
   }
@@ -58,11 +67,25 @@ export class CachedObject {
   /** JSON in the storage version, with its resourceVersion. */
   get bytes(): Buffer {
     if (this.failure) throw this.failure;
-    return this.#bytes;
+    const { memory } = this.#home;
+    return memory.length === this.size ? memory : memory.subarray(this.#start, this.#start + this.size);
   }
 
-  get size(): number {
-    return this.#bytes.length;
+  /** It will be held for long: its bytes go where those of others are. */
+  settle(): void {
+    if (!this.failure) slabs.hold(this);
+  }
+
+  /** It is held no longer. Who still has it may go on to read it. */
+  retire(): void {
+    this.forget();
+    slabs.release(this.#home, this.#index);
+  }
+
+  moveTo(home: Memory, start: number, index: number): void {
+    this.#home = home;
+    this.#start = start;
+    this.#index = index;
   }
 
   /** Parsed from the bytes. Shared: it must not be changed. */
@@ -97,29 +120,14 @@ export class CachedObject {
     return (this.#fields ??= this.#reader.fields(this.object));
   }
 
-  /** The bytes of an encoding (`v2+protobuf`, say), made at the first use and kept. */
-  encoded(variant: string, make: (object: CachedObject) => Buffer): Buffer {
-    const encodings = (this.#encodings ??= []);
-    for (let i = 0; i < encodings.length; i += 2) if (encodings[i] === variant) return encodings[i + 1] as Buffer;
-    const bytes = make(this);
-    encodings.push(variant, bytes);
-    return bytes;
-  }
-
   /** The same state under another revision: what a deletion shows. */
   at(revision: Revision): CachedObject {
-    const bytes = this.failure ? this.#bytes : spliceResourceVersion(this.#bytes, revision);
+    const bytes = this.failure ? this.#home.memory : spliceResourceVersion(this.bytes, revision);
     return new CachedObject(this.key, revision, this.createRevision, bytes, this.#reader, this.failure);
   }
 }
 
-/**
- * Small buffers are parts of pools of 8 KiB, and what a socket brought is part of what it brought at once: to keep one would
- * keep all that was beside it, which is mostly garbage by then.
- */
-function inOwnMemory(bytes: Buffer): Buffer {
-  if (bytes.buffer.byteLength <= bytes.length) return bytes;
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  own.set(bytes);
-  return own;
+/** Moves together what is left where many have retired. */
+export function tidyMemory(): void {
+  slabs.tidy();
 }

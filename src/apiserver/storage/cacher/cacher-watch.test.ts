@@ -471,6 +471,24 @@ describe('a client that is slow', () => {
     expect(sink.ended).toBe('error');
   });
 
+  it.each([
+    {
+      name: 'gets 410 from a past that is old and takes much memory',
+      padding: 50_000,
+      first: /^ERROR 410 Expired: too old resource version: 2/,
+    },
+    { name: 'begins in a past that is old, but takes little', padding: 50, first: /^MODIFIED a 3$/ },
+  ])('$name', async ({ padding, first }) => {
+    const cacher = await start();
+    for (let i = 0; i < 200; i++) await put(storage, '/pods/ns/a', { padding });
+    const fresh = await watch(cacher, { resourceVersion: '2' });
+    expect(fresh.log[0]).toBe('MODIFIED a 3');
+    await clock.advance(76_000 + 30_000);
+    const late = await watch(cacher, { resourceVersion: '2' });
+    expect(late.log[0]).toMatch(first);
+    expect((await watch(cacher, { resourceVersion: '150' })).log[0]).toBe('MODIFIED a 151');
+  });
+
   // Upstream: TestCacheIncreaseDoesNotBreakWatch.
   it('is not hurt when the history grows', async () => {
     const cacher = await start();

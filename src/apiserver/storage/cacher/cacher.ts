@@ -12,7 +12,7 @@ import type { GroupResource, KubeObject, Status } from '#apimachinery/meta/types
 import { CompactedError, FutureRevisionError, UnavailableError } from '../errors.ts';
 import { compareKeys } from '../key.ts';
 import type { CommitFeed, Revision, Storage, StorageEvent, StorageRecord } from '../storage.ts';
-import { CachedObject, type ObjectReader } from './cached-object.ts';
+import { CachedObject, type ObjectReader, tidyMemory } from './cached-object.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { encodeContinue } from './continue-token.ts';
 import { type CacheEvent, EventHistory } from './event-history.ts';
@@ -310,6 +310,7 @@ export class Cacher {
     this.#stopSweeping?.();
     this.#stopChecking();
     for (const watcher of [...this.#groups]) watcher.end('closed');
+    this.#retireAll();
     this.#ready.reject(new Error('apiserver cacher is stopped'));
     this.#ready.promise.catch(() => {});
     this.#tried.resolve();
@@ -341,7 +342,9 @@ export class Cacher {
   }
 
   #replace(records: readonly StorageRecord[], revision: Revision): void {
+    this.#retireAll();
     const objects = records.map((record) => this.#objectOf(record));
+    for (const object of objects) object.settle();
     this.#objects = new Map(objects.map((object) => [object.key, object]));
     this.#tree = ObjectTree.from(objects);
     this.#history = new EventHistory(revision, this.#historyMs);
@@ -358,6 +361,12 @@ export class Cacher {
     for (const event of early) this.#onEvent(event);
     this.#ready.resolve();
     this.#tried.resolve();
+  }
+
+  #retireAll(): void {
+    for (const object of this.#objects.values()) object.retire();
+    this.#history.clear();
+    tidyMemory();
   }
 
   #objectOf(record: StorageRecord): CachedObject {
@@ -389,6 +398,7 @@ export class Cacher {
     }
     if (!object && !previous) return;
     if (object) {
+      object.settle();
       this.#objects.set(key, object);
       this.#tree.set(object);
     } else {
@@ -400,6 +410,7 @@ export class Cacher {
     this.#unreadable += (object?.failure ? 1 : 0) - (previous?.failure ? 1 : 0);
     const change: CacheEvent = { key, revision, object, previous, at: this.#clock.now() };
     this.#history.add(change);
+    if (this.#history.isLarge) this.#sweepRegularly();
     this.#groups.dispatch(change);
   }
 
@@ -636,6 +647,7 @@ export class Cacher {
     this.#stopSweeping ??= this.#clock.every(sweepMs, () => {
       this.#tree.sweep();
       this.#snapshots.prune(this.#clock.now());
+      this.#history.trim(this.#clock.now());
     });
   }
 }

@@ -1,4 +1,6 @@
+import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
+import { CachedObject } from './cached-object.ts';
 import { type CacheEvent, EventHistory, maxHistory } from './event-history.ts';
 
 const freshMs = 75_000;
@@ -59,5 +61,27 @@ describe('EventHistory', () => {
     }
     expect(history.indexAfter(4_000)).toBe(history.size);
     expect(history.indexAfter(0)).toBe(0);
+  });
+
+  const reader = { parse: () => ({ apiVersion: 'v1', kind: 'Pod', metadata: {} }), fields: () => ({}) };
+  const change = (revision: number, at: number, bytes: number): CacheEvent => ({
+    ...event(revision, at),
+    previous: new CachedObject('/pods/a', revision - 1, 1, Buffer.alloc(bytes), reader),
+  });
+
+  it.each([
+    { name: 'little that is old', count: 1_000, bytes: 100, laterMs: freshMs * 100, size: 1_000 },
+    { name: 'much that is fresh', count: 1_000, bytes: 10_000, laterMs: freshMs - 1, size: 1_000 },
+    { name: 'of much that is old as many as take 4 MiB', count: 1_000, bytes: 9_900, laterMs: freshMs, size: 419 },
+    { name: 'the last hundred, whatever they take', count: 1_000, bytes: 100_000, laterMs: freshMs, size: 100 },
+  ])('keeps $name', ({ count, bytes, laterMs, size }) => {
+    const history = new EventHistory(1, freshMs);
+    for (let i = 0; i < count; i++) history.add(change(i + 2, 0, bytes));
+    expect(history.isLarge).toBe(count * bytes > 4 * 1024 * 1024);
+    history.trim(laterMs);
+    expect(history.size).toBe(size);
+    expect(history.completeAfter).toBe(count + 1 - size);
+    expect(history.capacity).toBeLessThan(Math.max(size * 4, 101));
+    expect(history.at(0).revision).toBe(history.completeAfter + 1);
   });
 });

@@ -1,5 +1,5 @@
 import type { Revision } from '../storage.ts';
-import type { CachedObject } from './cached-object.ts';
+import { type CachedObject, tidyMemory } from './cached-object.ts';
 
 /** One change of one object, as the cache applied it. */
 export interface CacheEvent {
@@ -16,16 +16,23 @@ export interface CacheEvent {
 /** Upstream: apiserver/pkg/storage/cacher/watch_cache.go. */
 export const minHistory = 100;
 export const maxHistory = 102_400;
+/** What events and states of the past may take after they are no longer fresh. */
+const oldBytes = 4 * 1024 * 1024;
+/** What an event takes besides the state before it, about. */
+const eventBytes = 100;
 
 /**
  * The latest events, in order of revision. It holds at least what came in the last `freshMs` (up to `maxHistory` events):
- * its capacity doubles when it is full of fresh events, and halves when three quarters of it are not.
+ * its capacity doubles when it is full of fresh events, and halves when three quarters of it are not. Upstream keeps old
+ * events until others come; here `trim` lets go of those that take much memory.
  */
 export class EventHistory {
   readonly #freshMs: number;
   #events: (CacheEvent | undefined)[];
   #start = 0;
   #size = 0;
+  /** Of the events and the states before them. */
+  #bytes = 0;
   /** Events after this revision are all here. */
   #completeAfter: Revision;
 
@@ -54,11 +61,36 @@ export class EventHistory {
     return this.#events[(this.#start + i) % this.#events.length]!;
   }
 
+  /** Whether there is more than old events may take: `trim` is to be called when they are old. */
+  get isLarge(): boolean {
+    return this.#bytes > oldBytes;
+  }
+
   add(event: CacheEvent): void {
     this.#resize(event.at);
-    if (this.#size === this.#events.length) this.#dropOldest();
+    if (this.#size === this.#events.length) {
+      this.#dropOldest();
+      tidyMemory();
+    }
     this.#events[(this.#start + this.#size) % this.#events.length] = event;
     this.#size++;
+    this.#bytes += sizeOf(event);
+  }
+
+  /** Drops old events, the oldest first, until they take little. */
+  trim(now: number): void {
+    while (this.isLarge && this.#size > minHistory && now - this.at(0).at >= this.#freshMs) this.#dropOldest();
+    let capacity = this.#events.length;
+    while (capacity > minHistory && this.#size <= capacity / 4) capacity /= 2;
+    this.#setCapacity(capacity);
+    tidyMemory();
+  }
+
+  /** The states of the past are nobody's from now on. */
+  clear(): void {
+    for (let i = 0; i < this.#size; i++) this.at(i).previous?.retire();
+    this.#size = 0;
+    this.#bytes = 0;
   }
 
   /** The index of the first event after the revision; `size` if there is none. */
@@ -92,11 +124,16 @@ export class EventHistory {
 
   /** What was before its event, nobody is shown any more. */
   #dropOldest(): void {
-    const { revision, previous } = this.at(0);
-    this.#completeAfter = revision;
-    previous?.forget();
+    const event = this.at(0);
+    this.#completeAfter = event.revision;
+    this.#bytes -= sizeOf(event);
+    event.previous?.retire();
     this.#events[this.#start] = undefined;
     this.#start = (this.#start + 1) % this.#events.length;
     this.#size--;
   }
+}
+
+function sizeOf(event: CacheEvent): number {
+  return eventBytes + (event.previous?.size ?? 0);
 }

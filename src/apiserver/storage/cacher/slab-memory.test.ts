@@ -1,0 +1,117 @@
+import { Buffer } from 'node:buffer';
+import { describe, expect, it } from 'vitest';
+import { largestPiece, type Memory, slabBytes, SlabMemory, type Tenant } from './slab-memory.ts';
+
+class Piece implements Tenant {
+  readonly size: number;
+  readonly #text: string;
+  home: Memory;
+  #start = 0;
+  index = -1;
+  moves = 0;
+
+  constructor(text: string, size: number, source = Buffer.alloc(size, text)) {
+    this.#text = text;
+    this.size = size;
+    this.home = { memory: source };
+  }
+
+  get bytes(): Buffer {
+    return this.home.memory.subarray(this.#start, this.#start + this.size);
+  }
+
+  get isWhole(): boolean {
+    return this.bytes.equals(Buffer.alloc(this.size, this.#text));
+  }
+
+  moveTo(home: Memory, start: number, index: number): void {
+    this.home = home;
+    this.#start = start;
+    this.index = index;
+    this.moves += 1;
+  }
+}
+
+function filled(slabs: SlabMemory, count: number, size: number): Piece[] {
+  return Array.from({ length: count }, (_, i) => {
+    const piece = new Piece(`<${i}>`, size);
+    slabs.hold(piece);
+    return piece;
+  });
+}
+
+function leave(slabs: SlabMemory, pieces: readonly Piece[]): void {
+  for (const piece of pieces) slabs.release(piece.home, piece.index);
+  slabs.tidy();
+}
+
+describe('SlabMemory', () => {
+  it('puts small pieces one after the other', () => {
+    const slabs = new SlabMemory();
+    const pieces = filled(slabs, 5_000, 1_000);
+    expect(new Set(pieces.map((piece) => piece.home)).size).toBe(5);
+    expect(slabs.live).toBe(5_000_000);
+    expect(slabs.waste).toBe(5 * slabBytes - 5_000_000);
+    expect(pieces.every((piece) => piece.isWhole)).toBe(true);
+  });
+
+  it.each([
+    {
+      name: 'memory of its own to a large part of a larger buffer',
+      source: Buffer.alloc(200_000, 'x').subarray(0, largestPiece + 1),
+      moves: 1,
+    },
+    { name: 'a large buffer what it has', source: Buffer.alloc(largestPiece + 1, 'x'), moves: 0 },
+  ])('leaves $name', ({ source, moves }) => {
+    const slabs = new SlabMemory();
+    const piece = new Piece('x', largestPiece + 1, source);
+    slabs.hold(piece);
+    expect(piece.moves).toBe(moves);
+    expect(piece.home.memory.buffer.byteLength).toBe(piece.size);
+    expect(piece.isWhole).toBe(true);
+    slabs.release(piece.home, piece.index);
+    expect(slabs.live).toBe(0);
+  });
+
+  it.each([
+    { name: 'those that came first', of: (i: number) => i < 18_000 },
+    { name: 'nine of ten', of: (i: number) => i % 10 !== 0 },
+    { name: 'a quarter', of: (i: number) => i % 4 === 0 },
+    { name: 'all', of: () => true },
+  ])('wastes little when $name leave', ({ of }) => {
+    const slabs = new SlabMemory();
+    const pieces = filled(slabs, 20_000, 2_000);
+    const gone = pieces.filter((_, i) => of(i));
+    const left = pieces.filter((_, i) => !of(i));
+    leave(slabs, gone);
+    expect(slabs.live).toBe(left.length * 2_000);
+    expect(slabs.waste).toBeLessThanOrEqual(Math.max(4 * slabBytes, slabs.live / 8));
+    expect(left.every((piece) => piece.isWhole)).toBe(true);
+    // Who reads them still, reads what was.
+    expect(gone.every((piece) => piece.isWhole)).toBe(true);
+  });
+
+  it('moves a piece a few times at most while others come and go', () => {
+    const slabs = new SlabMemory();
+    const pieces = filled(slabs, 10_000, 2_000);
+    let seed = 1;
+    let moves = 0;
+    for (let i = 0; i < 50_000; i++) {
+      seed = (seed * 48_271) % 2_147_483_647;
+      const at = seed % pieces.length;
+      const old = pieces[at]!;
+      moves += old.moves;
+      leave(slabs, [old]);
+      pieces[at] = filled(slabs, 1, 2_000)[0]!;
+    }
+    expect(moves / 50_000).toBeLessThan(8);
+    expect(slabs.waste).toBeLessThanOrEqual(Math.max(4 * slabBytes, slabs.live / 8) + slabBytes);
+  });
+
+  it('takes no notice of who leaves twice, or was never here', () => {
+    const slabs = new SlabMemory();
+    const [first] = filled(slabs, 2, 100);
+    leave(slabs, [first!, first!, new Piece('z', 100)]);
+    expect(slabs.live).toBe(100);
+  });
+});
