@@ -30,7 +30,9 @@ export class AuditLog implements AuditBackend {
 
   process(events: readonly AuditEvent[]): boolean {
     try {
-      this.#output.write(events.map((event) => `${this.#lineOf(event)}\n`).join(''));
+      let lines = '';
+      for (const event of events) lines += `${this.#lineOf(event)}\n`;
+      this.#output.write(lines);
       return true;
     } catch (error) {
       this.logger.error({ reason: (error as Error).message, events: events.length }, 'audit events could not be written');

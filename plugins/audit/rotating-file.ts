@@ -27,6 +27,8 @@ export interface RotationOptions {
 }
 
 const dayMs = 86_400_000;
+/** What a UTF-16 unit is in UTF-8, at most. */
+const maxBytesPerUnit = 3;
 
 /**
  * A file that is renamed when it has grown large, and begun anew: `audit.log` becomes `audit-2026-01-02T15-04-05.000.log`.
@@ -36,6 +38,8 @@ const dayMs = 86_400_000;
 export class RotatingFile {
   #file: number;
   #size: number;
+  /** Where texts of the usual size become bytes. */
+  readonly #scratch = Buffer.allocUnsafeSlow(32 * 1024);
 
   /** Throws where the file cannot be opened for writing. */
   constructor(
@@ -52,10 +56,12 @@ export class RotatingFile {
 
   /** Throws as node:fs does. */
   write(text: string): void {
-    const bytes = Buffer.from(text);
-    if (this.options.maxSizeBytes > 0 && this.#size > 0 && this.#size + bytes.length > this.options.maxSizeBytes) this.#rotate();
-    for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at);
-    this.#size += bytes.length;
+    const fits = text.length * maxBytesPerUnit <= this.#scratch.length;
+    const bytes = fits ? this.#scratch : Buffer.from(text);
+    const length = fits ? bytes.write(text) : bytes.length;
+    if (this.options.maxSizeBytes > 0 && this.#size > 0 && this.#size + length > this.options.maxSizeBytes) this.#rotate();
+    for (let at = 0; at < length; ) at += writeSync(this.#file, bytes, at, length - at);
+    this.#size += length;
   }
 
   close(): void {

@@ -37,6 +37,8 @@ interface AuditingParts {
 function newAuditing({ policy, log, webhook }: AuditConfig, parts: AuditingParts): Auditing | undefined {
   const { logger, metrics, dial, contributed } = parts;
   const backends = contributed.map((backend) => delivering(backend, contributedDelivery, metrics));
+  const awaitsFirst =
+    (log && log.delivery.mode !== 'batch' && !isForgiving(log.delivery)) || (webhook && webhook.delivery.mode !== 'batch');
   if (log) backends.push(delivering(new AuditLog(log, logger), log.delivery, metrics));
   if (webhook) {
     const client = new JsonClient(webhook.connection, { timeoutMs: webhookTimeoutMs, retryMs: webhook.initialBackoffMs, dial });
@@ -45,6 +47,7 @@ function newAuditing({ policy, log, webhook }: AuditConfig, parts: AuditingParts
   if (backends.length === 0) return undefined;
   return {
     metrics,
+    awaitsFirst: awaitsFirst ?? false,
     policy: new PolicyEvaluator(policy),
     backend: backends.length === 1 ? (backends[0] as AuditBackend) : new UnionBackend(backends),
   };
@@ -63,6 +66,11 @@ export function newContributedAuditing(
     return new GuardedAuditBackend(name, make(services) as AuditBackend, guard.timeoutMs, parts.logger);
   });
   return config && newAuditing(config, { ...parts, contributed });
+}
+
+/** Whether a backend that answers at once has nothing to say about the request that an event is of. */
+function isForgiving({ mode, truncate }: AuditDelivery): boolean {
+  return mode === 'blocking' && truncate === undefined;
 }
 
 /** Truncation is nearest to the backend, batches are made before it. Only `blocking-strict` refuses requests whose events are lost. */

@@ -22,20 +22,25 @@ export function formatTime(millis: number): string {
 
 /** A metav1.MicroTime: `2026-11-21T10:52:13.123000Z`. `micros` (0..999) stand below the millisecond. */
 export function formatMicroTime(millis: number, micros = 0): string {
-  return `${new Date(millis).toISOString().slice(0, 23)}${String(micros).padStart(3, '0')}Z`;
+  const second = Math.floor(millis / 1000);
+  return `${formatSecond(second)}.${String((millis - second * 1000) * 1000 + 1_000_000 + micros).slice(1)}Z`;
 }
 
 let lastSecond = -1;
 let lastText = '';
 
-/** The present as metav1.Time. */
-export function now(): string {
-  const second = Math.floor(Date.now() / 1000);
+/** `2026-11-21T10:52:13`: of the same second again and again, made once. */
+function formatSecond(second: number): string {
   if (second !== lastSecond) {
+    lastText = new Date(second * 1000).toISOString().slice(0, 19);
     lastSecond = second;
-    lastText = formatTime(second * 1000);
   }
   return lastText;
+}
+
+/** The present as metav1.Time. */
+export function now(): string {
+  return `${formatSecond(Math.floor(Date.now() / 1000))}Z`;
 }
 
 /** The present as metav1.MicroTime. */

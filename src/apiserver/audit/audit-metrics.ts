@@ -1,40 +1,58 @@
 import { Counter, type Registry } from 'prom-client';
-import type { AuditBackend, AuditEvent } from './event.ts';
+import type { AuditBackend, AuditEvent, AuditLevel } from './event.ts';
 import type { AuditDecision } from './policy.ts';
 
-/** What became of requests and events, under upstream's names. Upstream: apiserver/pkg/audit/metrics.go. */
+/**
+ * What became of requests and events, under upstream's names; plain numbers until somebody asks for /metrics.
+ * Upstream: apiserver/pkg/audit/metrics.go.
+ */
 export class AuditMetrics {
-  readonly #events: Counter;
+  #events = 0;
+  #refused = 0;
+  readonly #levels: Record<AuditLevel, number> = { None: 0, Metadata: 0, Request: 0, RequestResponse: 0 };
   readonly #errors: Counter;
-  readonly #levels: Counter;
-  readonly #refused: Counter;
 
   constructor(registry: Registry) {
-    const counter = (name: string, help: string, labelNames: string[] = []): Counter =>
-      new Counter({ name: `apiserver_audit_${name}`, help, labelNames, registers: [registry] });
-    this.#events = counter('event_total', 'Counter of audit events generated and sent to the audit backend.');
+    const counter = (name: string, help: string, labelNames: string[], add?: (counter: Counter) => void): Counter =>
+      new Counter({
+        name: `apiserver_audit_${name}`,
+        help,
+        labelNames,
+        registers: [registry],
+        ...(add && {
+          collect() {
+            this.reset();
+            add(this);
+          },
+        }),
+      });
+    counter('event_total', 'Counter of audit events generated and sent to the audit backend.', [], (total) => total.inc(this.#events));
     this.#errors = counter(
       'error_total',
       'Counter of audit events that failed to be audited properly. Plugin identifies the plugin affected by the error.',
       ['plugin'],
     );
-    this.#levels = counter('level_total', 'Counter of policy levels for audit events (1 per request).', ['level']);
-    this.#refused = counter('requests_rejected_total', 'Counter of apiserver requests rejected due to an error in audit logging backend.');
+    counter('level_total', 'Counter of policy levels for audit events (1 per request).', ['level'], (total) => {
+      for (const [level, count] of Object.entries(this.#levels)) if (count > 0) total.inc({ level }, count);
+    });
+    counter('requests_rejected_total', 'Counter of apiserver requests rejected due to an error in audit logging backend.', [], (total) =>
+      total.inc(this.#refused),
+    );
   }
 
   /** The policy has decided on a request. */
   decided({ level }: AuditDecision): void {
-    this.#levels.inc({ level });
+    this.#levels[level] += 1;
   }
 
   /** A request was refused because its event could not be stored. */
   refused(): void {
-    this.#refused.inc();
+    this.#refused += 1;
   }
 
   /** Events were made. */
   made(count: number): void {
-    this.#events.inc(count);
+    this.#events += count;
   }
 
   /** A backend lost events. */

@@ -43,6 +43,35 @@ class Kept implements AuditBackend {
   }
 }
 
+it.each<{ name: string; more: Partial<AuditEvent>; says: string }>([
+  {
+    name: 'escapes as Go does',
+    more: { auditID: 'a&b<c', requestURI: '/api?limit=5&continue=x', userAgent: 'a<b>&é"\u2028\ud800' },
+    says: '"auditID":"a\\u0026b\\u003cc","stage":"ResponseComplete","requestURI":"/api?limit=5\\u0026continue=x","verb":"get","user":{},"userAgent":"a\\u003cb\\u003e\\u0026é\\"\\u2028\\ufffd"',
+  },
+  {
+    name: 'sorts maps, and keeps the order of structs',
+    more: {
+      user: { username: 'jane', uid: 'u', groups: ['g'], extra: { z: ['1'], a: ['<'] } },
+      sourceIPs: ['::1'],
+      annotations: { b: '2', a: '1' },
+    },
+    says: '"user":{"username":"jane","uid":"u","groups":["g"],"extra":{"a":["\\u003c"],"z":["1"]}},"sourceIPs":["::1"]',
+  },
+  {
+    name: 'leaves out what is empty',
+    more: { sourceIPs: [], userAgent: '' },
+    says: '"requestURI":"/","verb":"get","user":{},"requestReceivedTimestamp"',
+  },
+  {
+    name: 'has objects as they are, in one line',
+    more: { requestObject: '{\n"a":1}', responseStatus: { metadata: {}, code: 200 } },
+    says: '"user":{},"responseStatus":{"metadata":{},"code":200},"requestObject":{"a":1},"requestReceivedTimestamp"',
+  },
+])('an event $name', ({ more, says }) => {
+  expect(eventJson(event('id', more))).toContain(says);
+});
+
 describe('BatchingBackend', () => {
   const batching = (options: Partial<BatchOptions>) => {
     const kept = new Kept();

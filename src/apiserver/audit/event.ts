@@ -1,3 +1,5 @@
+import { encodeJson, encodeRawJson, encodeString } from '#apimachinery/runtime/json';
+
 /** audit.k8s.io/v1, as far as an event says. Upstream: apiserver/pkg/apis/audit/v1/types.go. */
 export type AuditLevel = 'None' | 'Metadata' | 'Request' | 'RequestResponse';
 export type AuditStage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
@@ -54,14 +56,103 @@ export interface AuditBackend {
   shutDown(): Promise<void>;
 }
 
-/** An event as JSON, without a line end. */
+/** What the events of one request say alike, so that it is made and encoded once. A request that changes (is impersonated, say) is described anew. */
+export class AuditedRequest {
+  #json: string | undefined;
+
+  constructor(
+    readonly requestURI: string,
+    readonly verb: string,
+    readonly user: AuditedUser,
+    readonly impersonatedUser: AuditedUser | undefined,
+    readonly authenticationMetadata: { impersonationConstraint: string } | undefined,
+    readonly sourceIPs: readonly string[] | undefined,
+    readonly userAgent: string | undefined,
+    readonly objectRef: AuditedObject | undefined,
+  ) {}
+
+  /** These members, in the middle of an event. */
+  get json(): string {
+    return (this.#json ??= requestJson(this));
+  }
+}
+
+/** An event of a request that other events may share the description of. */
+export class StageEvent implements AuditEvent {
+  readonly requestURI: string;
+  readonly verb: string;
+  readonly user: AuditedUser;
+  readonly impersonatedUser: AuditedUser | undefined;
+  readonly authenticationMetadata: { impersonationConstraint: string } | undefined;
+  readonly sourceIPs: readonly string[] | undefined;
+  readonly userAgent: string | undefined;
+  readonly objectRef: AuditedObject | undefined;
+  readonly #request: AuditedRequest;
+
+  constructor(
+    readonly level: AuditLevel,
+    readonly auditID: string,
+    readonly stage: AuditStage,
+    request: AuditedRequest,
+    readonly responseStatus: Readonly<Record<string, unknown>> | undefined,
+    readonly requestObject: string | undefined,
+    readonly responseObject: string | undefined,
+    readonly requestReceivedTimestamp: string,
+    readonly stageTimestamp: string,
+    readonly annotations: Readonly<Record<string, string>> | undefined,
+  ) {
+    this.requestURI = request.requestURI;
+    this.verb = request.verb;
+    this.user = request.user;
+    this.impersonatedUser = request.impersonatedUser;
+    this.authenticationMetadata = request.authenticationMetadata;
+    this.sourceIPs = request.sourceIPs;
+    this.userAgent = request.userAgent;
+    this.objectRef = request.objectRef;
+    this.#request = request;
+  }
+
+  get requestJson(): string {
+    return this.#request.json;
+  }
+}
+
+/** An event as JSON, without a line end: the bytes that Go's json.Marshal makes of upstream's. */
 export function eventJson(event: AuditEvent): string {
-  const { requestObject, responseObject, requestReceivedTimestamp, stageTimestamp, annotations, ...head } = event;
-  const parts = [JSON.stringify({ kind: 'Event', apiVersion: 'audit.k8s.io/v1', ...head }).slice(0, -1)];
-  if (requestObject !== undefined) parts.push(`"requestObject":${requestObject}`);
-  if (responseObject !== undefined) parts.push(`"responseObject":${responseObject}`);
-  parts.push(`"requestReceivedTimestamp":"${requestReceivedTimestamp}","stageTimestamp":"${stageTimestamp}"`);
-  if (annotations) parts.push(`"annotations":${JSON.stringify(annotations)}`);
+  const { responseStatus, requestObject, responseObject, annotations } = event;
+  let json = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${event.level}","auditID":${encodeString(event.auditID)},"stage":"${event.stage}",`;
+  json += event instanceof StageEvent ? event.requestJson : requestJson(event);
+  if (responseStatus) json += `,"responseStatus":${encodeRawJson(responseStatus)}`;
   // Line ends inside objects would end the line of the log.
-  return `${parts.join(',')}}`.replaceAll('\n', '');
+  if (requestObject !== undefined) json += `,"requestObject":${requestObject.replaceAll('\n', '')}`;
+  if (responseObject !== undefined) json += `,"responseObject":${responseObject.replaceAll('\n', '')}`;
+  json += `,"requestReceivedTimestamp":"${event.requestReceivedTimestamp}","stageTimestamp":"${event.stageTimestamp}"`;
+  if (annotations) json += `,"annotations":${encodeJson(annotations)}`;
+  return `${json}}`;
+}
+
+type DescribedRequest = Pick<AuditEvent, keyof AuditedRequest & keyof AuditEvent>;
+
+function requestJson(request: DescribedRequest): string {
+  const { impersonatedUser, authenticationMetadata, sourceIPs, userAgent, objectRef } = request;
+  let json = `"requestURI":${encodeString(request.requestURI)},"verb":${encodeString(request.verb)},"user":${userJson(request.user)}`;
+  if (impersonatedUser) json += `,"impersonatedUser":${userJson(impersonatedUser)}`;
+  if (authenticationMetadata) json += `,"authenticationMetadata":${encodeRawJson(authenticationMetadata)}`;
+  if (sourceIPs?.length) json += `,"sourceIPs":${stringsJson(sourceIPs)}`;
+  if (userAgent) json += `,"userAgent":${encodeString(userAgent)}`;
+  if (objectRef) json += `,"objectRef":${encodeRawJson(objectRef)}`;
+  return json;
+}
+
+function userJson({ username, uid, groups, extra }: AuditedUser): string {
+  const members: string[] = [];
+  if (username !== undefined) members.push(`"username":${encodeString(username)}`);
+  if (uid !== undefined) members.push(`"uid":${encodeString(uid)}`);
+  if (groups) members.push(`"groups":${stringsJson(groups)}`);
+  if (extra) members.push(`"extra":${encodeJson(extra)}`);
+  return `{${members.join(',')}}`;
+}
+
+function stringsJson(texts: readonly string[]): string {
+  return `[${texts.map(encodeString).join(',')}]`;
 }

@@ -11,7 +11,15 @@ import { formatMicroTime } from '#apimachinery/runtime/time';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { AuditMetrics } from './audit-metrics.ts';
-import { type AuditBackend, type AuditedObject, type AuditedUser, type AuditEvent, auditLevels, type AuditStage } from './event.ts';
+import {
+  type AuditBackend,
+  AuditedRequest,
+  type AuditedObject,
+  type AuditedUser,
+  auditLevels,
+  type AuditStage,
+  StageEvent,
+} from './event.ts';
 import type { AuditDecision } from './policy.ts';
 
 /** Upstream: apiserver/pkg/audit/request.go. */
@@ -19,10 +27,29 @@ const maxUserAgentLength = 1024;
 /** From here on the time that a request took is worth a note. */
 const slowMs = 500;
 
-/** What is noted of one audited request, and the events that are made of it. Upstream: apiserver/pkg/audit/{context,request}.go. */
+/** Where the events of requests go. */
+export interface AuditOutlet {
+  readonly backend: AuditBackend;
+  readonly metrics: AuditMetrics;
+  /** Whether a request may not go on before its first event was taken over. Else that of one that changes nothing is handed over with what comes next. */
+  readonly awaitsFirst: boolean;
+}
+
+/** What reads and changes nothing. */
+const readingMethods = new Set(['GET', 'HEAD']);
+
+/**
+ * What is noted of one audited request, and the events that are made of it. No answer is sent before the events that precede it
+ * were handed over: that of a whole body with its `ResponseComplete`, so that both events of a GET are one piece of work for the
+ * backend. Upstream: apiserver/pkg/audit/{context,request}.go.
+ */
 export class RequestAudit {
-  readonly #objectRef: AuditedObject | undefined;
   readonly #receivedAt: string;
+  #objectRef: AuditedObject | undefined;
+  /** As the last event described it. */
+  #described: AuditedRequest | undefined;
+  /** The first event, as long as it waits for the next. */
+  #held: StageEvent | undefined;
   #responseStatus: Record<string, unknown> | undefined;
   #requestObject: string | undefined;
   #responseObject: string | undefined;
@@ -31,7 +58,7 @@ export class RequestAudit {
   constructor(
     private readonly context: RequestContext,
     private readonly decision: AuditDecision,
-    private readonly to: { readonly backend: AuditBackend; readonly metrics: AuditMetrics },
+    private readonly to: AuditOutlet,
   ) {
     this.#receivedAt = wallTime(context.receivedAt);
     this.#objectRef = context.info.isResourceRequest ? objectRefOf(context) : undefined;
@@ -51,10 +78,14 @@ export class RequestAudit {
     const { namespace, name, uid, resourceVersion } = object.metadata ?? {};
     const ref = this.#objectRef;
     if (ref) {
-      if (!ref.namespace && namespace) ref.namespace = namespace;
-      if (!ref.name && name) ref.name = name;
-      if (!ref.uid && uid) ref.uid = uid;
-      if (!ref.resourceVersion && resourceVersion) ref.resourceVersion = resourceVersion;
+      this.#objectRef = {
+        ...ref,
+        ...(!ref.namespace && namespace && { namespace }),
+        ...(!ref.name && name && { name }),
+        ...(!ref.uid && uid && { uid }),
+        ...(!ref.resourceVersion && resourceVersion && { resourceVersion }),
+      };
+      this.#described = undefined;
     }
     if (this.recordsRequest) this.#requestObject = this.#withoutManagedFields(encode(type, object));
   }
@@ -79,16 +110,29 @@ export class RequestAudit {
   }
 
   received(): boolean | Promise<boolean> {
-    return this.#emit('RequestReceived');
+    const { context, to } = this;
+    if (to.awaitsFirst || context.longRunning || !readingMethods.has(context.method)) return this.#emit('RequestReceived');
+    if (!this.decision.omitStages.has('RequestReceived')) this.#held = this.#event('RequestReceived');
+    return true;
   }
 
-  /** The head of the answer is sent. Of long-running requests that is a stage. */
+  /** Whoever serves the request has let go of it, for now or for good: what happened until here is not kept any longer. */
+  handOver(): void {
+    if (this.#held) void this.#process([]);
+  }
+
+  /** The head of the answer is about to be sent. Of long-running requests that is a stage. */
   started(code: number): void {
     this.#responseStatus ??= { metadata: {} };
     this.#responseStatus['code'] = code;
     if (this.context.longRunning) void this.#emit('ResponseStarted');
   }
 
+  get isDone(): boolean {
+    return this.#done;
+  }
+
+  /** The whole answer is about to be sent, or was, or there will be none. */
   completed(): void {
     if (this.#done) return;
     this.#done = true;
@@ -117,35 +161,52 @@ export class RequestAudit {
   }
 
   #emit(stage: AuditStage): boolean | Promise<boolean> {
-    if (this.decision.omitStages.has(stage)) return true;
-    this.to.metrics.made(1);
-    return this.to.backend.process([this.#event(stage)]);
+    if (!this.decision.omitStages.has(stage)) return this.#process([this.#event(stage)]);
+    this.handOver();
+    return true;
   }
 
-  #event(stage: AuditStage): AuditEvent {
-    const { context } = this;
-    const { exchange, impersonator, impersonationConstraint, auditAnnotations } = context;
-    const impersonated = impersonator ? context.user : undefined;
-    const agent = context.header('user-agent');
-    return {
-      level: this.decision.level,
-      auditID: context.auditId,
+  #process(events: readonly StageEvent[]): boolean | Promise<boolean> {
+    const all = this.#held ? [this.#held, ...events] : events;
+    this.#held = undefined;
+    this.to.metrics.made(all.length);
+    return this.to.backend.process(all);
+  }
+
+  #event(stage: AuditStage): StageEvent {
+    const { auditId, auditAnnotations } = this.context;
+    return new StageEvent(
+      this.decision.level,
+      auditId,
       stage,
-      requestURI: exchange.url,
-      verb: context.info.verb,
-      user: userOf(impersonator ?? context.user),
-      impersonatedUser: impersonated && userOf(impersonated),
-      authenticationMetadata: impersonated && impersonationConstraint !== '' ? { impersonationConstraint } : undefined,
-      sourceIPs: sourceIPsOf(context),
-      userAgent: agent && (agent.length > maxUserAgentLength ? `${agent.slice(0, maxUserAgentLength)}...TRUNCATED` : agent),
-      objectRef: this.#objectRef && { ...this.#objectRef },
-      responseStatus: this.#responseStatus && { ...this.#responseStatus },
-      requestObject: this.#requestObject,
-      responseObject: this.#responseObject,
-      requestReceivedTimestamp: this.#receivedAt,
-      stageTimestamp: stage === 'RequestReceived' ? this.#receivedAt : wallTime(performance.now()),
-      annotations: auditAnnotations?.size ? Object.fromEntries([...auditAnnotations].sort(([a], [b]) => (a < b ? -1 : 1))) : undefined,
-    };
+      this.#describe(),
+      this.#responseStatus && { ...this.#responseStatus },
+      this.#requestObject,
+      this.#responseObject,
+      this.#receivedAt,
+      stage === 'RequestReceived' ? this.#receivedAt : wallTime(performance.now()),
+      auditAnnotations?.size ? Object.fromEntries(auditAnnotations) : undefined,
+    );
+  }
+
+  #describe(): AuditedRequest {
+    const { context } = this;
+    const { impersonator, impersonationConstraint } = context;
+    const impersonated = impersonator ? context.user : undefined;
+    const described = this.#described;
+    if (described && Boolean(described.impersonatedUser) === Boolean(impersonated)) return described;
+    const agent = context.header('user-agent');
+    this.#described = new AuditedRequest(
+      context.exchange.url,
+      context.info.verb,
+      userOf(impersonator ?? context.user),
+      impersonated && userOf(impersonated),
+      impersonated && impersonationConstraint !== '' ? { impersonationConstraint } : undefined,
+      sourceIPsOf(context),
+      agent && (agent.length > maxUserAgentLength ? `${agent.slice(0, maxUserAgentLength)}...TRUNCATED` : agent),
+      this.#objectRef,
+    );
+    return this.#described;
   }
 
   #withoutManagedFields(json: string): string {

@@ -1,17 +1,14 @@
 import { newInternalError } from '#apimachinery/api/errors';
-import type { AuditMetrics } from '#apiserver/audit/audit-metrics';
-import type { AuditBackend } from '#apiserver/audit/event';
 import type { PolicyEvaluator } from '#apiserver/audit/policy';
-import { RequestAudit } from '#apiserver/audit/request-audit';
+import { type AuditOutlet, RequestAudit } from '#apiserver/audit/request-audit';
 import { authorizationAttributes } from '#apiserver/authorization/authorization.guard';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
+import { ClientGoneError } from '#apiserver/endpoints/request/exchange';
 import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 
 /** What audits requests: without it nothing is noted of any. */
-export interface Auditing {
+export interface Auditing extends AuditOutlet {
   readonly policy: PolicyEvaluator;
-  readonly backend: AuditBackend;
-  readonly metrics: AuditMetrics;
 }
 
 /** From here on filters can note annotations. Upstream: endpoints/filters/audit_init.go. */
@@ -38,7 +35,6 @@ export function withAudit(auditing: Auditing | undefined): Filter {
         return respondError(context, newInternalError(new Error('failed to store audit event')));
       }
       context.audit = audit;
-      context.exchange.onClose(() => audit.completed());
       return observed(next, context, audit);
     };
     const stored = audit.received();
@@ -46,16 +42,23 @@ export function withAudit(auditing: Auditing | undefined): Filter {
   };
 }
 
-/** The rest of the chain; what it throws is a panic. */
+/** The rest of the chain; what it throws is a panic. An answer in pieces is complete when it has left, a request without any when it is over. */
 function observed(next: Handler, context: RequestContext, audit: RequestAudit): void | Promise<void> {
-  try {
-    return next(context)?.catch((error: unknown) => {
-      audit.panicked(error);
-      throw error;
-    });
-  } catch (error) {
-    audit.panicked(error);
+  const completeOnceClosed = (): void => {
+    if (!audit.isDone) context.exchange.onClose(() => audit.completed());
+  };
+  const panicked = (error: unknown): never => {
+    if (!(error instanceof ClientGoneError)) audit.panicked(error);
     throw error;
+  };
+  try {
+    const result = next(context);
+    audit.handOver();
+    if (result === undefined || context.longRunning) completeOnceClosed();
+    else context.whenSettled(completeOnceClosed);
+    return result?.catch(panicked);
+  } catch (error) {
+    return panicked(error);
   }
 }
 

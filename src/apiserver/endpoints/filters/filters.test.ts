@@ -31,6 +31,21 @@ function request(url = '/api/v1/pods', headers: Record<string, string> = {}, met
   return { context, exchange, answer: () => exchange.response };
 }
 
+/** A request that is audited, and what the backend was handed of it, piece by piece. */
+function auditedRequest(
+  handler: Handler,
+  { method = 'GET', awaitsFirst = false }: { method?: string | undefined; awaitsFirst?: boolean | undefined } = {},
+) {
+  const events: (readonly AuditEvent[])[] = [];
+  const backend = { name: 'kept', process: (more: readonly AuditEvent[]) => events.push(more) > 0, shutDown: async () => {} };
+  const policy = new PolicyEvaluator({ rules: [], omitStages: [], omitManagedFields: false });
+  policy.evaluate = () => ({ level: 'Metadata', omitStages: new Set(), omitManagedFields: false });
+  const { context } = request('/api/v1/pods', {}, method);
+  context.user = { name: 'jane', groups: [] };
+  const audited = withAudit({ policy, backend, metrics: new AuditMetrics(new Registry()), awaitsFirst })(handler);
+  return { context, events, audited };
+}
+
 const ok: Handler = (context) => respondBytes(context, 200, 'text/plain', Buffer.from('ok'));
 
 describe('filters', () => {
@@ -52,18 +67,57 @@ describe('filters', () => {
     ],
     ['rejected', () => Promise.reject(new TypeError('bug'))],
   ])('Audit notes what was %s as a panic, and lets it go on', async (_, handler) => {
-    const events: AuditEvent[] = [];
-    const backend = { name: 'kept', process: (more: readonly AuditEvent[]) => events.push(...more) > 0, shutDown: async () => {} };
-    const policy = new PolicyEvaluator({ rules: [], omitStages: [], omitManagedFields: false });
-    policy.evaluate = () => ({ level: 'Metadata', omitStages: new Set(), omitManagedFields: false });
-    const { context } = request();
-    context.user = { name: 'jane', groups: [] };
-    const audited = withAudit({ policy, backend, metrics: new AuditMetrics(new Registry()) })(handler);
+    const { context, events, audited } = auditedRequest(handler);
     await expect((async () => audited(context))()).rejects.toThrow('bug');
-    expect(events.map(({ stage, responseStatus }) => [stage, responseStatus?.['message']])).toEqual([
+    expect(events.flat().map(({ stage, responseStatus }) => [stage, responseStatus?.['message']])).toEqual([
       ['RequestReceived', undefined],
       ['Panic', "APIServer panic'd: bug"],
     ]);
+  });
+
+  const received = ['RequestReceived'];
+  const both = ['RequestReceived', 'ResponseComplete'];
+  const later: Handler = async (context) => {
+    await sleep(1);
+    await ok(context);
+  };
+  it.each<{ name: string; handler: Handler; method?: string; url?: string; awaitsFirst?: boolean; atOnce: string[][]; atEnd: string[][] }>([
+    { name: 'a read that is answered at once: one piece of work', handler: ok, atOnce: [both], atEnd: [both] },
+    { name: 'a read that takes its time', handler: later, atOnce: [received], atEnd: [received, ['ResponseComplete']] },
+    {
+      name: 'a write, before anything is done',
+      handler: ok,
+      method: 'POST',
+      atOnce: [received, ['ResponseComplete']],
+      atEnd: [received, ['ResponseComplete']],
+    },
+    {
+      name: 'a read that may be refused for its event',
+      handler: ok,
+      awaitsFirst: true,
+      atOnce: [received, ['ResponseComplete']],
+      atEnd: [received, ['ResponseComplete']],
+    },
+    { name: 'a read without an answer', handler: () => {}, atOnce: [received], atEnd: [received] },
+  ])('Audit hands over $name', async ({ handler, method, awaitsFirst, atOnce, atEnd }) => {
+    const { context, events, audited } = auditedRequest(withPanicRecovery(() => {})(handler), { method, awaitsFirst });
+    const stages = (): string[][] => events.map((some) => some.map(({ stage }) => stage));
+    const over = audited(context);
+    expect(stages()).toEqual(atOnce);
+    await over;
+    expect(stages()).toEqual(atEnd);
+  });
+
+  it('Audit hands both events over before the answer is sent', () => {
+    const { context, events, audited } = auditedRequest(ok);
+    const { send } = context.exchange;
+    let before = -1;
+    context.exchange.send = (...args) => {
+      before = events.flat().length;
+      send.apply(context.exchange, args);
+    };
+    void audited(context);
+    expect(before).toBe(2);
   });
 
   it('CacheControl and HSTS set their headers', async () => {

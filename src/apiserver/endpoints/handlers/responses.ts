@@ -27,6 +27,7 @@ export const maxRequestBodyBytes = 3 * 1024 * 1024;
 /** Sends whole bytes as they are. */
 export function respondBytes(context: RequestContext, status: number, contentType: string | undefined, body: Buffer | undefined): void {
   const headers = startHeaders(context, status, contentType);
+  context.audit?.completed();
   context.exchange.send(status, headers, body);
 }
 
