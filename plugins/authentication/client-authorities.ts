@@ -10,6 +10,8 @@ const expired = 'x509: certificate has expired or is not yet valid';
 /** A client's certificate, and what is wrong with it. */
 export interface Verified {
   readonly leaf: X509Certificate;
+  /** When the certificate itself ends, in milliseconds since 1970. */
+  readonly notAfter: number;
   readonly error: string | undefined;
 }
 
@@ -45,7 +47,7 @@ export class ClientAuthorities {
       chain = verify(peer.certificate, this.#authorities);
       peer.memo.set(this.#memo, chain);
     }
-    return chain.error === undefined && Date.now() > chain.until ? { leaf: chain.leaf, error: expired } : chain;
+    return chain.error === undefined && Date.now() > chain.until ? { ...chain, error: expired } : chain;
   }
 }
 
@@ -57,14 +59,15 @@ export function parseBundle(pem: string): X509Certificate[] {
 
 function verify(peer: PeerCertificate, authorities: readonly X509Certificate[]): Chain {
   const leaf = new X509Certificate(peer.raw);
-  const fail = (error: string): Chain => ({ leaf, error, until: 0 });
+  const notAfter = Date.parse(leaf.validTo);
+  const fail = (error: string): Chain => ({ leaf, notAfter, error, until: 0 });
   const usages = leaf.keyUsage as unknown as readonly string[] | undefined;
   if (!usages || !(usages.includes(clientAuth) || usages.includes(anyUsage)))
     return fail('x509: certificate specifies an incompatible key usage');
   const intermediates = chainOf(peer).map((raw) => new X509Certificate(raw));
   const until = validUntil(leaf, intermediates, authorities);
   if (until === undefined) return fail('x509: certificate signed by unknown authority');
-  return { leaf, error: undefined, until };
+  return { leaf, notAfter, error: undefined, until };
 }
 
 /** What else the client sent, above its own certificate. */

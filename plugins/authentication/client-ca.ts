@@ -13,13 +13,18 @@ const uidAttribute = '1.3.6.1.4.1.57683.2';
 export class ClientCA extends AuthenticationStrategy {
   readonly name = 'ClientCA';
 
-  constructor(private readonly authorities: ClientAuthorities) {
+  /** `onCertificate`: told, at each request that comes with a certificate, for how many seconds it is valid yet. */
+  constructor(
+    private readonly authorities: ClientAuthorities,
+    private readonly onCertificate?: (seconds: number) => void,
+  ) {
     super();
   }
 
   authenticate({ peer }: Credentials): void {
     const verified = this.authorities.verify(peer);
     if (!verified) return this.pass();
+    this.onCertificate?.((verified.notAfter - Date.now()) / 1_000);
     if (verified.error) return this.fail(verified.error);
     const user = userOfConnection(peer, verified.leaf);
     if (user.name === '') this.pass();

@@ -1,4 +1,4 @@
-import type { Credentials, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import type { Credentials, TokenAuthenticator, TokenCacheMetrics, UserInfo } from 'kubenest/sdk';
 import { hashToken } from './token-auth.ts';
 
 type TokenRequest = Pick<Credentials, 'audiences' | 'warn' | 'annotate'>;
@@ -16,6 +16,7 @@ export interface TokenCacheOptions {
   readonly successMs: number;
   readonly failureMs: number;
   readonly now?: () => number;
+  readonly metrics?: TokenCacheMetrics | undefined;
 }
 
 /**
@@ -39,22 +40,59 @@ export class TokenCache implements TokenAuthenticator {
 
   authenticateToken(token: string, request: TokenRequest): UserInfo | undefined | Promise<UserInfo | undefined> {
     const key = request.audiences ? `${hashToken(token)} ${JSON.stringify(request.audiences)}` : hashToken(token);
+    const { metrics } = this.options;
+    const began = performance.now();
     const entry = this.#entries.get(key);
-    if (entry && entry.until > this.#now()) return told(entry, request);
-    const waiting = this.#waiting.get(key);
-    if (waiting) return waiting.then((found) => told(found, request));
+    if (entry && entry.until > this.#now()) {
+      metrics?.asked('hit', performance.now() - began);
+      return told(entry, request);
+    }
+    const found = this.#waiting.get(key) ?? this.#fetch(key, token, request);
+    if (!(found instanceof Promise)) {
+      metrics?.asked('miss', performance.now() - began);
+      return told(found, request);
+    }
+    metrics?.fetching('blocked', 1);
+    return found
+      .then((kept) => told(kept, request))
+      .finally(() => {
+        metrics?.fetching('blocked', -1);
+        metrics?.asked('miss', performance.now() - began);
+      });
+  }
+
+  /** Asks the authenticator, and keeps what it says. Others that ask meanwhile find the promise. */
+  #fetch(key: string, token: string, { audiences }: TokenRequest): Entry | Promise<Entry> {
+    const { metrics } = this.options;
     const annotations: [string, string][] = [];
     const warnings: string[] = [];
-    const answer = this.tokens.authenticateToken(token, {
-      ...(request.audiences && { audiences: request.audiences }),
-      warn: (text) => void warnings.push(text),
-      annotate: (name, value) => void annotations.push([name, value]),
-    });
-    const keep = (user: UserInfo | undefined): Entry => this.#keep(key, { user, annotations, warnings });
-    if (!(answer instanceof Promise)) return told(keep(answer), request);
-    const kept = answer.then(keep).finally(() => this.#waiting.delete(key));
+    const fetched = (status: 'ok' | 'error'): void => {
+      metrics?.fetching('in_flight', -1);
+      metrics?.fetched(status);
+    };
+    const keep = (user: UserInfo | undefined): Entry => {
+      fetched('ok');
+      return this.#keep(key, { user, annotations, warnings });
+    };
+    const fail = (error: unknown): never => {
+      fetched('error');
+      throw error;
+    };
+    metrics?.fetching('in_flight', 1);
+    let answer: UserInfo | undefined | Promise<UserInfo | undefined>;
+    try {
+      answer = this.tokens.authenticateToken(token, {
+        ...(audiences && { audiences }),
+        warn: (text) => void warnings.push(text),
+        annotate: (name, value) => void annotations.push([name, value]),
+      });
+    } catch (error) {
+      return fail(error);
+    }
+    if (!(answer instanceof Promise)) return keep(answer);
+    const kept = answer.then(keep, fail).finally(() => this.#waiting.delete(key));
     this.#waiting.set(key, kept);
-    return kept.then((found) => told(found, request));
+    return kept;
   }
 
   #keep(key: string, found: Omit<Entry, 'until'>): Entry {

@@ -10,6 +10,7 @@ import { ManifestMetrics } from '#apiserver/admission/manifest/manifest-metrics'
 import { ManifestFolders } from '#apiserver/admission/manifest/manifests';
 import { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
 import { AuditMetrics } from '#apiserver/audit/audit-metrics';
+import { AuthenticationMetrics } from '#apiserver/authentication/authentication-metrics';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
@@ -32,6 +33,7 @@ import { ResourceConfig } from '#apiserver/server/resource-config';
 import { GenericServer } from '#apiserver/server/generic-server';
 import { AccessMetrics } from '#apiserver/server/metrics/access-metrics';
 import { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
+import { registerEndpointMetrics } from '#apiserver/server/metrics/endpoint-metrics';
 import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
 import { RegistryMetrics } from '#apiserver/server/metrics/metrics';
 import {
@@ -222,7 +224,13 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
       minRequestTimeout: config.requests.minTimeoutSeconds,
       storeOf: (resource) => contributed.storeOf(resource),
     }),
-    AuthenticationModule.register(config.authentication, trust.authorities, egress, controlPlane.noteLegacyTokenUse),
+    AuthenticationModule.register(
+      config.authentication,
+      trust.authorities,
+      egress,
+      new AuthenticationMetrics(registry),
+      controlPlane.noteLegacyTokenUse,
+    ),
     AuthorizationModule.register(config.authorization.authorizers, egress, features),
     ServiceAccountsModule.register(config.serviceAccounts),
     PluginServicesModule.register(
@@ -315,6 +323,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   if (sizeIntervalMs > 0) registerStorageSize(registry, objects, sizeIntervalMs);
   registerBuildMetrics(registry, features);
   registerCacheMetrics(registry, storage);
+  registerEndpointMetrics(registry, metrics, chain);
   const published = installNonResourceRoutes(server, scheme, registry);
   contributed.install(targets.contributed, published);
   server.delegate(chain);

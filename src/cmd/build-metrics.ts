@@ -16,7 +16,14 @@ const buildLabels = {
   platform: 'platform',
 } as const;
 
-/** Which version this is, and which features are on. Upstream: component-base/metrics/prometheus (version, feature). */
+/** Which version it acts as, and which ones it gets on with. */
+const compatibilityLabels: Readonly<Record<string, (info: Readonly<Record<string, string>>) => string>> = {
+  binary: ({ gitVersion = '' }) => gitVersion.slice(1),
+  emulation: ({ emulationMajor, emulationMinor }) => `${emulationMajor}.${emulationMinor}`,
+  min_compat: ({ minCompatibilityMajor, minCompatibilityMinor }) => `${minCompatibilityMajor}.${minCompatibilityMinor}`,
+};
+
+/** Which version this is, and which features are on. Upstream: component-base/metrics/prometheus (version, compatversion, feature). */
 export function registerBuildMetrics(registry: Registry, features: FeatureGates): void {
   registry.registerMetric(
     new Gauge({
@@ -27,6 +34,19 @@ export function registerBuildMetrics(registry: Registry, features: FeatureGates)
       collect() {
         const info = versionInfo();
         this.set(Object.fromEntries(Object.entries(buildLabels).map(([label, field]) => [label, info[field] ?? ''])), 1);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: 'version_info',
+      help: 'Provides the compatibility version info of the component. The component label is the name of the component, usually kube, but is relevant for aggregated-apiservers.',
+      labelNames: Object.keys(compatibilityLabels).concat('component'),
+      registers: [],
+      collect() {
+        const info = versionInfo();
+        const values = Object.entries(compatibilityLabels).map(([label, of]) => [label, of(info)]);
+        this.set({ ...Object.fromEntries(values), component: 'kube' }, 1);
       },
     }),
   );

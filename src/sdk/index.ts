@@ -39,6 +39,7 @@ export type {
   OwnerReference,
   Status,
 } from '#apimachinery/meta/types';
+export type { TokenCacheMetrics } from '#apiserver/authentication/authentication-metrics';
 export { MatchConditionMetrics } from '#apiserver/admission/cel/match-condition-metrics';
 export { MatchConditions } from '#apiserver/admission/cel/match-conditions';
 export type { EquivalentResource, ObjectForms } from '#apiserver/admission/object-forms';

@@ -5,7 +5,7 @@ import { groupVersionString, type GroupVersionKind, type KubeObject, parseGroupV
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { VersionedForms } from '#apiserver/admission/object-forms';
 import type { EndpointHandler, KindLookup, ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import { customResourceRestrictions, resourceRestrictions } from '#apiserver/endpoints/handlers/resource-endpoint';
+import { customResourceRestrictions, resourceRestrictions, watchEventBuckets } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Column, ParentSubresource, ResourceDefinition, Strategy, Subresource } from '#apiserver/registry/resource-definition';
 import type { Scheme } from '#apiserver/registry/scheme';
@@ -13,6 +13,7 @@ import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/server
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { Store } from '#apiserver/registry/store';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
+import { newSeries } from '#apiserver/server/metrics/series-histogram';
 
 /** The verbs as functions, compiled once by Nest with their guards and interceptors. */
 export type VerbHandlers = Readonly<
@@ -192,6 +193,7 @@ export class Installer {
       decode: custom && ((document) => custom.decode(document)),
       itemPrefix: custom ? 0 : Buffer.byteLength(itemPrefix),
       isEnabled: this.#isEnabled,
+      watchEvents: newSeries(watchEventBuckets, { group, version, resource: definition.resource }),
     };
   }
 

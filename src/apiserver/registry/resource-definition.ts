@@ -206,6 +206,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly subresources: Readonly<Record<string, Subresource<T>>>;
   /** Told to clients with every request of the resource: it is deprecated, and what to use. */
   readonly deprecationWarning?: string | undefined;
+  /** The release without it, as `1.25`. */
+  readonly removedRelease?: string | undefined;
   /** The feature without which the resource is not served, even if its version is. */
   readonly featureGate?: string | undefined;
   /** Served though its version is not a stable one, unless `--runtime-config` says otherwise. */

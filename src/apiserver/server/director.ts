@@ -56,8 +56,8 @@ export class Director {
     if (!installed || !fitsScope(context, installed)) return this.#unknownResource(context, endpoints);
     const handler = installed.verbs.get(verbOf(context)) ?? installed.verbs.get('connect');
     if (!handler) return respondError(context, newGenericServerResponse(405, context.method, noResource, '', '', 0, false));
-    const { deprecationWarning } = installed.endpoint.definition;
-    if (deprecationWarning !== undefined) context.warn(deprecationWarning);
+    const { deprecationWarning, removedRelease } = installed.endpoint.definition;
+    if (deprecationWarning !== undefined) warnOfDeprecated(context, deprecationWarning, removedRelease);
     return handler(context, installed.endpoint);
   }
 
@@ -94,6 +94,13 @@ export class Director {
     if (this.incomplete.has(context)) return this.#unknownResource(context);
     return this.#nothingHere(context);
   };
+}
+
+/** The client is warned, and the audit says so. Upstream: endpoints/installer.go, endpoints/metrics/metrics.go. */
+function warnOfDeprecated(context: RequestContext, warning: string, removedRelease: string | undefined): void {
+  context.warn(warning);
+  context.auditAnnotations?.set('k8s.io/deprecated', 'true');
+  if (removedRelease !== undefined) context.auditAnnotations?.set('k8s.io/removed-release', removedRelease);
 }
 
 /** Of a path at or below `/apis/<group>/<version>`; all of `/api` is the core group's. Empty for other paths. */

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import type { AuthenticationMetrics } from '#apiserver/authentication/authentication-metrics';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { IdentityHeaders } from '#apiserver/authentication/identity-headers';
 import { keyIdOf } from '#apiserver/authentication/public-keys';
@@ -45,6 +46,7 @@ export class StrategyFactory {
     private readonly informers: Informers,
     private readonly onLegacyTokenUse: ((secret: KubeObject) => void) | undefined,
     private readonly egress: EgressSelector | undefined,
+    private readonly metrics: AuthenticationMetrics,
   ) {}
 
   /** What the outer union asks: all that know somebody, and behind them who takes in strangers, for whom wrong credentials are none of theirs. */
@@ -61,7 +63,7 @@ export class StrategyFactory {
     if (requestHeader && authorities.requestHeader)
       strategies.push(new RequestHeader(authorities.requestHeader, requestHeader.allowedNames, headerNames(config)));
     if (passwords) strategies.push(new BasicAuth(passwords));
-    if (authorities.client) strategies.push(new ClientCA(authorities.client));
+    if (authorities.client) strategies.push(new ClientCA(authorities.client, (seconds) => this.metrics.certificateLasts(seconds)));
     return [...strategies, ...this.#tokens(config).map((tokens) => new BearerToken(tokens))];
   }
 
@@ -75,27 +77,28 @@ export class StrategyFactory {
     apiAudiences = [],
   }: AuthenticationConfig): TokenAuthenticator[] {
     const all: TokenAuthenticator[] = [];
+    const { metrics } = this;
     if (tokens) all.push(new TokenAuth(tokens));
     if (serviceAccounts) {
       const keys = serviceAccounts.keys.map((key) => ({ id: keyIdOf(key), key }));
       all.push(
-        new TokenCache(
-          new ServiceAccountTokens(this.informers, { ...serviceAccounts, keys, onLegacyTokenUse: this.onLegacyTokenUse }),
-          tokenCache,
-        ),
+        new TokenCache(new ServiceAccountTokens(this.informers, { ...serviceAccounts, keys, onLegacyTokenUse: this.onLegacyTokenUse }), {
+          ...tokenCache,
+          metrics,
+        }),
       );
     }
     if (bootstrapTokens) all.push(new BootstrapToken(this.informers));
     for (const { egressSelectorType: egress, ...issuer } of oidc) {
       const dial = egress && this.egress?.dial(egress);
-      all.push(new TokenCache(new Oidc({ ...issuer, apiAudiences, dial }), tokenCache));
+      all.push(new TokenCache(new Oidc({ ...issuer, apiAudiences, dial }), { ...tokenCache, metrics }));
     }
     for (const one of [webhook, delegated]) {
       if (!one) continue;
       const { connection, version, cacheTtlMs, audiences = apiAudiences } = one;
       const client = new JsonClient(connection, { ...webhookClient, dial: this.egress?.dial('controlplane') });
       const asked = new WebhookTokenAuth(client, version, audiences);
-      all.push(new TokenCache(asked, { successMs: cacheTtlMs, failureMs: cacheTtlMs }));
+      all.push(new TokenCache(asked, { successMs: cacheTtlMs, failureMs: cacheTtlMs, metrics }));
     }
     return all;
   }
@@ -109,6 +112,7 @@ export class AuthenticationModule {
     config: AuthenticationConfig,
     authorities: Authorities,
     egress: EgressSelector | undefined,
+    metrics: AuthenticationMetrics,
     onLegacyTokenUse?: (secret: KubeObject) => void,
   ): DynamicModule {
     const names = headerNames(config);
@@ -118,7 +122,7 @@ export class AuthenticationModule {
       providers: [
         {
           provide: StrategyFactory,
-          useFactory: (informers: Informers) => new StrategyFactory(authorities, informers, onLegacyTokenUse, egress),
+          useFactory: (informers: Informers) => new StrategyFactory(authorities, informers, onLegacyTokenUse, egress, metrics),
           inject: [Informers],
         },
         {

@@ -7,9 +7,9 @@ import type { WriteRequest } from '#apiserver/registry/store';
 import { type Negotiated, negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
-import { applyFieldValidation, decodeBody, inputMediaType } from './request-body.ts';
+import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
-import { maxRequestBodyBytes, respondJson } from './responses.ts';
+import { respondJson } from './responses.ts';
 import { ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 
 /** A POST whose object is not simply stored: what it asks for, decoded. */
@@ -39,7 +39,7 @@ export async function readCreate<T extends KubeObject>(
 ): Promise<CreateRequest<T>> {
   const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
   const mediaType = inputMediaType(context);
-  const body = await context.exchange.readBody(maxRequestBodyBytes);
+  const body = await readRequestBody(context);
   const options = parseWriteOptions(context.query, 'CreateOptions');
   const { object: decoded, strictErrors } = await decodeBody(body, mediaType, { ...endpoint, alsoAccepts: how.alsoAccepts });
   const object = decoded as T;

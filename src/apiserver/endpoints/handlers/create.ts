@@ -5,9 +5,8 @@ import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { dedupOwnerReferences } from './owner-references.ts';
 import { parseWriteOptions } from './query-options.ts';
-import { applyFieldValidation, decodeBody, inputMediaType } from './request-body.ts';
+import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
-import { maxRequestBodyBytes } from './responses.ts';
 import { ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 
 /** POST. Upstream: endpoints/handlers/create.go. */
@@ -17,7 +16,7 @@ export class CreateHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const mediaType = inputMediaType(context);
-    const body = await context.exchange.readBody(maxRequestBodyBytes);
+    const body = await readRequestBody(context);
     const options = parseWriteOptions(context.query, 'CreateOptions');
     const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);

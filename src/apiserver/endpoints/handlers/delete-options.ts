@@ -4,9 +4,8 @@ import type { DeleteOptions, GroupVersionKind } from '#apimachinery/meta/types';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { validateDeleteOptions } from '#apiserver/registry/deletion';
 import { parseBoolean, parseInt64 } from './query-options.ts';
-import { decodeBody, inputMediaType } from './request-body.ts';
+import { decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
-import { maxRequestBodyBytes } from './responses.ts';
 
 const metaKind: GroupVersionKind = { group: 'meta.k8s.io', version: 'v1', kind: 'DeleteOptions' };
 
@@ -14,7 +13,7 @@ const internalVersion = 'meta.k8s.io/__internal';
 
 /** DeleteOptions of the body, or without one of the query. Throws BadRequest and Invalid. Upstream: endpoints/handlers/delete.go. */
 export async function readDeleteOptions(context: RequestContext, endpoint: ResourceEndpoint): Promise<DeleteOptions> {
-  const body = await context.exchange.readBody(maxRequestBodyBytes);
+  const body = await readRequestBody(context);
   const options = body.length > 0 ? await optionsOfBody(context, body, endpoint) : optionsOfQuery(context);
   const errors = validateDeleteOptions(options);
   if (errors.length > 0) throw newInvalid({ group: metaKind.group, kind: metaKind.kind }, '', errors);

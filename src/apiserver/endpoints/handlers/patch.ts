@@ -17,9 +17,8 @@ import { applyObject } from './apply.ts';
 import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
-import { strictErrors } from './request-body.ts';
+import { readRequestBody, strictErrors } from './request-body.ts';
 import { decodeDocument, fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { maxRequestBodyBytes } from './responses.ts';
 import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 
 export type PatchType =
@@ -57,7 +56,7 @@ export class PatchHandler {
     const patchType = (context.header('content-type') ?? '').split(';', 1)[0]?.trim() as PatchType;
     if (!supported.includes(patchType)) throw unsupportedPatchType(endpoint);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
-    const body = await context.exchange.readBody(maxRequestBodyBytes);
+    const body = await readRequestBody(context);
     context.audit?.requestPatch(body);
     const isApply = patchType === 'application/apply-patch+yaml';
     const options = parseWriteOptions(context.query, 'PatchOptions', isApply);

@@ -23,6 +23,17 @@ export function inputMediaType(context: RequestContext): MediaType {
   return mediaType;
 }
 
+/** What a body may have. Upstream: server/config.go. */
+export const maxRequestBodyBytes = 3 * 1024 * 1024;
+
+/** The whole body of a request, whose size is noted. Rejects as `Exchange.readBody` does. */
+export function readRequestBody(context: RequestContext): Promise<Buffer> {
+  return context.exchange.readBody(maxRequestBodyBytes).then((body) => {
+    context.requestBytes = body.length;
+    return body;
+  });
+}
+
 /** What a body must be. */
 export interface ExpectedBody {
   readonly kind: GroupVersionKind;

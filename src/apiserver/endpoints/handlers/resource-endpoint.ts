@@ -6,6 +6,7 @@ import type { AdmissionTarget } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { Column, ResourceDefinition, Strategy, VersionConversion } from '#apiserver/registry/resource-definition';
 import type { Store } from '#apiserver/registry/store';
+import type { Series } from '#apiserver/server/metrics/series-histogram';
 import type { EndpointRestrictions, MediaType } from './negotiation.ts';
 
 /** What is known of kinds beyond the endpoint's own: upstream's runtime.Scheme as far as request bodies ask for it. */
@@ -41,7 +42,12 @@ export interface ResourceEndpoint {
   readonly itemPrefix: number;
   /** Whether a feature gate is on. */
   readonly isEnabled: (feature: string) => boolean;
+  /** Sizes of the events that its watchers were sent, in `watchEventBuckets`. */
+  readonly watchEvents: Series;
 }
+
+/** From one KiB to 128. Upstream: endpoints/metrics/metrics.go. */
+export const watchEventBuckets = Array.from({ length: 8 }, (_, i) => 1024 * 2 ** i);
 
 /** A verb of an endpoint. */
 export type EndpointHandler = (context: RequestContext, endpoint: ResourceEndpoint) => void | Promise<void>;

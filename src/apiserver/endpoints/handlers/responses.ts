@@ -15,18 +15,18 @@ import type { RequestContext } from '#apiserver/endpoints/request/request-contex
 import { warningHeaders } from '#apiserver/endpoints/request/warnings';
 import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
 import { gzipLevel, gzipPieces } from './gzip-pieces.ts';
+import { maxRequestBodyBytes } from './request-body.ts';
 import { isPretty, type MediaType, type Negotiated, negotiate, plainRestrictions } from './negotiation.ts';
 
 /** Bodies above this are compressed for those who accept it. Upstream: handlers/responsewriters/writers.go. */
 export const gzipThreshold = 128 * 1024;
 /** Smaller bodies are sent as one buffer: fewer records and system calls. Of larger ones a copy costs more than these. */
 const joinBelowBytes = 16 * 1024;
-/** What a body may have. Upstream: server/config.go. */
-export const maxRequestBodyBytes = 3 * 1024 * 1024;
 
 /** Sends whole bytes as they are. */
 export function respondBytes(context: RequestContext, status: number, contentType: string | undefined, body: Buffer | undefined): void {
   const headers = startHeaders(context, status, contentType);
+  context.responseBytes = body?.length ?? 0;
   context.audit?.completed();
   context.exchange.send(status, headers, body);
 }
@@ -86,15 +86,19 @@ export function respondCompressible(context: RequestContext, status: number, con
 export function respondPieces(context: RequestContext, contentType: string, pieces: readonly Buffer[]): void {
   const total = lengthOf(pieces);
   if (total <= joinBelowBytes) return respondBytes(context, 200, contentType, Buffer.concat(pieces, total));
-  if (total <= gzipThreshold || !acceptsGzip(context))
-    return context.exchange.sendPieces(200, startHeaders(context, 200, contentType), pieces, total);
+  if (total <= gzipThreshold || !acceptsGzip(context)) return sendPieces(context, contentType, pieces, total);
   gzipPieces(pieces).then(
     (compressed) => {
       context.headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding');
-      context.exchange.sendPieces(200, startHeaders(context, 200, contentType), compressed, lengthOf(compressed));
+      sendPieces(context, contentType, compressed, lengthOf(compressed));
     },
     (error: Error) => respondError(context, newInternalError(error)),
   );
+}
+
+function sendPieces(context: RequestContext, contentType: string, pieces: readonly Buffer[], total: number): void {
+  context.responseBytes = total;
+  context.exchange.sendPieces(200, startHeaders(context, 200, contentType), pieces, total);
 }
 
 function lengthOf(pieces: readonly Buffer[]): number {

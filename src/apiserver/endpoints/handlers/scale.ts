@@ -12,9 +12,8 @@ import { type Negotiated, negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { Patch, patchTypesOf, type PatchType, unsupportedPatchType } from './patch.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
-import { applyFieldValidation, decodeBody, inputMediaType } from './request-body.ts';
+import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
-import { maxRequestBodyBytes } from './responses.ts';
 import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { Scale, ScaleBinding } from '#apiserver/registry/resource-definition';
@@ -128,7 +127,7 @@ export class ScaleGetHandler {
 export class ScaleUpdateHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
-    const body = await context.exchange.readBody(maxRequestBodyBytes);
+    const body = await readRequestBody(context);
     const options = parseWriteOptions(context.query, 'UpdateOptions');
     const mediaType = inputMediaType(context);
     const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);
@@ -150,7 +149,7 @@ export class ScalePatchHandler {
     const supported = patchTypesOf(endpoint);
     if (!supported.includes(patchType)) throw unsupportedPatchType(endpoint);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
-    const body = await context.exchange.readBody(maxRequestBodyBytes);
+    const body = await readRequestBody(context);
     const applies = patchType === 'application/apply-patch+yaml';
     const options = parseWriteOptions(context.query, 'PatchOptions', applies);
     const request = newWriteRequest(context, endpoint, options, body.length);

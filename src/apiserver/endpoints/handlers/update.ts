@@ -5,9 +5,8 @@ import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { dedupOwnerReferences } from './owner-references.ts';
 import { parseWriteOptions } from './query-options.ts';
-import { applyFieldValidation, decodeBody, inputMediaType } from './request-body.ts';
+import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
-import { maxRequestBodyBytes } from './responses.ts';
 import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 
 /** PUT. Upstream: endpoints/handlers/update.go. */
@@ -16,7 +15,7 @@ import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './wr
 export class UpdateHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
-    const body = await context.exchange.readBody(maxRequestBodyBytes);
+    const body = await readRequestBody(context);
     const options = parseWriteOptions(context.query, 'UpdateOptions');
     const mediaType = inputMediaType(context);
     const { namespace, name } = context.info;

@@ -6,13 +6,14 @@ import { encode } from '#apimachinery/runtime/encode';
 import { encodeProtobufWatchEvent } from '#apimachinery/runtime/protobuf';
 import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { observe, type Series } from '#apiserver/server/metrics/series-histogram';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { WatchEvent } from '#apiserver/storage/cacher/watch-event';
 import type { WatchEnd, WatchHandle, WatchSink } from '#apiserver/storage/cacher/watcher';
 import { negotiate, type Negotiated } from './negotiation.ts';
 import { encodePartial } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
-import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
+import { fromStorage, type ResourceEndpoint, watchEventBuckets } from './resource-endpoint.ts';
 import { startHeaders } from './responses.ts';
 import { selectionOf, watchedName } from './selection.ts';
 import { encodeTable, tableOptions } from './table.ts';
@@ -35,7 +36,7 @@ export class WatchHandler {
     );
     const { store, definition } = endpoint;
     const frames = framesOf(context, endpoint, negotiated);
-    const stream = new WatchStream(context, frames, negotiated);
+    const stream = new WatchStream(context, frames, negotiated, endpoint.watchEvents);
     const timeoutMs = 1000 * (options.timeoutSeconds ?? this.minRequestTimeout * (1 + Math.random()));
     const handle = store.cacher.watch(
       {
@@ -71,6 +72,7 @@ class WatchStream implements WatchSink {
     readonly context: RequestContext,
     readonly frames: Frames,
     readonly negotiated: Negotiated,
+    readonly sent: Series,
   ) {}
 
   begin(handle: WatchHandle, milliseconds: number): void {
@@ -95,6 +97,7 @@ class WatchStream implements WatchSink {
     const { variant, make } = this.#isFirst && event.type !== 'BOOKMARK' ? (this.frames.first ?? this.frames) : this.frames;
     if (event.type !== 'BOOKMARK') this.#isFirst = false;
     const bytes = (event as { frame(variant: string, make: (event: WatchEvent) => Buffer): Buffer }).frame(variant, make);
+    observe(this.sent, watchEventBuckets, bytes.length);
     if (this.#stream) this.#stream.write(bytes);
     else this.#early.push(bytes);
   }

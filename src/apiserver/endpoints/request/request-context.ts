@@ -50,6 +50,10 @@ export class RequestContext {
   readonly marks: number[];
   /** The status that was answered; 0 before. */
   status: number;
+  /** The size of the body that was read; -1: none was. */
+  requestBytes: number;
+  /** The size of the answer's body, as far as it was known when it was sent. */
+  responseBytes: number;
   /** Milliseconds that it waited for others, which are no work of the server's own. */
   waitedMs: number;
   #waitedUntil: number;
@@ -78,6 +82,8 @@ export class RequestContext {
     this.longRunning = false;
     this.marks = [0, 0, 0, 0];
     this.status = 0;
+    this.requestBytes = -1;
+    this.responseBytes = 0;
     this.waitedMs = 0;
     this.#waitedUntil = 0;
     this.#searchParams = undefined;

@@ -8,6 +8,12 @@ const durationBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1
 /** The same without the two shortest: upstream's service level indicator. */
 const indicatorBuckets = durationBuckets.slice(2);
 
+/** Of read requests: from a kilobyte to a gigabyte. */
+const responseSizeBuckets = Array.from({ length: 7 }, (_, i) => 1_000 * 10 ** i);
+
+/** Up to the server's limit. Upstream: apiserver/pkg/endpoints/handlers/metrics/metrics.go. */
+const bodySizeBuckets = Array.from({ length: 31 }, (_, i) => 50_000 + 100_000 * i);
+
 const knownVerbs = new Set([
   'get',
   'list',
@@ -25,11 +31,15 @@ const knownVerbs = new Set([
 ]);
 const maxSeries = 20_000;
 
-/** The latencies of one kind of request. */
-interface Latencies {
+/** What is known of one kind of request; undefined as long as no such request had it. */
+interface Observed {
   readonly whole: Series;
-  /** Without what it waited for others; undefined as long as no such request has. */
+  /** Without what it waited for others. */
   own: Series | undefined;
+  /** Sizes of answers to who reads. */
+  answers: Series | undefined;
+  /** Sizes of the bodies that were sent. */
+  bodies: Series | undefined;
 }
 
 /**
@@ -38,7 +48,7 @@ interface Latencies {
  * label, so that the series are bounded (CVE-2020-8552).
  */
 export class RequestMetrics {
-  readonly #series = new Map<string, Latencies>();
+  readonly #series = new Map<string, Observed>();
   readonly #longRunning = new Map<string, number>();
   /** Under which labels those that are under way were counted. */
   readonly #longRunningOf = new WeakMap<RequestContext, string>();
@@ -85,6 +95,24 @@ export class RequestMetrics {
           ).map(withIndicatorBuckets),
       ),
     );
+    registry.registerMetric(
+      new SeriesHistogram(
+        'apiserver_response_sizes',
+        'Response size distribution in bytes for each group, version, verb, resource, subresource, scope and component.',
+        base.filter((label) => label !== 'dry_run'),
+        responseSizeBuckets,
+        () => merged(present(series, 'answers'), ['code', 'dry_run']),
+      ),
+    );
+    registry.registerMetric(
+      new SeriesHistogram(
+        'apiserver_request_body_size_bytes',
+        'Apiserver request body size in bytes broken out by resource and verb.',
+        ['group', 'resource', 'verb'],
+        bodySizeBuckets,
+        () => merged(present(series, 'bodies').map(withBodyVerb), ['code', 'dry_run', 'version', 'subresource', 'scope', 'component']),
+      ),
+    );
     const longRunning = this.#longRunning;
     registry.registerMetric(
       new Gauge({
@@ -123,17 +151,28 @@ export class RequestMetrics {
     const key = isKnown(context)
       ? `${info.verb}|${info.apiGroup}|${info.apiVersion}|${info.resource}|${info.subresource}|${scope}`
       : `${verbOf(context)}|${info.isResourceRequest}|${scope}`;
-    let latencies = this.#series.get(key);
-    if (!latencies) {
+    let observed = this.#series.get(key);
+    if (!observed) {
       if (this.#series.size >= maxSeries) return;
-      latencies = { whole: newSeries(durationBuckets, { ...labelsOf(context, isKnown(context)), code: String(status) }), own: undefined };
-      this.#series.set(key, latencies);
+      const labels = { ...labelsOf(context, isKnown(context)), code: String(status) };
+      observed = { whole: newSeries(durationBuckets, labels), own: undefined, answers: undefined, bodies: undefined };
+      this.#series.set(key, observed);
     }
-    const { whole } = latencies;
+    const { whole } = observed;
     const took = performance.now() - context.receivedAt;
-    if (context.waitedMs > 0) latencies.own ??= { ...whole, buckets: [...whole.buckets] };
+    if (context.waitedMs > 0) observed.own ??= { ...whole, buckets: [...whole.buckets] };
     observe(whole, durationBuckets, took / 1000);
-    if (latencies.own) observe(latencies.own, durationBuckets, (took - context.waitedMs) / 1000);
+    if (observed.own) observe(observed.own, durationBuckets, (took - context.waitedMs) / 1000);
+    if (info.verb === 'get' || info.verb === 'list')
+      observe((observed.answers ??= newSeries(responseSizeBuckets, whole.labels)), responseSizeBuckets, context.responseBytes);
+    if (context.requestBytes >= 0 && info.isResourceRequest)
+      observe((observed.bodies ??= newSeries(bodySizeBuckets, whole.labels)), bodySizeBuckets, context.requestBytes);
+  }
+
+  /** Group, version, resource and subresource of whatever was asked for and is there. */
+  *requested(): Generator<Readonly<Record<string, string>>, void> {
+    const kinds = merged(present(this.#series, 'whole'), ['code', 'dry_run', 'verb', 'scope', 'component']);
+    for (const { labels } of kinds) if (labels['resource'] !== '') yield labels;
   }
 
   longRunningBegan(context: RequestContext): void {
@@ -176,6 +215,16 @@ function labelsOf(context: RequestContext, known: boolean): Record<string, strin
     scope,
     component: 'apiserver',
   };
+}
+
+function present(all: ReadonlyMap<string, Observed>, which: keyof Observed): Series[] {
+  return [...all.values()].flatMap((observed) => observed[which] ?? []);
+}
+
+/** Bodies go by verbs of their own. */
+function withBodyVerb(series: Series): Series {
+  const verb = series.labels['verb'] === 'DELETECOLLECTION' ? 'delete_collection' : (series.labels['verb'] ?? '').toLowerCase();
+  return { ...series, labels: { ...series.labels, verb } };
 }
 
 /** The series without labels that the histogram does not tell apart. */

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { GroupResource } from '#apimachinery/meta/types';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
-import type { Cacher, ConsistencyStatus } from '#apiserver/storage/cacher/cacher';
+import type { Cacher, ConsistencyStatus, ListCounts } from '#apiserver/storage/cacher/cacher';
 import type { Storage } from '#apiserver/storage/storage';
 
 /** How many objects are stored, and how large they are, at the moment when somebody asks. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
@@ -65,12 +65,12 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
   registry.registerMetric(
     new Gauge({
       name: 'apiserver_watch_cache_resource_version',
-      help: 'Current resource version of watch cache broken by resource type.',
+      help: 'Current resource version of watch cache broken by resource type. This is truncated to the 15 least significant digits.',
       labelNames,
       registers: [],
       collect() {
         this.reset();
-        for (const { group, resource, cacher } of storage.resources) this.set({ group, resource }, cacher.currentRevision());
+        for (const { group, resource, cacher } of storage.resources) this.set({ group, resource }, cacher.currentRevision() % 1e15);
       },
     }),
   );
@@ -84,7 +84,47 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
     'Counter of events received in watch cache broken by resource type.',
     (cacher) => cacher.counts.received,
   );
+  counter(
+    'apiserver_watch_cache_events_dispatched_total',
+    'Counter of events dispatched in watch cache broken by resource type.',
+    (cacher) => cacher.counts.dispatched,
+  );
+  for (const [name, help, value] of storageLists)
+    counter(`apiserver_storage_list_${name}`, help, (cacher) => value(cacher.counts.fromStorage));
+  for (const [name, help, value] of cacheLists) {
+    registry.registerMetric(
+      new Counter({
+        name: `apiserver_cache_list_${name}`,
+        help,
+        labelNames: name === 'returned_objects_total' ? labelNames : [...labelNames, 'index'],
+        registers: [],
+        collect() {
+          this.reset();
+          for (const { group, resource, cacher } of storage.resources) {
+            for (const [index, counts] of cacher.counts.fromCache)
+              this.inc(name === 'returned_objects_total' ? { group, resource } : { group, resource, index }, value(counts));
+          }
+        },
+      }),
+    );
+  }
 }
+
+type ListMetric = readonly [name: string, help: string, value: (counts: Readonly<ListCounts>) => number];
+
+const cacheLists: readonly ListMetric[] = [
+  ['total', 'Number of LIST requests served from watch cache', ({ lists }) => lists],
+  ['fetched_objects_total', 'Number of objects read from watch cache in the course of serving a LIST request', ({ read }) => read],
+  ['returned_objects_total', 'Number of objects returned for a LIST request from watch cache', ({ returned }) => returned],
+];
+
+/** Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
+const storageLists: readonly ListMetric[] = [
+  ['total', 'Number of LIST requests served from storage', ({ lists }) => lists],
+  ['fetched_objects_total', 'Number of objects read from storage in the course of serving a LIST request', ({ read }) => read],
+  ['evaluated_objects_total', 'Number of objects tested in the course of serving a LIST request from storage', ({ read }) => read],
+  ['returned_objects_total', 'Number of objects returned for a LIST request from storage', ({ returned }) => returned],
+];
 
 /** How large the store is, asked at most once in `intervalMs`; nothing of backends that do not know. */
 export function registerStorageSize(registry: Registry, storage: Storage, intervalMs: number): void {

@@ -62,6 +62,27 @@ export interface CacherOptions {
   readonly random?: (() => number) | undefined;
 }
 
+/** What lists went through, and what they gave. */
+export interface ListCounts {
+  lists: number;
+  /** Objects that were looked at. */
+  read: number;
+  returned: number;
+}
+
+/** What has happened since the start. */
+export interface CacherCounts {
+  /** How often all that is stored was read. */
+  readonly initializations: number;
+  /** Events that it was fed. */
+  readonly received: number;
+  /** Events that it had for its watchers. */
+  readonly dispatched: number;
+  /** Lists by the index that they were found by, as upstream names it: `f:spec.nodeName`; empty for none. */
+  readonly fromCache: ReadonlyMap<string, Readonly<ListCounts>>;
+  readonly fromStorage: Readonly<ListCounts>;
+}
+
 export interface CacheWatchOptions {
   readonly scope: string;
   readonly resourceVersion?: string | undefined;
@@ -113,6 +134,9 @@ export class Cacher {
   #unreadable = 0;
   #initializations = 0;
   #received = 0;
+  #dispatched = 0;
+  readonly #fromCache = new Map<string, ListCounts>();
+  readonly #fromStorage: ListCounts = { lists: 0, read: 0, returned: 0 };
 
   #state: 'initializing' | 'ready' | 'closed' = 'initializing';
   #stateSince: number;
@@ -181,9 +205,14 @@ export class Cacher {
     return Math.max(this.#listRevision, this.#feed.revision);
   }
 
-  /** How often it has read all that is stored, and how many events it was fed since its start. */
-  get counts(): { readonly initializations: number; readonly received: number } {
-    return { initializations: this.#initializations, received: this.#received };
+  get counts(): CacherCounts {
+    return {
+      initializations: this.#initializations,
+      received: this.#received,
+      dispatched: this.#dispatched,
+      fromCache: this.#fromCache,
+      fromStorage: this.#fromStorage,
+    };
   }
 
   /** How many objects there are, and their average size. Upstream: storage.Stats. */
@@ -330,6 +359,7 @@ export class Cacher {
     const generation = ++this.#generation;
     this.#storage.list(this.#prefix).then(
       ({ records, revision }) => {
+        count(this.#fromStorage, records.length, records.length);
         if (generation === this.#generation) this.#replace(records, revision);
       },
       (error: unknown) => {
@@ -411,7 +441,16 @@ export class Cacher {
     const change: CacheEvent = { key, revision, object, previous, at: this.#clock.now() };
     this.#history.add(change);
     if (this.#history.isLarge) this.#sweepRegularly();
+    this.#dispatched += 1;
     this.#groups.dispatch(change);
+  }
+
+  /** `read`: how many objects a list looked at. */
+  #counted(list: CacheList, read: number, index = ''): CacheList {
+    let counts = this.#fromCache.get(index);
+    if (!counts) this.#fromCache.set(index, (counts = { lists: 0, read: 0, returned: 0 }));
+    count(counts, read, list.count);
+    return list;
   }
 
   #setState(state: 'initializing' | 'ready' | 'closed'): void {
@@ -467,7 +506,7 @@ export class Cacher {
     if (!query.isPrefix) {
       const object = this.#objects.get(query.scope);
       const isSelected = object !== undefined && query.predicate.matches(this.#readable(object)!);
-      return singleList(isSelected ? object : undefined, revision);
+      return this.#counted(singleList(isSelected ? object : undefined, revision), object ? 1 : 0);
     }
     const snapshot = this.#tree.snapshot();
     const indexed = query.isContinued ? undefined : this.#indexFor(query.predicate);
@@ -491,10 +530,12 @@ export class Cacher {
     const chunks = snapshot.chunks(scope, from);
     if (this.#unreadable > 0) for (const { items } of chunks) for (const object of items) this.#readable(object);
     const total = chunks.reduce((sum, chunk) => sum + chunk.items.length, 0);
-    if (!predicate.isEmpty) return selectedList(chunks, total, query, revision);
-    if (limit === 0 || total <= limit) return { chunks, count: total, revision, continueToken: '', remainingItemCount: undefined };
+    if (!predicate.isEmpty) return this.#counted(selectedList(chunks, total, query, revision), total);
+    if (limit === 0 || total <= limit)
+      return this.#counted({ chunks, count: total, revision, continueToken: '', remainingItemCount: undefined }, total);
     const page = firstOf(chunks, limit);
-    return { chunks: page, count: limit, revision, continueToken: tokenAfter(page, scope, revision), remainingItemCount: total - limit };
+    const continueToken = tokenAfter(page, scope, revision);
+    return this.#counted({ chunks: page, count: limit, revision, continueToken, remainingItemCount: total - limit }, total);
   }
 
   #indexFor({ exactField }: Predicate): Iterable<CachedObject> | undefined {
@@ -509,7 +550,8 @@ export class Cacher {
 
   #listIndexed(objects: Iterable<CachedObject>, query: ListQuery, revision: Revision): CacheList {
     const items = [...objects].filter((object) => object.key.startsWith(query.scope)).sort((a, b) => compareKeys(a.key, b.key));
-    return selectedList([new Leaf(undefined, items)], items.length, query, revision);
+    const list = selectedList([new Leaf(undefined, items)], items.length, query, revision);
+    return this.#counted(list, items.length, `f:${query.predicate.exactField!.field}`);
   }
 
   /** What the cache does not have: the past beyond its history, or the present while it is not ready. Pages grow as upstream's. */
@@ -520,16 +562,20 @@ export class Cacher {
         const revision = at ?? (await this.#storage.currentRevision());
         const record = await this.#storage.get(scope, at === undefined ? {} : { revision: at });
         const object = record && this.#readable(this.#objectOf(record));
-        return singleList(object && predicate.matches(object) ? object : undefined, revision);
+        const list = singleList(object && predicate.matches(object) ? object : undefined, revision);
+        count(this.#fromStorage, record ? 1 : 0, list.count);
+        return list;
       }
       const items: CachedObject[] = [];
       let revision = at;
       let { from } = query;
       let page = limit;
       let last = '';
+      let read = 0;
       for (;;) {
         const result = await this.#storage.list(scope, { revision, from, limit: page });
         revision ??= result.revision;
+        read += result.records.length;
         if (query.at === 'atLeast' && query.revision > revision) throw newTooLargeResourceVersion(query.revision, revision, 0);
         let { more } = result;
         for (const record of result.records) {
@@ -543,6 +589,7 @@ export class Cacher {
         }
         if (!more || limit === 0 || items.length >= limit) {
           const continueToken = more ? encodeContinue(`${last}\0`, scope, revision) : '';
+          count(this.#fromStorage, read, items.length);
           const remainingItemCount = more && predicate.isEmpty ? result.count - limit : undefined;
           return {
             chunks: items.length > 0 ? [new Leaf(undefined, items)] : [],
@@ -650,6 +697,12 @@ export class Cacher {
       this.#history.trim(this.#clock.now());
     });
   }
+}
+
+function count(counts: ListCounts, read: number, returned: number): void {
+  counts.lists += 1;
+  counts.read += read;
+  counts.returned += returned;
 }
 
 function failSink(sink: WatchSink, error: unknown): void {

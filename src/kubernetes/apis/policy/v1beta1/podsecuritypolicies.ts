@@ -19,6 +19,7 @@ export default defineResource<PodSecurityPolicy>({
   schema: 'policy_v1beta1.PodSecurityPolicy',
   storagePath: 'podsecuritypolicy',
   deprecationWarning: 'policy/v1beta1 PodSecurityPolicy is deprecated in v1.21+, unavailable in v1.25+',
+  removedRelease: '1.25',
   servedByDefault: true,
   defaults({ spec }) {
     // A policy that says nothing of it is as permissive as it was before there was the field.

@@ -1,0 +1,88 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { newSeries, observe, SeriesHistogram } from '#apiserver/server/metrics/series-histogram';
+
+const hour = 3_600;
+const day = 24 * hour;
+/** Of what is left of a certificate, in seconds. Upstream: apiserver/pkg/authentication/request/x509/x509.go. */
+const lifetimeBuckets = [0, hour / 2, hour, 2 * hour, 6 * hour, 12 * hour, ...[1, 2, 4, 7, 30, 90, 180, 360].map((days) => days * day)];
+/** Prometheus' own. */
+const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** What caches of tokens tell of themselves. */
+export interface TokenCacheMetrics {
+  /** A token was asked for; `hit`: it was known. */
+  asked(status: 'hit' | 'miss', milliseconds: number): void;
+  /** How many ask the authenticator behind the cache, and wait for its answer, changes by so much. */
+  fetching(status: 'in_flight' | 'blocked', by: 1 | -1): void;
+  fetched(status: 'ok' | 'error'): void;
+}
+
+/** What authenticators see, under upstream's names; plain numbers until somebody asks for /metrics. */
+export class AuthenticationMetrics implements TokenCacheMetrics {
+  readonly #lifetimes = newSeries(lifetimeBuckets, {});
+  readonly #requests = { hit: newSeries(defaultBuckets, { status: 'hit' }), miss: newSeries(defaultBuckets, { status: 'miss' }) };
+  readonly #active = { in_flight: 0, blocked: 0 };
+  readonly #fetched = { ok: 0, error: 0 };
+
+  constructor(registry: Registry) {
+    const byStatus = <M extends Counter | Gauge>(
+      metric: new (options: ConstructorParameters<typeof Counter>[0]) => M,
+      name: string,
+      counts: () => Readonly<Record<string, number>>,
+    ): void => {
+      registry.registerMetric(
+        new metric({
+          name: `authentication_token_cache_${name}`,
+          help: 'Of the caches of tokens, by status.',
+          labelNames: ['status'],
+          registers: [],
+          collect() {
+            this.reset();
+            for (const [status, count] of Object.entries(counts())) this.inc({ status }, count);
+          },
+        }),
+      );
+    };
+    const requests = Object.values(this.#requests);
+    byStatus(Counter, 'request_total', () =>
+      Object.fromEntries(Object.entries(this.#requests).map(([status, { count }]) => [status, count])),
+    );
+    byStatus(Counter, 'fetch_total', () => this.#fetched);
+    byStatus(Gauge, 'active_fetch_count', () => this.#active);
+    registry.registerMetric(
+      new SeriesHistogram(
+        'authentication_token_cache_request_duration_seconds',
+        'Of the caches of tokens, by status.',
+        ['status'],
+        defaultBuckets,
+        () => requests,
+      ),
+    );
+    registry.registerMetric(
+      new SeriesHistogram(
+        'apiserver_client_certificate_expiration_seconds',
+        'Distribution of the remaining lifetime on the certificate used to authenticate a request.',
+        [],
+        lifetimeBuckets,
+        () => [this.#lifetimes],
+      ),
+    );
+  }
+
+  /** A request came with a certificate that is valid for so long; below zero: it was. */
+  certificateLasts(seconds: number): void {
+    observe(this.#lifetimes, lifetimeBuckets, seconds);
+  }
+
+  asked(status: 'hit' | 'miss', milliseconds: number): void {
+    observe(this.#requests[status], defaultBuckets, Math.floor(milliseconds) / 1_000);
+  }
+
+  fetching(status: 'in_flight' | 'blocked', by: 1 | -1): void {
+    this.#active[status] += by;
+  }
+
+  fetched(status: 'ok' | 'error'): void {
+    this.#fetched[status] += 1;
+  }
+}
