@@ -1,4 +1,4 @@
-import { type Dial, JsonClient } from 'kubenest/sdk';
+import { type Dial, JsonClient, noCredentials } from 'kubenest/sdk';
 
 export interface HttpsGetOptions {
   /** PEM; undefined: the authorities that Node knows. */
@@ -17,7 +17,7 @@ export async function httpsGet(url: string, { certificateAuthority, dial, timeou
       certificateAuthority,
       serverName: undefined,
       insecure: false,
-      clientCertificate: undefined,
+      ...noCredentials,
       authorization: bearerToken ? `Bearer ${bearerToken}` : undefined,
     },
     { timeoutMs, retryMs: 0, dial },

@@ -163,7 +163,13 @@ export { storageBackend, type StorageBackendOptions } from '#apiserver/storage/s
 export { type AuditBackend, type AuditEvent, eventJson } from '#apiserver/audit/event';
 export { type WebhookClientConfig, type WebhookTarget, webhookTarget } from '#apiserver/webhook/client-config';
 export { JsonClient, WebhookError } from '#apiserver/webhook/json-client';
-export { readKubeconfig, type ServiceConnection } from '#apiserver/webhook/kubeconfig';
+export {
+  noCredentials,
+  readKubeconfig,
+  readKubeconfigUsers,
+  type ServiceConnection,
+  type UserCredentials,
+} from '#apiserver/webhook/kubeconfig';
 export * as protobufMessage from '#apimachinery/runtime/message-table';
 export { compareKeys, hasUncommonOrder, lowerBound, validateKey, validatePrefix } from '#apiserver/storage/key';
 export type {

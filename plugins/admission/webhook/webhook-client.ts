@@ -94,15 +94,8 @@ export class WebhookClient implements Disposable {
     let client = this.#clients.get(key);
     if (!client) {
       if (this.#clients.size >= maxClients) this.#forgetOldest();
-      const { certificate, authorization } = this.credentials.for(`${url.hostname}:${url.port || 443}`);
-      const connection = {
-        url,
-        certificateAuthority,
-        serverName: undefined,
-        insecure: false,
-        clientCertificate: certificate,
-        authorization,
-      };
+      const credentials = this.credentials.for(`${url.hostname}:${url.port || 443}`);
+      const connection = { url, certificateAuthority, serverName: undefined, insecure: false, ...credentials };
       client = new JsonClient(connection, { timeoutMs: longestMs, retryMs: 0, authority, userAgent, endpoint, dial });
       this.#clients.set(key, client);
     }

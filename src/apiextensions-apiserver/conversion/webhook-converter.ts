@@ -11,6 +11,7 @@ import { validateAnnotations, validateLabels } from '#apimachinery/validation/ob
 import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 import type { ServiceResolver } from '#apiserver/server/service-resolver';
 import { type WebhookClientConfig, webhookTarget } from '#apiserver/webhook/client-config';
+import { noCredentials } from '#apiserver/webhook/kubeconfig';
 import { JsonClient, WebhookError } from '#apiserver/webhook/json-client';
 import type { CustomResourceDefinition, WebhookConversion } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import type { ConversionFailureType, ConversionMetrics } from './conversion-metrics.ts';
@@ -150,8 +151,7 @@ function clientOf(config: WebhookClientConfig, services: ServiceResolver): JsonC
     certificateAuthority,
     serverName: undefined,
     insecure: false,
-    clientCertificate: undefined,
-    authorization: undefined,
+    ...noCredentials,
   };
   return new JsonClient(connection, { timeoutMs, retryMs: 0, maxAnswerBytes, authority, endpoint, dial });
 }

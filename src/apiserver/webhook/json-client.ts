@@ -7,7 +7,8 @@ import { urlToHttpOptions } from 'node:url';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { Endpoint } from '#apiserver/server/service-resolver';
-import type { ServiceConnection } from './kubeconfig.ts';
+import { type ExecCredential, type ExecCredentials, sharedExecCredentials } from './exec-credentials.ts';
+import type { ServiceConnection, UserCredentials } from './kubeconfig.ts';
 import { readAnswer } from './read-answer.ts';
 
 /** Upstream: client-go/rest/request.go. */
@@ -68,18 +69,20 @@ export interface JsonRequest {
  * followed, no proxies of the environment used. Resets, time-outs, 429 and 5xx are tried again.
  */
 export class JsonClient implements Disposable {
-  readonly #agent: http.Agent;
   readonly #request: typeof requestSecure;
   readonly #place: ReturnType<typeof urlToHttpOptions>;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #exec: ExecCredentials | undefined;
+  #agent: http.Agent;
+  /** The certificate that its connections show. */
+  #certificate: UserCredentials['clientCertificate'];
 
   constructor(
     readonly connection: ServiceConnection,
     readonly options: JsonClientOptions,
   ) {
-    const { url, certificateAuthority, serverName, insecure, clientCertificate, authorization } = connection;
-    const isSecure = url.protocol === 'https:';
-    this.#request = isSecure ? requestSecure : requestPlain;
+    const { url, clientCertificate, authorization } = connection;
+    this.#request = url.protocol === 'https:' ? requestSecure : requestPlain;
     this.#place = urlToHttpOptions(url);
     this.#headers = {
       accept: 'application/json, */*',
@@ -87,15 +90,23 @@ export class JsonClient implements Disposable {
       ...(options.userAgent !== undefined && { 'user-agent': options.userAgent }),
       ...(authorization !== undefined && { authorization }),
     };
+    this.#exec = execCredentialsOf(connection);
+    this.#certificate = clientCertificate;
+    this.#agent = this.#newAgent();
+  }
+
+  #newAgent(): http.Agent {
+    const { url, certificateAuthority, serverName, insecure } = this.connection;
+    const isSecure = url.protocol === 'https:';
     const name = serverName ?? (isIP(String(this.#place.hostname)) === 0 ? url.hostname : undefined);
-    this.#agent = agentOf(options.dial, isSecure, {
+    return agentOf(this.options.dial, isSecure, {
       keepAlive: true,
       ...(isSecure && {
         minVersion: 'TLSv1.2',
         rejectUnauthorized: !insecure,
         ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
         ...(name !== undefined && { servername: name }),
-        ...clientCertificate,
+        ...this.#certificate,
       }),
     });
   }
@@ -154,14 +165,49 @@ export class JsonClient implements Disposable {
     }
   }
 
-  /** The head of an answer. */
-  #answer(
+  /** The head of an answer. Where a program knows the credentials, it is asked first, and again after they were refused. */
+  async #answer(
     method: 'GET' | 'POST',
     body: string | undefined,
-    { path, timeoutMs = this.options.timeoutMs, headers }: JsonRequest,
+    request: JsonRequest,
     signal?: AbortSignal,
   ): Promise<http.IncomingMessage> {
-    const deadline = AbortSignal.timeout(timeoutMs);
+    const deadline = AbortSignal.timeout(request.timeoutMs ?? this.options.timeoutMs);
+    const over = signal ? AbortSignal.any([deadline, signal]) : deadline;
+    if (!this.#exec) return this.#exchange(method, body, request, over);
+    const credential = await this.#credential(this.#exec, over);
+    const { token } = credential;
+    const headers = { ...request.headers, ...(token !== '' && { authorization: `Bearer ${token}` }) };
+    const response = await this.#exchange(method, body, { ...request, headers }, over);
+    if (response.statusCode === 401) this.#exec.refused(credential).catch(() => {});
+    return response;
+  }
+
+  /** Connections that showed another certificate end. */
+  async #credential(exec: ExecCredentials, over: AbortSignal): Promise<ExecCredential> {
+    let credential: ExecCredential;
+    try {
+      credential = await before(over, exec.get());
+    } catch (error) {
+      throw isTimeout(error)
+        ? failure(error as Error)
+        : new WebhookError(`getting credentials: ${(error as Error).message}`, false, 0, undefined, { cause: error });
+    }
+    const { certificate } = credential;
+    if (certificate?.cert !== this.#certificate?.cert || certificate?.key !== this.#certificate?.key) {
+      this.#certificate = certificate;
+      this.#agent.destroy();
+      this.#agent = this.#newAgent();
+    }
+    return credential;
+  }
+
+  #exchange(
+    method: 'GET' | 'POST',
+    body: string | undefined,
+    { path, headers }: JsonRequest,
+    signal: AbortSignal,
+  ): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
       const place = this.options.endpoint?.();
       const request = this.#request({
@@ -174,7 +220,7 @@ export class JsonClient implements Disposable {
           body === undefined
             ? { ...headers, ...this.#headers }
             : { ...headers, ...this.#headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-        signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
+        signal,
       });
       request.on('error', (error) => reject(failure(error)));
       request.on('response', resolve);
@@ -193,6 +239,27 @@ export class JsonClient implements Disposable {
   [Symbol.dispose](): void {
     this.#agent.destroy();
   }
+}
+
+/** A program is asked only where nothing else says who asks. Upstream: exec.go (UpdateTransportConfig). */
+export function execCredentialsOf(connection: ServiceConnection): ExecCredentials | undefined {
+  const { exec, url, serverName, insecure, certificateAuthority, clientCertificate, authorization } = connection;
+  if (!exec || clientCertificate || authorization !== undefined) return undefined;
+  return sharedExecCredentials(exec, {
+    server: url.href.replace(/\/$/, ''),
+    'tls-server-name': serverName,
+    'insecure-skip-tls-verify': insecure || undefined,
+    'certificate-authority-data': certificateAuthority && Buffer.from(certificateAuthority).toString('base64'),
+  });
+}
+
+/** What is promised, unless the signal comes first. */
+function before<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason as Error);
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason as Error);
+  signal.addEventListener('abort', abort, { once: true });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort));
 }
 
 const transientCodes = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);

@@ -2,63 +2,103 @@ import { Buffer } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
+import { type ExecConfig, readExecConfig } from './exec-credentials.ts';
+
+/** Who asks a service. */
+export interface UserCredentials {
+  readonly clientCertificate: { readonly cert: string; readonly key: string } | undefined;
+  /** The value of the Authorization header. */
+  readonly authorization: string | undefined;
+  /** The program that knows the credentials, where there are no others. */
+  readonly exec: ExecConfig | undefined;
+}
+
+/** Nobody in particular. */
+export const noCredentials: UserCredentials = { clientCertificate: undefined, authorization: undefined, exec: undefined };
 
 /** How to reach a service that a kubeconfig file names: where it is, how it is trusted, and who asks it. */
-export interface ServiceConnection {
+export interface ServiceConnection extends UserCredentials {
   readonly url: URL;
   /** PEM; undefined: the system's authorities. */
   readonly certificateAuthority: string | undefined;
   /** Under which name its certificate is checked, where that is not the URL's host. */
   readonly serverName: string | undefined;
   readonly insecure: boolean;
-  readonly clientCertificate: { readonly cert: string; readonly key: string } | undefined;
-  /** The value of the Authorization header. */
-  readonly authorization: string | undefined;
 }
 
-const certificates = 'name a client certificate, a token or a tokenFile instead';
+const otherWays = 'name a client certificate, a token, a tokenFile or a program (exec) instead';
 /** Ways to authenticate that will never be here. */
 const refusedFields: Readonly<Record<string, string>> = {
   'auth-provider': 'client-go has none of them any more',
-  exec: `the server runs no programs; ${certificates}`,
-  as: `a service is told nobody else's name; ${certificates}`,
-  'as-groups': `a service is told nobody else's name; ${certificates}`,
+  as: `a service is told nobody else's name; ${otherWays}`,
+  'as-groups': `a service is told nobody else's name; ${otherWays}`,
 };
+/** The extension of a cluster that programs are told. Upstream: client-go/tools/clientcmd/client_config.go. */
+const execExtension = 'client.authentication.k8s.io/exec';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * Reads the current context of a kubeconfig file, and the files that it names, relative to its folder. Rejects with what is
- * wrong; ways to authenticate that are not here (`exec`, `auth-provider`) are refused by name.
- */
+/** Reads the current context of a kubeconfig file, and the files that it names, relative to its folder. Rejects with what is wrong. */
 export async function readKubeconfig(file: string): Promise<ServiceConnection> {
-  const document = fieldsOf(parse(await readFile(file, 'utf8'), { version: '1.1', maxAliasCount: 0 }));
+  const document = await readDocument(file);
   const context = entry(document, 'contexts', 'context', textOf(document['current-context']), file);
   const cluster = entry(document, 'clusters', 'cluster', textOf(context['cluster']), file);
   const userName = textOf(context['user']);
   const user = userName === '' ? {} : entry(document, 'users', 'user', userName, file);
+  const server = textOf(cluster['server']);
+  if (!URL.canParse(server)) throw new Error(`${file}: the server ${JSON.stringify(server)} of the cluster must be a URL`);
+  const extension = listOf(cluster['extensions']).find(({ name }) => name === execExtension)?.['extension'];
+  return {
+    url: new URL(server),
+    certificateAuthority: await contentOf(cluster, 'certificate-authority', file),
+    serverName: textOf(cluster['tls-server-name']) || undefined,
+    insecure: cluster['insecure-skip-tls-verify'] === true,
+    ...(await credentialsOf(user, userName, file, extension)),
+  };
+}
+
+/** The users of a kubeconfig file by their names, and that of the current context, if there is one. Rejects with what is wrong. */
+export async function readKubeconfigUsers(
+  file: string,
+): Promise<{ readonly users: ReadonlyMap<string, UserCredentials>; readonly current: UserCredentials | undefined }> {
+  const document = await readDocument(file);
+  const users = new Map<string, UserCredentials>();
+  for (const { name, user } of listOf(document['users'])) users.set(textOf(name), await credentialsOf(fieldsOf(user), textOf(name), file));
+  const context = listOf(document['contexts']).find(({ name }) => name === textOf(document['current-context']));
+  return { users, current: users.get(textOf(fieldsOf(context?.['context'])['user'])) };
+}
+
+async function readDocument(file: string): Promise<Fields> {
+  return fieldsOf(parse(await readFile(file, 'utf8'), { version: '1.1', maxAliasCount: 0 }));
+}
+
+async function credentialsOf(user: Fields, name: string, file: string, clusterConfig?: unknown): Promise<UserCredentials> {
   for (const [field, reason] of Object.entries(refusedFields)) {
     if (user[field] !== undefined) throw new Error(`${file}: ${field} of users is not supported: ${reason}`);
   }
-  const content = async (fields: Fields, name: string): Promise<string | undefined> => {
-    const data = textOf(fields[`${name}-data`]);
-    if (data !== '') return Buffer.from(data, 'base64').toString();
-    const path = textOf(fields[name]);
-    return path === '' ? undefined : readFile(resolve(dirname(file), path), 'utf8');
-  };
-  const server = textOf(cluster['server']);
-  if (!URL.canParse(server)) throw new Error(`${file}: the server ${JSON.stringify(server)} of the cluster must be a URL`);
-  const cert = await content(user, 'client-certificate');
-  const key = await content(user, 'client-key');
+  const cert = await contentOf(user, 'client-certificate', file);
+  const key = await contentOf(user, 'client-key', file);
   if ((cert === undefined) !== (key === undefined)) throw new Error(`${file}: client-certificate and client-key must be given together`);
-  return {
-    url: new URL(server),
-    certificateAuthority: await content(cluster, 'certificate-authority'),
-    serverName: textOf(cluster['tls-server-name']) || undefined,
-    insecure: cluster['insecure-skip-tls-verify'] === true,
-    clientCertificate: cert !== undefined && key !== undefined ? { cert, key } : undefined,
-    authorization: await authorizationOf(user, dirname(file)),
-  };
+  const clientCertificate = cert !== undefined && key !== undefined ? { cert, key } : undefined;
+  const authorization = await authorizationOf(user, dirname(file));
+  return { clientCertificate, authorization, exec: execOf(user['exec'], name, file, clusterConfig) };
+}
+
+function execOf(exec: unknown, user: string, file: string, clusterConfig: unknown): ExecConfig | undefined {
+  if (exec === undefined || exec === null) return undefined;
+  try {
+    return readExecConfig(fieldsOf(exec), user, dirname(file), clusterConfig);
+  } catch (cause) {
+    throw new Error(`${file}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** What a field says, or the file that it names. */
+async function contentOf(fields: Fields, name: string, file: string): Promise<string | undefined> {
+  const data = textOf(fields[`${name}-data`]);
+  if (data !== '') return Buffer.from(data, 'base64').toString();
+  const path = textOf(fields[name]);
+  return path === '' ? undefined : readFile(resolve(dirname(file), path), 'utf8');
 }
 
 async function authorizationOf(user: Fields, folder: string): Promise<string | undefined> {
@@ -71,10 +111,13 @@ async function authorizationOf(user: Fields, folder: string): Promise<string | u
 
 /** The member of that name of one of the lists. */
 function entry(document: Fields, list: string, field: string, name: string, file: string): Fields {
-  const all = Array.isArray(document[list]) ? (document[list] as unknown[]).map(fieldsOf) : [];
-  const found = all.find((one) => one['name'] === name);
+  const found = listOf(document[list]).find((one) => one['name'] === name);
   if (!found) throw new Error(`${file}: ${list} has no ${JSON.stringify(name)}`);
   return fieldsOf(found[field]);
+}
+
+function listOf(value: unknown): Fields[] {
+  return Array.isArray(value) ? (value as unknown[]).map(fieldsOf) : [];
 }
 
 function fieldsOf(value: unknown): Fields {
