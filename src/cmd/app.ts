@@ -86,6 +86,7 @@ import { registerBuildMetrics } from './build-metrics.ts';
 import { newTracing } from './tracing.ts';
 import { addStorageReadiness } from './storage-readiness.ts';
 import { specialHandlers } from './special-handlers.ts';
+import { storedResources } from './storage-versions.ts';
 
 /** Upstream's default. */
 const storageInitializationTimeoutMs = 60_000;
@@ -184,6 +185,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
     storage: objects,
     log,
     groups: (): readonly ApiGroup[] => [...scheme.groups, ...contributed.groups],
+    storedResources: storedResources(scheme),
   });
   const escalation = new EscalationCheck();
   const mapper = new EndpointMapper(chain);
@@ -293,6 +295,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
     authorization: nest.get(AuthorizationGuard),
     auditing,
     flowControl: flowControl?.control,
+    storageVersions: controlPlane.storageVersions,
     metrics,
     access: new AccessMetrics(registry),
     traces,

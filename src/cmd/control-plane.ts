@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { StoreHooks } from '#apiserver/registry/store';
@@ -11,13 +12,14 @@ import { ensurePriorityClasses, ensureSystemNamespaces } from '#kubernetes/contr
 import { publishClusterAuthenticationInfo } from '#kubernetes/controlplane/cluster-authentication-info';
 import { type ControlPlaneOptions, defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import { ensureFlowControl, updateFlowSchemaStatus, watchFlowSchemas } from '#kubernetes/controlplane/flow-control';
-import { collectExpiredLeases, IdentityLease } from '#kubernetes/controlplane/identity-lease';
+import { apiServerId, collectExpiredLeases, IdentityLease } from '#kubernetes/controlplane/identity-lease';
 import { KubernetesService, kubernetesEndpoints } from '#kubernetes/controlplane/kubernetes-service';
 import { CountedAddresses, LeasedAddresses } from '#kubernetes/controlplane/server-addresses';
 import { ensureLegacyTokenTracking, noteLegacyTokenUse } from '#kubernetes/controlplane/legacy-token-tracking';
 import { LoopbackClient } from '#apiserver/registry/loopback-client';
 import { periodically, retryUntilDone } from '#kubernetes/controlplane/periodic';
 import { reconcileRbac } from '#kubernetes/controlplane/rbac-bootstrap';
+import { type StoredResource, StorageVersions } from '#kubernetes/controlplane/storage-versions';
 import { AddressRange } from '#kubernetes/controlplane/services/address-range';
 import { ClusterIPAllocator } from '#kubernetes/controlplane/services/cluster-ip-allocator';
 import { DefaultServiceCIDR } from '#kubernetes/controlplane/services/default-service-cidr';
@@ -36,6 +38,7 @@ export interface ControlPlaneParts {
   readonly log: Pick<Log, 'info' | 'error'>;
   /** The groups that the server serves by itself. */
   readonly groups: () => readonly ApiGroup[];
+  readonly storedResources: readonly StoredResource[];
 }
 
 const retryMs = 1_000;
@@ -50,12 +53,15 @@ const authenticationInfoIntervalMs = 60_000;
 const flowControlIntervalMs = 60_000;
 const tokenTrackingIntervalMs = 1_800_000;
 const autoregistrationIntervalMs = 60_000;
+const storageVersionIntervalMs = 600_000;
 /** Of a server without a port. */
 const defaultPort = 6443;
 
 /** The duties that the server has in its own cluster. Upstream: kubernetes/pkg/controlplane. */
 export class ControlPlane {
   readonly client: LoopbackClient;
+  /** undefined where nobody asked for them. */
+  readonly storageVersions: StorageVersions | undefined;
   readonly #options: ControlPlaneOptions;
   readonly #cidrs: readonly AddressRange[];
   readonly #clusterIPs: ClusterIPAllocator;
@@ -73,6 +79,8 @@ export class ControlPlane {
       }
       throw new Error(`loopback: ${path} of ${group}/${version} is not served`);
     });
+    if (parts.features.enabled('StorageVersionAPI') && parts.features.enabled('APIServerIdentity'))
+      this.storageVersions = new StorageVersions(this.client, apiServerId(hostname()), parts.storedResources);
     this.#cidrs = config.serviceClusterIpRange.split(',').map(parseRange);
     this.#clusterIPs = new ClusterIPAllocator(this.client);
     this.#nodePorts = new NodePortAllocator(storage, this.#options.serviceNodePortRange);
@@ -136,6 +144,7 @@ export class ControlPlane {
     hooks.addPreShutdown({ name: 'bootstrap-controller', run: services.stopKubernetesService });
     hooks.addPostStart({ name: 'start-kubernetes-service-cidr-controller', run: services.startServiceCIDR });
     this.#installRegistration(server);
+    if (this.storageVersions) this.#installStorageVersions(server, this.storageVersions, identity.taken);
   }
 
   readonly #publishAuthenticationInfo = (): Promise<void> =>
@@ -148,14 +157,22 @@ export class ControlPlane {
       Date.now(),
     );
 
-  #identity(server: GenericServer): { start(signal: AbortSignal): Promise<void>; stop(): Promise<void> | undefined } {
+  /** `taken` resolves once the lease is there, or the server shuts down. */
+  #identity(server: GenericServer): {
+    start(signal: AbortSignal): Promise<void>;
+    stop(): Promise<void> | undefined;
+    readonly taken: Promise<void>;
+  } {
     let lease: IdentityLease | undefined;
+    const { promise: taken, resolve } = Promise.withResolvers<void>();
     return {
+      taken,
       start: (signal) => {
         const address = this.#advertised(server);
         const identity = new IdentityLease(this.client, address && hostAndPort(address.ip, address.port));
         lease = identity;
-        return this.#keep(signal, leaseIntervalMs, 'identity lease', () => identity.renew());
+        signal.addEventListener('abort', () => resolve(), { once: true });
+        return this.#keep(signal, leaseIntervalMs, 'identity lease', () => identity.renew().then(resolve));
       },
       stop: () => lease?.stop(),
     };
@@ -266,6 +283,22 @@ export class ControlPlane {
       name: 'autoregister-completion',
       check: () => {
         if (!completed) throw new Error('APIServices are not registered yet');
+      },
+    });
+  }
+
+  /** The hook ends, so that the server is ready, with the first complete round. */
+  #installStorageVersions({ hooks }: GenericServer, versions: StorageVersions, identified: Promise<void>): void {
+    const onError = this.#tell('storage versions: the last attempt failed');
+    const update = (): Promise<void> => versions.update();
+    hooks.addPostStart({
+      name: 'built-in-resources-storage-version-updater',
+      run: async (signal) => {
+        // What a server without a lease says of itself is taken for a dead one's, and collected.
+        await identified;
+        if (signal.aborted) return;
+        await retryUntilDone(update, { everyMs: retryMs, signal, onError });
+        periodically(storageVersionIntervalMs, signal, update, onError);
       },
     });
   }

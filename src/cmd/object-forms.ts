@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { definitionOfV1beta1 } from '#apiextensions-apiserver/apis/apiextensions/v1beta1/conversion';
-import { groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
+import { type GroupKind, groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
 import { parseJson } from '#apimachinery/runtime/json';
@@ -27,6 +27,15 @@ const unserved: Readonly<Record<string, string>> = {
 const unservedVersions: ReadonlyMap<string, (object: KubeObject) => KubeObject> = new Map([
   ['apiextensions.k8s.io/v1beta1 CustomResourceDefinition', definitionOfV1beta1],
 ]);
+
+/** The versions of a kind that are read where they are stored, and that no server serves. */
+export function unservedVersionsOf({ group, kind }: GroupKind): string[] {
+  return [...unservedVersions.keys()].flatMap((stored) => {
+    const [apiVersion = '', storedKind] = stored.split(' ');
+    const { group: storedGroup, version } = parseGroupVersion(apiVersion);
+    return storedGroup === group && storedKind === kind ? version : [];
+  });
+}
 
 /**
  * The forms in which kube-apiserver stores objects, by their keys: built-in resources in the media type, those of the apiextensions and

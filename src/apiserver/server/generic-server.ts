@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { FlowControl } from '#apiserver/endpoints/filters/priority-and-fairness';
+import type { StorageVersionBarrier } from '#apiserver/endpoints/filters/storage-version-precondition';
 import type { Auditing } from '#apiserver/endpoints/filters/audit';
 import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
@@ -37,6 +38,8 @@ export interface GenericServerOptions {
   readonly authorization: AuthorizationGuard;
   readonly auditing: Auditing | undefined;
   readonly flowControl: FlowControl | undefined;
+  /** undefined: writes wait for no StorageVersion. */
+  readonly storageVersions?: StorageVersionBarrier | undefined;
   readonly metrics: RequestMetrics;
   readonly access: AccessMetrics;
   readonly traces: RequestTraces;

@@ -17,6 +17,7 @@ import { withRequestDeadline } from '#apiserver/endpoints/filters/request-deadli
 import { withRequestInfo } from '#apiserver/endpoints/filters/request-info';
 import { withRequestReceivedTimestamp } from '#apiserver/endpoints/filters/request-received-timestamp';
 import { withRetryAfter } from '#apiserver/endpoints/filters/retry-after';
+import { type StorageVersionBarrier, withStorageVersionPrecondition } from '#apiserver/endpoints/filters/storage-version-precondition';
 import { withTimeoutForNonLongRunning } from '#apiserver/endpoints/filters/timeout';
 import { withTracing } from '#apiserver/endpoints/filters/tracing';
 import { withWaitGroup } from '#apiserver/endpoints/filters/wait-group';
@@ -61,6 +62,8 @@ export interface HandlerChainOptions {
   readonly auditing: Auditing | undefined;
   /** undefined: requests are limited by their number alone. */
   readonly flowControl: FlowControl | undefined;
+  /** undefined: writes wait for no StorageVersion. */
+  readonly storageVersions?: StorageVersionBarrier | undefined;
   readonly sendRetryAfter: boolean;
   readonly hstsDirectives: readonly string[];
   readonly goawayChance: number;
@@ -77,7 +80,7 @@ export interface NamedFilter {
 
 /** Every request passes these, the first first. Names and order are upstream's: apiserver/pkg/server/config.go (DefaultBuildHandlerChain). */
 export function handlerChain(options: HandlerChainOptions): readonly NamedFilter[] {
-  const { signals, log } = options;
+  const { signals, log, storageVersions } = options;
   return [
     { name: 'AuditID', filter: withAuditId },
     { name: 'PanicRecovery', filter: withPanicRecovery(log.panic) },
@@ -117,6 +120,7 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
           ),
         },
     { name: 'Authorization', filter: withAuthorization(options.authorization, options.traces, options.access) },
+    ...(storageVersions ? [{ name: 'StorageVersionPrecondition', filter: withStorageVersionPrecondition(storageVersions) }] : []),
   ];
 }
 

@@ -1,5 +1,6 @@
+import type { GroupVersionResource } from '#apimachinery/meta/types';
 import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
-import { type KnownVersions, resourceConfigErrors } from '#apiserver/server/resource-config';
+import { type KnownVersions, ResourceConfig, resourceConfigErrors } from '#apiserver/server/resource-config';
 import { apiRegistrationGroup } from '#kube-aggregator/apis/apiregistration/group';
 import { groupsWithRemovedApis } from '#kubernetes/apis/removed-apis';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
@@ -51,6 +52,10 @@ function groupNamed(name: string): { readonly versions: readonly { readonly vers
 export class ApiEnablementOptions {
   @Flag('runtime-config')
   runtimeConfig: ReadonlyMap<string, string> = new Map();
+
+  isEnabled(resource: GroupVersionResource): boolean {
+    return new ResourceConfig(this.runtimeConfig).isEnabled(resource);
+  }
 
   /** What is wrong with it; `contributed`: the groups that packages add. */
   errors(contributed: readonly Contributed[]): string[] {

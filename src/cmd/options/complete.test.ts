@@ -198,3 +198,11 @@ test.each([
 ])('clients of this machine reach %s by %s', async (address, url) => {
   expect((await complete(`--bind-address=${address}`)).url).toBe(url);
 });
+
+test('the gate of storage versions goes with the API that has them', async () => {
+  const gate = '--feature-gates=StorageVersionAPI=true';
+  expect(await problemsOf(gate)).toEqual([
+    '--feature-gates StorageVersionAPI=true needs --runtime-config=internal.apiserver.k8s.io/v1alpha1=true',
+  ]);
+  expect(await problemsOf(gate, '--runtime-config=internal.apiserver.k8s.io/v1alpha1=true')).toEqual([]);
+});

@@ -19,6 +19,7 @@ import type {
   TracingConfig,
 } from '#cmd/server-config';
 import type { StorageMediaType } from '#cmd/object-forms';
+import { storageVersions } from '#kubernetes/controlplane/storage-versions';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { admissionPlugins } from '#cmd/builtin-plugins';
@@ -108,6 +109,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const authenticated = await collect(undefined, readAuthentication(tls?.clientCa));
   const authorizers = await collect(undefined, authorizersOf(options.authorization, options.delegation));
   const features = options.features.gates();
+  if (features.enabled('StorageVersionAPI') && !options.apis.isEnabled(storageVersions))
+    problems.push('--feature-gates StorageVersionAPI=true needs --runtime-config=internal.apiserver.k8s.io/v1alpha1=true');
   const { admissionControlConfigFile } = options.admission;
   const admissionConfigurations =
     admissionControlConfigFile === ''

@@ -32,6 +32,7 @@ const settable: ReadonlySet<string> = new Set([
   'GenericWorkload',
   'ManifestBasedAdmissionControlConfig',
   'PodCertificateRequest',
+  'StorageVersionAPI',
   'StorageVersionMigrator',
 ]);
 

@@ -19,6 +19,7 @@ import { withPanicRecovery } from './panic-recovery.ts';
 import { withProbabilisticGoaway } from './probabilistic-goaway.ts';
 import { withRequestDeadline } from './request-deadline.ts';
 import { withRetryAfter } from './retry-after.ts';
+import { withStorageVersionPrecondition } from './storage-version-precondition.ts';
 import { withTimeoutForNonLongRunning } from './timeout.ts';
 import { withWaitGroup } from './wait-group.ts';
 import { WaitGroup } from '#apiserver/server/lifecycle/wait-group';
@@ -118,6 +119,30 @@ describe('filters', () => {
     };
     void audited(context);
     expect(before).toBe(2);
+  });
+
+  it.each([
+    { name: 'a write of a pending resource', method: 'POST', url: '/apis/apps/v1/namespaces/a/deployments', want: 503 },
+    { name: 'a read of it', method: 'GET', url: '/apis/apps/v1/deployments', want: 200 },
+    { name: 'a write of another one', method: 'POST', url: '/api/v1/namespaces/a/pods', want: 200 },
+    { name: 'a post of no resource', method: 'POST', url: '/version', want: 200 },
+    { name: 'a StorageVersion', method: 'POST', url: '/apis/internal.apiserver.k8s.io/v1alpha1/storageversions', want: 200 },
+    { name: 'a lease of the system', method: 'PUT', url: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/a', want: 200 },
+    { name: 'a lease of somebody', method: 'PUT', url: '/apis/coordination.k8s.io/v1/namespaces/a/leases/a', want: 503 },
+    { name: 'any write once all is written', method: 'POST', url: '/apis/apps/v1/namespaces/a/deployments', completed: true, want: 200 },
+  ])('StorageVersionPrecondition answers $name with $want', async ({ method, url, completed = false, want }) => {
+    const barrier = { completed, isPending: ({ resource }: { resource: string }) => resource !== 'pods', lastError: () => undefined };
+    const { context, answer } = request(url, {}, method);
+    void withStorageVersionPrecondition(barrier)(ok)(context);
+    const response = await answer();
+    expect(response.status).toBe(want);
+    if (want === 503)
+      expect(await response.json()).toMatchObject({
+        reason: 'ServiceUnavailable',
+        message: expect.stringMatching(
+          /^wait for storage version registration to complete for resource: (deployments.apps|leases.coordination.k8s.io), last seen error: <nil>$/,
+        ),
+      });
   });
 
   it('CacheControl and HSTS set their headers', async () => {
