@@ -27,6 +27,7 @@ export default defineResource<DeviceTaintRule>({
     if (spec?.taint) defaultTaint(spec.taint);
   },
   strategy: specAndStatus({
+    returnsDeletedObject: true,
     validate: validateDeviceTaintRule,
     validateUpdate: validateDeviceTaintRuleUpdate,
     /** Another effect begins when it is set, unless the client says when. */

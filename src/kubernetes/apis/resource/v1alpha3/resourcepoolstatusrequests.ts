@@ -42,6 +42,7 @@ export default defineResource<ResourcePoolStatusRequest>({
   },
   strategy: {
     allowUnconditionalUpdate: false,
+    returnsDeletedObject: true,
     resetFields: [['status']],
     prepareForCreate(request) {
       delete request.status;

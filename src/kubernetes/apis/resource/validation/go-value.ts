@@ -1,4 +1,5 @@
-import type { JsonText } from '#apimachinery/validation/field';
+import { JsonText } from '#apimachinery/validation/field';
+import { encode } from '#apimachinery/runtime/encode';
 import type { StructType, Type } from '#apimachinery/runtime/schema';
 import { structValue } from '#kubernetes/apis/struct-value';
 
@@ -24,7 +25,7 @@ const goName = (name: string): string => goNames[name] ?? attributeGoNames.get(n
 
 /**
  * A bad value as upstream prints its internal types of resource.k8s.io: all fields under their Go names, those that are not
- * there with their zero value.
+ * there with their zero value. Types of the meta group are not internal: they are printed as JSON.
  */
 export function goValue(type: StructType, value: unknown): JsonText {
   return structValue(structOf(type, value));
@@ -45,7 +46,7 @@ function structOf(type: StructType, value: unknown): Record<string, unknown> {
 function goOf(type: Type, value: unknown, ptr: boolean): unknown {
   if (value === undefined || value === null) return zeroOf(type, ptr);
   if (type.kind === 'list') return (value as unknown[]).map((item) => goOf(type.items, item, false));
-  if (type.kind === 'struct') return structOf(type, value);
+  if (type.kind === 'struct') return type.name.startsWith('meta_v1.') ? new JsonText(encode(type, value as object)) : structOf(type, value);
   return value;
 }
 
