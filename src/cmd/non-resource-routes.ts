@@ -28,12 +28,6 @@ export interface Published {
 export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, registry: Registry): Published {
   const { mux } = server;
   registerProcessMetrics(registry);
-  const index: Handler = (context) => {
-    const json = Buffer.from(JSON.stringify({ paths: mux.paths }, undefined, 2));
-    respondBytes(context, 200, 'application/json', json);
-  };
-  mux.handle('/', index, false);
-  mux.handle('/index.html', index, false);
   const version = Buffer.from(JSON.stringify(versionInfo(), undefined, 2));
   mux.handleDocument('/version', (context) => respondBytes(context, 200, 'application/json', version));
   mux.handle('/metrics', async (context) => {
@@ -52,5 +46,11 @@ export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, 
   discovery.set('aggregator', []);
   discovery.set('kubernetes', scheme.groups);
   installDiscovery(server.mux, discovery, server.director.notFound);
+  const index: Handler = (context) => {
+    const paths = new Set([...mux.paths, ...server.healthPaths, ...discovery.paths()]);
+    respondBytes(context, 200, 'application/json', Buffer.from(JSON.stringify({ paths: [...paths].sort() }, undefined, 2)));
+  };
+  mux.handle('/', index, false);
+  mux.handle('/index.html', index, false);
   return { discovery, openApi };
 }

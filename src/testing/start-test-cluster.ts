@@ -70,7 +70,7 @@ export interface TestCluster extends AsyncDisposable {
   /** A configured KubeConfig of @kubernetes/client-node, which the test must have installed. */
   kubeConfig(user?: string): Promise<import('@kubernetes/client-node').KubeConfig>;
   /**
-   * Like fetch, for paths, as a user (`admin` unless named; undefined is nobody): through the whole handler chain, without a connection.
+   * Like fetch, for paths, as a user (`admin` unless named; null is nobody): through the whole handler chain, without a connection.
    * What a write changes counts for the next request, on every backend: policies, roles, quotas.
    */
   fetch(path: string, init?: TestRequest): Promise<Response>;

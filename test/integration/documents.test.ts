@@ -3,7 +3,7 @@ import { startTestCluster, type TestCluster } from 'kubenest/testing';
 
 let cluster: TestCluster;
 beforeAll(async () => {
-  cluster = await startTestCluster();
+  cluster = await startTestCluster({ users: [{ name: 'jane' }], flags: ['--service-account-issuer=https://kubernetes.default.svc'] });
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -26,4 +26,73 @@ it.each([
   ['/metrics/', 404],
 ])('%s answers %i', async (path, status) => {
   expect((await cluster.fetch(path)).status).toBe(status);
+});
+
+const status = (code: number) => ({ type: 'application/json', body: expect.objectContaining({ kind: 'Status', code, details: {} }) });
+const page = { type: 'text/plain; charset=utf-8', body: '404 page not found\n' };
+const noUrl = (path: string) =>
+  `Internal Server Error: "${path}": failed to create RequestInfo: unable to determine kind and namespace from url, ${path.split('?', 1)[0]}\n`;
+
+// What upstream serves by go-restful answers unknown methods and paths with a Status, all else with the page of its mux.
+it.each<[method: string, path: string, code: number, answer: object]>([
+  ['GET', '/version/x', 404, status(404)],
+  ['POST', '/version/x', 404, status(404)],
+  ['POST', '/version', 405, status(405)],
+  ['OPTIONS', '/version/', 405, status(405)],
+  ['GET', '/version//', 200, { type: 'application/json' }],
+  ['GET', '/.well-known/openid-configuration/x', 404, status(404)],
+  ['POST', '/.well-known/openid-configuration', 405, status(405)],
+  ['DELETE', '/openid/v1/jwks', 405, status(405)],
+  ['GET', '/openid/v1/jwks/x', 404, status(404)],
+  ['GET', '/openid/v1', 404, page],
+  ['GET', '/.well-known/x', 404, page],
+  ['POST', '/api', 405, status(405)],
+  ['PUT', '/api/v1', 405, status(405)],
+  ['GET', '/api/v1//', 200, { type: 'application/json' }],
+  ['POST', '/api/x', 404, status(404)],
+  ['GET', '/api/x/y/z', 404, status(404)],
+  ['POST', '/apis', 200, { type: 'application/json' }],
+  ['POST', '/apis/apps', 200, { type: 'application/json' }],
+  ['POST', '/apis/apps/v1', 405, status(405)],
+  ['POST', '/apis/apps/v9', 404, status(404)],
+  ['GET', '/apis/x', 404, page],
+  ['GET', '/apis/x/y/z', 404, page],
+  ['GET', '/healthz/x', 404, page],
+  ['GET', '/readyz/x', 404, page],
+  ['POST', '/livez/x', 404, page],
+  ['POST', '/livez', 200, { type: 'text/plain; charset=utf-8', body: 'ok' }],
+  ['GET', '/healthz/ping', 200, { type: 'text/plain; charset=utf-8', body: 'ok' }],
+  ['GET', '/metrics/x', 404, page],
+  ['GET', '/openapi/x', 404, page],
+  ['GET', '/openapi/v2/x', 404, page],
+  ['GET', '/x', 404, page],
+  ['GET', '/api/v1/watch', 500, { type: 'text/plain; charset=utf-8', body: noUrl('/api/v1/watch') }],
+  ['POST', '/api/v1/proxy?a=&b', 500, { type: 'text/plain; charset=utf-8', body: noUrl('/api/v1/proxy?a=&amp;b') }],
+  ['TRACE', '/api/v1/nodes/x/proxy/', 405, status(405)],
+])('%s %s answers %i', async (method, path, code, answer) => {
+  const response = await cluster.fetch(path, { method });
+  const { headers } = response;
+  const type = headers.get('content-type');
+  const body = type === 'application/json' ? await response.json() : await response.text();
+  expect({ code: response.status, type, body }).toMatchObject({ code, ...answer });
+  expect(headers.get('x-content-type-options')).toBe(type === 'application/json' || path === '/healthz/ping' ? null : 'nosniff');
+});
+
+it.each([
+  ['jane', 'jane'],
+  [null, 'system:anonymous'],
+])('tells nothing of unknown paths to %s', async (as, name) => {
+  for (const path of ['/version/x', '/healthz/x', '/x']) {
+    const response = await cluster.fetch(path, { as });
+    const { message } = (await response.json()) as { message: string };
+    expect([response.status, message]).toEqual([403, `forbidden: User "${name}" cannot get path "${path}"`]);
+  }
+});
+
+it('/ lists paths of groups and checks too', async () => {
+  const { paths } = (await (await cluster.fetch('/')).json()) as { paths: string[] };
+  expect(paths).toEqual([...new Set(paths)].sort());
+  expect(paths).toEqual(
+    expect.arrayContaining(['/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1', '/healthz/ping', '/readyz/shutdown', '/version']),
+  );
 });

@@ -1,10 +1,11 @@
-import { newGenericServerResponse, newNotFound, newServiceUnavailable } from '#apimachinery/api/errors';
-import { respondError, respondText } from '#apiserver/endpoints/handlers/responses';
+import { newNotFound, newServiceUnavailable } from '#apimachinery/api/errors';
+import { respondError, respondNoRoute, respondText } from '#apiserver/endpoints/handlers/responses';
 import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { DelegationTarget, GroupVersionEndpoints, InstalledEndpoint } from './delegation.ts';
 import type { PathMux } from './path-mux.ts';
 
-const noResource = { group: '', resource: '' };
+/** What proxies pass on. */
+const connectMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
  * Sends requests on: paths of API groups to the endpoint of their resource, by tables compiled from the delegation chain;
@@ -54,8 +55,9 @@ export class Director {
     const endpoints = this.#table.get(groupVersion) ?? this.#find(groupVersion);
     const installed = endpoints?.get(info.subresource ? `${info.resource}/${info.subresource}` : info.resource);
     if (!installed || !fitsScope(context, installed)) return this.#unknownResource(context, endpoints);
-    const handler = installed.verbs.get(verbOf(context)) ?? installed.verbs.get('connect');
-    if (!handler) return respondError(context, newGenericServerResponse(405, context.method, noResource, '', '', 0, false));
+    const handler =
+      installed.verbs.get(verbOf(context)) ?? (connectMethods.has(context.method) ? installed.verbs.get('connect') : undefined);
+    if (!handler) return respondNoRoute(context, 405);
     const { deprecationWarning, removedRelease } = installed.endpoint.definition;
     if (deprecationWarning !== undefined) warnOfDeprecated(context, deprecationWarning, removedRelease);
     return handler(context, installed.endpoint);
@@ -83,7 +85,7 @@ export class Director {
         return respondError(context, newNotFound({ group: info.apiGroup, resource: info.resource }, info.name));
       return this.#nothingHere(context);
     }
-    return respondError(context, newGenericServerResponse(404, context.method, noResource, '', '', 0, false));
+    return respondNoRoute(context, 404);
   }
 
   #nothingHere(context: RequestContext): void | Promise<void> {

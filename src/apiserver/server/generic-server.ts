@@ -81,6 +81,7 @@ export class GenericServer {
     { name: 'log', check: () => {} },
   ];
   readonly #readyChecks: HealthCheck[] = [];
+  readonly #health: HealthEndpoint[] = [];
   readonly #openWatches = new Set<Exchange>();
   readonly #hookAbort = new AbortController();
   #secure: SecureServer | ServingWorkers | undefined;
@@ -104,6 +105,7 @@ export class GenericServer {
     this.#serve = composeHandlerChain(this.chain, this.director.serve);
     const health = (name: string, checks: () => readonly HealthCheck[], onHealthy?: () => void): void => {
       const endpoint = new HealthEndpoint(name, checks, options.log.health, onHealthy);
+      this.#health.push(endpoint);
       const serve: Handler = async (context) => {
         if (!(await endpoint.serve(context))) await this.mux.serve(context, this.director.notFound);
       };
@@ -140,6 +142,11 @@ export class GenericServer {
   /** A condition of /readyz alone. */
   addReadyCheck(check: HealthCheck): void {
     this.#readyChecks.push(check);
+  }
+
+  /** Where each of the checks answers alone. */
+  get healthPaths(): string[] {
+    return this.#health.flatMap(({ name, checks }) => checks().map((check) => `/${name}/${check.name}`));
   }
 
   /** The servers whose resources are served, the first first. May be called again when kinds come or go. */

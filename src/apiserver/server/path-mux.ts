@@ -1,3 +1,4 @@
+import { respondNoRoute } from '#apiserver/endpoints/handlers/responses';
 import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 
 /**
@@ -17,10 +18,11 @@ export class PathMux {
     if (listed) this.#listed.add(path);
   }
 
-  /** A document of its own: what upstream serves by go-restful answers with a slash at its end too. */
+  /** What upstream serves by go-restful: a document to GET alone, with slashes at the end of its path too, and nothing below it. */
   handleDocument(path: string, handler: Handler): void {
-    this.handle(path, handler);
-    this.handle(`${path}/`, handler, false);
+    const serve = onlyGet(handler);
+    this.handle(path, serve);
+    this.handlePrefix(`${path}/`, (context) => (trimSlashes(context.path) === path ? serve(context) : respondNoRoute(context, 404)));
   }
 
   remove(path: string): void {
@@ -38,9 +40,9 @@ export class PathMux {
     this.#fallback = fallback;
   }
 
-  /** Paths shown at `/`, sorted. */
+  /** Paths shown at `/`. */
   get paths(): string[] {
-    return [...this.#listed].sort();
+    return [...this.#listed];
   }
 
   serve(context: RequestContext, notFound: Handler): void | Promise<void> {
@@ -51,4 +53,16 @@ export class PathMux {
     if (this.#fallback?.(context)) return;
     return notFound(context);
   }
+}
+
+/** Of methods other than GET, HEAD among them, it says that there is no such route. */
+export function onlyGet(handler: Handler): Handler {
+  return (context) => (context.method === 'GET' ? handler(context) : respondNoRoute(context, 405));
+}
+
+/** A path without the slashes at its end. */
+export function trimSlashes(path: string): string {
+  let end = path.length;
+  while (path.charCodeAt(end - 1) === 0x2f) end -= 1;
+  return path.slice(0, end);
 }

@@ -127,9 +127,7 @@ export class DiscoveryRegistry {
   /** `/api/v1`, `/apis/<group>/<version>`; undefined if there is none, or if another server answers for it. */
   resources(group: string, version: string): DiscoveryDocument | undefined {
     return this.#document(`/apis/${group}/${version}/`, 'meta_v1.APIResourceList', () => {
-      const found = this.#groups()
-        .get(group)
-        ?.versions.find((candidate) => candidate.version === version);
+      const found = this.#version(group, version);
       if (!found || found.source.remote?.has(version)) return undefined;
       return {
         kind: 'APIResourceList',
@@ -139,6 +137,25 @@ export class DiscoveryRegistry {
         resources: resourcesOf(found).flatMap(apiResources),
       };
     });
+  }
+
+  /** Whether clients defined the version. */
+  isCustom(group: string, version: string): boolean {
+    return this.#version(group, version)?.source.custom === true;
+  }
+
+  /** Where all of this is to be had. */
+  paths(): string[] {
+    return [...this.#groups().values()].flatMap(({ group, versions }) => {
+      const root = group === '' ? '/api' : `/apis/${group}`;
+      return [root, ...versions.map(({ version }) => `${root}/${version}`)];
+    });
+  }
+
+  #version(group: string, version: string): MergedVersion | undefined {
+    return this.#groups()
+      .get(group)
+      ?.versions.find((candidate) => candidate.version === version);
   }
 
   /** `/api` and `/apis` as one APIGroupDiscoveryList of apidiscovery.k8s.io/v2. */

@@ -1,10 +1,9 @@
-import { newGenericServerResponse } from '#apimachinery/api/errors';
 import type { Handler } from '#apiserver/endpoints/request/request-context';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { negotiate, type EndpointRestrictions } from '#apiserver/endpoints/handlers/negotiation';
-import { respondBytes, respondError, respondJson } from '#apiserver/endpoints/handlers/responses';
+import { respondBytes, respondJson, respondNoRoute } from '#apiserver/endpoints/handlers/responses';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { PathMux } from '#apiserver/server/path-mux';
+import { onlyGet, type PathMux, trimSlashes } from '#apiserver/server/path-mux';
 import type { DiscoveryDocument, DiscoveryRegistry } from './discovery-registry.ts';
 
 const restrictions: EndpointRestrictions = {
@@ -31,31 +30,32 @@ export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, not
         document.json,
       );
     };
-  mux.handleDocument(
-    '/api',
-    root('api', (context) => discovery.legacyVersions(context.header('host') ?? context.header(':authority') ?? '')),
-  );
-  mux.handleDocument(
-    '/apis',
-    root('apis', () => discovery.groupList()),
-  );
+  const legacy = onlyGet(root('api', (context) => discovery.legacyVersions(context.header('host') ?? context.header(':authority') ?? '')));
+  const groups = root('apis', () => discovery.groupList());
+  mux.handle('/api', legacy);
   mux.handlePrefix('/api/', (context) => {
-    const [, , version = '', ...rest] = trimSlash(context.path).split('/');
-    return respondDocument(context, rest.length === 0 ? discovery.resources('', version) : undefined);
+    const [, , version, ...rest] = trimSlashes(context.path).split('/');
+    if (version === undefined) return legacy(context);
+    return respondToGet(context, rest.length === 0 ? discovery.resources('', version) : undefined);
   });
+  mux.handle('/apis', groups);
+  mux.handle('/apis/', groups);
   mux.handlePrefix('/apis/', (context) => {
-    const [, , group = '', version, ...rest] = trimSlash(context.path).split('/');
+    const [, , group = '', version, ...rest] = trimSlashes(context.path).split('/');
     if (!discovery.group(group)) return notFound(context);
     if (rest.length > 0) return respondDocument(context, undefined);
-    return respondDocument(context, version === undefined ? discovery.group(group) : discovery.resources(group, version));
+    if (version === undefined) return respondDocument(context, discovery.group(group));
+    const document = discovery.resources(group, version);
+    return discovery.isCustom(group, version) ? respondDocument(context, document) : respondToGet(context, document);
   });
 }
 
-function trimSlash(path: string): string {
-  return path.endsWith('/') ? path.slice(0, -1) : path;
+function respondToGet(context: RequestContext, document: DiscoveryDocument | undefined): void {
+  if (document && context.method !== 'GET') return respondNoRoute(context, 405);
+  respondDocument(context, document);
 }
 
 function respondDocument(context: RequestContext, document: DiscoveryDocument | undefined): void {
-  if (!document) return respondError(context, newGenericServerResponse(404, 'get', { group: '', resource: '' }, '', '', 0, false));
+  if (!document) return respondNoRoute(context, 404);
   respondJson(context, 200, document.json, negotiate(context.header('accept'), restrictions), metaSchema.struct(document.schema));
 }

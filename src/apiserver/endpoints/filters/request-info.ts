@@ -1,8 +1,10 @@
-import { newBadRequest } from '#apimachinery/api/errors';
-import { respondError } from '#apiserver/endpoints/handlers/responses';
+import { quote } from '#apimachinery/runtime/quote';
+import { respondText } from '#apiserver/endpoints/handlers/responses';
 import type { Filter } from '#apiserver/endpoints/request/request-context';
 import { parseRequestInfo, RequestInfoError } from '#apiserver/endpoints/request/request-info';
 import { isLongRunning } from '#apiserver/endpoints/request/long-running';
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** Upstream: endpoints/filters/requestinfo.go. */
 export const withRequestInfo: Filter = (next) => (context) => {
@@ -10,7 +12,12 @@ export const withRequestInfo: Filter = (next) => (context) => {
     context.info = parseRequestInfo(context.method, context.path, context.query);
   } catch (error) {
     if (!(error instanceof RequestInfoError)) throw error;
-    return respondError(context, newBadRequest(`failed to create RequestInfo: ${error.message}`));
+    const text = `Internal Server Error: ${quote(context.exchange.url)}: failed to create RequestInfo: ${error.message}`;
+    return respondText(
+      context,
+      500,
+      text.replace(/[&<>]/g, (char) => entities[char] as string),
+    );
   }
   context.longRunning = isLongRunning(context);
   return next(context);

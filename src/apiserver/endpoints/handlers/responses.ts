@@ -1,7 +1,13 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { gzip } from 'node:zlib';
-import { newInternalError, newRequestEntityTooLargeError, newTimeoutError, StatusError } from '#apimachinery/api/errors';
+import {
+  newGenericServerResponse,
+  newInternalError,
+  newRequestEntityTooLargeError,
+  newTimeoutError,
+  StatusError,
+} from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { Status } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
@@ -35,6 +41,11 @@ export function respondBytes(context: RequestContext, status: number, contentTyp
 export function respondText(context: RequestContext, status: number, text: string): void {
   context.headers.push('X-Content-Type-Options', 'nosniff');
   respondBytes(context, status, 'text/plain; charset=utf-8', Buffer.from(`${text}\n`));
+}
+
+/** Answers what no route has: its path (404), or its method (405). */
+export function respondNoRoute(context: RequestContext, code: 404 | 405): void {
+  respondError(context, newGenericServerResponse(code, context.method, { group: '', resource: '' }, '', '', 0, false));
 }
 
 /** The headers of an answer, those that filters left and the warnings among them. Notes the status. */

@@ -17,7 +17,7 @@ export interface RequestInfo {
   readonly parts: readonly string[];
 }
 
-/** A path that no request info can be made of: upstream answers 400. */
+/** A path that no request info can be made of: upstream answers 500. */
 export class RequestInfoError extends Error {}
 
 const namespaceSubresources = new Set(['status', 'finalize']);

@@ -59,7 +59,7 @@ export class HealthEndpoint {
 
   async #one(context: RequestContext, check: HealthCheck): Promise<void> {
     const error = await this.#run(check);
-    if (error === undefined) this.#respond(context, 200, 'ok');
+    if (error === undefined) respondBytes(context, 200, textPlain, Buffer.from('ok'));
     else this.#respond(context, 500, `internal server error: ${(error as Error).message}\n`);
   }
 
