@@ -47,7 +47,7 @@ export function installAggregation(parts: AggregationParts): Aggregation {
     rejectsRedirects: config.rejectsRedirects,
     clientCertificate: () => certificate,
     onDiscovery: (groups) => discovery.set('aggregator', groups),
-    onOpenApi: (documents) => openApi.set('extension-servers', documents),
+    onOpenApi: (documents) => openApi.setForeign(documents),
     onError: (error) =>
       log.error({ reason: error instanceof Error ? error.message : String(error) }, 'an APIService could not be brought up to date'),
   });

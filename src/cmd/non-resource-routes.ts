@@ -35,7 +35,6 @@ export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, 
   });
   const served = (all: readonly ApiGroup[]): ApiGroup[] => scheme.groups.filter(({ group }) => all.some((one) => one.group === group));
   const openApi = new OpenApiRegistry();
-  openApi.set('extension-servers', new Map());
   openApi.set('root', rootDocuments(tables));
   openApi.set('kubernetes', groupDocuments(served(groups), tables));
   openApi.set('apiextensions', groupDocuments(served([apiExtensionsGroup]), apiextensionsTables));

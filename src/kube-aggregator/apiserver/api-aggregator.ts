@@ -133,6 +133,11 @@ export class ApiAggregator implements Disposable {
   #publish(name: string, { spec, server }: Registered): void {
     const { group = '', version = '', groupPriorityMinimum = 0, versionPriority = 0 } = spec;
     this.#discovery.set(name, { group, version, groupPriorityMinimum, versionPriority, server });
-    this.#openApi.set(name, { path: group === '' ? `api/${version}` : `apis/${group}/${version}`, server });
+    this.#openApi.set(name, {
+      path: group === '' ? `api/${version}` : `apis/${group}/${version}`,
+      group,
+      groupPriorityMinimum,
+      server,
+    });
   }
 }

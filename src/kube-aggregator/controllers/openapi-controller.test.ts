@@ -40,7 +40,12 @@ it('fetches a document once for each hash, and drops it when it is no longer the
   const look = async (answers: Record<string, unknown>): Promise<void> => {
     server.asked.length = 0;
     server.answers = answers;
-    controller.set('v1.a.io', { path, server: server as Pick<ExtensionServer, 'get'> as ExtensionServer });
+    controller.set('v1.a.io', {
+      path,
+      group: 'a.io',
+      groupPriorityMinimum: 1,
+      server: server as Pick<ExtensionServer, 'get'> as ExtensionServer,
+    });
     await vi.waitFor(() => expect(server.asked).toContain('/openapi/v3'));
     for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -58,4 +63,28 @@ it('fetches a document once for each hash, and drops it when it is no longer the
   });
   expect(changes).toHaveLength(2);
   expect(errors).toHaveLength(1);
+});
+
+it('tells documents in the order of their groups', async () => {
+  const told: string[][] = [];
+  using controller = new OpenApiController({
+    onChange: (documents) => void told.push([...documents.keys()]),
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  for (const [group, groupPriorityMinimum] of [
+    ['b.io', 1],
+    ['c.io', 2],
+    ['a.io', 1],
+  ] as const) {
+    const at = `apis/${group}/v1`;
+    const server = new FakeServer();
+    server.answers = { '/openapi/v3': { paths: { [at]: { serverRelativeURL: '/openapi/v3/x' } } }, '/openapi/v3/x': document };
+    controller.set(`v1.${group}`, {
+      path: at,
+      group,
+      groupPriorityMinimum,
+      server: server as Pick<ExtensionServer, 'get'> as ExtensionServer,
+    });
+  }
+  await vi.waitFor(() => expect(told.at(-1)).toEqual(['apis/c.io/v1', 'apis/a.io/v1', 'apis/b.io/v1']));
 });

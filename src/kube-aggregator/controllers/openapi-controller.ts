@@ -14,6 +14,8 @@ const headers = { accept: 'application/json' };
 
 interface Place {
   readonly path: string;
+  readonly group: string;
+  readonly groupPriorityMinimum: number;
   readonly server: ExtensionServer;
 }
 
@@ -31,7 +33,7 @@ interface RemoteDocument {
 }
 
 export interface OpenApiControllerOptions {
-  /** Called with all documents of other servers after each change, by what follows `/openapi/v3/`. */
+  /** Called with all documents of other servers after each change, by what follows `/openapi/v3/`; those of groups of higher priority first. */
   onChange(documents: ReadonlyMap<string, DocumentBuilder>): void;
   onError(error: unknown): void;
 }
@@ -104,12 +106,15 @@ export class OpenApiController implements Disposable {
   }
 
   #change(): void {
-    const documents = new Map<string, DocumentBuilder>();
-    for (const [name, { build }] of this.#documents) {
+    const priorities = new Map<string, number>();
+    for (const { group, groupPriorityMinimum } of this.#servers.values())
+      priorities.set(group, Math.max(groupPriorityMinimum, priorities.get(group) ?? 0));
+    const documents = [...this.#documents].flatMap(([name, { build }]) => {
       const place = this.#servers.get(name);
-      if (place) documents.set(place.path, build);
-    }
-    this.options.onChange(documents);
+      return place ? { name, path: place.path, build, priority: priorities.get(place.group) ?? 0 } : [];
+    });
+    documents.sort((a, b) => b.priority - a.priority || (a.name < b.name ? -1 : 1));
+    this.options.onChange(new Map(documents.map(({ path, build }) => [path, build])));
   }
 }
 
@@ -134,6 +139,6 @@ async function checkedDocument(document: unknown): Promise<DocumentBuilder> {
   const { paths, components, info } = (document ?? {}) as Partial<V3Document>;
   const checked = { ...(document as object), info: info ?? {}, paths: paths ?? {}, components: components ?? {} };
   const build: DocumentBuilder = () => oneStep(() => checked);
-  for (const form of [jsonForm, gnosticForm]) await new JoinedSwagger(form).join([build]);
+  for (const form of [jsonForm, gnosticForm]) await new JoinedSwagger(form).join([], [build]);
   return build;
 }

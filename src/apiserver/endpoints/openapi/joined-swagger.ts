@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { gnosticDefinition, gnosticDocument, gnosticPath, type SwaggerHead } from '#apimachinery/openapi/gnostic';
 import type { JsonSchema } from '#apimachinery/openapi/schemas';
-import { swaggerPart } from '#apimachinery/openapi/swagger';
+import { swaggerPart, type SwaggerParameter, type SwaggerPart } from '#apimachinery/openapi/swagger';
 import { compareUtf8 } from '#apimachinery/runtime/json';
+import { addForeignPart } from './foreign-parts.ts';
 import { type OpenApiAnswer, toAnswer } from './openapi-answer.ts';
 import type { DocumentBuilder } from './openapi-registry.ts';
 import { inSteps, type Steps } from '#apimachinery/runtime/steps';
@@ -63,18 +64,22 @@ interface Entries {
  */
 export class JoinedSwagger {
   readonly #known = new WeakMap<DocumentBuilder, Entries>();
+  readonly #foreign = new WeakMap<DocumentBuilder, SwaggerPart>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(readonly form: SwaggerForm) {}
 
-  /** Of paths and definitions that several have, the first counts. One after the other, since each makes the next one cheap. */
-  join(builders: readonly DocumentBuilder[]): Promise<OpenApiAnswer> {
-    const joined = this.#last.then(() => inSteps(this.#join(builders)));
+  /**
+   * Of paths and definitions that several have, the first counts; `foreign` documents come after the others, and what they name
+   * as others do is renamed where it is something else. One after the other, since each makes the next one cheap.
+   */
+  join(builders: readonly DocumentBuilder[], foreign: readonly DocumentBuilder[] = []): Promise<OpenApiAnswer> {
+    const joined = this.#last.then(() => inSteps(this.#join(builders, foreign)));
     this.#last = joined.catch(() => undefined);
     return joined;
   }
 
-  *#join(builders: readonly DocumentBuilder[]): Steps<OpenApiAnswer> {
+  *#join(builders: readonly DocumentBuilder[], foreign: readonly DocumentBuilder[]): Steps<OpenApiAnswer> {
     const paths = new EntryTable();
     const definitions = new EntryTable();
     const heads: SwaggerHead[] = [];
@@ -86,6 +91,7 @@ export class JoinedSwagger {
       definitions.add(known.definitions);
       yield;
     }
+    if (foreign.length > 0) heads.push(...(yield* this.#addForeign(builders, foreign, { heads, paths, definitions })));
     const [ofPaths, ofDefinitions] = [paths.sorted(), definitions.sorted()];
     const byBytes = new Map([...ofPaths, ...ofDefinitions].map((entry) => [entry.bytes, entry]));
     const parts = this.form.document(joinedHead(heads), ofPaths.map(bytesOf), ofDefinitions.map(bytesOf));
@@ -103,19 +109,57 @@ export class JoinedSwagger {
     return answer;
   }
 
+  /** Adds what other servers have; returns their heads. */
+  *#addForeign(
+    builders: readonly DocumentBuilder[],
+    foreign: readonly DocumentBuilder[],
+    { heads, paths, definitions }: { heads: readonly SwaggerHead[]; paths: EntryTable; definitions: EntryTable },
+  ): Steps<SwaggerHead[]> {
+    const parts: SwaggerPart[] = [];
+    for (const builder of foreign) {
+      const part = this.#foreign.get(builder) ?? (yield* swaggerPart(yield* builder()));
+      this.#foreign.set(builder, part);
+      parts.push(part);
+    }
+    const joined = {
+      definitions: yield* this.#definitionsOf(builders, new Set(parts.flatMap((part) => Object.keys(part.definitions)))),
+      parameters: parametersOf(heads),
+    };
+    const added: SwaggerHead[] = [];
+    for (const part of parts) {
+      const own = addForeignPart(part, joined);
+      paths.add(yield* encoded(Object.entries(own.paths), this.form.path));
+      definitions.put(yield* encoded(own.definitions, this.form.definition));
+      added.push({ ...part, parameters: Object.fromEntries(joined.parameters) });
+    }
+    return added;
+  }
+
+  /** Definitions as they are in the documents that they come from: these are made once more, for what is kept is encoded. */
+  *#definitionsOf(builders: readonly DocumentBuilder[], names: Set<string>): Steps<Map<string, JsonSchema>> {
+    const found = new Map<string, JsonSchema>();
+    for (const builder of builders) {
+      const wanted = (this.#known.get(builder)?.definitions ?? []).filter(({ name }) => names.has(name) && !found.has(name));
+      if (wanted.length === 0) continue;
+      const { definitions } = yield* swaggerPart(yield* builder());
+      for (const { name } of wanted) found.set(name, definitions[name] as JsonSchema);
+    }
+    return found;
+  }
+
   *#make(builder: DocumentBuilder): Steps<Entries> {
     const { info, paths, definitions, parameters, securityDefinitions } = yield* swaggerPart(yield* builder());
     return {
       head: { info, parameters, securityDefinitions },
-      paths: yield* encoded(paths, this.form.path),
-      definitions: yield* encoded(definitions, this.form.definition),
+      paths: yield* encoded(Object.entries(paths), this.form.path),
+      definitions: yield* encoded(Object.entries(definitions), this.form.definition),
     };
   }
 }
 
-function* encoded(record: Readonly<Record<string, JsonSchema>>, encode: (name: string, value: JsonSchema) => Buffer): Steps<Entry[]> {
+function* encoded(named: Iterable<[string, JsonSchema]>, encode: (name: string, value: JsonSchema) => Buffer): Steps<Entry[]> {
   const entries: Entry[] = [];
-  for (const [name, value] of Object.entries(record)) {
+  for (const [name, value] of named) {
     entries.push({ name, bytes: encode(name, value) });
     yield;
   }
@@ -132,6 +176,11 @@ class EntryTable {
       if (this.#first.has(entry.name)) this.#others.push(entry);
       else this.#first.set(entry.name, entry);
     }
+  }
+
+  /** In the place of what is there. */
+  put(entries: readonly Entry[]): void {
+    for (const entry of entries) this.#first.set(entry.name, entry);
   }
 
   sorted(): Entry[] {
@@ -152,11 +201,15 @@ function bytesOf({ bytes }: Entry): Buffer {
 
 /** What the first one has that has it. */
 function joinedHead(heads: readonly SwaggerHead[]): SwaggerHead {
-  const parameters = new Map(heads.flatMap((head) => Object.entries(head.parameters)).reverse());
+  const parameters = parametersOf(heads);
   const secured = heads.find(({ securityDefinitions }) => Object.keys(securityDefinitions).length > 0);
   return {
     info: heads[0]?.info ?? {},
     parameters: Object.fromEntries([...parameters].sort(([a], [b]) => compareUtf8(a, b))),
     securityDefinitions: secured?.securityDefinitions ?? {},
   };
+}
+
+function parametersOf(heads: readonly SwaggerHead[]): Map<string, SwaggerParameter> {
+  return new Map(heads.flatMap((head) => Object.entries(head.parameters)).reverse());
 }

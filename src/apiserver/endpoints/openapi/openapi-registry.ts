@@ -39,6 +39,7 @@ export function rootDocuments(tables: TableFolder): OpenApiDocuments {
  */
 export class OpenApiRegistry {
   readonly #sources = new Map<string, OpenApiDocuments>();
+  #foreign: OpenApiDocuments = new Map();
   readonly #answers = new WeakMap<DocumentBuilder, Promise<OpenApiAnswer>>();
   readonly #json = new JoinedSwagger(jsonForm);
   readonly #gnostic = new JoinedSwagger(gnosticForm);
@@ -50,6 +51,16 @@ export class OpenApiRegistry {
   /** Replaces the documents of a source; those whose builder is the same as before are not made again. */
   set(source: string, documents: OpenApiDocuments): void {
     this.#sources.set(source, documents);
+    this.#forget();
+  }
+
+  /** The same of documents of other servers. They win, but in the joined document they come last, in their order. */
+  setForeign(documents: OpenApiDocuments): void {
+    this.#foreign = documents;
+    this.#forget();
+  }
+
+  #forget(): void {
     this.#present = undefined;
     this.#index = undefined;
     this.#swaggerJson = undefined;
@@ -69,7 +80,7 @@ export class OpenApiRegistry {
 
   /** `/openapi/v2` as JSON. */
   swaggerJson(): Promise<OpenApiAnswer> {
-    return (this.#swaggerJson ??= this.#json.join(this.#joined()));
+    return (this.#swaggerJson ??= this.#json.join(...this.#joined()));
   }
 
   /** `/openapi/v2` as `application/com.github.proto-openapi.spec.v2@v1.0+protobuf`. It has the etag of the JSON. */
@@ -81,7 +92,7 @@ export class OpenApiRegistry {
   #documents(): OpenApiDocuments {
     if (this.#present) return this.#present;
     const documents = new Map<string, DocumentBuilder>();
-    for (const source of this.#sources.values()) {
+    for (const source of [this.#foreign, ...this.#sources.values()]) {
       for (const [path, builder] of source) if (!documents.has(path)) documents.set(path, builder);
     }
     return (this.#present = new Map([...documents].sort(([a], [b]) => (a < b ? -1 : 1))));
@@ -105,14 +116,16 @@ export class OpenApiRegistry {
     return inSteps(toAnswer(jsonParts({ paths: Object.fromEntries(paths) }, 0)));
   }
 
-  #joined(): DocumentBuilder[] {
-    return [kindsOfAllGroups, ...this.#documents().values()];
+  /** The server's own documents, and those of others. */
+  #joined(): [own: DocumentBuilder[], foreign: DocumentBuilder[]] {
+    const own = [...this.#documents()].filter(([path]) => !this.#foreign.has(path)).map(([, builder]) => builder);
+    return [[kindsOfAllGroups, ...own], [...this.#foreign.values()]];
   }
 
   async #makeProtobuf(): Promise<OpenApiAnswer> {
     const joined = this.#joined();
     const { etag } = await this.swaggerJson();
-    return { ...(await this.#gnostic.join(joined)), etag };
+    return { ...(await this.#gnostic.join(...joined)), etag };
   }
 }
 
