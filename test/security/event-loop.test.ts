@@ -32,6 +32,10 @@ const rows: readonly Row[] = [
   { name: 'objects as deep as may be', request: { body: named('deep', `"data":${'{"a":'.repeat(9_990)}1${'}'.repeat(9_990)}`) } },
   { name: 'the same key', request: { body: named('same', `"data":{${many(() => '"a":""')}}`) } },
   { name: 'escapes', request: { body: named('escapes', `"data":{"a":"${'\\u003c'.repeat(500_000)}"}`) } },
+  { name: 'as many keys as fit', request: { body: named('keys', `"data":{${many((i) => `"k${i}":""`)}}`) } },
+  { name: 'as many keys like numbers as fit', request: { body: named('numbers', `"data":{${many((i) => `"${i}":""`)}}`) } },
+  { name: 'as many labels as fit', request: { body: `{"metadata":{"name":"labels","labels":{${many((i) => `"k${i}":""`)}}}}` } },
+  { name: 'brackets', request: { body: '['.repeat(limitBytes) } },
   { name: 'a number of many digits', request: { body: named('digits', `"data":{"a":${'9'.repeat(limitBytes - 100)}}`) } },
   {
     name: 'a patch of operations that copy',

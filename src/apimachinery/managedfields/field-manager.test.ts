@@ -181,6 +181,34 @@ describe('update', () => {
   });
 });
 
+describe('updateSteps', () => {
+  const keys = Array.from({ length: 5_000 }, (_, i) => `k${(i * 7_919) % 5_000}`);
+  const map = (from: number, to: number, value: unknown) => Object.fromEntries(keys.slice(from, to).map((key) => [key, value]));
+  const wide = (from: number, to: number, value: string) =>
+    thing({ replicas: 1, data: map(from, to, value) }, { labels: map(from, to, value) });
+
+  it.each<[name: string, live: KubeObject | undefined, next: KubeObject]>([
+    ['an object that is new', undefined, wide(0, 5_000, 'a')],
+    ['other keys and values', wide(0, 4_000, 'a'), { ...wide(1_000, 5_000, 'b') }],
+    ['all values', wide(0, 5_000, 'a'), wide(0, 5_000, 'b')],
+    ['one value', wide(0, 5_000, 'a'), thing({ replicas: 1, data: { ...map(0, 5_000, 'a'), k7: 'b' } }, { labels: map(0, 5_000, 'a') })],
+    ['no value', wide(0, 5_000, 'a'), wide(0, 5_000, 'a')],
+    ['no key any more', wide(0, 5_000, 'a'), thing({ replicas: 1 })],
+    ['an empty map beside many keys', thing({ data: {} }, { labels: {} }), wide(0, 5_000, 'a')],
+  ])('finds what update finds: %s', (_name, live, next) => {
+    const before = live && stored(make().update(undefined, live, 'one'));
+    const expected = make().update(before, next, 'two').metadata.managedFields;
+    const steps = make().updateSteps(before, next, 'two');
+    let turns = 0;
+    for (let step = steps.next(); ; step = steps.next(), turns++) {
+      if (!step.done) continue;
+      expect(JSON.stringify(step.value.metadata.managedFields)).toBe(JSON.stringify(expected));
+      break;
+    }
+    expect(turns).toBeGreaterThan(5);
+  });
+});
+
 describe('custom resources', () => {
   const text = { kind: 'scalar', scalar: 'string' } as const;
   const struct = (name: string, fields: Readonly<Record<string, Type>>, preserveUnknownFields = false): StructType => ({

@@ -5,6 +5,7 @@ import { decode } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';
+import type { Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import { type Conflict, ConflictError, newConflictError } from './conflict.ts';
 import { FieldSet } from './field-set.ts';
@@ -40,6 +41,8 @@ export interface FieldManager {
    * that cannot be tracked has none.
    */
   update(live: KubeObject | undefined, next: KubeObject, manager: string): KubeObject;
+  /** `update` of a large object in steps; neither object may change meanwhile. */
+  updateSteps(live: KubeObject | undefined, next: KubeObject, manager: string): Steps<KubeObject>;
   /**
    * Server-side apply. `applied` is the configuration as parsed, not decoded: nulls and zero values count. For an object that
    * is to be created, `live` is an empty one (kind, apiVersion, metadata without uid). The result is decoded but not
@@ -107,6 +110,10 @@ class DefaultFieldManager implements FieldManager {
       if (error instanceof TypedError || error instanceof DecodeError) return withManagedFields(next, undefined);
       throw error;
     }
+  }
+
+  updateSteps(live: KubeObject | undefined, next: KubeObject, manager: string): Steps<KubeObject> {
+    return this.#updater.comparingSteps(live, next, () => this.update(live, next, manager));
   }
 
   /** The owners after an update; the same array if nothing changed. */

@@ -1,7 +1,8 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { setOwn } from '#apimachinery/patch/own-property';
 import { deepEqual } from '#apimachinery/runtime/equality';
-import { compareUtf8, sortedKeys } from '#apimachinery/runtime/json';
+import { compareUtf8, mergeSteps, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json';
+import type { Steps } from '#apimachinery/runtime/steps';
 import { FieldSet, leaf } from './field-set.ts';
 import { comparePathElements, keyElement, type PathElement, valueElement } from './path-element.ts';
 import { type AnyShape, type FieldShape, keyDefault, type ListShape, type MapShape, type Shape } from './shape.ts';
@@ -48,6 +49,8 @@ function isMap(value: unknown): value is Json {
 }
 
 function isEmptyObject(value: object): boolean {
+  // To ask for one of many keys takes as long as to ask for all.
+  if (parts?.has(value)) return false;
   for (const _ in value) return false;
   return true;
 }
@@ -81,7 +84,7 @@ function isZero(value: unknown): boolean {
 
 const readingOf = (shape: MapShape | AnyShape, reading: Reading): Reading => (shape.kind === 'map' && shape.structured ? reading : 'raw');
 
-interface Readings {
+export interface Readings {
   readonly left: Reading;
   readonly right: Reading;
 }
@@ -97,12 +100,77 @@ export function compare(shape: Shape, a: unknown, b: unknown, readings: Readings
   return { added: setOf(delta.added), modified: setOf(delta.modified), removed: setOf(delta.removed) };
 }
 
+/** The differences of wide maps of one object, found before the object's own in steps; by the map of `b`, or else of `a`. */
+type Parts = Map<object, Delta | undefined>;
+
+let parts: Parts | undefined;
+
+/** A map with so many keys or fewer is compared at once. */
+const stepKeys = 1_024;
+
+/** What takes long of a comparison, in steps; then `compare` of the same values in `work` takes no longer than a step. */
+export function* comparingSteps<T>(shape: Shape, a: unknown, b: unknown, readings: Readings, work: () => T): Steps<T> {
+  const found: Parts = new Map();
+  yield* wideMaps(shape, a, b, readings, 0, found);
+  parts = found;
+  try {
+    return work();
+  } finally {
+    parts = undefined;
+  }
+}
+
+/** Goes down to the wide maps that are not within lists. */
+function* wideMaps(shape: Shape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<void> {
+  if (shape.kind === 'scalar' || shape.kind === 'list' || shape.atomic || a === b || depth > maxDepth) return;
+  const left = isMap(a) ? a : undefined;
+  const right = isMap(b) ? b : undefined;
+  const isStruct = shape.kind === 'map' && shape.fields.size > 0;
+  const names = isStruct ? [...new Set([...Object.keys(left ?? {}), ...Object.keys(right ?? {})])] : yield* namesSteps(left, right);
+  const both = { left: readingOf(shape, readings.left), right: readingOf(shape, readings.right) };
+  for (const name of names) {
+    const [x, y] = [left?.[name], right?.[name]];
+    if (!isMap(x) && !isMap(y)) continue;
+    const inner = shape.kind === 'map' ? (shape.fields.get(name)?.shape ?? shape.values) : shape;
+    if (inner) yield* wideMaps(inner, x, y, both, depth + 1, found);
+  }
+  const whole = (right ?? left)!;
+  if (isStruct || names.length <= stepKeys || (a !== undefined && !left) || (b !== undefined && !right)) return;
+  const delta: Delta = { added: undefined, modified: undefined, removed: undefined };
+  for (let from = 0; from < names.length; from += stepKeys) {
+    yield;
+    const some = names.slice(from, from + stepKeys);
+    const part = compareValues(shape, left && pick(left, some), right && pick(right, some), readings, undefined, depth);
+    for (const kind of ['added', 'modified', 'removed'] as const) if (part?.[kind]) Object.assign((delta[kind] ??= {}), part[kind]);
+  }
+  found.set(whole, delta.added || delta.modified || delta.removed ? delta : undefined);
+}
+
+function* namesSteps(left: Json | undefined, right: Json | undefined): Steps<string[]> {
+  const ours = left ? yield* sortedKeysSteps(left) : [];
+  if (!right) return ours;
+  const theirs = yield* sortedKeysSteps(right);
+  return left
+    ? yield* mergeSteps(
+        ours,
+        theirs.filter((name) => !Object.hasOwn(left, name)),
+      )
+    : theirs;
+}
+
+function pick(map: Json, names: readonly string[]): Json {
+  const some: Json = {};
+  for (const name of names) if (Object.hasOwn(map, name)) setOwn(some, name, map[name]);
+  return some;
+}
+
 const setOf = (node: Node | undefined): FieldSet => (node ? FieldSet.fromCanonical(node) : FieldSet.empty);
 
 function compareValues(shape: Shape, a: unknown, b: unknown, readings: Readings, skip: Skip | undefined, depth: number): Delta | undefined {
   if (a === undefined) return added(subtree(shape, b, readings.right, depth));
   if (b === undefined) return removed(subtree(shape, a, readings.left, depth));
   if (a === b && readings.left === readings.right) return undefined;
+  if (parts !== undefined && skip === undefined && parts.has(b as object)) return parts.get(b as object);
   switch (shape.kind) {
     case 'scalar':
       return deepEqual(a, b) ? undefined : modified();
@@ -295,6 +363,8 @@ function setItemElement(item: unknown): PathElement {
 
 /** All paths of a value that has no counterpart, its own among them. */
 function subtree(shape: Shape, value: unknown, reading: Reading, depth: number): Node {
+  const part = parts?.get(value as object);
+  if (part) return (part.added ?? part.removed)!;
   if (typeof value !== 'object' || value === null || shape.kind === 'scalar' || shape.atomic) return leaf;
   if (shape.kind === 'list') return Array.isArray(value) && value.length > 0 ? listSubtree(shape, value, reading, descend(depth)) : leaf;
   if (!isMap(value)) return leaf;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { decode } from './decode.ts';
-import { encode } from './encode.ts';
+import { encode, encodeSteps } from './encode.ts';
 import { isZero } from './zero.ts';
 import { DecodeError, parseJson } from './json.ts';
 import { SchemaRegistry, type SchemaTable, type StructType } from './schema.ts';
+import { atOnce } from './steps.ts';
 
 const tables: Record<string, SchemaTable> = {
   test_v1: {
@@ -47,7 +48,10 @@ const thing = registry.struct('test_v1.Thing');
 
 function roundTrip(text: string): string {
   const { value, literals } = parseJson(Buffer.from(text));
-  return encode(thing, decode(thing, value, { literals }).object);
+  const { object } = decode(thing, value, { literals });
+  const encoded = encode(thing, object);
+  expect(atOnce(encodeSteps(thing, object))).toBe(encoded);
+  return encoded;
 }
 
 const empty = '"metadata":{},"spec":{},"rules":null';
@@ -98,6 +102,28 @@ describe('decode and encode', () => {
   ])('%s', (_name, text, encoded) => {
     expect(roundTrip(text)).toBe(encoded);
     expect(roundTrip(encoded)).toBe(encoded);
+  });
+
+  test('large lists, maps and raw values go in steps', () => {
+    const keys = Array.from({ length: 20_000 }, (_, i) => `k${(i * 7_919) % 20_000}`);
+    const map = (value: unknown) => Object.fromEntries(keys.map((key) => [key, value]));
+    const parts = keys.map((name) => ({ name, inner: { words: [name, 'é<'] } }));
+    const text = {
+      metadata: { labels: map('') },
+      data: map('x'),
+      spec: { parts, words: keys, byName: map({ name: 'a' }) },
+      raw: map({}),
+      any: [map(1)],
+    };
+    const object = decode(thing, text).object;
+    const steps = encodeSteps(thing, object);
+    let turns = 0;
+    for (let step = steps.next(); ; step = steps.next(), turns++) {
+      if (!step.done) continue;
+      expect(step.value).toBe(encode(thing, object));
+      break;
+    }
+    expect(turns).toBeGreaterThan(200);
   });
 
   test('unknown fields are dropped and told', () => {

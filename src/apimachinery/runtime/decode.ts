@@ -10,7 +10,7 @@ import { DecodeError } from './json.ts';
 import type { StructType } from './schema.ts';
 import { Code, type ValuePlan, type FieldPlan, type StructPlan, structPlan, maxStructDepth, goTypeName } from './struct-plan.ts';
 import { canonicalMicroTime, canonicalTime } from './time.ts';
-import { isEmptyContainer, isZero, isZeroScalar, isZeroTime } from './zero.ts';
+import { isZero, isZeroScalar, isZeroTime } from './zero.ts';
 
 export interface DecodeOptions {
   /** false: unknown fields are dropped without being reported. */
@@ -169,14 +169,23 @@ function decodeField(field: FieldPlan, value: unknown, decoding: Decoding, owner
       decoding.at.pop();
       return field.omitzero && isZero(field.value.type, object) ? undefined : object;
     }
-    case Code.List:
+    case Code.List: {
+      if (!Array.isArray(value)) break;
+      decoding.at.push(field.name);
+      const decoded = decodeList(field.value, value, decoding, owner);
+      decoding.at.pop();
+      return field.keepsZero || decoded.length > 0 ? decoded : undefined;
+    }
     case Code.Map:
     case Code.StringMap: {
-      if (typeof value !== 'object') break;
+      if (typeof value !== 'object' || Array.isArray(value)) break;
       decoding.at.push(field.name);
-      const decoded = decodeValue(field.value, value, decoding, owner, undefined);
+      const isMapOfStrings = field.code === Code.StringMap;
+      const size = isMapOfStrings
+        ? decodeStringMap(value as Json, decoding, owner)
+        : decodeMap(field.value, value as Json, decoding, owner);
       decoding.at.pop();
-      return field.keepsZero || !isEmptyContainer(decoded) ? decoded : undefined;
+      return field.keepsZero || size > 0 ? value : undefined;
     }
     default:
       break;
@@ -233,10 +242,16 @@ function decodeValue(
     case Code.Raw:
       return value;
     case Code.StringMap:
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return decodeStringMap(value as Json, decoding, owner);
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+        decodeStringMap(value as Json, decoding, owner);
+        return value;
+      }
       break;
     case Code.Map:
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return decodeMap(plan, value as Json, decoding, owner);
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+        decodeMap(plan, value as Json, decoding, owner);
+        return value;
+      }
       break;
     case Code.List:
       if (Array.isArray(value)) return decodeList(plan, value, decoding, owner);
@@ -278,19 +293,25 @@ function zeroItem(plan: ValuePlan): unknown {
   }
 }
 
-function decodeStringMap(map: Json, decoding: Decoding, owner: StructPlan | undefined): Json {
+/** In place; gives the number of keys, since to ask for one of many takes as long as to ask for all. */
+function decodeStringMap(map: Json, decoding: Decoding, owner: StructPlan | undefined): number {
+  let size = 0;
   for (const key in map) {
+    size++;
     const value = map[key];
     if (typeof value === 'string') continue;
     if (value !== null) decoding.save(decoding.mismatch(valueWord(value), 'string', owner, undefined));
     map[key] = '';
   }
-  return map;
+  return size;
 }
 
-function decodeMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): Json {
+/** As `decodeStringMap`. */
+function decodeMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): number {
   const items = plan.items();
+  let size = 0;
   for (const key in map) {
+    size++;
     const value = map[key];
     decoding.at.push(new MapKey(key));
     const decoded = value === null ? undefined : decodeValue(items, value, decoding, owner, undefined);
@@ -298,7 +319,7 @@ function decodeMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: Struct
     if (decoded === undefined) map[key] = zeroItem(items);
     else if (decoded !== value) map[key] = decoded;
   }
-  return map;
+  return size;
 }
 
 function decodeList(plan: ValuePlan, list: unknown[], decoding: Decoding, owner: StructPlan | undefined): unknown[] {

@@ -1,8 +1,19 @@
 /** Encoding an object of a struct type as Go does. Upstream: encoding/json. */
-import { encodeJson, encodeNumber, encodeRawJson, encodeString, sortedKeys } from './json.ts';
+import { setOwn } from '#apimachinery/patch/own-property';
+import {
+  encodeJson,
+  encodeJsonSteps,
+  encodeNumber,
+  encodeRawJson,
+  encodeRawJsonSteps,
+  encodeString,
+  sortedKeys,
+  sortedKeysSteps,
+} from './json.ts';
 import type { RawType, StructType } from './schema.ts';
 import { Code, type ValuePlan, type FieldPlan, type StructPlan, structPlan, maxStructDepth } from './struct-plan.ts';
-import { isEmptyContainer, isZero, isZeroScalar, isZeroTime } from './zero.ts';
+import type { Steps } from './steps.ts';
+import { isZero, isZeroScalar, isZeroTime } from './zero.ts';
 
 type Json = Record<string, unknown>;
 
@@ -12,6 +23,90 @@ type Json = Record<string, unknown>;
  */
 export function encode(type: StructType, object: object): string {
   return encodeStruct(structPlan(type), object as Json, 0);
+}
+
+/** The texts of parts of one large object, made before the object's own in steps. */
+type Parts = Map<object, string>;
+
+let parts: Parts | undefined;
+
+/** `encode` of a large object in steps. It must not change meanwhile. */
+export function* encodeSteps(type: StructType, object: object): Steps<string> {
+  const made: Parts = new Map();
+  yield* structParts(structPlan(type), object as Json, made);
+  return withParts(made, () => encode(type, object));
+}
+
+function withParts<T>(made: Parts, work: () => T): T {
+  parts = made;
+  try {
+    return work();
+  } finally {
+    parts = undefined;
+  }
+}
+
+const partOf = (value: unknown): string | undefined => parts?.get(value as object);
+
+function* structParts(plan: StructPlan, object: Json, made: Parts): Steps<void> {
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    if (typeof value !== 'object' || value === null) continue;
+    const field = plan.byName.get(key);
+    if (field) yield* valueParts(field.value, value, made);
+    else if (plan.preserve) made.set(value, yield* encodeJsonSteps(value));
+  }
+}
+
+/** So many items are encoded in a step; a list or map that has no more is no part of its own. */
+const stepItems = 256;
+
+function* valueParts(plan: ValuePlan, value: object, made: Parts): Steps<void> {
+  switch (plan.code) {
+    case Code.Struct:
+      return yield* structParts(plan.struct(), value as Json, made);
+    case Code.Raw:
+      made.set(value, yield* isAny(plan) ? encodeJsonSteps(value) : encodeRawJsonSteps(value));
+      return;
+    case Code.List:
+      return yield* listParts(plan, value as unknown[], made);
+    case Code.StringMap:
+    case Code.Map:
+      return yield* mapParts(plan, value as Json, made);
+    default:
+  }
+}
+
+function* listParts(plan: ValuePlan, list: readonly unknown[], made: Parts): Steps<void> {
+  const items = plan.items();
+  let out = '';
+  for (let from = 0; from < list.length; from += stepItems) {
+    const some = list.slice(from, from + stepItems);
+    for (const item of some) if (typeof item === 'object' && item !== null) yield* valueParts(items, item, made);
+    if (list.length <= stepItems) return;
+    out += `${from === 0 ? '[' : ','}${withParts(made, () => encodeValue(plan, some, 0)).slice(1, -1)}`;
+    yield;
+  }
+  if (list.length > 0) made.set(list, `${out}]`);
+}
+
+function* mapParts(plan: ValuePlan, map: Json, made: Parts): Steps<void> {
+  const items = plan.code === Code.Map ? plan.items() : undefined;
+  const keys = yield* sortedKeysSteps(map);
+  let out = '';
+  for (let from = 0; from < keys.length; from += stepItems) {
+    const some: Json = {};
+    for (const key of keys.slice(from, from + stepItems)) {
+      const item = map[key];
+      setOwn(some, key, item);
+      if (items && typeof item === 'object' && item !== null) yield* valueParts(items, item, made);
+    }
+    if (keys.length <= stepItems) return;
+    const text = withParts(made, () => encodeValue(plan, some, 0)).slice(1, -1);
+    if (text) out += `${out ? ',' : '{'}${text}`;
+    yield;
+  }
+  if (out) made.set(map, `${out}}`);
 }
 
 function encodeStruct(plan: StructPlan, object: Json, depth: number): string {
@@ -91,9 +186,13 @@ function encodeField(field: FieldPlan, value: unknown, depth: number): string | 
     case Code.Struct:
       return field.omitzero && isZero(field.value.type, value) ? undefined : encodeStruct(field.value.struct(), value as Json, depth + 1);
     case Code.List:
+      return field.keepsZero || (value as unknown[]).length > 0 ? encodeValue(field.value, value, depth) : undefined;
     case Code.Map:
-    case Code.StringMap:
-      return field.keepsZero || !isEmptyContainer(value) ? encodeValue(field.value, value, depth) : undefined;
+    case Code.StringMap: {
+      // Whether there is a key would take as long to ask as all keys.
+      const text = encodeValue(field.value, value, depth);
+      return field.keepsZero || text !== '{}' ? text : undefined;
+    }
     case Code.Float64:
     case Code.Bytes:
       return field.keepsZero || !isZeroScalar(value) ? encodeValue(field.value, value, depth) : undefined;
@@ -113,7 +212,7 @@ function encodeOpenStruct(plan: StructPlan, object: Json, depth: number): string
     const value = object[key];
     if (value === undefined) continue;
     const field = plan.byName.get(key);
-    const text = field && value !== null ? encodeValue(field.value, value, depth + 1) : encodeJson(value);
+    const text = field && value !== null ? encodeValue(field.value, value, depth + 1) : (partOf(value) ?? encodeJson(value));
     out += `${out === '' ? '{' : ','}${encodeString(key)}:${text}`;
   }
   return out === '' ? '{}' : `${out}}`;
@@ -121,6 +220,8 @@ function encodeOpenStruct(plan: StructPlan, object: Json, depth: number): string
 
 function encodeValue(plan: ValuePlan, value: unknown, depth: number): string {
   if (value === null || value === undefined) return zeroText(plan);
+  const part = parts && partOf(value);
+  if (part !== undefined) return part;
   switch (plan.code) {
     case Code.String:
       return encodeString(value as string);
@@ -141,7 +242,7 @@ function encodeValue(plan: ValuePlan, value: unknown, depth: number): string {
       return typeof value === 'string' ? encodeString(value) : String(value);
     // Go has a map behind plain `any`, and the bytes as they came behind its own raw types.
     case Code.Raw:
-      return (plan.type as RawType).name === 'any' ? encodeJson(value) : encodeRawJson(value);
+      return isAny(plan) ? encodeJson(value) : encodeRawJson(value);
     case Code.Struct:
       return encodeStruct(plan.struct(), value as Json, depth + 1);
     case Code.List: {
@@ -173,6 +274,8 @@ function encodeValue(plan: ValuePlan, value: unknown, depth: number): string {
     }
   }
 }
+
+const isAny = (plan: ValuePlan): boolean => (plan.type as RawType).name === 'any';
 
 /** Of an `always` field. */
 function zeroOf({ zero, value }: FieldPlan): string {

@@ -1,9 +1,16 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compareUtf8, DecodeError, encodeJson, encodeRawJson, encodeString, parseJson } from './json.ts';
+import { compareUtf8, DecodeError, encodeJson, encodeRawJson, encodeString, parseJson, parseJsonSteps } from './json.ts';
+import { atOnce } from './steps.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 
-describe('parseJson', () => {
+describe.each([
+  ['parseJson', parseJson],
+  ['parseJsonSteps, cut wherever it may be', (bytes: Buffer) => atOnce(parseJsonSteps(bytes, 1))],
+])('%s', (_name, read) => {
+  const parse = (text: string) => read(Buffer.from(text));
+
   const values: [name: string, text: string, value: unknown][] = [
     ['nested', '{"a":[1,{"b":null}],"c":true}', { a: [1, { b: null }], c: true }],
     ['safe integers are numbers', '[9007199254740991,-9007199254740991]', [9007199254740991, -9007199254740991]],
@@ -15,6 +22,18 @@ describe('parseJson', () => {
       JSON.parse('{"__proto__":0}', (key, value: unknown) => (key === '__proto__' ? 9007199254740993n : value)),
     ],
     ['lone surrogates', '["\\ud800x","\\ud83d\\ude00"]', ['\ufffdx', '😀']],
+    [
+      'containers that go on after others',
+      '[[1,[2,[3],4],5],{"a":{"b":[6,7],"c":8},"a2":[[],{}],"d":9},[10]]',
+      [[1, [2, [3], 4], 5], { a: { b: [6, 7], c: 8 }, a2: [[], {}], d: 9 }, [10]],
+    ],
+    ['the last of two values', '{"a":{"x":[1,2]},"b":[1,2],"a":{"y":1,"z":[3,4]},"b":0}', { a: { y: 1, z: [3, 4] }, b: 0 }],
+    ['the last of two malformed keys', '{"\\ud800":{"a":1,"b":2},"\\ud801":{"c":3,"d":4}}', { '\ufffd': { c: 3, d: 4 } }],
+    [
+      'own __proto__ that goes on',
+      '{"__proto__":{"a":1,"__proto__":[2,3]},"b":4}',
+      JSON.parse('{"__proto__":{"a":1,"__proto__":[2,3]},"b":4}'),
+    ],
     ['text beside a bigint', '{"é":9007199254740993,"b":"é"}', { é: 9007199254740993n, b: 'é' }],
   ];
   test.each(values)('%s', (_name, text, value) => {
@@ -22,7 +41,7 @@ describe('parseJson', () => {
   });
 
   test('invalid UTF-8 becomes the replacement character', () => {
-    expect(parseJson(Buffer.from([0x22, 0xff, 0x22])).value).toBe('\ufffd');
+    expect(read(Buffer.from([0x22, 0xff, 0x22])).value).toBe('\ufffd');
   });
 
   const many = Array.from({ length: 40 }, (_, i) => `"k${i}":1`).join(',');
@@ -85,14 +104,55 @@ describe('parseJson', () => {
   test('refuses a number that overflows a double', () => {
     expect(() => parse('{"a":1e400}')).toThrow(new DecodeError('json: cannot unmarshal number 1e400 into Go value of type float64'));
   });
+});
 
-  test('hostile bodies take linear time', () => {
-    const deep = '['.repeat(9000);
-    const body = Buffer.from(`${deep}{${'"a":1,'.repeat(100_000)}"a":1.5}${']'.repeat(9000)}`);
-    const start = performance.now();
-    expect(parseJson(body).duplicateFields).toHaveLength(1);
-    expect(performance.now() - start).toBeLessThan(2000);
-  });
+test('hostile bodies take linear time', () => {
+  const deep = '['.repeat(9000);
+  const body = Buffer.from(`${deep}{${'"a":1,'.repeat(100_000)}"a":1.5}${']'.repeat(9000)}`);
+  const start = performance.now();
+  expect(parseJson(body).duplicateFields).toHaveLength(1);
+  expect(performance.now() - start).toBeLessThan(2000);
+});
+
+test('a text in parts is what it is at once', () => {
+  const tokens = fc.constantFrom(
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"a"',
+    '"b":',
+    '"a":[1,',
+    '"a":{"b":',
+    '1',
+    '1.5',
+    '9007199254740993',
+    '"\\ud800"',
+    ' ',
+    '\n',
+    'null',
+    '"é":',
+  );
+  const texts = fc.oneof(
+    fc.json(),
+    fc.array(tokens, { maxLength: 40 }).map((all) => all.join('')),
+  );
+  const outcome = (read: () => unknown): unknown => {
+    try {
+      return read();
+    } catch (error) {
+      return { name: (error as Error).name, message: (error as Error).message };
+    }
+  };
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 1, max: 20 }), (text, partBytes) => {
+      const bytes = Buffer.from(text);
+      expect(outcome(() => atOnce(parseJsonSteps(bytes, partBytes)))).toStrictEqual(outcome(() => parseJson(bytes)));
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 describe('encodeString', () => {

@@ -4,25 +4,10 @@
  * Reading is one scan over the bytes, for what JSON.parse cannot say (depth, duplicate keys, integers that a double cannot hold, the literals of
  * fractions), and then JSON.parse itself. A text that JSON.parse refuses is scanned a second time for Go's words.
  */
-import { quote } from './quote.ts';
-
-/** Objects and lists may be nested so deep; upstream: maxNestingDepth. */
-export const maxNestingDepth = 10_000;
-
-/** Upstream keeps so many strict errors and drops the rest. */
-const maxReported = 100;
-
-/** No JSON. `message` is that of Go's encoding/json, `offset` the number of bytes read up to the error. */
-export class JsonSyntaxError extends Error {
-  override readonly name = 'JsonSyntaxError';
-
-  constructor(
-    message: string,
-    readonly offset: number,
-  ) {
-    super(message);
-  }
-}
+import { setOwn } from '#apimachinery/patch/own-property';
+import { JsonScan } from './json-scan.ts';
+import { findSyntaxError, isSpace, JsonSyntaxError } from './json-syntax.ts';
+import { atOnce, oneStep, type Steps } from './steps.ts';
 
 /** JSON that does not fit the type that it is read into. `message` is Go's. */
 export class DecodeError extends Error {
@@ -59,260 +44,138 @@ export function parseEncoded(bytes: Buffer): unknown {
 /** Reads one JSON document. Invalid UTF-8 and lone surrogates become U+FFFD. Throws JsonSyntaxError; DecodeError for a number that overflows a double. */
 export function parseJson(bytes: Uint8Array): ParsedJson {
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const found = scan(buffer);
-  let value: unknown;
-  try {
-    value = JSON.parse(found.longIntegers.length > 0 ? markedText(buffer, found.longIntegers) : textOf(buffer, found.ascii));
-  } catch (error) {
-    const syntaxError = findSyntaxError(buffer);
-    if (syntaxError) throw syntaxError;
-    throw error;
+  const found = JsonScan.of(buffer);
+  checkDepth(found);
+  const value = parsePart(found, 0, buffer.length, '', '');
+  return parsed(found, restored(found, value));
+}
+
+/**
+ * `parseJson` in steps, each of a part of so many bytes or more. The text is cut behind commas; what is open at a cut is opened before the next part and closed behind the last, and what comes out
+ * is put into the containers that are there. `{"a":[1,2],"b":3}` in three parts: `{"a":[1` + `]}`, then `{"…":[` + `2]` + `}`, whose 2 goes to the list of
+ * `a`, then `{` + `"b":3}`.
+ */
+export function* parseJsonSteps(bytes: Buffer, partBytes = 64 * 1024): Steps<ParsedJson> {
+  const scan = JsonScan.begin(bytes);
+  let from = 0;
+  let opening = '';
+  let root: unknown;
+  let open: readonly Container[] = [];
+  for (let more = true; more; ) {
+    more = scan.next(from + partBytes);
+    checkDepth(scan);
+    const part = parsePart(scan, from, more ? scan.at - 1 : bytes.length, opening, more ? closingOf(scan) : '');
+    const shadows = leftmost(part, open);
+    const last = more ? presentOf(scan, shadows, part) : [];
+    const whole = restored(scan, part);
+    if (open.length === 0) root = whole;
+    else graft(shadows, open);
+    open = last.map((container, at) => (container === shadows[at] ? open[at]! : container));
+    from = scan.at;
+    opening = more ? openingOf(scan) : '';
+    scan.surrogates = false;
+    yield;
   }
-  if (found.tooDeep) throw findSyntaxError(buffer) ?? new JsonSyntaxError('exceeded max depth', buffer.length);
-  if (found.overflow !== undefined) throw new DecodeError(`json: cannot unmarshal number ${found.overflow} into Go value of type float64`);
-  if (found.longIntegers.length > 0 || found.surrogates) value = restore(value);
-  return { value, duplicateFields: found.duplicates ?? none, literals: found.literals };
+  return parsed(scan, root);
 }
 
-const none: readonly string[] = [];
+type Container = unknown[] | Record<string, unknown>;
 
-function textOf(buffer: Buffer, ascii: boolean): string {
-  return ascii ? buffer.toString('latin1') : buffer.toString('utf8');
+/** What of a part stands for the containers that were open before it, the outermost first. */
+function leftmost(part: unknown, open: readonly Container[]): Container[] {
+  const shadows: Container[] = [];
+  for (let inner = part as Container; shadows.length < open.length; inner = (Array.isArray(inner) ? inner[0] : inner[marker]) as Container)
+    shadows.push(inner);
+  return shadows;
 }
 
-interface Scan {
-  ascii: boolean;
-  /** An escape may make a lone surrogate. */
-  surrogates: boolean;
-  tooDeep: boolean;
-  duplicates: string[] | undefined;
-  /** Duplicate keys so far, each occurrence counted. */
-  repeated: number;
-  literals: Map<string, string> | undefined;
-  overflow: string | undefined;
-  /** Start and end of every integer that a double cannot hold and an int64 can. */
-  longIntegers: number[];
+/** What is open behind a part, the outermost first: what stayed open in it, and what was opened last. */
+function presentOf(scan: JsonScan, shadows: readonly Container[], part: unknown): Container[] {
+  const open = shadows.length > 0 ? shadows.slice(0, Math.max(scan.lowest, 1)) : [part as Container];
+  for (let depth = open.length; depth < scan.depth; depth++) {
+    const outer = open[depth - 1]!;
+    open.push((Array.isArray(outer) ? outer.at(-1) : outer[scan.keyAt(depth)]) as Container);
+  }
+  return open;
 }
 
-const quoteMark = 0x22;
-const backslash = 0x5c;
-
-/** From so many keys on, an object's keys are in a Set instead of being compared one by one. */
-const setFrom = 12;
-
-// The stacks of a scan, reused: nothing of them outlives a call, and a scan never calls out to other code.
-// Of each open object, its keys so far lie in keyStart, keyEnd and keyHash from its base on; a list's base is -1.
-const bases = new Int32Array(maxNestingDepth + 2);
-const indexes = new Int32Array(maxNestingDepth + 2);
-let keyStart = new Int32Array(256);
-let keyEnd = new Int32Array(256);
-let keyHash = new Int32Array(256);
-const keySets: (Set<string> | undefined)[] = [];
-
-function growKeys(size: number): void {
-  const grow = (from: Int32Array): Int32Array<ArrayBuffer> => {
-    const to = new Int32Array(size);
-    to.set(from.subarray(0, size));
-    return to;
-  };
-  keyStart = grow(keyStart);
-  keyEnd = grow(keyEnd);
-  keyHash = grow(keyHash);
-}
-
-/** Looks only at what JSON.parse cannot tell. On malformed text it stops somewhere: JSON.parse will refuse that text. */
-function scan(bytes: Buffer): Scan {
-  const found: Scan = {
-    ascii: true,
-    surrogates: false,
-    tooDeep: false,
-    duplicates: undefined,
-    repeated: 0,
-    literals: undefined,
-    overflow: undefined,
-    longIntegers: [],
-  };
-  const length = bytes.length;
-  let allBytes = 0;
-  let depth = 0;
-  let top = 0;
-  let openSets = 0;
-  let expectKey = false;
-  let i = 0;
-  scanning: while (i < length) {
-    const c = bytes[i++]!;
-    if (c === quoteMark) {
-      if (!expectKey) {
-        for (;;) {
-          if (i >= length) break scanning;
-          const b = bytes[i++]!;
-          if (b === quoteMark) break;
-          allBytes |= b;
-          if (b !== backslash) continue;
-          if (bytes[i] === 0x75 && (bytes[i + 1]! | 0x20) === 0x64) found.surrogates = true;
-          i++;
-        }
-        continue;
-      }
-      const start = i;
-      let odd = 0;
-      for (;;) {
-        if (i >= length) break scanning;
-        const b = bytes[i++]!;
-        if (b === quoteMark) break;
-        odd |= b;
-        if (b !== backslash) continue;
-        odd |= 0x100;
-        if (bytes[i] === 0x75 && (bytes[i + 1]! | 0x20) === 0x64) found.surrogates = true;
-        i++;
-      }
-      allBytes |= odd;
-      expectKey = false;
-      const end = i - 1;
-      const base = bases[depth]!;
-      const hash = end > start ? ((end - start) << 16) | (bytes[start]! << 12) | (bytes[(start + end) >> 1]! << 6) | bytes[end - 1]! : 0;
-      if (top >= keyStart.length) growKeys(keyStart.length * 2);
-      keyStart[top] = start;
-      keyEnd[top] = end;
-      keyHash[top] = hash;
-      indexes[depth] = top;
-      let set = openSets > 0 ? keySets[depth] : undefined;
-      if (set === undefined && (odd > 0x7f || top - base >= setFrom)) {
-        set = new Set();
-        for (let k = base; k < top; k++) set.add(keyText(bytes, k));
-        keySets[depth] = set;
-        openSets++;
-      }
-      top++;
-      if (set !== undefined) {
-        const key = keyText(bytes, top - 1);
-        if (set.has(key)) report(found, bytes, depth);
-        else set.add(key);
-      } else {
-        for (let k = base; k < top - 1; k++) {
-          if (keyHash[k] === hash && sameBytes(bytes, keyStart[k]!, keyEnd[k]!, start, end)) {
-            report(found, bytes, depth);
-            break;
-          }
-        }
-      }
-    } else if (c === 0x2c) {
-      if (bases[depth]! >= 0) expectKey = depth > 0;
-      else indexes[depth] = indexes[depth]! + 1;
-    } else if (c === 0x3a || c === 0x20 || c === 0x0a) {
-      // Nothing to note.
-    } else if (c === 0x7b || c === 0x5b) {
-      depth++;
-      if (depth > maxNestingDepth) {
-        found.tooDeep = true;
-        break;
-      }
-      indexes[depth] = 0;
-      bases[depth] = c === 0x7b ? top : -1;
-      expectKey = c === 0x7b;
-    } else if (c === 0x7d || c === 0x5d) {
-      if (depth === 0) break;
-      if (bases[depth]! >= 0) {
-        top = bases[depth]!;
-        if (openSets > 0 && keySets[depth] !== undefined) {
-          keySets[depth] = undefined;
-          openSets--;
-        }
-      }
-      depth--;
-      expectKey = false;
-    } else if ((c >= 0x30 && c <= 0x39) || c === 0x2d) {
-      const start = i - 1;
-      let fraction = false;
-      while (i < length) {
-        const b = bytes[i]!;
-        if (b >= 0x30 && b <= 0x39) i++;
-        else if (b === 0x2e || b === 0x65 || b === 0x45 || b === 0x2b || b === 0x2d) {
-          fraction = true;
-          i++;
-        } else break;
-      }
-      if (fraction || i - start >= 16) noteNumber(found, bytes, start, i, fraction, depth);
+/** Puts what a part has of open containers into them, but for the open containers themselves. */
+function graft(shadows: readonly Container[], open: readonly Container[]): void {
+  shadows.forEach((shadow, at) => {
+    const container = open[at]!;
+    const inner = shadows[at + 1];
+    if (Array.isArray(shadow)) {
+      for (const item of shadow) if (inner === undefined || item !== inner) (container as unknown[]).push(item);
+      return;
     }
-  }
-  found.ascii = (allBytes & 0x80) === 0;
-  if (openSets > 0) keySets.fill(undefined);
-  if (keyStart.length > 65_536) {
-    keyStart = new Int32Array(256);
-    keyEnd = new Int32Array(256);
-    keyHash = new Int32Array(256);
-  }
-  return found;
+    for (const key of Object.keys(shadow)) if (key !== marker) setOwn(container as Record<string, unknown>, key, shadow[key]);
+  });
 }
 
-function sameBytes(bytes: Buffer, aStart: number, aEnd: number, bStart: number, bEnd: number): boolean {
-  if (aEnd - aStart !== bEnd - bStart) return false;
-  for (let a = aStart, b = bStart; a < aEnd; a++, b++) if (bytes[a] !== bytes[b]) return false;
-  return true;
-}
-
-/** The key at a place of the key stack, unescaped. */
-function keyText(bytes: Buffer, at: number): string {
-  const text = bytes.toString('utf8', keyStart[at]!, keyEnd[at]!);
-  if (!text.includes('\\')) return text;
-  try {
-    return (JSON.parse(`"${text}"`) as string).toWellFormed();
-  } catch {
-    // Not JSON at all: the document will be refused.
-    return text;
-  }
-}
-
-/** Where the scan is: `spec.containers[0].name`. */
-function path(bytes: Buffer, depth: number): string {
+function openingOf(scan: JsonScan): string {
   let text = '';
-  for (let d = 1; d <= depth; d++) {
-    if (bases[d]! < 0) text += `[${indexes[d]}]`;
-    else text += text ? `.${keyText(bytes, indexes[d]!)}` : keyText(bytes, indexes[d]!);
+  for (let depth = 1; depth <= scan.depth; depth++) {
+    if (!scan.isObject(depth)) text += '[';
+    else text += depth < scan.depth ? `{"${markerInJson}":` : '{';
   }
   return text;
 }
 
-function report(found: Scan, bytes: Buffer, depth: number): void {
-  // Making a path takes time that grows with the depth: a body of nothing but duplicates must not take longer for it.
-  if (++found.repeated > 2 * maxReported) return;
-  const at = path(bytes, depth);
-  found.duplicates ??= [];
-  if (found.duplicates.length < maxReported && !found.duplicates.includes(at)) found.duplicates.push(at);
+function closingOf(scan: JsonScan): string {
+  let text = '';
+  for (let depth = scan.depth; depth > 0; depth--) text += scan.isObject(depth) ? '}' : ']';
+  return text;
 }
 
-function noteNumber(found: Scan, bytes: Buffer, start: number, end: number, fraction: boolean, depth: number): void {
-  const literal = bytes.toString('latin1', start, end);
-  if (!fraction) {
-    const number = Number(literal);
-    if (Number.isSafeInteger(number)) return;
-    if (end - start <= 20 && /^-?[1-9]\d*$/.test(literal)) {
-      const exact = BigInt(literal);
-      if (exact === BigInt.asIntN(64, exact)) {
-        found.longIntegers.push(start, end);
-        return;
-      }
-    }
+const none: readonly string[] = [];
+
+function checkDepth({ tooDeep, bytes }: JsonScan): void {
+  if (tooDeep) throw findSyntaxError(bytes) ?? new JsonSyntaxError('exceeded max depth', bytes.length);
+}
+
+function parsed({ overflow, duplicates, literals }: JsonScan, value: unknown): ParsedJson {
+  if (overflow !== undefined) throw new DecodeError(`json: cannot unmarshal number ${overflow} into Go value of type float64`);
+  return { value, duplicateFields: duplicates ?? none, literals };
+}
+
+/** Reads a part between what opens and what closes it; long integers are marked. Throws JsonSyntaxError, of the whole text. */
+function parsePart({ bytes, ascii, longIntegers }: JsonScan, from: number, to: number, opening: string, closing: string): unknown {
+  try {
+    // No comma may end a list or an object, which nobody would see at a cut.
+    if (opening && closesAt(bytes, from)) throw new SyntaxError('unexpected end of a list or an object');
+    if (longIntegers.length > 0) return JSON.parse(`${opening}${markedText(bytes, from, to, longIntegers)}${closing}`);
+    const text = ascii ? bytes.toString('latin1', from, to) : bytes.toString('utf8', from, to);
+    return JSON.parse(opening || closing ? `${opening}${text}${closing}` : text);
+  } catch (error) {
+    throw findSyntaxError(bytes) ?? error;
   }
-  if (found.overflow === undefined && (fraction || end - start > 300) && !Number.isFinite(Number(literal))) found.overflow = literal;
-  found.literals ??= new Map();
-  if (found.literals.size < maxReported) found.literals.set(path(bytes, depth), literal);
+}
+
+function closesAt(bytes: Buffer, at: number): boolean {
+  while (at < bytes.length && isSpace(bytes[at]!)) at++;
+  return bytes[at] === 0x5d || bytes[at] === 0x7d;
+}
+
+/** What a part is once its long integers and malformed strings are put right, if it has any. */
+function restored({ longIntegers, surrogates }: JsonScan, value: unknown): unknown {
+  if (longIntegers.length === 0 && !surrogates) return value;
+  longIntegers.length = 0;
+  return restore(value);
 }
 
 /** Stands before the digits of a long integer while JSON.parse runs. No client can know it. */
 const marker = `\u0001${Math.random().toString(36).slice(2)}${Math.random().toString(36).slice(2)}:`;
 const markerInJson = JSON.stringify(marker).slice(1, -1);
 
-function markedText(buffer: Buffer, longIntegers: readonly number[]): string {
+function markedText(buffer: Buffer, from: number, to: number, longIntegers: readonly number[]): string {
   let text = '';
-  let from = 0;
   for (let k = 0; k < longIntegers.length; k += 2) {
     const start = longIntegers[k]!;
     const end = longIntegers[k + 1]!;
     text += `${buffer.toString('utf8', from, start)}"${markerInJson}${buffer.toString('latin1', start, end)}"`;
     from = end;
   }
-  return text + buffer.toString('utf8', from, buffer.length);
+  return text + buffer.toString('utf8', from, to);
 }
 
 function restoreText(text: string): unknown {
@@ -348,150 +211,6 @@ function restore(root: unknown): unknown {
     }
   }
   return holder[0];
-}
-
-const literalWords: Readonly<Record<number, string>> = { 0x74: 'true', 0x66: 'false', 0x6e: 'null' };
-const escapes: ReadonlySet<number> = new Set([...'bfnrt\\/"'].map((char) => char.charCodeAt(0)));
-const isDigit = (c: number): boolean => c >= 0x30 && c <= 0x39;
-const isHex = (c: number): boolean => isDigit(c) || (c >= 0x41 && c <= 0x46) || (c >= 0x61 && c <= 0x66);
-const isSpace = (c: number): boolean => c === 0x20 || c === 0x09 || c === 0x0d || c === 0x0a;
-
-/**
- * The first error of a text as Go's scanner names it; undefined for valid JSON. Upstream: encoding/json/scanner.go, whose states the words come
- * from. At the end of the text that scanner sees one more blank, so a cut literal is an invalid blank and a cut string an unexpected end.
- */
-export function findSyntaxError(bytes: Uint8Array): JsonSyntaxError | undefined {
-  const length = bytes.length;
-  let i = 0;
-  const peek = (): number => (i < length ? bytes[i]! : 0x20);
-  const unexpectedEnd = (): JsonSyntaxError => new JsonSyntaxError('unexpected end of JSON input', length);
-  const bad = (context: string): JsonSyntaxError =>
-    new JsonSyntaxError(`invalid character ${quoteCharacter(peek())} ${context}`, Math.min(i + 1, length));
-  /** Steps over one byte of a class; past the end, a blank that no class holds is an error, and one that it holds an unexpected end. */
-  const step = (allowed: boolean, context: string): JsonSyntaxError | undefined => {
-    if (!allowed) return bad(context);
-    if (i >= length) return unexpectedEnd();
-    i++;
-    return undefined;
-  };
-
-  const string = (): JsonSyntaxError | undefined => {
-    i++;
-    for (;;) {
-      if (i >= length) return unexpectedEnd();
-      const c = bytes[i]!;
-      if (c === quoteMark) {
-        i++;
-        return undefined;
-      }
-      if (c < 0x20) return bad('in string literal');
-      i++;
-      if (c !== backslash) continue;
-      const escaped = peek();
-      if (escaped === 0x75) {
-        i++;
-        for (let k = 0; k < 4; k++) {
-          const error = step(isHex(peek()), 'in \\u hexadecimal character escape');
-          if (error) return error;
-        }
-        continue;
-      }
-      const error = step(escapes.has(escaped), 'in string escape code');
-      if (error) return error;
-    }
-  };
-
-  const digits = (context: string): JsonSyntaxError | undefined => {
-    if (!isDigit(peek())) return bad(context);
-    while (isDigit(peek())) i++;
-    return undefined;
-  };
-
-  const number = (): JsonSyntaxError | undefined => {
-    if (peek() === 0x2d) i++;
-    if (!isDigit(peek())) return bad('in numeric literal');
-    if (peek() === 0x30) i++;
-    else while (isDigit(peek())) i++;
-    if (peek() === 0x2e) {
-      i++;
-      const error = digits('after decimal point in numeric literal');
-      if (error) return error;
-    }
-    if (peek() === 0x65 || peek() === 0x45) {
-      i++;
-      if (peek() === 0x2b || peek() === 0x2d) i++;
-      return digits('in exponent of numeric literal');
-    }
-    return undefined;
-  };
-
-  const literal = (word: string): JsonSyntaxError | undefined => {
-    i++;
-    for (const expected of word.slice(1)) {
-      const error = step(peek() === expected.charCodeAt(0), `in literal ${word} (expecting '${expected}')`);
-      if (error) return error;
-    }
-    return undefined;
-  };
-
-  /** The open objects (`{` before a colon is due, `:` after it) and lists. */
-  const open: ('{' | ':' | '[')[] = [];
-  let want: 'value' | 'value or ]' | 'key' | 'key or }' | 'end' = 'value';
-  for (;;) {
-    while (i < length && isSpace(bytes[i]!)) i++;
-    const inside = open.at(-1);
-    if (i >= length) return want === 'end' && inside === undefined ? undefined : unexpectedEnd();
-    const c = bytes[i]!;
-    let error: JsonSyntaxError | undefined;
-    if (want === 'end') {
-      if (inside === undefined) return bad('after top-level value');
-      if (inside === '{') {
-        if (c !== 0x3a) return bad('after object key');
-        open[open.length - 1] = ':';
-        want = 'value';
-      } else if (c === 0x2c) {
-        if (inside === ':') open[open.length - 1] = '{';
-        want = inside === ':' ? 'key' : 'value';
-      } else if (c === (inside === ':' ? 0x7d : 0x5d)) {
-        open.pop();
-      } else {
-        return bad(inside === ':' ? 'after object key:value pair' : 'after array element');
-      }
-      i++;
-    } else if (want === 'key' || want === 'key or }') {
-      if (c === 0x7d && want === 'key or }') {
-        open.pop();
-        i++;
-      } else if (c === quoteMark) {
-        error = string();
-      } else {
-        return bad('looking for beginning of object key string');
-      }
-      want = 'end';
-    } else if (c === 0x7b || c === 0x5b) {
-      if (open.length >= maxNestingDepth) return bad('exceeded max depth');
-      open.push(c === 0x7b ? '{' : '[');
-      want = c === 0x7b ? 'key or }' : 'value or ]';
-      i++;
-    } else {
-      if (c === 0x5d && want === 'value or ]') {
-        open.pop();
-        i++;
-      } else if (c === quoteMark) error = string();
-      else if (c === 0x2d || isDigit(c)) error = number();
-      else if (literalWords[c]) error = literal(literalWords[c]);
-      else return bad('looking for beginning of value');
-      want = 'end';
-    }
-    if (error) return error;
-  }
-}
-
-/** A byte as the scanner's messages show it: taken for a rune, in single quotes. */
-function quoteCharacter(byte: number): string {
-  if (byte === 0x27) return `'\\''`;
-  if (byte === quoteMark) return `'"'`;
-  return `'${quote(String.fromCharCode(byte)).slice(1, -1)}'`;
 }
 
 const needsEscape = /["\\<>&\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
@@ -539,7 +258,11 @@ export function compareUtf8(a: string, b: string): number {
 
 /** The own keys of an object in the order of their UTF-8 bytes. */
 export function sortedKeys(object: object): string[] {
-  const keys = Object.keys(object);
+  return inOrder(Object.keys(object));
+}
+
+/** Sorts keys by their UTF-8 bytes, unless they are so. */
+function inOrder(keys: string[]): string[] {
   for (let i = 1; i < keys.length; i++) {
     if (compareUtf8(keys[i - 1]!, keys[i]!) > 0) return keys.sort(compareUtf8);
   }
@@ -617,29 +340,86 @@ interface OpenValue {
 
 /** `write` without recursion. */
 function writeDeep(root: object, keysOf: (object: object) => string[]): string {
-  const parts: string[] = [];
+  return atOnce(writeSteps(root, (object) => oneStep(() => keysOf(object))));
+}
+
+/** So many values are written in a step. */
+const stepValues = 512;
+
+/** `encodeJson` in steps. */
+export function* encodeJsonSteps(value: unknown): Steps<string> {
+  return value === null || typeof value !== 'object' ? writeScalar(value) : yield* writeSteps(value, sortedKeysSteps);
+}
+
+/** `encodeRawJson` in steps. */
+export function* encodeRawJsonSteps(value: unknown): Steps<string> {
+  return value === null || typeof value !== 'object'
+    ? writeScalar(value)
+    : yield* writeSteps(value, (object) => oneStep(() => Object.keys(object)));
+}
+
+function* writeSteps(root: object, keysOf: (object: object) => Steps<string[]>): Steps<string> {
+  let out = '';
+  let written = 0;
   const open: OpenValue[] = [];
-  const enter = (container: object): void => {
-    const keys = Array.isArray(container) ? undefined : keysOf(container);
-    parts.push(keys ? '{' : '[');
-    open.push({ container, keys, next: 0, started: false });
-  };
-  enter(root);
-  for (let current = open.at(-1); current; current = open.at(-1)) {
+  let entered: object | undefined = root;
+  for (;;) {
+    if (entered) {
+      const keys: readonly string[] | undefined = Array.isArray(entered) ? undefined : yield* keysOf(entered);
+      out += keys ? '{' : '[';
+      open.push({ container: entered, keys, next: 0, started: false });
+      entered = undefined;
+    }
+    const current = open.at(-1);
+    if (!current) return out;
     const { container, keys } = current;
     if (current.next >= (keys ?? (container as unknown[])).length) {
-      parts.push(keys ? '}' : ']');
+      out += keys ? '}' : ']';
       open.pop();
       continue;
     }
     const at = current.next++;
     const item = keys ? (container as Record<string, unknown>)[keys[at]!] : (container as unknown[])[at];
     if (keys && item === undefined) continue;
-    if (current.started) parts.push(',');
+    if (current.started) out += ',';
     current.started = true;
-    if (keys) parts.push(encodeString(keys[at]!), ':');
-    if (item !== null && typeof item === 'object') enter(item);
-    else parts.push(writeScalar(item));
+    if (keys) out += `${encodeString(keys[at]!)}:`;
+    if (item !== null && typeof item === 'object') entered = item;
+    else out += writeScalar(item);
+    if (++written % stepValues === 0) yield;
   }
-  return parts.join('');
+}
+
+/** So many keys are sorted in a step. */
+const stepKeys = 8_192;
+
+/** `sortedKeys` in steps: runs of keys are sorted, and merged two by two. */
+export function* sortedKeysSteps(object: object): Steps<string[]> {
+  const keys = Object.keys(object);
+  if (keys.length <= stepKeys) return inOrder(keys);
+  let runs: string[][] = [];
+  for (let from = 0; from < keys.length; from += stepKeys) {
+    yield;
+    runs.push(inOrder(keys.slice(from, from + stepKeys)));
+  }
+  while (runs.length > 1) {
+    const merged: string[][] = [];
+    for (let at = 0; at < runs.length; at += 2) merged.push(runs[at + 1] ? yield* mergeSteps(runs[at]!, runs[at + 1]!) : runs[at]!);
+    runs = merged;
+  }
+  return runs[0]!;
+}
+
+/** Two sorted lists of keys as one, in steps. */
+export function* mergeSteps(a: readonly string[], b: readonly string[]): Steps<string[]> {
+  const merged: string[] = [];
+  let i = 0;
+  let j = 0;
+  while (i < a.length && j < b.length) {
+    merged.push(compareUtf8(a[i]!, b[j]!) <= 0 ? a[i++]! : b[j++]!);
+    if (merged.length % stepKeys === 0) yield;
+  }
+  while (i < a.length) merged.push(a[i++]!);
+  while (j < b.length) merged.push(b[j++]!);
+  return merged;
 }

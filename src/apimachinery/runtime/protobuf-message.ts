@@ -8,7 +8,9 @@ import { canonicalQuantity } from '../api/quantity.ts';
 import { decode } from './decode.ts';
 import { isZero } from './zero.ts';
 import { deepCopy } from './copy.ts';
-import { DecodeError, encodeRawJson, JsonSyntaxError, maxNestingDepth, parseJson, sortedKeys } from './json.ts';
+import { DecodeError, encodeRawJson, parseJson, sortedKeys } from './json.ts';
+import { JsonSyntaxError } from './json-syntax.ts';
+import { maxNestingDepth } from './json-scan.ts';
 import {
   enterPart,
   hasMore,

@@ -4,7 +4,8 @@
  */
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
-import { JsonSyntaxError, compareUtf8, parseJson } from './json.ts';
+import { compareUtf8, parseJson } from './json.ts';
+import { JsonSyntaxError } from './json-syntax.ts';
 import { formatFloat, quote } from './quote.ts';
 
 /** No YAML. `message` begins with `yaml: `; upstream puts `error converting YAML to JSON: ` before it where it decodes an apply patch. */

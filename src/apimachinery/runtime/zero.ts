@@ -33,9 +33,3 @@ export function isZeroScalar(value: unknown): boolean {
 export function isZeroTime(text: string): boolean {
   return text === zeroTime || text === '0001-01-01T00:00:00.000000Z';
 }
-
-export function isEmptyContainer(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  for (const _ in value as object) return false;
-  return true;
-}

@@ -10,10 +10,10 @@ import {
   newTimeoutError,
 } from '#apimachinery/api/errors';
 import { type DeleteOptions, type GroupKind, type GroupResource, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/encode';
+import { encode, encodeSteps } from '#apimachinery/runtime/encode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
-import { parseEncoded } from '#apimachinery/runtime/json';
+import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { inSteps } from '#apimachinery/runtime/steps';
@@ -35,6 +35,9 @@ const generatedNameAttempts = 8;
 const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const maxGeneratedBase = 58;
 const optimisticLock = 'the object has been modified; please apply your changes to the latest version and try again';
+
+/** Stands for the revision in the encoding of a large object. No client can know it. */
+const placeholder = `revision ${randomUUID()}`;
 
 /** What came out of a write. */
 export interface Stored {
@@ -193,7 +196,9 @@ export class Store {
           if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
           return this.#unstored(object, true);
         }
-        const written = await this.#write((encodeAt) => this.storage.create(key, encodeAt, this.#writeOptions()), object, true);
+        const encodeAt = inParts ? await this.#encodeInSteps(object) : undefined;
+        const create = (made: Encode) => this.storage.create(key, made, this.#writeOptions());
+        const written = await this.#write(create, object, true, encodeAt);
         stored = true;
         return written;
       } catch (error) {
@@ -294,7 +299,7 @@ export class Store {
       }
       const { bytes, revision } = record;
       const inParts = needsSteps(Math.max(request.bodyBytes, bytes.length));
-      const existing = this.parse(bytes);
+      const existing = inParts ? await this.#parseInSteps(bytes) : this.parse(bytes);
       if (inParts) await betweenSteps();
       if (options.uid !== undefined && options.uid !== existing.metadata.uid)
         throw this.#uidConflict(request, key, name, options.uid, existing.metadata.uid ?? '');
@@ -309,9 +314,9 @@ export class Store {
         if (inParts) await betweenSteps();
         const validated = request.validate('UPDATE', object, existing);
         if (validated) await validated;
+        const inSomeSteps = inParts ? await this.#encodeInSteps(object) : undefined;
         object.metadata.resourceVersion = String(revision);
-        const unchanged = this.encode(object);
-        if (inParts) await betweenSteps();
+        const unchanged = inSomeSteps ? inSomeSteps(revision) : this.encode(object);
         if (
           (unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing, unchanged, bytes)) &&
           !this.storage.needsRewrite?.(key) &&
@@ -329,7 +334,7 @@ export class Store {
           await this.hooks.afterDelete?.(object, request);
           return { object, bytes: this.encode(object), created: false };
         }
-        const encodeAt = this.#encodeAgain(object, unchanged, revision);
+        const encodeAt = inSomeSteps ?? this.#encodeAgain(object, unchanged, revision);
         const written = await this.storage.update(key, revision, encodeAt, this.#writeOptions());
         stored = true;
         return { object, bytes: written.value, created: false };
@@ -476,12 +481,34 @@ export class Store {
     return Buffer.from(`${encode(this.type, object)}\n`);
   }
 
-  async #write(store: (encodeAt: Encode) => Promise<{ readonly value: Buffer }>, object: KubeObject, created: boolean): Promise<Stored> {
-    const record = await store((revision) => {
+  async #write(
+    store: (encodeAt: Encode) => Promise<{ readonly value: Buffer }>,
+    object: KubeObject,
+    created: boolean,
+    encodeAt: Encode = (revision) => {
       object.metadata.resourceVersion = String(revision);
       return this.encode(object);
-    });
+    },
+  ): Promise<Stored> {
+    const record = await store(encodeAt);
     return { object, bytes: record.value, created };
+  }
+
+  /** Encodes a large object in steps, but for its revision, which is put in later. The object must not change meanwhile. */
+  async #encodeInSteps(object: KubeObject): Promise<Encode> {
+    object.metadata.resourceVersion = placeholder;
+    const encoded = Buffer.from(`${await inSteps(encodeSteps(this.type, object))}\n`);
+    const at = encoded.indexOf(placeholder);
+    const [head, tail] = [encoded.subarray(0, at), encoded.subarray(at + placeholder.length)];
+    return (revision) => {
+      object.metadata.resourceVersion = String(revision);
+      return Buffer.concat([head, Buffer.from(object.metadata.resourceVersion), tail]);
+    };
+  }
+
+  /** A large stored object in steps. */
+  async #parseInSteps(bytes: Buffer): Promise<KubeObject> {
+    return (await inSteps(parseJsonSteps(bytes))).value as KubeObject;
   }
 
   #unstored(object: KubeObject, created: boolean): Stored {

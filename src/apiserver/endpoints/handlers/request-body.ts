@@ -3,9 +3,11 @@ import { newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString, parseGroupVersion } from '#apimachinery/meta/types';
 import type { Decoded } from '#apimachinery/runtime/decode';
-import { DecodeError, JsonSyntaxError, parseJson } from '#apimachinery/runtime/json';
+import { DecodeError, type ParsedJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json';
+import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
+import { inSteps, oneStep, type Steps } from '#apimachinery/runtime/steps';
 import { parseYaml } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { betweenSteps, needsSteps } from '#apiserver/registry/between-steps';
@@ -53,7 +55,7 @@ export interface DecodedBody {
 
 /**
  * Decodes a body into an object of the expected kind. Throws BadRequest with upstream's message for what cannot be parsed,
- * is of another kind, or has values of the wrong type. In two steps, between which others may run if the body is large. Upstream: handlers/create.go and rest.go (transformDecodeError).
+ * is of another kind, or has values of the wrong type. In steps, between which others may run if the body is large. Upstream: handlers/create.go and rest.go (transformDecodeError).
  */
 export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: ExpectedBody): Promise<DecodedBody> {
   if (mediaType === 'application/vnd.kubernetes.protobuf') {
@@ -62,9 +64,9 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   }
   let raw: unknown;
   let duplicates: readonly string[];
-  let literals: ReturnType<typeof parseJson>['literals'];
+  let literals: ParsedJson['literals'];
   try {
-    const parsed = mediaType === 'application/yaml' ? parseYaml(bytes) : parseJson(bytes);
+    const parsed = needsSteps(bytes.length) ? await inSteps(parseSteps(bytes, mediaType)) : parse(bytes, mediaType);
     raw = parsed.value;
     duplicates = parsed.duplicateFields;
     literals = parsed.literals;
@@ -76,12 +78,14 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
       throw unrecognized(bytes, expected, (error as Error).message);
     throw error;
   }
-  if (needsSteps(bytes.length)) await betweenSteps();
+  const inParts = needsSteps(bytes.length);
+  if (inParts) await betweenSteps();
   const kind = kindOf(raw, bytes, expected);
   if (expected.decode) checkCustomKind(raw as Partial<KubeObject>, bytes, expected);
   else checkKind(kind, expected);
   try {
     const { object, unknownFields } = decodeDocument(expected, raw, { literals });
+    if (inParts) await betweenSteps();
     object.metadata ??= {};
     if (expected.decode) return { object, strictErrors: [...strictErrors([], duplicates), ...strictErrors(unknownFields, [])] };
     object.apiVersion = groupVersionString(expected.kind);
@@ -92,6 +96,11 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     throw error;
   }
 }
+
+const parse = (bytes: Buffer, mediaType: MediaType): ParsedJson => (mediaType === 'application/yaml' ? parseYaml(bytes) : parseJson(bytes));
+
+const parseSteps = (bytes: Buffer, mediaType: MediaType): Steps<ParsedJson> =>
+  mediaType === 'application/yaml' ? oneStep(() => parseYaml(bytes)) : parseJsonSteps(bytes);
 
 export function strictErrors(unknownFields: readonly string[], duplicateFields: readonly string[]): string[] {
   return [

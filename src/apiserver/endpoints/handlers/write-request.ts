@@ -2,10 +2,11 @@ import { newBadRequest } from '#apimachinery/api/errors';
 import { managerOrUserAgent } from '#apimachinery/managedfields/manager-name';
 import { validateManagedFields } from '#apimachinery/managedfields/managers';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
+import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import type { AdmissionCall } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import { betweenSteps, needsSteps } from '#apiserver/registry/between-steps';
+import { needsSteps } from '#apiserver/registry/between-steps';
 import type { WriteRequest } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
 import { dedupOwnerReferences } from './owner-references.ts';
@@ -65,12 +66,16 @@ function newRequest(
     isEnabled: endpoint.isEnabled,
     warn: (text) => context.warn(text),
     admit(operation, object, old) {
-      if (manager !== undefined) trackFields(endpoint, object, old, manager);
-      const { managedFields } = object.metadata;
-      const check = (): void => checkMutated(context, object, managedFields);
-      const admit = (): void | Promise<void> => admission?.admit(call(operation, object, old));
-      const admitted = needsSteps(bodyBytes) ? betweenSteps().then(admit) : admit();
-      return admitted ? admitted.then(check) : check();
+      const admit = (): void | Promise<void> => {
+        const { managedFields } = object.metadata;
+        const check = (): void => checkMutated(context, object, managedFields);
+        const admitted = admission?.admit(call(operation, object, old));
+        return admitted ? admitted.then(check) : check();
+      };
+      if (manager === undefined) return admit();
+      if (needsSteps(bodyBytes)) return inSteps(trackFieldsSteps(endpoint, object, old, manager)).then(admit);
+      trackFields(object, endpoint.fieldManager.update(old && fromStorage(endpoint, old), fromStorage(endpoint, object), manager));
+      return admit();
     },
     validate(operation, object, old) {
       const asked = call(operation, object, old);
@@ -99,13 +104,14 @@ function checkMutated(context: RequestContext, object: KubeObject, managedFields
   dedupOwnerReferences(context, object, true);
 }
 
+function* trackFieldsSteps(endpoint: ResourceEndpoint, object: KubeObject, old: KubeObject | undefined, manager: string): Steps<void> {
+  const [before, after] = [old && fromStorage(endpoint, old), fromStorage(endpoint, object)];
+  trackFields(object, yield* endpoint.fieldManager.updateSteps(before, after, manager));
+  yield;
+}
+
 /** Notes who set which fields, in the version that was written. Changes `object`, which is in the storage version. */
-function trackFields(endpoint: ResourceEndpoint, object: KubeObject, old: KubeObject | undefined, manager: string): void {
-  const { managedFields } = endpoint.fieldManager.update(
-    old && fromStorage(endpoint, old),
-    fromStorage(endpoint, object),
-    manager,
-  ).metadata;
+function trackFields(object: KubeObject, { metadata: { managedFields } }: KubeObject): void {
   if (managedFields) object.metadata.managedFields = managedFields;
   else delete object.metadata.managedFields;
 }

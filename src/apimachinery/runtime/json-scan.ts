@@ -1,0 +1,289 @@
+/** What is to be known of a JSON text and JSON.parse cannot tell: depth, duplicate keys, integers that a double cannot hold, the literals of fractions. */
+
+/** Objects and lists may be nested so deep; upstream: maxNestingDepth. */
+export const maxNestingDepth = 10_000;
+
+/** Upstream keeps so many strict errors and drops the rest. */
+const maxReported = 100;
+
+export const quoteMark = 0x22;
+export const backslash = 0x5c;
+
+/** From so many keys on, an object's keys are in a Set instead of being compared one by one. */
+const setFrom = 12;
+
+/** What is open where a scan is. Of each open object, its keys so far lie in keyStart, keyEnd and keyHash from its base on; a list's base is -1. */
+class OpenContainers {
+  readonly bases = new Int32Array(maxNestingDepth + 2);
+  /** Of an object the place of its present key, of a list the index of its present item. */
+  readonly indexes = new Int32Array(maxNestingDepth + 2);
+  readonly keySets: (Set<string> | undefined)[] = [];
+  keyStart = new Int32Array(256);
+  keyEnd = new Int32Array(256);
+  keyHash = new Int32Array(256);
+
+  growKeys(size: number): void {
+    const grow = (from: Int32Array): Int32Array<ArrayBuffer> => {
+      const to = new Int32Array(size);
+      to.set(from.subarray(0, size));
+      return to;
+    };
+    this.keyStart = grow(this.keyStart);
+    this.keyEnd = grow(this.keyEnd);
+    this.keyHash = grow(this.keyHash);
+  }
+
+  /** For the next scan. */
+  clear(): void {
+    if (this.keySets.length > 0) this.keySets.length = 0;
+    if (this.keyStart.length <= 65_536) return;
+    this.keyStart = new Int32Array(256);
+    this.keyEnd = new Int32Array(256);
+    this.keyHash = new Int32Array(256);
+  }
+}
+
+/** Of scans that are done at once: nothing of it outlives a call, and a scan never calls out to other code. */
+const reused = new OpenContainers();
+
+/** A scan of a text, and what it has found so far. */
+export class JsonScan {
+  ascii = true;
+  /** An escape may make a lone surrogate. */
+  surrogates = false;
+  tooDeep = false;
+  duplicates: string[] | undefined = undefined;
+  literals: Map<string, string> | undefined = undefined;
+  overflow: string | undefined = undefined;
+  /** Start and end of every integer that a double cannot hold and an int64 can. */
+  readonly longIntegers: number[] = [];
+  /** Where the scan is: the next byte that it looks at, and how many objects and lists are open there. */
+  at = 0;
+  depth = 0;
+  /** How few of them were open at a time since the last `next` began. */
+  lowest = 0;
+  /** Duplicate keys so far, each occurrence counted. */
+  #repeated = 0;
+  #allBytes = 0;
+  #keys = 0;
+  #openSets = 0;
+  #expectsKey = false;
+
+  private constructor(
+    readonly bytes: Buffer,
+    private readonly open: OpenContainers,
+  ) {}
+
+  /** Scans all of a text. On malformed text it stops somewhere: JSON.parse will refuse that text. */
+  static of(bytes: Buffer): JsonScan {
+    const scan = new JsonScan(bytes, reused);
+    scan.#run(Infinity);
+    reused.clear();
+    return scan;
+  }
+
+  /** A scan that goes on by `next`. */
+  static begin(bytes: Buffer): JsonScan {
+    return new JsonScan(bytes, new OpenContainers());
+  }
+
+  /**
+   * Goes on behind the first comma from `until` on that lies inside an object or list; false where there is none, and the scan has come to the end, or to
+   * what no JSON has.
+   */
+  next(until: number): boolean {
+    return this.#run(until);
+  }
+
+  /** Whether the container at a depth from 1 on is an object. */
+  isObject(depth: number): boolean {
+    return this.open.bases[depth]! >= 0;
+  }
+
+  /** The present key of the open object at a depth as JSON.parse has it: lone surrogates stay. */
+  keyAt(depth: number): string {
+    return keyText(this.bytes, this.open, this.open.indexes[depth]!);
+  }
+
+  #run(until: number): boolean {
+    const { bytes, open } = this;
+    const { bases, indexes, keySets } = open;
+    let { keyStart, keyEnd, keyHash } = open;
+    const length = bytes.length;
+    let allBytes = this.#allBytes;
+    let depth = this.depth;
+    let top = this.#keys;
+    let openSets = this.#openSets;
+    let expectKey = this.#expectsKey;
+    let i = this.at;
+    let paused = false;
+    let lowest = depth;
+    scanning: while (i < length) {
+      const c = bytes[i++]!;
+      if (c === quoteMark) {
+        if (!expectKey) {
+          for (;;) {
+            if (i >= length) break scanning;
+            const b = bytes[i++]!;
+            if (b === quoteMark) break;
+            allBytes |= b;
+            if (b !== backslash) continue;
+            if (bytes[i] === 0x75 && (bytes[i + 1]! | 0x20) === 0x64) this.surrogates = true;
+            i++;
+          }
+          continue;
+        }
+        const start = i;
+        let odd = 0;
+        for (;;) {
+          if (i >= length) break scanning;
+          const b = bytes[i++]!;
+          if (b === quoteMark) break;
+          odd |= b;
+          if (b !== backslash) continue;
+          odd |= 0x100;
+          if (bytes[i] === 0x75 && (bytes[i + 1]! | 0x20) === 0x64) this.surrogates = true;
+          i++;
+        }
+        allBytes |= odd;
+        expectKey = false;
+        const end = i - 1;
+        const base = bases[depth]!;
+        const hash = end > start ? ((end - start) << 16) | (bytes[start]! << 12) | (bytes[(start + end) >> 1]! << 6) | bytes[end - 1]! : 0;
+        if (top >= keyStart.length) {
+          open.growKeys(keyStart.length * 2);
+          ({ keyStart, keyEnd, keyHash } = open);
+        }
+        keyStart[top] = start;
+        keyEnd[top] = end;
+        keyHash[top] = hash;
+        indexes[depth] = top;
+        let set = openSets > 0 ? keySets[depth] : undefined;
+        if (set === undefined && (odd > 0x7f || top - base >= setFrom)) {
+          set = new Set();
+          for (let k = base; k < top; k++) set.add(keyText(bytes, open, k).toWellFormed());
+          keySets[depth] = set;
+          openSets++;
+        }
+        top++;
+        if (set !== undefined) {
+          const key = keyText(bytes, open, top - 1).toWellFormed();
+          if (set.has(key)) this.#report(depth);
+          else set.add(key);
+        } else {
+          for (let k = base; k < top - 1; k++) {
+            if (keyHash[k] === hash && sameBytes(bytes, keyStart[k]!, keyEnd[k]!, start, end)) {
+              this.#report(depth);
+              break;
+            }
+          }
+        }
+      } else if (c === 0x2c) {
+        if (bases[depth]! >= 0) expectKey = depth > 0;
+        else indexes[depth] = indexes[depth]! + 1;
+        if (i >= until && depth > 0) {
+          paused = true;
+          break;
+        }
+      } else if (c === 0x3a || c === 0x20 || c === 0x0a) {
+        // Nothing to note.
+      } else if (c === 0x7b || c === 0x5b) {
+        depth++;
+        if (depth > maxNestingDepth) {
+          this.tooDeep = true;
+          break;
+        }
+        indexes[depth] = 0;
+        bases[depth] = c === 0x7b ? top : -1;
+        expectKey = c === 0x7b;
+      } else if (c === 0x7d || c === 0x5d) {
+        if (depth === 0) break;
+        if (bases[depth]! >= 0) {
+          top = bases[depth]!;
+          if (openSets > 0 && keySets[depth] !== undefined) {
+            keySets[depth] = undefined;
+            openSets--;
+          }
+        }
+        depth--;
+        if (depth < lowest) lowest = depth;
+        expectKey = false;
+      } else if ((c >= 0x30 && c <= 0x39) || c === 0x2d) {
+        const start = i - 1;
+        let fraction = false;
+        while (i < length) {
+          const b = bytes[i]!;
+          if (b >= 0x30 && b <= 0x39) i++;
+          else if (b === 0x2e || b === 0x65 || b === 0x45 || b === 0x2b || b === 0x2d) {
+            fraction = true;
+            i++;
+          } else break;
+        }
+        if (fraction || i - start >= 16) this.#noteNumber(start, i, fraction, depth);
+      }
+    }
+    this.ascii = (allBytes & 0x80) === 0;
+    this.#allBytes = allBytes;
+    this.depth = depth;
+    this.lowest = lowest;
+    this.#keys = top;
+    this.#openSets = openSets;
+    this.#expectsKey = expectKey;
+    this.at = i;
+    return paused;
+  }
+
+  #report(depth: number): void {
+    // Making a path takes time that grows with the depth: a body of nothing but duplicates must not take longer for it.
+    if (++this.#repeated > 2 * maxReported) return;
+    const at = this.#path(depth);
+    this.duplicates ??= [];
+    if (this.duplicates.length < maxReported && !this.duplicates.includes(at)) this.duplicates.push(at);
+  }
+
+  #noteNumber(start: number, end: number, fraction: boolean, depth: number): void {
+    const literal = this.bytes.toString('latin1', start, end);
+    if (!fraction) {
+      const number = Number(literal);
+      if (Number.isSafeInteger(number)) return;
+      if (end - start <= 20 && /^-?[1-9]\d*$/.test(literal)) {
+        const exact = BigInt(literal);
+        if (exact === BigInt.asIntN(64, exact)) {
+          this.longIntegers.push(start, end);
+          return;
+        }
+      }
+    }
+    if (this.overflow === undefined && (fraction || end - start > 300) && !Number.isFinite(Number(literal))) this.overflow = literal;
+    this.literals ??= new Map();
+    if (this.literals.size < maxReported) this.literals.set(this.#path(depth), literal);
+  }
+
+  /** Where the scan is: `spec.containers[0].name`. */
+  #path(depth: number): string {
+    let text = '';
+    for (let d = 1; d <= depth; d++) {
+      if (!this.isObject(d)) text += `[${this.open.indexes[d]}]`;
+      else text += `${text && '.'}${this.keyAt(d).toWellFormed()}`;
+    }
+    return text;
+  }
+}
+
+function sameBytes(bytes: Buffer, aStart: number, aEnd: number, bStart: number, bEnd: number): boolean {
+  if (aEnd - aStart !== bEnd - bStart) return false;
+  for (let a = aStart, b = bStart; a < aEnd; a++, b++) if (bytes[a] !== bytes[b]) return false;
+  return true;
+}
+
+/** The key at a place of the key stack, unescaped. */
+function keyText(bytes: Buffer, { keyStart, keyEnd }: OpenContainers, at: number): string {
+  const text = bytes.toString('utf8', keyStart[at]!, keyEnd[at]!);
+  if (!text.includes('\\')) return text;
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    // Not JSON at all: the document will be refused.
+    return text;
+  }
+}
