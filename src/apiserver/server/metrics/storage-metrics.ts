@@ -1,7 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { GroupResource } from '#apimachinery/meta/types';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
-import type { Cacher, ConsistencyStatus, ListCounts } from '#apiserver/storage/cacher/cacher';
+import type { Cacher, ConsistencyStatus } from '#apiserver/storage/cacher/cacher';
+import type { ListCounts } from '#apiserver/storage/cacher/list-counts';
 import type { Storage } from '#apiserver/storage/storage';
 
 /** How many objects are stored, and how large they are, at the moment when somebody asks. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */

@@ -64,6 +64,12 @@ export class CachedObject implements Tenant {
     this.failure = failure;
   }
 
+  /** Itself; throws why it cannot be used. */
+  get readable(): this {
+    if (this.failure) throw this.failure;
+    return this;
+  }
+
   /** JSON in the storage version, with its resourceVersion. */
   get bytes(): Buffer {
     if (this.failure) throw this.failure;

@@ -1,5 +1,4 @@
-import { Buffer } from 'node:buffer';
-import { createHash } from 'node:crypto';
+import type { Buffer } from 'node:buffer';
 import {
   groupResourceString,
   newInternalError,
@@ -9,21 +8,20 @@ import {
   type StatusError,
 } from '#apimachinery/api/errors';
 import type { GroupResource, KubeObject, Status } from '#apimachinery/meta/types';
-import { CompactedError, FutureRevisionError, UnavailableError } from '../errors.ts';
+import { UnavailableError } from '../errors.ts';
 import { compareKeys } from '../key.ts';
 import type { CommitFeed, Revision, Storage, StorageEvent, StorageRecord } from '../storage.ts';
-import { CachedObject, type ObjectReader, tidyMemory } from './cached-object.ts';
+import { type CachedObject, tidyMemory } from './cached-object.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { encodeContinue } from './continue-token.ts';
 import { type CacheEvent, EventHistory } from './event-history.ts';
 import { type Feed, feedOf } from './feed.ts';
 import { FieldIndex } from './field-index.ts';
 import { Leaf, ObjectTree, type Snapshot } from './object-tree.ts';
 import { everything, type Predicate } from './predicate.ts';
+import { ListCounts } from './list-counts.ts';
 import {
   type CacheList,
   type CacheListOptions,
-  expiredContinue,
   firstOf,
   type ListQuery,
   parseListQuery,
@@ -33,8 +31,10 @@ import {
 } from './list-query.ts';
 import { parseResourceVersion } from './resource-version.ts';
 import { SnapshotStore } from './snapshot-store.ts';
-import { BookmarkEvent, ErrorEvent } from './watch-event.ts';
+import { ErrorEvent } from './watch-event.ts';
+import { digestOf, StoredObjects } from './stored-objects.ts';
 import { WatchGroups } from './watch-groups.ts';
+import { WatchTimer } from './watch-timer.ts';
 import { Watcher, type WatchHandle, type WatchSink, type WatchSource } from './watcher.ts';
 
 /** As upstream's metric names them. */
@@ -60,14 +60,6 @@ export interface CacherOptions {
   readonly onConsistencyCheck?: ((status: ConsistencyStatus, message: string) => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
-}
-
-/** What lists went through, and what they gave. */
-export interface ListCounts {
-  lists: number;
-  /** Objects that were looked at. */
-  read: number;
-  returned: number;
 }
 
 /** What has happened since the start. */
@@ -97,13 +89,9 @@ export interface CacheWatchOptions {
 const freshTimeoutMs = 3_000;
 const tooLargeRetrySeconds = 1;
 const retryMs = 1_000;
-const pageLimit = 10_000;
-const bookmarkBeforeDeadlineMs = 2_000;
 const sweepMs = 30_000;
 const consistencyCheckMs = 300_000;
-const checkPage = 1_000;
 
-const expired = 'The resourceVersion for the provided list is too old.';
 /**
  * The watch cache of one resource: the present objects, the history of the last minutes, and the watchers. Reads that
  * must be the most recent come from it, too, where the storage feeds it by its commits; elsewhere they wait until it has
@@ -113,16 +101,14 @@ export class Cacher {
   readonly #storage: Storage;
   readonly #feed: Feed;
   readonly #clock: Clock;
-  readonly #random: () => number;
   readonly #prefix: string;
-  readonly #reader: ObjectReader;
-  readonly #decode: ((record: StorageRecord) => Buffer) | undefined;
+  readonly #stored: StoredObjects;
   readonly #historyMs: number;
-  readonly #bookmarkMs: number;
   readonly #indexed: readonly string[];
   readonly #unsubscribe: () => void;
   readonly #source: WatchSource;
   readonly #groups: WatchGroups;
+  readonly #timer: WatchTimer;
   readonly #snapshots: SnapshotStore;
   readonly #indexes = new Map<string, FieldIndex>();
 
@@ -136,7 +122,6 @@ export class Cacher {
   #received = 0;
   #dispatched = 0;
   readonly #fromCache = new Map<string, ListCounts>();
-  readonly #fromStorage: ListCounts = { lists: 0, read: 0, returned: 0 };
 
   #state: 'initializing' | 'ready' | 'closed' = 'initializing';
   #stateSince: number;
@@ -148,24 +133,32 @@ export class Cacher {
   /** Counts the lists: the result of one that a reset has overtaken is void. */
   #generation = 0;
   #cancelRetry: (() => void) | undefined;
-  #stopTicking: (() => void) | undefined;
   #stopSweeping: (() => void) | undefined;
   readonly #stopChecking: () => void;
   readonly #name: string;
-  #lastBookmark: BookmarkEvent | undefined;
 
   constructor(options: CacherOptions) {
     this.#storage = options.storage;
     this.#clock = options.clock ?? systemClock;
-    this.#random = options.random ?? Math.random;
     this.#prefix = options.prefix;
     this.#name = options.resource ? groupResourceString(options.resource) : options.prefix;
-    this.#reader = { parse: options.parse, fields: options.fields };
-    this.#decode = options.decode;
+    this.#stored = new StoredObjects({
+      storage: options.storage,
+      prefix: options.prefix,
+      reader: { parse: options.parse, fields: options.fields },
+      decode: options.decode,
+    });
     this.#historyMs = options.historyMs ?? 75_000;
-    this.#bookmarkMs = options.bookmarkMs ?? 60_000;
     this.#indexed = options.indexed ?? [];
     this.#groups = new WatchGroups(this.#indexed);
+    const random = options.random ?? Math.random;
+    this.#timer = new WatchTimer({
+      clock: this.#clock,
+      random,
+      bookmarkMs: options.bookmarkMs ?? 60_000,
+      watchers: this.#groups,
+      revision: () => this.currentRevision(),
+    });
     this.#snapshots = new SnapshotStore(this.#historyMs);
     this.#history = new EventHistory(0, this.#historyMs);
     this.#stateSince = this.#clock.now();
@@ -177,7 +170,7 @@ export class Cacher {
       defer: (callback) => setImmediate(callback),
       remove: (watcher) => this.#groups.remove(watcher),
     };
-    this.#stopChecking = this.#clock.every(consistencyCheckMs * (1 + 0.5 * this.#random()), () => this.#check(options.onConsistencyCheck));
+    this.#stopChecking = this.#clock.every(consistencyCheckMs * (1 + 0.5 * random()), () => this.#check(options.onConsistencyCheck));
     this.#feed = feedOf(options.storage, this.#clock);
     this.#unsubscribe = this.#feed.subscribe({
       prefix: this.#prefix,
@@ -211,7 +204,7 @@ export class Cacher {
       received: this.#received,
       dispatched: this.#dispatched,
       fromCache: this.#fromCache,
-      fromStorage: this.#fromStorage,
+      fromStorage: this.#stored.counts,
     };
   }
 
@@ -229,16 +222,16 @@ export class Cacher {
    * | 'N'             | at least N: waits up to 3 s, then throws 504 (Too large resource version)      |
    */
   get(key: string, resourceVersion = ''): CachedObject | undefined | Promise<CachedObject | undefined> {
-    if (resourceVersion === '' && this.#feed.isImmediate && this.#state === 'ready') return this.#readable(this.#objects.get(key));
+    if (resourceVersion === '' && this.#feed.isImmediate && this.#state === 'ready') return this.#objects.get(key)?.readable;
     const revision = parseResourceVersion(resourceVersion);
-    if (resourceVersion === '' || this.#state !== 'ready') return this.#getFromStorage(key, resourceVersion);
+    if (resourceVersion === '' || this.#state !== 'ready') return this.#getFromStorage(key, revision);
     const wait = this.#fresh(revision);
-    return wait ? wait.then(() => this.#readable(this.#objects.get(key))) : this.#readable(this.#objects.get(key));
+    return wait ? wait.then(() => this.#objects.get(key)?.readable) : this.#objects.get(key)?.readable;
   }
 
   /** What the cache has of it; undefined also while it is not ready: the storage is not asked. Throws for what cannot be read. */
   peek(key: string): CachedObject | undefined {
-    return this.#state === 'ready' ? this.#readable(this.#objects.get(key)) : undefined;
+    return this.#state === 'ready' ? this.#objects.get(key)?.readable : undefined;
   }
 
   /**
@@ -260,7 +253,7 @@ export class Cacher {
     const query = parseListQuery(options);
     if (this.#state !== 'ready') {
       if (!query.predicate.isEmpty || query.limit === 0) throw this.#notReady();
-      return this.#listFromStorage(query, query.at === 'exact' ? query.revision : undefined);
+      return this.#stored.list(query, query.at === 'exact' ? query.revision : undefined);
     }
     if (query.at === 'exact') return this.#listExact(query);
     if (query.at === 'atLeast') return this.#afterWait(this.#fresh(query.revision), () => this.#listPresent(query));
@@ -297,7 +290,7 @@ export class Cacher {
         .chunks(this.#prefix)
         .map(({ items }) => items),
     );
-    const storageDigest = digestOf(await this.#storedPages(revision));
+    const storageDigest = await this.#stored.digest(revision);
     this.markConsistent(cacheDigest === storageDigest);
     return { revision, cacheDigest, storageDigest };
   }
@@ -312,17 +305,6 @@ export class Cacher {
     );
   }
 
-  async #storedPages(revision: Revision): Promise<Versioned[][]> {
-    const pages: Versioned[][] = [];
-    for (let from: string | undefined = this.#prefix; from !== undefined; ) {
-      const { records, more } = await this.#storage.list(this.#prefix, { revision, from, limit: checkPage });
-      pages.push(records.map(({ key, revision: at }) => ({ key, revision: at })));
-      from = more ? `${records.at(-1)!.key}\0` : undefined;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    return pages;
-  }
-
   /** Whether states of the past may be answered from memory. */
   markConsistent(isConsistent: boolean): void {
     this.#snapshots.enable(isConsistent);
@@ -335,7 +317,7 @@ export class Cacher {
     this.#generation++;
     this.#unsubscribe();
     this.#cancelRetry?.();
-    this.#stopTicking?.();
+    this.#timer.stop();
     this.#stopSweeping?.();
     this.#stopChecking();
     for (const watcher of [...this.#groups]) watcher.end('closed');
@@ -357,9 +339,8 @@ export class Cacher {
     for (const watcher of [...this.#groups]) watcher.fail(this.#tooOld(this.#history.completeAfter).status);
     this.#early = [];
     const generation = ++this.#generation;
-    this.#storage.list(this.#prefix).then(
+    this.#stored.all().then(
       ({ records, revision }) => {
-        count(this.#fromStorage, records.length, records.length);
         if (generation === this.#generation) this.#replace(records, revision);
       },
       (error: unknown) => {
@@ -373,7 +354,7 @@ export class Cacher {
 
   #replace(records: readonly StorageRecord[], revision: Revision): void {
     this.#retireAll();
-    const objects = records.map((record) => this.#objectOf(record));
+    const objects = records.map((record) => this.#stored.of(record));
     for (const object of objects) object.settle();
     this.#objects = new Map(objects.map((object) => [object.key, object]));
     this.#tree = ObjectTree.from(objects);
@@ -399,18 +380,6 @@ export class Cacher {
     tidyMemory();
   }
 
-  #objectOf(record: StorageRecord): CachedObject {
-    const { key, revision, createRevision } = record;
-    try {
-      return new CachedObject(key, revision, createRevision, this.#decode ? this.#decode(record) : record.value, this.#reader);
-    } catch (error) {
-      const failure = newInternalError(
-        new Error(`unable to transform key ${JSON.stringify(`/registry${key}`)}: ${(error as Error).message}`, { cause: error }),
-      );
-      return new CachedObject(key, revision, createRevision, Buffer.alloc(0), this.#reader, failure);
-    }
-  }
-
   #onEvent(event: StorageEvent): void {
     this.#received += 1;
     if (this.#state !== 'ready') {
@@ -420,7 +389,7 @@ export class Cacher {
     if (event.revision <= this.#listRevision) return;
     const { key, revision, record } = event;
     const previous = this.#objects.get(key);
-    const object = record && this.#objectOf(record);
+    const object = record && this.#stored.of(record);
     if (object?.failure && (object.failure.cause as Error | undefined)?.cause instanceof UnavailableError) {
       // Listing waits until it can be read.
       this.#initialize();
@@ -448,9 +417,8 @@ export class Cacher {
   /** `read`: how many objects a list looked at. */
   #counted(list: CacheList, read: number, index = ''): CacheList {
     let counts = this.#fromCache.get(index);
-    if (!counts) this.#fromCache.set(index, (counts = { lists: 0, read: 0, returned: 0 }));
-    count(counts, read, list.count);
-    return list;
+    if (!counts) this.#fromCache.set(index, (counts = new ListCounts()));
+    return counts.counted(list, read);
   }
 
   #setState(state: 'initializing' | 'ready' | 'closed'): void {
@@ -477,35 +445,25 @@ export class Cacher {
     return wait ? wait.then(read) : read();
   }
 
-  #readable(object: CachedObject | undefined): CachedObject | undefined {
-    if (object?.failure) throw object.failure;
-    return object;
-  }
-
-  async #getFromStorage(key: string, resourceVersion: string): Promise<CachedObject | undefined> {
-    const record = await this.#storage.get(key);
-    const minimum = parseResourceVersion(resourceVersion);
-    if (minimum > 0) {
-      const current = await this.#storage.currentRevision();
-      if (minimum > current) throw newTooLargeResourceVersion(minimum, current, 0);
-    }
+  async #getFromStorage(key: string, minimum: Revision): Promise<CachedObject | undefined> {
+    const record = await this.#stored.get(key, minimum);
     if (!record) return undefined;
     const cached = this.#objects.get(key);
-    return this.#readable(cached?.revision === record.revision ? cached : this.#objectOf(record));
+    return (cached?.revision === record.revision ? cached : this.#stored.of(record)).readable;
   }
 
   async #listConsistent(query: ListQuery): Promise<CacheList> {
     const revision = await this.#storage.currentRevision();
     if (revision <= this.currentRevision() || (await this.#feed.waitFor(revision, freshTimeoutMs, this.#clock)))
       return this.#listPresent(query);
-    return this.#listFromStorage(query, undefined);
+    return this.#stored.list(query, undefined);
   }
 
   #listPresent(query: ListQuery): CacheList {
     const revision = this.currentRevision();
     if (!query.isPrefix) {
       const object = this.#objects.get(query.scope);
-      const isSelected = object !== undefined && query.predicate.matches(this.#readable(object)!);
+      const isSelected = object !== undefined && query.predicate.matches(object.readable);
       return this.#counted(singleList(isSelected ? object : undefined, revision), object ? 1 : 0);
     }
     const snapshot = this.#tree.snapshot();
@@ -518,17 +476,17 @@ export class Cacher {
 
   #listExact(query: ListQuery): CacheList | Promise<CacheList> {
     const { revision } = query;
-    if (!query.isPrefix) return this.#listFromStorage(query, revision);
+    if (!query.isPrefix) return this.#stored.list(query, revision);
     return this.#afterWait(this.#fresh(revision), () => {
       const snapshot = this.#snapshots.at(revision, this.currentRevision(), this.#tree, this.#history, this.#clock.now());
-      return snapshot ? this.#listSnapshot(snapshot, query, revision) : this.#listFromStorage(query, revision);
+      return snapshot ? this.#listSnapshot(snapshot, query, revision) : this.#stored.list(query, revision);
     });
   }
 
   #listSnapshot(snapshot: Snapshot, query: ListQuery, revision: Revision): CacheList {
     const { scope, from, predicate, limit } = query;
     const chunks = snapshot.chunks(scope, from);
-    if (this.#unreadable > 0) for (const { items } of chunks) for (const object of items) this.#readable(object);
+    if (this.#unreadable > 0) for (const { items } of chunks) for (const object of items) void object.readable;
     const total = chunks.reduce((sum, chunk) => sum + chunk.items.length, 0);
     if (!predicate.isEmpty) return this.#counted(selectedList(chunks, total, query, revision), total);
     if (limit === 0 || total <= limit)
@@ -552,61 +510,6 @@ export class Cacher {
     const items = [...objects].filter((object) => object.key.startsWith(query.scope)).sort((a, b) => compareKeys(a.key, b.key));
     const list = selectedList([new Leaf(undefined, items)], items.length, query, revision);
     return this.#counted(list, items.length, `f:${query.predicate.exactField!.field}`);
-  }
-
-  /** What the cache does not have: the past beyond its history, or the present while it is not ready. Pages grow as upstream's. */
-  async #listFromStorage(query: ListQuery, at: Revision | undefined): Promise<CacheList> {
-    const { scope, predicate, limit } = query;
-    try {
-      if (!query.isPrefix) {
-        const revision = at ?? (await this.#storage.currentRevision());
-        const record = await this.#storage.get(scope, at === undefined ? {} : { revision: at });
-        const object = record && this.#readable(this.#objectOf(record));
-        const list = singleList(object && predicate.matches(object) ? object : undefined, revision);
-        count(this.#fromStorage, record ? 1 : 0, list.count);
-        return list;
-      }
-      const items: CachedObject[] = [];
-      let revision = at;
-      let { from } = query;
-      let page = limit;
-      let last = '';
-      let read = 0;
-      for (;;) {
-        const result = await this.#storage.list(scope, { revision, from, limit: page });
-        revision ??= result.revision;
-        read += result.records.length;
-        if (query.at === 'atLeast' && query.revision > revision) throw newTooLargeResourceVersion(query.revision, revision, 0);
-        let { more } = result;
-        for (const record of result.records) {
-          if (limit > 0 && items.length >= limit) {
-            more = true;
-            break;
-          }
-          last = record.key;
-          const object = this.#readable(this.#objectOf(record))!;
-          if (predicate.matches(object)) items.push(object);
-        }
-        if (!more || limit === 0 || items.length >= limit) {
-          const continueToken = more ? encodeContinue(`${last}\0`, scope, revision) : '';
-          count(this.#fromStorage, read, items.length);
-          const remainingItemCount = more && predicate.isEmpty ? result.count - limit : undefined;
-          return {
-            chunks: items.length > 0 ? [new Leaf(undefined, items)] : [],
-            count: items.length,
-            revision,
-            continueToken,
-            remainingItemCount,
-          };
-        }
-        from = `${last}\0`;
-        page = Math.min(page * 2, pageLimit);
-      }
-    } catch (error) {
-      if (error instanceof CompactedError) throw query.isContinued ? expiredContinue(query) : newResourceExpired(expired);
-      if (error instanceof FutureRevisionError) throw newTooLargeResourceVersion(error.revision, error.currentRevision, 0);
-      throw error;
-    }
   }
 
   #watchWhenFresh(options: CacheWatchOptions, revision: Revision | undefined, sink: WatchSink): WatchHandle {
@@ -643,47 +546,12 @@ export class Cacher {
       initial: withInitial ? this.#tree.snapshot() : undefined,
       revision: withInitial || revision === 0 ? current : revision,
       endBookmark: sendInitialEvents === true && allowBookmarks,
-      bookmarkAt: allowBookmarks ? this.#nextBookmark(options.deadline) : Infinity,
+      bookmarkAt: allowBookmarks ? this.#timer.nextBookmark(options.deadline) : Infinity,
     });
-    if (allowBookmarks && options.deadline !== undefined) this.#deadlines.set(watcher, options.deadline);
     this.#groups.add(watcher);
-    this.#stopTicking ??= this.#clock.every(1_000, () => this.#tick());
+    this.#timer.added(watcher, options.deadline);
     queueMicrotask(() => watcher.pump());
     return watcher;
-  }
-
-  readonly #deadlines = new WeakMap<Watcher, number>();
-
-  /** Every minute or a bit more often, and two seconds before the deadline; after that never. */
-  #nextBookmark(deadline: number | undefined): number {
-    const now = this.#clock.now();
-    const regular = now + this.#bookmarkMs * (1 - 0.1 * this.#random());
-    if (deadline === undefined) return regular;
-    const last = deadline - bookmarkBeforeDeadlineMs;
-    return last <= now ? Infinity : Math.min(regular, last);
-  }
-
-  /** Once a second while there are watchers: bookmarks that are due, and clients that take nothing. */
-  #tick(): void {
-    if (this.#groups.size === 0) {
-      this.#stopTicking?.();
-      this.#stopTicking = undefined;
-      return;
-    }
-    const now = this.#clock.now();
-    for (const watcher of [...this.#groups]) {
-      watcher.checkSlow(now);
-      if (watcher.bookmarkAt > now || !watcher.isLive) continue;
-      watcher.bookmarkAt = this.#nextBookmark(this.#deadlines.get(watcher));
-      watcher.send(this.#bookmark());
-    }
-  }
-
-  /** One for all watchers at a revision. A live watcher has got every event up to it. */
-  #bookmark(): BookmarkEvent {
-    const revision = this.currentRevision();
-    if (this.#lastBookmark?.revision !== revision) this.#lastBookmark = new BookmarkEvent(revision, false);
-    return this.#lastBookmark;
   }
 
   #tooOld(revision: Revision): StatusError {
@@ -699,25 +567,8 @@ export class Cacher {
   }
 }
 
-function count(counts: ListCounts, read: number, returned: number): void {
-  counts.lists += 1;
-  counts.read += read;
-  counts.returned += returned;
-}
-
 function failSink(sink: WatchSink, error: unknown): void {
   const status = (error as Partial<StatusError>).status ?? newInternalError(error as Error).status;
   sink.send(new ErrorEvent(status as Status));
   sink.end('error');
-}
-
-interface Versioned {
-  readonly key: string;
-  readonly revision: Revision;
-}
-
-function digestOf(pages: readonly (readonly Versioned[])[]): string {
-  const hash = createHash('sha256');
-  for (const page of pages) for (const { key, revision } of page) hash.update(`${key}/${revision}\n`);
-  return hash.digest('hex');
 }

@@ -1,0 +1,151 @@
+import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { newInternalError, newResourceExpired, newTooLargeResourceVersion } from '#apimachinery/api/errors';
+import { CompactedError, FutureRevisionError } from '../errors.ts';
+import type { Revision, Storage, StorageRecord } from '../storage.ts';
+import { CachedObject, type ObjectReader } from './cached-object.ts';
+import { encodeContinue } from './continue-token.ts';
+import { ListCounts } from './list-counts.ts';
+import { type CacheList, expiredContinue, type ListQuery, singleList } from './list-query.ts';
+import { Leaf } from './object-tree.ts';
+
+/** Upstream: apiserver/pkg/storage/etcd3/store.go (maxLimit). */
+const pageLimit = 10_000;
+const digestPage = 1_000;
+
+const expired = 'The resourceVersion for the provided list is too old.';
+
+export interface StoredObjectsOptions {
+  readonly storage: Storage;
+  /** `/pods/`: all keys under it are the resource's. */
+  readonly prefix: string;
+  readonly reader: ObjectReader;
+  /** JSON with the resourceVersion of what is stored; throws for what cannot be read. */
+  readonly decode: ((record: StorageRecord) => Buffer) | undefined;
+}
+
+/** The objects of one resource as the storage has them: what a cache begins with, and what it does not have. */
+export class StoredObjects {
+  readonly counts = new ListCounts();
+  readonly #storage: Storage;
+  readonly #prefix: string;
+  readonly #reader: ObjectReader;
+  readonly #decode: ((record: StorageRecord) => Buffer) | undefined;
+
+  constructor({ storage, prefix, reader, decode }: StoredObjectsOptions) {
+    this.#storage = storage;
+    this.#prefix = prefix;
+    this.#reader = reader;
+    this.#decode = decode;
+  }
+
+  /** What is stored, or why it cannot be read (`failure`). */
+  of(record: StorageRecord): CachedObject {
+    const { key, revision, createRevision } = record;
+    try {
+      return new CachedObject(key, revision, createRevision, this.#decode ? this.#decode(record) : record.value, this.#reader);
+    } catch (error) {
+      const failure = newInternalError(
+        new Error(`unable to transform key ${JSON.stringify(`/registry${key}`)}: ${(error as Error).message}`, { cause: error }),
+      );
+      return new CachedObject(key, revision, createRevision, Buffer.alloc(0), this.#reader, failure);
+    }
+  }
+
+  /** All records, in the order of their keys. */
+  async all(): Promise<{ readonly records: readonly StorageRecord[]; readonly revision: Revision }> {
+    const { records, revision } = await this.#storage.list(this.#prefix);
+    this.counts.add(records.length, records.length);
+    return { records, revision };
+  }
+
+  /** Throws 504 for a minimum that has not come. */
+  async get(key: string, minimum: Revision): Promise<StorageRecord | undefined> {
+    const record = await this.#storage.get(key);
+    if (minimum === 0) return record;
+    const current = await this.#storage.currentRevision();
+    if (minimum > current) throw newTooLargeResourceVersion(minimum, current, 0);
+    return record;
+  }
+
+  /** At a revision, or at present. Throws 410 and 504 for revisions that are gone or have not come. */
+  async list(query: ListQuery, at: Revision | undefined): Promise<CacheList> {
+    try {
+      return await (query.isPrefix ? this.#listPrefix(query, at) : this.#listKey(query, at));
+    } catch (error) {
+      if (error instanceof CompactedError) throw query.isContinued ? expiredContinue(query) : newResourceExpired(expired);
+      if (error instanceof FutureRevisionError) throw newTooLargeResourceVersion(error.revision, error.currentRevision, 0);
+      throw error;
+    }
+  }
+
+  /** Of keys and revisions at a revision, as `digestOf` makes it. */
+  async digest(revision: Revision): Promise<string> {
+    const pages: Versioned[][] = [];
+    for (let from: string | undefined = this.#prefix; from !== undefined; ) {
+      const { records, more } = await this.#storage.list(this.#prefix, { revision, from, limit: digestPage });
+      pages.push(records.map(({ key, revision: at }) => ({ key, revision: at })));
+      from = more ? `${records.at(-1)!.key}\0` : undefined;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return digestOf(pages);
+  }
+
+  async #listKey({ scope, predicate }: ListQuery, at: Revision | undefined): Promise<CacheList> {
+    const revision = at ?? (await this.#storage.currentRevision());
+    const record = await this.#storage.get(scope, at === undefined ? {} : { revision: at });
+    const object = record && this.of(record).readable;
+    return this.counts.counted(singleList(object && predicate.matches(object) ? object : undefined, revision), record ? 1 : 0);
+  }
+
+  /** Pages grow as upstream's, until as many are found as were asked for. */
+  async #listPrefix(query: ListQuery, at: Revision | undefined): Promise<CacheList> {
+    const { scope, predicate, limit } = query;
+    const items: CachedObject[] = [];
+    let revision = at;
+    let { from } = query;
+    let page = limit;
+    let last = '';
+    let read = 0;
+    for (;;) {
+      const result = await this.#storage.list(scope, { revision, from, limit: page });
+      revision ??= result.revision;
+      read += result.records.length;
+      if (query.at === 'atLeast' && query.revision > revision) throw newTooLargeResourceVersion(query.revision, revision, 0);
+      let { more } = result;
+      for (const record of result.records) {
+        if (limit > 0 && items.length >= limit) {
+          more = true;
+          break;
+        }
+        last = record.key;
+        const object = this.of(record).readable;
+        if (predicate.matches(object)) items.push(object);
+      }
+      if (!more || limit === 0 || items.length >= limit) {
+        const list: CacheList = {
+          chunks: items.length > 0 ? [new Leaf(undefined, items)] : [],
+          count: items.length,
+          revision,
+          continueToken: more ? encodeContinue(`${last}\0`, scope, revision) : '',
+          remainingItemCount: more && predicate.isEmpty ? result.count - limit : undefined,
+        };
+        return this.counts.counted(list, read);
+      }
+      from = `${last}\0`;
+      page = Math.min(page * 2, pageLimit);
+    }
+  }
+}
+
+interface Versioned {
+  readonly key: string;
+  readonly revision: Revision;
+}
+
+/** Equal for equal keys and revisions in the same order. Upstream: storageDigest (cacher/delegator.go). */
+export function digestOf(pages: readonly (readonly Versioned[])[]): string {
+  const hash = createHash('sha256');
+  for (const page of pages) for (const { key, revision } of page) hash.update(`${key}/${revision}\n`);
+  return hash.digest('hex');
+}
