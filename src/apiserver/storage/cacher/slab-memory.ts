@@ -102,7 +102,8 @@ export class SlabMemory {
 
   #empty(slab: Slab): void {
     this.#slabs.delete(slab);
-    for (const tenant of slab.tenants) if (tenant) this.#take(tenant);
+    // Who reads an old place keeps the slab, but not those who have moved.
+    for (const tenant of slab.tenants.splice(0)) if (tenant) this.#take(tenant);
   }
 }
 
