@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Installer } from '#apiserver/endpoints/installer';
 import { ensureFlowControl, flowSchemas } from '#kubernetes/controlplane/flow-control';
 import { KubernetesService, kubernetesEndpoints } from '#kubernetes/controlplane/kubernetes-service';
+import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
 import { CountedAddresses, LeasedAddresses, type ServerAddresses } from '#kubernetes/controlplane/server-addresses';
 import { LoopbackClient } from '#apiserver/registry/loopback-client';
 import { ClusterIPAllocator, ipAddresses, newIPAddress, serviceCIDRs } from '#kubernetes/controlplane/services/cluster-ip-allocator';
 import { NodePortAllocator } from '#kubernetes/controlplane/services/node-port-allocator';
 import { ServiceRepair } from '#kubernetes/controlplane/services/service-repair';
+import type { Lease } from '#kubernetes/schema/coordination_v1.gen';
 import { startTestCluster, type TestCluster } from '#testing/start-test-cluster';
 
 interface Service {
@@ -496,4 +499,32 @@ describe('bootstrap', () => {
       message: 'This FlowSchema references the PriorityLevelConfiguration object named "nowhere" but there is no such object',
     });
   });
+});
+
+test('one of the servers that share a store leads; another one takes over when it is gone', { timeout: 30_000 }, async () => {
+  await using cluster = await startTestCluster();
+  const client = loopback(cluster);
+  const leading: string[] = [];
+  const errors: unknown[] = [];
+  const lock = { namespace: 'kube-system', name: 'lead' };
+  const start = (identity: string) => {
+    const end = new AbortController();
+    const timers = { leaseMs: 2_000, renewMs: 1_000, retryMs: 50 };
+    const elector = new LeaderElector({ client, ...lock, identity, timers, onError: (error) => errors.push(error) });
+    const over = elector.run(end.signal, () => leading.push(identity));
+    return async (): Promise<void> => {
+      end.abort();
+      await over;
+    };
+  };
+  const endFirst = start('first');
+  await expect.poll(() => leading).toEqual(['first']);
+  const endSecond = start('second');
+  await sleep(300);
+  expect(leading).toEqual(['first']);
+  await endFirst();
+  await expect.poll(() => leading, { timeout: 5_000 }).toEqual(['first', 'second']);
+  await endSecond();
+  const lease = (await client.get({ group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }, lock.namespace, lock.name)) as Lease;
+  expect([lease.spec?.holderIdentity ?? '', lease.spec?.leaseTransitions, errors]).toEqual(['', 1, []]);
 });

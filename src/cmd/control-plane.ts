@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { ApiGroup } from '#apiserver/registry/api-group';
@@ -16,6 +17,8 @@ import { apiServerId, collectExpiredLeases, IdentityLease } from '#kubernetes/co
 import { KubernetesService, kubernetesEndpoints } from '#kubernetes/controlplane/kubernetes-service';
 import { CountedAddresses, LeasedAddresses } from '#kubernetes/controlplane/server-addresses';
 import { ensureLegacyTokenTracking, noteLegacyTokenUse } from '#kubernetes/controlplane/legacy-token-tracking';
+import { ElectionController } from '#kubernetes/controlplane/leader-election/election-controller';
+import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
 import { LoopbackClient } from '#apiserver/registry/loopback-client';
 import { periodically, retryUntilDone } from '#kubernetes/controlplane/periodic';
 import { reconcileRbac } from '#kubernetes/controlplane/rbac-bootstrap';
@@ -47,6 +50,7 @@ const namespaceIntervalMs = 60_000;
 const endpointIntervalMs = 10_000;
 const leaseIntervalMs = 10_000;
 const leaseCollectionMs = 3_600_000;
+const candidateCollectionMs = 1_800_000;
 const repairIntervalMs = 180_000;
 const serviceCIDRIntervalMs = 10_000;
 const authenticationInfoIntervalMs = 60_000;
@@ -115,6 +119,7 @@ export class ControlPlane {
       name: 'start-system-namespaces-controller',
       run: (signal) => this.#keep(signal, namespaceIntervalMs, 'system namespaces', () => ensureSystemNamespaces(client)),
     });
+    this.#installLeaderElection(server);
     hooks.addPostStart({
       name: 'start-cluster-authentication-info-controller',
       run: (signal) => this.#keep(signal, authenticationInfoIntervalMs, 'cluster authentication info', this.#publishAuthenticationInfo),
@@ -176,6 +181,43 @@ export class ControlPlane {
       },
       stop: () => lease?.stop(),
     };
+  }
+
+  /** One server of those that share a store elects leaders for others. */
+  #installLeaderElection({ hooks }: GenericServer): void {
+    if (!this.parts.features.enabled('CoordinatedLeaderElection')) return;
+    const { client } = this;
+    const onError = this.#tell('the last step of a leader election failed');
+    const controller = 'leader-election-controller';
+    const elector = new LeaderElector({
+      client,
+      namespace: 'kube-system',
+      name: controller,
+      identity: `${hostname()}_${randomUUID()}`,
+      timers: this.#options.leadership,
+      onError,
+    });
+    const ending = new AbortController();
+    let over: Promise<void> | undefined;
+    const name = 'start-kube-apiserver-coordinated-leader-election-controller';
+    hooks.addPostStart({
+      name,
+      run: async (shutdown) => {
+        over = elector.run(AbortSignal.any([shutdown, ending.signal]), (signal) => {
+          const elections = new ElectionController(client, onError);
+          const started = elections.start();
+          signal.addEventListener('abort', () => started[Symbol.dispose](), { once: true });
+          periodically(candidateCollectionMs, signal, () => elections.collectExpired(), onError);
+        });
+      },
+    });
+    hooks.addPreShutdown({
+      name,
+      run: () => {
+        ending.abort();
+        return over;
+      },
+    });
   }
 
   #serviceControllers(server: GenericServer): {

@@ -191,6 +191,7 @@ export class LoopbackClient implements ObjectClient {
       dryRun: false,
       bodyBytes: 0,
       now: now(),
+      isEnabled: endpoint.isEnabled,
       warn: () => {},
       admit: (_operation, object, old) => {
         object.metadata = endpoint.fieldManager.update(old, object, this.manager).metadata;

@@ -82,7 +82,7 @@ export interface CompletedOptions {
  * all that is wrong with them.
  */
 export async function completeOptions(options: ServerOptions): Promise<CompletedOptions> {
-  const { serving, data, authentication, requests, shutdown, services } = options;
+  const { serving, data, authentication, requests, shutdown, services, leadership } = options;
   const inMemory = data.ephemeral || options.storage.storageBackend === 'memory';
   const folder = await dataFolder(options, inMemory);
   const names = servingNames(options);
@@ -205,6 +205,11 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         endpointReconcilerType: services.endpointReconcilerType,
         apiserverCount: services.apiserverCount,
         requestHeader: authenticated.requestHeader,
+        leadership: {
+          leaseMs: leadership.coordinatedLeadershipLeaseDuration,
+          renewMs: leadership.coordinatedLeadershipRenewDeadline,
+          retryMs: leadership.coordinatedLeadershipRetryPeriod,
+        },
       },
     },
     url: urlOf(serving),

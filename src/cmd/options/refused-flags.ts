@@ -1,4 +1,3 @@
-const coordinated = 'controllers elect their leaders among themselves: the server chooses none for them';
 const peers = 'servers of one store serve the same versions, so that none sends requests on to another';
 
 /** Flags of kube-apiserver that will never have another value than their default here, with the reason. */
@@ -7,9 +6,6 @@ export const refusals: ReadonlyMap<string, string> = new Map(
     'cloud-config': 'clouds are the business of their own controllers',
     'cloud-provider': 'clouds are the business of their own controllers',
     'contention-profiling': 'there are no locks to be profiled',
-    'coordinated-leadership-lease-duration': coordinated,
-    'coordinated-leadership-renew-deadline': coordinated,
-    'coordinated-leadership-retry-period': coordinated,
     'debug-socket-path': 'there are no profiles to be read',
     'delete-collection-workers': 'the objects of a collection are deleted together',
     'emulated-version': 'there is one version of the API',

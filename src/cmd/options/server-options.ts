@@ -14,6 +14,7 @@ import { flagProperties } from './flag.ts';
 import { type FlagSpec, flagTable } from './flag-table.ts';
 import { equalValues, type FlagValue, parseFlagValue } from './flag-value.ts';
 import { KubeletOptions } from './kubelet-options.ts';
+import { LeadershipOptions } from './leadership-options.ts';
 import { LoggingOptions } from './logging-options.ts';
 import { MetricsOptions } from './metrics-options.ts';
 import { OidcOptions } from './oidc-options.ts';
@@ -64,6 +65,7 @@ export class ServerOptions {
   readonly pods = new PodOptions();
   readonly features = new FeatureOptions();
   readonly apis = new ApiEnablementOptions();
+  readonly leadership = new LeadershipOptions();
 
   /** The parts with their names. */
   concerns(): [name: string, options: object][] {

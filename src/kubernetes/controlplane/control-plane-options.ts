@@ -1,3 +1,4 @@
+import type { LeaderElectionTimers } from './leader-election/leader-elector.ts';
 import type { PortRange } from './services/port-bitmap.ts';
 
 /** What extension API servers are told of requests that come through this one: the `--requestheader-…` flags. */
@@ -27,6 +28,8 @@ export interface ControlPlaneOptions {
   readonly apiserverCount: number;
   /** undefined: nobody may speak for others. */
   readonly requestHeader: RequestHeaderInfo | undefined;
+  /** `--coordinated-leadership-…`: which server elects leaders for others. */
+  readonly leadership: LeaderElectionTimers;
 }
 
 /** Upstream's defaults. */
@@ -37,4 +40,5 @@ export const defaultControlPlaneOptions: ControlPlaneOptions = {
   endpointReconcilerType: 'lease',
   apiserverCount: 1,
   requestHeader: undefined,
+  leadership: { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 },
 };

@@ -17,11 +17,13 @@ export default defineResource<Lease>({
     allowUnconditionalUpdate: false,
     validate: validateLease,
     validateUpdate: validateLease,
-    prepareForCreate({ spec }) {
+    prepareForCreate({ spec }, { isEnabled }) {
+      if (isEnabled?.('CoordinatedLeaderElection')) return;
       delete spec?.strategy;
       delete spec?.preferredHolder;
     },
-    prepareForUpdate({ spec }, old) {
+    prepareForUpdate({ spec }, old, { isEnabled }) {
+      if (isEnabled?.('CoordinatedLeaderElection')) return;
       if (old.spec?.strategy === undefined) delete spec?.strategy;
       if (old.spec?.preferredHolder === undefined) delete spec?.preferredHolder;
     },

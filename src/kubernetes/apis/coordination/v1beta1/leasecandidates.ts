@@ -1,3 +1,4 @@
+import { isConfigMapKey } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
@@ -15,6 +16,8 @@ export default defineResource<LeaseCandidate>({
   strategy: {
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
+    // The names of processes, as client-go makes them: `host_uuid`.
+    validateName: isConfigMapKey,
     validate: validateLeaseCandidate,
     validateUpdate: validateLeaseCandidateUpdate,
   },

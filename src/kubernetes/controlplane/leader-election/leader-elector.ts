@@ -1,0 +1,117 @@
+import { setTimeout } from 'node:timers/promises';
+import { isAlreadyExists } from '#apimachinery/api/errors';
+import { nowMicro } from '#apimachinery/runtime/time';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { Lease } from '#kubernetes/schema/coordination_v1.gen';
+
+const leases: LoopbackTarget = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
+const jitter = 1.2;
+
+/** Milliseconds. */
+export interface LeaderElectionTimers {
+  /** How long others wait for a leader that does not renew. */
+  readonly leaseMs: number;
+  /** How long a leader tries to renew before it takes itself for none. */
+  readonly renewMs: number;
+  /** Between two attempts. */
+  readonly retryMs: number;
+}
+
+export interface LeaderElectorOptions {
+  readonly client: LoopbackClient;
+  readonly namespace: string;
+  readonly name: string;
+  readonly identity: string;
+  readonly timers: LeaderElectionTimers;
+  /** Told of each attempt that failed for another reason than that somebody else leads. */
+  onError(error: unknown): void;
+}
+
+/**
+ * Holds a lease together with others: one at a time leads. Whether a holder still renews is measured by the own clock, from the moment
+ * when its last renewal was seen. Upstream: client-go/tools/leaderelection/leaderelection.go.
+ */
+export class LeaderElector {
+  #seen = '';
+  #seenAt = -Infinity;
+
+  constructor(private readonly options: LeaderElectorOptions) {}
+
+  /** Calls `lead` whenever this one becomes the leader, with a signal of the end of that. Resolves when `signal` has aborted and the lease is given up. */
+  async run(signal: AbortSignal, lead: (signal: AbortSignal) => void): Promise<void> {
+    const { retryMs } = this.options.timers;
+    while (!signal.aborted) {
+      if (await this.#hold()) {
+        const leading = new AbortController();
+        lead(AbortSignal.any([signal, leading.signal]));
+        await this.#keep(signal);
+        leading.abort();
+        await this.#release();
+      }
+      await setTimeout(retryMs * (1 + jitter * Math.random()), undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  /** Renews until that fails for too long, or the signal aborts. */
+  async #keep(signal: AbortSignal): Promise<void> {
+    const { renewMs, retryMs } = this.options.timers;
+    let renewedAt = performance.now();
+    while (!signal.aborted && performance.now() - renewedAt < renewMs) {
+      await setTimeout(retryMs, undefined, { signal, ref: false }).catch(() => {});
+      if (!signal.aborted && (await this.#hold())) renewedAt = performance.now();
+    }
+  }
+
+  /** Takes the lease, or renews it; whether this one leads. */
+  async #hold(): Promise<boolean> {
+    try {
+      return await this.#write();
+    } catch (error) {
+      if (!isAlreadyExists(error)) this.options.onError(error);
+      return false;
+    }
+  }
+
+  async #write(): Promise<boolean> {
+    const { client, namespace, name, identity, timers } = this.options;
+    const renewed = { holderIdentity: identity, leaseDurationSeconds: Math.ceil(timers.leaseMs / 1_000), renewTime: nowMicro() };
+    if (!(await client.get(leases, namespace, name))) {
+      const spec = { ...renewed, acquireTime: renewed.renewTime, leaseTransitions: 0 };
+      await client.create(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec } as Lease);
+      return true;
+    }
+    const written = await client.update(leases, namespace, name, (lease) => {
+      const { spec = {} } = lease as Lease;
+      const isOwn = spec.holderIdentity === identity;
+      if (!isOwn && this.#isHeld(spec)) return undefined;
+      const taken = isOwn ? {} : { acquireTime: renewed.renewTime, leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
+      return { ...lease, spec: { ...spec, ...renewed, ...taken } };
+    });
+    return written !== undefined;
+  }
+
+  #isHeld({ holderIdentity = '', leaseDurationSeconds = 0, renewTime = '' }: NonNullable<Lease['spec']>): boolean {
+    const state = `${holderIdentity} ${renewTime}`;
+    const now = performance.now();
+    if (state !== this.#seen) {
+      this.#seen = state;
+      this.#seenAt = now;
+    }
+    return holderIdentity !== '' && this.#seenAt + leaseDurationSeconds * 1_000 > now;
+  }
+
+  /** Others need not wait. */
+  async #release(): Promise<void> {
+    const { client, namespace, name, identity, onError } = this.options;
+    const time = nowMicro();
+    try {
+      await client.update(leases, namespace, name, (lease) => {
+        const { spec } = lease as Lease;
+        if (spec?.holderIdentity !== identity) return undefined;
+        return { ...lease, spec: { ...spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: time, acquireTime: time } };
+      });
+    } catch (error) {
+      onError(error);
+    }
+  }
+}
