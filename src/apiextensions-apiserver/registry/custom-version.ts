@@ -96,7 +96,7 @@ export class CustomVersion {
     const unknown = coercion.unknownFields;
     if (!this.preserveUnknownFields) {
       const pruned = prune(document, this.structural, true);
-      unknown?.push(...pruned);
+      for (const path of unknown ? pruned : []) unknown?.push(path);
       pruneNonNullableNullsWithoutDefaults(document, this.structural);
     }
     const embedded: string[] = [];

@@ -1,5 +1,5 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
-import { comparePathElements, type FieldPath, type PathElement, parsePathElement } from './path-element.ts';
+import { comparePathElements, type FieldPath, type PathElement, parsePathElement, sortPathElements } from './path-element.ts';
 
 /**
  * A node of a set: the tree of FieldsV1 itself. Worked example: `{"f:data":{".":{},"f:a":{}}}` holds the paths `.data` and
@@ -329,6 +329,6 @@ function canonicalNode(fields: unknown, depth: number): Node {
   }
   if (children.size === 0) return leaf;
   const out: Node = member ? { '.': leaf } : {};
-  for (const element of [...children.keys()].sort(comparePathElements)) out[element] = children.get(element)!;
+  for (const element of sortPathElements([...children.keys()])) out[element] = children.get(element)!;
   return out;
 }

@@ -46,18 +46,51 @@ export function encodeScalar(value: unknown): string {
 /** Orders as upstream: fields, keys, values, places; each kind by its content, numbers by size. */
 export function comparePathElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
-  const kindA = a.charCodeAt(0);
-  const kindB = b.charCodeAt(0);
-  if (kindA !== kindB) return rank(kindA) - rank(kindB);
-  switch (kindA) {
-    case 0x66:
-      return compareUtf8(a, b);
-    case 0x6b:
-      return compareKeys(parseKey(a), parseKey(b));
-    case 0x76:
-      return compareScalars(JSON.parse(a.slice(2)), JSON.parse(b.slice(2)));
+  return isField(a) && isField(b) ? compareUtf8(a, b) : compareParsed(parsedElement(a), parsedElement(b));
+}
+
+/** Sorts in the order of `comparePathElements`; in place. */
+export function sortPathElements(elements: PathElement[]): PathElement[] {
+  if (elements.length < 2) return elements;
+  const parsed = elements.map(parsedElement).sort(compareParsed);
+  for (let i = 0; i < parsed.length; i++) elements[i] = parsed[i]!.element;
+  return elements;
+}
+
+const isField = (element: PathElement): boolean => element.charCodeAt(0) === 0x66;
+
+interface ParsedElement {
+  readonly element: PathElement;
+  readonly kind: number;
+  /** By the kind: nothing, a Key, any scalar, a number. */
+  readonly content: unknown;
+}
+
+function parsedElement(element: PathElement): ParsedElement {
+  const kind = rank(element.charCodeAt(0));
+  switch (kind) {
+    case 0:
+      return { element, kind, content: undefined };
+    case 1:
+      return { element, kind, content: parseKey(element) };
+    case 2:
+      return { element, kind, content: JSON.parse(element.slice(2)) };
     default:
-      return Number(a.slice(2)) - Number(b.slice(2));
+      return { element, kind, content: Number(element.slice(2)) };
+  }
+}
+
+function compareParsed(a: ParsedElement, b: ParsedElement): number {
+  if (a.kind !== b.kind) return a.kind - b.kind;
+  switch (a.kind) {
+    case 0:
+      return compareUtf8(a.element, b.element);
+    case 1:
+      return compareKeys(a.content as Key, b.content as Key);
+    case 2:
+      return compareScalars(a.content, b.content);
+    default:
+      return (a.content as number) - (b.content as number);
   }
 }
 

@@ -4,7 +4,7 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { compareUtf8, mergeSteps, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json';
 import type { Steps } from '#apimachinery/runtime/steps';
 import { FieldSet, leaf } from './field-set.ts';
-import { comparePathElements, keyElement, type PathElement, valueElement } from './path-element.ts';
+import { keyElement, type PathElement, valueElement, sortPathElements } from './path-element.ts';
 import { type AnyShape, type FieldShape, keyDefault, type ListShape, type MapShape, type Shape } from './shape.ts';
 
 /** Values of a client nest as deep as JSON may; what is deeper than this has no field set. */
@@ -284,7 +284,7 @@ function compareLists(shape: ListShape, a: unknown, b: unknown, readings: Readin
   const rights = groupItems(shape, right, readings.right);
   const elements = [...lefts.keys()];
   for (const element of rights.keys()) if (!lefts.has(element)) elements.push(element);
-  if (elements.length > 1) elements.sort(comparePathElements);
+  sortPathElements(elements);
   const out: Delta = { added: undefined, modified: undefined, removed: undefined };
   for (const element of elements) {
     const ours = lefts.get(element) ?? [];
@@ -423,7 +423,7 @@ function listSubtree(shape: ListShape, items: unknown[], reading: Reading, depth
     return out;
   }
   const groups = groupItems(shape, items, reading);
-  for (const element of [...groups.keys()].sort(comparePathElements)) {
+  for (const element of sortPathElements([...groups.keys()])) {
     const group = groups.get(element)!;
     out[element] = group.length > 1 ? leaf : subtree(shape.items, group[0], reading, depth);
   }
@@ -445,7 +445,7 @@ function ownedBy(shape: Shape, value: unknown, depth: number): Node | undefined 
 function ownedItems(shape: ListShape, items: unknown[], depth: number): Node | undefined {
   const groups = groupItems(shape, items, 'raw');
   const out: Node = {};
-  for (const element of [...groups.keys()].sort(comparePathElements)) {
+  for (const element of sortPathElements([...groups.keys()])) {
     const group = groups.get(element)!;
     out[element] = group.length > 1 ? leaf : asMember(ownedBy(shape.items, group[0], depth));
   }

@@ -28,6 +28,8 @@ export class JsonPatch {
   ) {}
 }
 
+/** Upstream's parser keeps so many and drops the rest: sigs.k8s.io/json. */
+const maxStrictErrors = 100;
 const textFields = ['op', 'path', 'from'] as const;
 
 /**
@@ -65,7 +67,7 @@ function checkShape(patch: unknown, strictErrors: string[]): void {
     }
     for (const field of Object.keys(operation)) {
       if (field === 'value' || (textFields as readonly string[]).includes(field)) continue;
-      strictErrors.push(`json patch unknown field ${quote(`[${index}].${field}`)}`);
+      if (strictErrors.length < maxStrictErrors) strictErrors.push(`json patch unknown field ${quote(`[${index}].${field}`)}`);
     }
   });
 }

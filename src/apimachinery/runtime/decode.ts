@@ -6,6 +6,7 @@
  * order of the Go struct.
  */
 import { canonicalQuantity } from '../api/quantity.ts';
+import { setOwn } from '#apimachinery/patch/own-property';
 import { DecodeError } from './json.ts';
 import type { StructType } from './schema.ts';
 import { Code, type ValuePlan, type FieldPlan, type StructPlan, structPlan, maxStructDepth, goTypeName } from './struct-plan.ts';
@@ -131,7 +132,19 @@ function decodeStruct(plan: StructPlan, object: Json, decoding: Decoding): Json 
     else if (decoded !== value) object[key] = decoded;
   }
   decoding.depth--;
-  return dropped === undefined ? object : without(object, dropped);
+  if (dropped === undefined) return object;
+  return dropped.length > manyDropped && !plan.preserve ? knownOf(plan, object, dropped) : without(object, dropped);
+}
+
+/** With more fields to drop than this, those that stay are looked for. */
+const manyDropped = 1_000;
+
+/** `without` where the type says what may stay. */
+function knownOf({ byName }: StructPlan, object: Json, dropped: readonly string[]): Json {
+  const known = new Set(dropped.filter((name) => byName.has(name)));
+  const rest: Json = {};
+  for (const name of byName.keys()) if (Object.hasOwn(object, name) && !known.has(name)) setOwn(rest, name, object[name]);
+  return rest;
 }
 
 function without(object: Json, dropped: readonly string[]): Json {
@@ -139,9 +152,7 @@ function without(object: Json, dropped: readonly string[]): Json {
   let next = 0;
   for (const key in object) {
     if (key === dropped[next]) next++;
-    else if (key === '__proto__')
-      Object.defineProperty(rest, key, { value: object[key], writable: true, enumerable: true, configurable: true });
-    else rest[key] = object[key];
+    else setOwn(rest, key, object[key]);
   }
   return rest;
 }

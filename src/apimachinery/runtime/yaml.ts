@@ -375,14 +375,18 @@ const bestWidth = 80;
 class Emitter {
   text = '';
   #column = 0;
+  /** Whether the text ends with a line end: to look at the text's end would join its pieces each time. */
+  #lineEnded = false;
 
   #put(text: string): void {
     this.text += text;
-    this.#column += [...text].length;
+    this.#lineEnded = text.endsWith('\n');
+    this.#column += text.length === 1 ? 1 : [...text].length;
   }
 
   #newline(indent: number): void {
     this.text += `\n${' '.repeat(indent)}`;
+    this.#lineEnded = indent === 0;
     this.#column = indent;
   }
 
@@ -403,9 +407,7 @@ class Emitter {
       return;
     }
     if (value !== null && typeof value === 'object') {
-      const keys = Object.keys(value)
-        .filter((key) => (value as Record<string, unknown>)[key] !== undefined)
-        .sort(compareNatural);
+      const keys = inNaturalOrder(Object.keys(value).filter((key) => (value as Record<string, unknown>)[key] !== undefined));
       if (keys.length === 0) return this.#last(afterKey, '{}');
       const own = indent + 2;
       for (const [i, key] of keys.entries()) {
@@ -426,13 +428,15 @@ class Emitter {
   }
 
   #end(): void {
-    if (!this.text.endsWith('\n')) this.text += '\n';
+    if (!this.#lineEnded) this.text += '\n';
+    this.#lineEnded = true;
     this.#column = 0;
   }
 
   #startLine(indent: number): void {
-    if (!this.text.endsWith('\n')) this.text += '\n';
+    if (!this.#lineEnded) this.text += '\n';
     this.text += ' '.repeat(indent);
+    this.#lineEnded = indent === 0;
     this.#column = indent;
   }
 
@@ -502,6 +506,7 @@ class Emitter {
     for (const line of body.split('\n')) this.text += line === '' ? '\n' : `\n${' '.repeat(indent)}${line}`;
     // An empty last line has no character of its own that could end it.
     if (text.endsWith('\n')) this.text += '\n';
+    this.#lineEnded = text.endsWith('\n');
     this.#column = 0;
   }
 }
@@ -576,10 +581,15 @@ function escapeDouble(char: string): string {
 const letter = /^\p{L}$/u;
 const digit = /^\p{Nd}$/u;
 
+function inNaturalOrder(keys: readonly string[]): string[] {
+  return keys
+    .map((key) => ({ key, characters: [...key] }))
+    .sort((a, b) => compareNatural(a.characters, b.characters))
+    .map(({ key }) => key);
+}
+
 /** go-yaml's order of keys: numbers inside by value, letters after all else. Upstream: yaml.v2 sorter.go. */
-function compareNatural(left: string, right: string): number {
-  const a = [...left];
-  const b = [...right];
+function compareNatural(a: readonly string[], b: readonly string[]): number {
   for (let i = 0; i < a.length && i < b.length; i++) {
     const x = a[i]!;
     const y = b[i]!;

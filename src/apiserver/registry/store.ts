@@ -63,7 +63,8 @@ export interface WriteRequest extends StrategyContext {
   readonly verb?: string;
   readonly apiVersion?: string;
   readonly warn: (text: string) => void;
-  admit(operation: 'CREATE' | 'UPDATE', object: KubeObject, old: KubeObject | undefined): void | Promise<void>;
+  /** `inParts`: the old object is large, if not the body. */
+  admit(operation: 'CREATE' | 'UPDATE', object: KubeObject, old: KubeObject | undefined, inParts?: boolean): void | Promise<void>;
   validate(operation: 'CREATE' | 'UPDATE' | 'DELETE', object: KubeObject | undefined, old: KubeObject | undefined): void | Promise<void>;
 }
 
@@ -104,8 +105,11 @@ export interface StoreHooks {
   isStale?(key: string, object: KubeObject): Promise<boolean>;
 }
 
-/** Makes the new object of the present one (which it must not change); undefined stands for an object that is missing. */
-export type Produce = (existing: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
+/**
+ * Makes the new object of the present one (which it must not change); undefined stands for an object that is missing. `inParts`: one of them is so large
+ * that others should run meanwhile.
+ */
+export type Produce = (existing: KubeObject | undefined, inParts: boolean) => KubeObject | Promise<KubeObject>;
 
 /**
  * Reads and writes the objects of one resource: metadata rules, strategy, admission, validation, compare-and-swap,
@@ -289,7 +293,7 @@ export class Store {
         if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
         if (options.uid) throw this.#uidConflict(request, key, name, options.uid, '');
         try {
-          return await this.create(request, await produce(undefined));
+          return await this.create(request, await produce(undefined, needsSteps(request.bodyBytes)));
         } catch (error) {
           // Somebody else created it meanwhile: there is something to update now.
           record = isAlreadyExists(error) ? await this.cacher.get(key, '') : undefined;
@@ -303,7 +307,7 @@ export class Store {
       if (inParts) await betweenSteps();
       if (options.uid !== undefined && options.uid !== existing.metadata.uid)
         throw this.#uidConflict(request, key, name, options.uid, existing.metadata.uid ?? '');
-      const object = await produce(existing);
+      const object = await produce(existing, inParts);
       if (inParts) await betweenSteps();
       this.#checkResourceVersion(object, String(revision), name);
       const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);

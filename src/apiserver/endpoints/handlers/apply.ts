@@ -18,7 +18,7 @@ export async function applyObject(context: RequestContext, endpoint: ResourceEnd
   return endpoint.store.update(
     request,
     name,
-    async (existing) => {
+    async (existing, inParts) => {
       const live = existing ?? newEmptyObject(endpoint, namespace, name);
       const liveVersioned = endpoint.conversion && existing ? endpoint.conversion.fromStorage(live) : live;
       const merged = endpoint.fieldManager.apply(liveVersioned, readApplied(), options.fieldManager, options.force ?? false);
@@ -34,7 +34,7 @@ export async function applyObject(context: RequestContext, endpoint: ResourceEnd
       ensureNamespaceMatches(endpoint, namespace, next);
       ensureNameMatches(name, next);
       const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
-      if (existing) await request.admit('UPDATE', object, existing);
+      if (existing) await request.admit('UPDATE', object, existing, inParts);
       return object;
     },
     { strategy: endpoint.strategy, forceAllowCreate: endpoint.subresource === '' },

@@ -1,5 +1,4 @@
 import type { KubeObject, OwnerReference } from '#apimachinery/meta/types';
-import { deepEqual } from '#apimachinery/runtime/equality';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 
 const advice = 'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24';
@@ -10,9 +9,13 @@ export function dedupOwnerReferences(context: RequestContext, { metadata }: Kube
   if (!references || references.length < 2) return;
   const kept: OwnerReference[] = [];
   const duplicates: string[] = [];
+  const known = new Set<string>();
   for (const reference of references) {
-    if (kept.some((one) => one.uid === reference.uid && deepEqual(one, reference))) duplicates.push(reference.uid);
+    const { uid, name, kind, apiVersion, controller, blockOwnerDeletion } = reference;
+    const identity = JSON.stringify([uid, name, kind, apiVersion, controller, blockOwnerDeletion]);
+    if (known.has(identity)) duplicates.push(uid);
     else kept.push(reference);
+    known.add(identity);
   }
   if (duplicates.length === 0) return;
   metadata.ownerReferences = kept;

@@ -9,11 +9,13 @@ import { isJsonObject } from '#apimachinery/patch/own-property';
 import { applyStrategicMergePatch } from '#apimachinery/patch/strategic-merge-patch';
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
-import { DecodeError, encodeJson, parseJson, sortedKeys } from '#apimachinery/runtime/json';
+import { DecodeError, encodeJson, type ParsedJson, parseJson, parseJsonSteps, sortedKeys } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
+import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { needsSteps } from '#apiserver/registry/between-steps';
 import { applyObject } from './apply.ts';
 import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
@@ -66,19 +68,21 @@ export class PatchHandler {
       return respondObject(context, endpoint, applied.created ? 201 : 200, applied.bytes, negotiated);
     }
     const { namespace, name } = context.info;
-    const patch = new Patch(context, endpoint, patchType, body, options);
+    const reading = Patch.read(context, endpoint, patchType, body, options);
+    const patch = needsSteps(body.length) ? await inSteps(reading) : atOnce(reading);
     const request = newWriteRequest(context, endpoint, options, body.length);
     const stored = await endpoint.store.update(
       request,
       name,
-      async (existing) => {
+      async (existing, inParts) => {
         if (!existing) throw newNotFound(endpoint.store.groupResource, name);
         // A copy: the patch shares what it does not touch, and what is shared with the old object must not be changed.
-        const next = patch.applyTo(() => fromStorage(endpoint, deepCopy(existing)));
+        const patching = patch.applyTo(() => fromStorage(endpoint, deepCopy(existing)));
+        const next = inParts ? await inSteps(patching) : atOnce(patching);
         ensureNamespaceMatches(endpoint, namespace, next);
         ensureNameMatches(name, next);
         const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
-        await request.admit('UPDATE', object, existing);
+        await request.admit('UPDATE', object, existing, inParts);
         return object;
       },
       { strategy: endpoint.strategy },
@@ -94,15 +98,14 @@ export class Patch {
   /** What the operations of a JSON patch led through: Go has it as maps, which it writes sorted. */
   readonly #sorted = new WeakSet<object>();
 
-  constructor(
+  private constructor(
     readonly context: RequestContext,
     readonly endpoint: ResourceEndpoint,
     readonly type: PatchType,
-    body: Buffer,
+    { value, duplicateFields }: ParsedJson,
     readonly options: WriteQuery,
   ) {
     const validates = options.fieldValidation !== 'Ignore';
-    const { value, duplicateFields } = this.#parse(body, validates);
     if (type === 'application/json-patch+json') {
       const patch = decodeJsonPatch(value, validates);
       this.#parsed = patch.operations;
@@ -117,20 +120,24 @@ export class Patch {
     this.#strictErrors = strictErrors([], duplicateFields);
   }
 
-  #parse(body: Buffer, validates: boolean): ReturnType<typeof parseJson> {
+  /** Throws BadRequest for what is no patch of its type. */
+  static *read(context: RequestContext, endpoint: ResourceEndpoint, type: PatchType, body: Buffer, options: WriteQuery): Steps<Patch> {
     try {
-      return parseJson(body);
+      return new Patch(context, endpoint, type, needsSteps(body.length) ? yield* parseJsonSteps(body) : parseJson(body), options);
     } catch (error) {
       if (!(error instanceof JsonSyntaxError)) throw error;
-      const decoding = validates && this.type !== 'application/strategic-merge-patch+json';
+      const decoding = options.fieldValidation !== 'Ignore' && type !== 'application/strategic-merge-patch+json';
       throw newBadRequest(decoding ? `error decoding patch: ${error.message}` : error.message);
     }
   }
 
   /** The patched object, decoded and defaulted. `current` makes objects of the endpoint's version that are the patch's to use up. */
-  applyTo(current: () => KubeObject): KubeObject {
+  *applyTo(current: () => KubeObject): Steps<KubeObject> {
     const { endpoint, options } = this;
-    const patched = this.#apply(current());
+    const copy = current();
+    yield;
+    const patched = this.#apply(copy);
+    yield;
     let decoded: Decoded<KubeObject>;
     try {
       // Errors show the whole document; what is decoded by a schema loses what the schema does not know.

@@ -5,6 +5,7 @@ import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
 import { ScaleHandler } from '#apimachinery/managedfields/scale-handler';
 import { deepCopy } from '#apimachinery/runtime/copy';
+import { atOnce } from '#apimachinery/runtime/steps';
 import { quote } from '#apimachinery/runtime/quote';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { appliedReader } from './apply.ts';
@@ -161,8 +162,8 @@ export class ScalePatchHandler {
 function patcher(context: RequestContext, endpoint: ResourceEndpoint, type: PatchType, body: Buffer, options: WriteQuery): Rescale {
   // The object's defaults are not those of its Scale.
   const { defaults: _, ...definition } = endpoint.definition;
-  const patch = new Patch(context, { ...endpoint, definition }, type, body, options);
-  return (scale) => patch.applyTo(() => deepCopy(scale)) as Scale;
+  const patch = atOnce(Patch.read(context, { ...endpoint, definition }, type, body, options));
+  return (scale) => atOnce(patch.applyTo(() => deepCopy(scale))) as Scale;
 }
 
 function applier(context: RequestContext, endpoint: ResourceEndpoint, body: Buffer, options: WriteQuery): Rescale {

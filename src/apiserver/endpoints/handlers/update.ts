@@ -39,10 +39,10 @@ export class UpdateHandler {
     const stored = await endpoint.store.update(
       request,
       name,
-      async (existing) => {
+      async (existing, inParts) => {
         const next = object ?? (await read());
         object = undefined;
-        if (existing) await request.admit('UPDATE', next, existing);
+        if (existing) await request.admit('UPDATE', next, existing, inParts);
         return next;
       },
       { strategy: endpoint.strategy, uid },

@@ -65,7 +65,7 @@ function newRequest(
     now: now(),
     isEnabled: endpoint.isEnabled,
     warn: (text) => context.warn(text),
-    admit(operation, object, old) {
+    admit(operation, object, old, inParts = needsSteps(bodyBytes)) {
       const admit = (): void | Promise<void> => {
         const { managedFields } = object.metadata;
         const check = (): void => checkMutated(context, object, managedFields);
@@ -73,7 +73,7 @@ function newRequest(
         return admitted ? admitted.then(check) : check();
       };
       if (manager === undefined) return admit();
-      if (needsSteps(bodyBytes)) return inSteps(trackFieldsSteps(endpoint, object, old, manager)).then(admit);
+      if (inParts) return inSteps(trackFieldsSteps(endpoint, object, old, manager)).then(admit);
       trackFields(object, endpoint.fieldManager.update(old && fromStorage(endpoint, old), fromStorage(endpoint, object), manager));
       return admit();
     },

@@ -12,6 +12,9 @@ export type Handler = (context: RequestContext) => void | Promise<void>;
 /** Wraps the rest of the chain. */
 export type Filter = (next: Handler) => Handler;
 
+/** More are never shown: the header holds 4,096 characters, and each warning has one at least. Upstream: endpoints/filters/warning.go. */
+const maxWarnings = 4_200;
+
 /** All that the chain knows of one request. One fixed shape: every field is set by the constructor. */
 export class RequestContext {
   readonly exchange: Exchange;
@@ -125,7 +128,7 @@ export class RequestContext {
   /** Adds a `Warning: 299` header to the response. Repeated texts are sent once. */
   warn(text: string): void {
     this.warnings ??= [];
-    if (!this.warnings.includes(text)) this.warnings.push(text);
+    if (this.warnings.length < maxWarnings && !this.warnings.includes(text)) this.warnings.push(text);
   }
 
   /** The user once authentication is done. Throws before: that is a mistake of the chain. */
