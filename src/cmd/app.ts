@@ -327,7 +327,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   registerBuildMetrics(registry, features);
   registerCacheMetrics(registry, storage);
   registerEndpointMetrics(registry, metrics, chain);
-  const published = installNonResourceRoutes(server, scheme, registry);
+  const published = installNonResourceRoutes(server, scheme, registry, features);
   contributed.install(targets.contributed, published);
   server.delegate(chain);
   const services = nest.get(Container, { strict: false }).get<ServiceResolver>(ServiceResolver);

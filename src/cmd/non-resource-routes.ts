@@ -15,6 +15,8 @@ import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Scheme } from '#apiserver/registry/scheme';
 import { registerProcessMetrics } from '#apiserver/server/metrics/process-metrics';
 import type { GenericServer } from '#apiserver/server/generic-server';
+import { cborGate } from '#apiserver/endpoints/handlers/negotiation';
+import type { FeatureGates } from '#apiserver/server/feature-gates';
 import { installDiscovery } from '#apiserver/endpoints/discovery/routes';
 import { versionInfo } from './version.ts';
 
@@ -25,8 +27,9 @@ export interface Published {
 }
 
 /** /, /version, /metrics and discovery. Upstream: apiserver/pkg/server/routes. */
-export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, registry: Registry): Published {
+export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, registry: Registry, features: FeatureGates): Published {
   const { mux } = server;
+  const hasCbor = features.enabled(cborGate);
   registerProcessMetrics(registry);
   const version = Buffer.from(JSON.stringify(versionInfo(), undefined, 2));
   mux.handleDocument('/version', (context) => respondBytes(context, 200, 'application/json', version));
@@ -36,15 +39,15 @@ export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, 
   const served = (all: readonly ApiGroup[]): ApiGroup[] => scheme.groups.filter(({ group }) => all.some((one) => one.group === group));
   const openApi = new OpenApiRegistry();
   openApi.set('root', rootDocuments(tables));
-  openApi.set('kubernetes', groupDocuments(served(groups), tables));
-  openApi.set('apiextensions', groupDocuments(served([apiExtensionsGroup]), apiextensionsTables));
-  openApi.set('aggregator', groupDocuments(served([apiRegistrationGroup]), aggregatorTables));
+  openApi.set('kubernetes', groupDocuments(served(groups), tables, hasCbor));
+  openApi.set('apiextensions', groupDocuments(served([apiExtensionsGroup]), apiextensionsTables, hasCbor));
+  openApi.set('aggregator', groupDocuments(served([apiRegistrationGroup]), aggregatorTables, hasCbor));
   installOpenApi(mux, openApi);
   const discovery = new DiscoveryRegistry();
   // What other servers answer for comes before all.
   discovery.set('aggregator', []);
   discovery.set('kubernetes', scheme.groups);
-  installDiscovery(server.mux, discovery, server.director.notFound);
+  installDiscovery(server.mux, discovery, server.director.notFound, hasCbor);
   const index: Handler = (context) => {
     const paths = new Set([...mux.paths, ...server.healthPaths, ...discovery.paths()]);
     respondBytes(context, 200, 'application/json', Buffer.from(JSON.stringify({ paths: [...paths].sort() }, undefined, 2)));

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { decodeCbor, encodeCbor } from '#apimachinery/runtime/cbor';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
 import { parseJson } from '#apimachinery/runtime/json';
@@ -33,6 +34,15 @@ describe('what Kubernetes encodes is read without loss and written again byte fo
     const read = decodeProtobuf(type, bytes);
     expect(encode(type, read)).toBe(json);
     expect(encodeProtobuf(type, read).equals(bytes)).toBe(true);
+  });
+
+  it.each(recorded)('$name in CBOR', ({ name, json }) => {
+    const type = typeOf(name);
+    const bytes = encodeCbor(type, parseJson(Buffer.from(json)).value);
+    const { object, strictError } = decodeCbor<object>(type, bytes);
+    expect(strictError).toBeUndefined();
+    expect(encode(type, object)).toBe(json);
+    expect(encodeCbor(type, parseJson(Buffer.from(encode(type, object))).value).equals(bytes)).toBe(true);
   });
 
   it('of every built-in kind', () => {

@@ -177,7 +177,7 @@ class DefaultFieldManager implements FieldManager {
   #checkVersion(applied: KubeObject): void {
     const { groupVersion, kind } = this.options;
     if (applied.apiVersion !== groupVersion || applied.kind !== kind) {
-      throw newBadRequest(`invalid object type: ${formatKind(String(applied.apiVersion ?? ''), String(applied.kind ?? ''))}`);
+      throw newBadRequest(`invalid object type: ${formatKind(textOf(applied.apiVersion), textOf(applied.kind))}`);
     }
     if (Array.isArray(applied.metadata?.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
   }
@@ -251,6 +251,8 @@ function describe({ apiVersion, kind, metadata }: KubeObject): string {
   return `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}; ${formatKind(apiVersion, kind)}`;
 }
 
+/** What is no text is missing to upstream. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const formatKind = (apiVersion: string, kind: string): string => `${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`;
 
 function decodeOrNone(entries: readonly ManagedFieldsEntry[] | undefined): readonly Manager[] {

@@ -50,12 +50,15 @@ const mediaTypeOrder = [
   'application/json',
   'application/yaml',
   'application/vnd.kubernetes.protobuf',
+  'application/cbor',
   'application/json;stream=watch',
   'application/vnd.kubernetes.protobuf;stream=watch',
+  'application/cbor-seq',
   'application/json-patch+json',
   'application/merge-patch+json',
   'application/strategic-merge-patch+json',
   'application/apply-patch+yaml',
+  'application/apply-patch+cbor',
 ];
 
 function mediaTypes(content: V3Content | undefined): string[] {

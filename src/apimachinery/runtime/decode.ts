@@ -375,10 +375,15 @@ function decodeBase64(text: string, decoding: Decoding): string | undefined {
     // Bits behind the last byte are dropped.
     return text.endsWith('=') ? Buffer.from(text, 'base64').toString('base64') : text;
   }
-  const stripped = text.replace(/[\r\n]/g, '');
-  if (base64.test(stripped)) return Buffer.from(stripped, 'base64').toString('base64');
-  decoding.save(new DecodeError(`illegal base64 data at input byte ${base64Error(text)}`));
+  const problem = base64Problem(text);
+  if (problem === undefined) return Buffer.from(text.replace(/[\r\n]/g, ''), 'base64').toString('base64');
+  decoding.save(new DecodeError(problem));
   return undefined;
+}
+
+/** Go's error for a text that is not base64; undefined for one that is. */
+export function base64Problem(text: string): string | undefined {
+  return base64.test(text.replace(/[\r\n]/g, '')) ? undefined : `illegal base64 data at input byte ${base64Error(text)}`;
 }
 
 /** The place that Go's base64.CorruptInputError names. Upstream: encoding/base64, decodeQuantum. */

@@ -58,6 +58,8 @@ export interface FieldPlan {
   readonly prefix: string;
   /** A zero value is written: the field is a pointer, or without omitempty. */
   readonly keepsZero: boolean;
+  /** A Go pointer. */
+  readonly isPointer: boolean;
   /** A zero struct is left out. */
   readonly omitzero: boolean;
   /** What an `always` field is written as when it is not there, the zero value or null; undefined of others. */
@@ -79,7 +81,8 @@ export interface StructPlan {
 const valuePlans = new WeakMap<Type, ValuePlan>();
 const structPlans = new WeakMap<StructType, StructPlan>();
 
-function valuePlan(type: Type): ValuePlan {
+/** How the walks see a type. */
+export function valuePlan(type: Type): ValuePlan {
   let plan = valuePlans.get(type);
   if (!plan) valuePlans.set(type, (plan = new LazyValuePlan(codeOf(type), type)));
   return plan;
@@ -149,6 +152,7 @@ function fieldPlan(field: Field, index: number): FieldPlan {
     first: `{${encodeString(field.name)}:`,
     prefix: `,${encodeString(field.name)}:`,
     keepsZero: field.ptr || field.always,
+    isPointer: field.ptr,
     omitzero: field.omitzero && !field.ptr,
     zero: written ? 'value' : field.always && field.ptr ? 'null' : undefined,
   };

@@ -84,6 +84,29 @@ export function canonicalMicroTime(text: string): string {
   return `${formatSeconds(seconds).slice(0, -1)}.${String(Math.floor(nanos / 1000)).padStart(6, '0')}Z`;
 }
 
+/** The text that a time.Time of Go has once it was read and written: its zone is kept, and all that its fraction says. Throws TimeParseError. */
+export function nanoTime(text: string): string {
+  parseLayout(text, 'time');
+  const [, date, hour, rest, fraction = '', zone] = /^(.{11})(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(.*)$/.exec(text) as unknown as string[];
+  return `${date}${hour!.padStart(2, '0')}${rest}${nanoFraction(fraction)}${/^[+-]00:00$/.test(zone!) ? 'Z' : zone}`;
+}
+
+/** Seconds since 1970 as Go writes a time.Time in UTC; undefined beyond the years 0 to 9999. */
+export function formatNanoTime(seconds: number): string | undefined {
+  const whole = Math.trunc(seconds);
+  const nanos = Math.trunc((seconds - whole) * 1e9);
+  const date = new Date((nanos < 0 ? whole - 1 : whole) * 1000);
+  if (Number.isNaN(date.getTime()) || date.getUTCFullYear() < 0 || date.getUTCFullYear() > 9999) return undefined;
+  const fraction = String(nanos < 0 ? nanos + 1e9 : nanos).padStart(9, '0');
+  return `${date.toISOString().slice(0, 19)}${nanoFraction(fraction)}Z`;
+}
+
+/** Digits of a fraction of a second as far as nanoseconds, without the zeros at their end. */
+function nanoFraction(digits: string): string {
+  const kept = digits.slice(0, 9).replace(/0+$/, '');
+  return kept && `.${kept}`;
+}
+
 /** Years beyond 0..9999 (reached through a zone) are printed as Go does: with a sign, or five digits. */
 function formatSeconds(seconds: number): string {
   const iso = new Date(seconds * 1000).toISOString();

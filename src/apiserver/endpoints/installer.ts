@@ -6,6 +6,7 @@ import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { VersionedForms } from '#apiserver/admission/object-forms';
 import type { EndpointHandler, KindLookup, ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { customResourceRestrictions, resourceRestrictions, watchEventBuckets } from '#apiserver/endpoints/handlers/resource-endpoint';
+import { cborGate, type EndpointRestrictions, withCbor } from '#apiserver/endpoints/handlers/negotiation';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Column, ParentSubresource, ResourceDefinition, Strategy, Subresource } from '#apiserver/registry/resource-definition';
 import type { Scheme } from '#apiserver/registry/scheme';
@@ -52,10 +53,13 @@ export interface ResourceSource {
 /** Makes the endpoints of API groups. Upstream: apiserver/pkg/endpoints/installer.go. */
 export class Installer {
   readonly #builtIn: ResourceSource;
+  readonly #restrictions: Readonly<Record<'builtIn' | 'custom', EndpointRestrictions>>;
   readonly #isEnabled = (feature: string): boolean => this.options.features.enabled(feature);
 
   constructor(readonly options: InstallerOptions) {
-    const { scheme, storage, special } = options;
+    const { scheme, storage, special, features } = options;
+    const forms = features.enabled(cborGate) ? withCbor : (restrictions: EndpointRestrictions) => restrictions;
+    this.#restrictions = { builtIn: forms(resourceRestrictions), custom: forms(customResourceRestrictions) };
     this.#builtIn = {
       types: ({ group }) => scheme.schemasOf(group),
       store: (definition) => storage.storeFor(definition, scheme.schemasOf(definition.group)),
@@ -134,7 +138,7 @@ export class Installer {
       subresource: name,
     });
     return {
-      endpoint: { ...endpoint, fieldManager, conversion: undefined, decode: undefined, restrictions: resourceRestrictions },
+      endpoint: { ...endpoint, fieldManager, conversion: undefined, decode: undefined, restrictions: this.#restrictions.builtIn },
       namespaced,
       verbs: new Map(Object.entries(special)),
     };
@@ -189,7 +193,7 @@ export class Installer {
           type: isConnection ? undefined : types.struct(schema),
         }),
       },
-      restrictions: custom ? customResourceRestrictions : resourceRestrictions,
+      restrictions: custom ? this.#restrictions.custom : this.#restrictions.builtIn,
       decode: custom && ((document) => custom.decode(document)),
       itemPrefix: custom ? 0 : Buffer.byteLength(itemPrefix),
       isEnabled: this.#isEnabled,

@@ -60,6 +60,7 @@ export class Director {
     if (!handler) return respondNoRoute(context, 405);
     const { deprecationWarning, removedRelease } = installed.endpoint.definition;
     if (deprecationWarning !== undefined) warnOfDeprecated(context, deprecationWarning, removedRelease);
+    context.mediaTypes = installed.endpoint.restrictions.mediaTypes;
     return handler(context, installed.endpoint);
   }
 

@@ -7,6 +7,7 @@ import { parseYaml } from '#apimachinery/runtime/yaml';
 import { aggregate, fieldPath } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateObjectMeta } from '#apimachinery/validation/object-meta';
+import { noKindRegistered } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { strictErrors, typeMetaProblem } from '#apiserver/endpoints/handlers/request-body';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { Scheme } from '#apiserver/registry/scheme';
@@ -118,7 +119,7 @@ function complete({ kind, defaults, strategy }: ResourceDefinition, object: Kube
 }
 
 function unknownKind(kind: GroupVersionKind): string {
-  return `no kind ${JSON.stringify(kind.kind)} is registered for version ${JSON.stringify(groupVersionString(kind))} in scheme "pkg/runtime/scheme.go:111"`;
+  return noKindRegistered(kind.kind, groupVersionString(kind));
 }
 
 function unsupported({ version, kind }: GroupVersionKind): Error {

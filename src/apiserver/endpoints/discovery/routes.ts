@@ -1,25 +1,28 @@
 import type { Handler } from '#apiserver/endpoints/request/request-context';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { negotiate, type EndpointRestrictions } from '#apiserver/endpoints/handlers/negotiation';
+import { negotiate, plainRestrictions, type EndpointRestrictions, withCbor } from '#apiserver/endpoints/handlers/negotiation';
 import { respondBytes, respondJson, respondNoRoute } from '#apiserver/endpoints/handlers/responses';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { onlyGet, type PathMux, trimSlashes } from '#apiserver/server/path-mux';
 import type { DiscoveryDocument, DiscoveryRegistry } from './discovery-registry.ts';
 
 const restrictions: EndpointRestrictions = {
-  protobuf: true,
-  plainProtobuf: true,
+  ...plainRestrictions,
   allowsConversion: ({ group, version, kind }, mediaType) =>
     group === 'apidiscovery.k8s.io' && version === 'v2' && kind === 'APIGroupDiscoveryList' && mediaType === 'application/json',
 };
 
-/** /api, /apis, and below them the groups and their versions. Aggregated where the client asks for it. */
-export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, notFound: Handler): void {
+/**
+ * /api, /apis, and below them the groups and their versions. Aggregated where the client asks for it. `hasCbor`: the lists of built-in resources come in
+ * CBOR, too.
+ */
+export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, notFound: Handler, hasCbor: boolean): void {
+  const ofBuiltIn = hasCbor ? withCbor(restrictions) : restrictions;
   const root =
     (name: 'api' | 'apis', plain: (context: RequestContext) => DiscoveryDocument | undefined) =>
     (context: RequestContext): void => {
       const negotiated = negotiate(context.header('accept'), restrictions);
-      if (!negotiated.convert) return respondDocument(context, plain(context));
+      if (!negotiated.convert) return respondDocument(context, plain(context), restrictions);
       const document = discovery.aggregated(name);
       context.headers.push('ETag', `"${document.etag}"`, 'Vary', 'Accept');
       if (context.header('if-none-match') === `"${document.etag}"`) return respondBytes(context, 304, undefined, undefined);
@@ -36,26 +39,28 @@ export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, not
   mux.handlePrefix('/api/', (context) => {
     const [, , version, ...rest] = trimSlashes(context.path).split('/');
     if (version === undefined) return legacy(context);
-    return respondToGet(context, rest.length === 0 ? discovery.resources('', version) : undefined);
+    return respondToGet(context, rest.length === 0 ? discovery.resources('', version) : undefined, ofBuiltIn);
   });
   mux.handle('/apis', groups);
   mux.handle('/apis/', groups);
   mux.handlePrefix('/apis/', (context) => {
     const [, , group = '', version, ...rest] = trimSlashes(context.path).split('/');
     if (!discovery.group(group)) return notFound(context);
-    if (rest.length > 0) return respondDocument(context, undefined);
-    if (version === undefined) return respondDocument(context, discovery.group(group));
+    if (rest.length > 0) return respondDocument(context, undefined, restrictions);
+    if (version === undefined) return respondDocument(context, discovery.group(group), restrictions);
     const document = discovery.resources(group, version);
-    return discovery.isCustom(group, version) ? respondDocument(context, document) : respondToGet(context, document);
+    return discovery.isCustom(group, version)
+      ? respondDocument(context, document, restrictions)
+      : respondToGet(context, document, ofBuiltIn);
   });
 }
 
-function respondToGet(context: RequestContext, document: DiscoveryDocument | undefined): void {
+function respondToGet(context: RequestContext, document: DiscoveryDocument | undefined, allowed: EndpointRestrictions): void {
   if (document && context.method !== 'GET') return respondNoRoute(context, 405);
-  respondDocument(context, document);
+  respondDocument(context, document, allowed);
 }
 
-function respondDocument(context: RequestContext, document: DiscoveryDocument | undefined): void {
+function respondDocument(context: RequestContext, document: DiscoveryDocument | undefined, allowed: EndpointRestrictions): void {
   if (!document) return respondNoRoute(context, 404);
-  respondJson(context, 200, document.json, negotiate(context.header('accept'), restrictions), metaSchema.struct(document.schema));
+  respondJson(context, 200, document.json, negotiate(context.header('accept'), allowed), metaSchema.struct(document.schema));
 }

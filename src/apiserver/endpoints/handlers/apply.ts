@@ -1,20 +1,37 @@
 import { newBadRequest, newConflict } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString } from '#apimachinery/meta/types';
+import { jsonKind } from '#apimachinery/patch/json-patch';
+import { isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
+import { parseCborMap } from '#apimachinery/runtime/cbor';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { DecodeError } from '#apimachinery/runtime/json';
-import { parseYaml } from '#apimachinery/runtime/yaml';
+import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
+import { parseYaml, YamlError } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { Stored } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 
-/** Server-side apply of a YAML body; creates what is missing. Upstream: endpoints/handlers/patch.go (applyPatcher). */
-export async function applyObject(context: RequestContext, endpoint: ResourceEndpoint, body: Buffer, options: WriteQuery): Promise<Stored> {
+/** How a configuration is written. YAML may be JSON. */
+export type AppliedForm = 'application/yaml' | 'application/cbor';
+
+export interface AppliedBody {
+  readonly form: AppliedForm;
+  readonly bytes: Buffer;
+}
+
+/** Server-side apply of a configuration; creates what is missing. Upstream: endpoints/handlers/patch.go (applyPatcher). */
+export async function applyObject(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  body: AppliedBody,
+  options: WriteQuery,
+): Promise<Stored> {
   const { namespace, name } = context.info;
-  const readApplied = appliedReader(context, endpoint, body, options);
-  const request = newWriteRequest(context, endpoint, options, body.length);
+  const readApplied = appliedReader(context, body, options);
+  const request = newWriteRequest(context, endpoint, options, body.bytes.length);
   return endpoint.store.update(
     request,
     name,
@@ -41,28 +58,44 @@ export async function applyObject(context: RequestContext, endpoint: ResourceEnd
   );
 }
 
-/** Checks an applied configuration once, and gives a fresh copy of it each time: as parsed, not decoded. Throws BadRequest. */
-export function appliedReader(context: RequestContext, { kind }: ResourceEndpoint, body: Buffer, options: WriteQuery): () => KubeObject {
-  const { value, errors } = parseApplied(body);
-  if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw newBadRequest('error decoding YAML: the body is not an object');
-  const sent = value as KubeObject;
-  if (sent.kind !== kind.kind || sent.apiVersion !== groupVersionString(kind)) {
-    throw newBadRequest(`invalid object type: ${sent.apiVersion ?? ''}, Kind=${sent.kind ?? ''}`);
-  }
+/** Reads an applied configuration once, and gives a fresh copy of it each time: as parsed, not decoded. Throws BadRequest. */
+export function appliedReader(context: RequestContext, body: AppliedBody, options: WriteQuery): () => KubeObject {
+  const { errors } = parseApplied(body);
   if (errors.length > 0 && options.fieldValidation === 'Strict') throw newBadRequest(`error strict decoding YAML: ${errors.join(', ')}`);
   if (options.fieldValidation === 'Warn') for (const error of errors) context.warn(error);
-  return () => parseApplied(body).value as KubeObject;
+  return () => parseApplied(body).object as unknown as KubeObject;
 }
 
-function parseApplied(body: Buffer): { value: unknown; errors: string[] } {
+interface Applied {
+  readonly object: JsonObject;
+  readonly errors: readonly string[];
+}
+
+function parseApplied({ form, bytes }: AppliedBody): Applied {
   try {
-    const { value, duplicateError } = parseYaml(body);
-    return { value, errors: duplicateError === undefined ? [] : [duplicateError] };
+    return form === 'application/cbor' ? { object: parseCborMap(bytes), errors: [] } : parseAppliedYaml(bytes);
   } catch (error) {
-    if (error instanceof DecodeError || (error as Error).name === 'YamlError' || (error as Error).name === 'JsonSyntaxError') {
-      throw newBadRequest(`error decoding YAML: error converting YAML to JSON: ${(error as Error).message}`);
-    }
+    if (error instanceof DecodeError) throw newBadRequest(`error decoding YAML: ${error.message}`);
+    throw error;
+  }
+}
+
+function parseAppliedYaml(bytes: Buffer): Applied {
+  const { value, duplicateError } = readYaml(bytes);
+  const object = value ?? {};
+  if (!isJsonObject(object))
+    throw new DecodeError(
+      `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(object)} into Go value of type map[string]interface {}`,
+    );
+  return { object, errors: duplicateError === undefined ? [] : [duplicateError] };
+}
+
+function readYaml(bytes: Buffer): ReturnType<typeof parseYaml> {
+  try {
+    return parseYaml(bytes);
+  } catch (error) {
+    if (error instanceof DecodeError || error instanceof YamlError || error instanceof JsonSyntaxError)
+      throw new DecodeError(`error converting YAML to JSON: ${error.message}`, { cause: error });
     throw error;
   }
 }

@@ -38,7 +38,7 @@ export async function readCreate<T extends KubeObject>(
   how: CreateRequestOptions<T> = {},
 ): Promise<CreateRequest<T>> {
   const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
-  const mediaType = inputMediaType(context);
+  const mediaType = inputMediaType(context, endpoint);
   const body = await readRequestBody(context);
   const options = parseWriteOptions(context.query, 'CreateOptions');
   const { object: decoded, strictErrors } = await decodeBody(body, mediaType, { ...endpoint, alsoAccepts: how.alsoAccepts });

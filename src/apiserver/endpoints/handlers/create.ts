@@ -15,7 +15,7 @@ import { ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 export class CreateHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
-    const mediaType = inputMediaType(context);
+    const mediaType = inputMediaType(context, endpoint);
     const body = await readRequestBody(context);
     const options = parseWriteOptions(context.query, 'CreateOptions');
     const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);

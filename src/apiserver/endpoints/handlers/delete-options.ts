@@ -22,12 +22,14 @@ export async function readDeleteOptions(context: RequestContext, endpoint: Resou
 
 /** DeleteOptions come in meta.k8s.io/v1, v1 and every group version. */
 async function optionsOfBody(context: RequestContext, body: Buffer, endpoint: ResourceEndpoint): Promise<DeleteOptions> {
-  const mediaType = inputMediaType(context);
+  const mediaType = inputMediaType(context, endpoint);
   const type = metaSchema.struct('meta_v1.DeleteOptions');
   const { object } = await decodeBody(body, mediaType, {
     kind: metaKind,
     type,
     kinds: endpoint.kinds,
+    restrictions: endpoint.restrictions,
+    tellsPlainErrors: true,
     alsoAccepts: (kind) => kind.kind === 'DeleteOptions',
   });
   // As upstream notes them.

@@ -3,7 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, type ListMeta } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
-import { encodeJson } from '#apimachinery/runtime/json';
+import { cborList, encodeCborListItem } from '#apimachinery/runtime/cbor';
+import { encodeJson, parseEncoded } from '#apimachinery/runtime/json';
 import { encodeProtobufListItem, protobufList } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -13,7 +14,7 @@ import { negotiate, type Negotiated } from './negotiation.ts';
 import { partialBytes } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { inMediaType, respondCompressible, respondPieces, wantsPretty } from './responses.ts';
+import { cborType, inMediaType, respondCompressible, respondPieces, wantsPretty } from './responses.ts';
 import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
 
@@ -26,7 +27,7 @@ const brace = Buffer.from('{');
 @Injectable()
 export class ListHandler {
   handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void> {
-    const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
+    const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
     const options = parseListOptions(context.query);
     const { store, definition } = endpoint;
     const predicate = selectionOf(definition, options, '');
@@ -74,6 +75,10 @@ export function respondList(context: RequestContext, endpoint: ResourceEndpoint,
     if (context.audit?.recordsResponse) context.audit.responseObject(Buffer.concat(jsonPieces(endpoint, list, form)));
     return respondPieces(context, mediaType, protobufPieces(endpoint, list, form));
   }
+  if (mediaType === 'application/cbor') {
+    if (context.audit?.recordsResponse) context.audit.responseObject(Buffer.concat(jsonPieces(endpoint, list, form)));
+    return respondPieces(context, mediaType, cborPieces(endpoint, list, form));
+  }
   respondJson(context, negotiated, endpoint.type, jsonPieces(endpoint, list, form));
 }
 
@@ -91,13 +96,31 @@ function protobufPieces(
   return protobufList(metaSchema.struct('meta_v1.ListMeta'), { apiVersion, kind, metadata }, items);
 }
 
-/** Lists of custom resources are maps to upstream: their keys are sorted, and `continue` is always there. */
+/** The items are made of their JSON, in which nothing is missing that upstream writes. */
+function cborPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm): readonly Buffer[] {
+  const { variant, partial } = form;
+  const type = partial ? metaSchema.struct('meta_v1.PartialObjectMetadata') : cborType(endpoint.type);
+  const makeJson = jsonItemOf(endpoint, form);
+  const makeItem = (object: CachedObject): Buffer => encodeCborListItem(type, parseEncoded(makeJson(object)));
+  const items = chunks.map((chunk) => chunk.encoded(`cbor:${variant}`, makeItem, nothing));
+  const count = chunks.reduce((total, { items }) => total + items.length, 0);
+  return cborList({ ...form, metadata: isMap(endpoint, form) ? { continue: '', ...form.metadata } : form.metadata }, items, count);
+}
+
+/** Whether a list is a map to upstream, as those of custom resources are: its keys are sorted, and `continue` is always there. */
+function isMap({ definition }: ResourceEndpoint, { partial }: ListForm): boolean {
+  return definition.custom !== undefined && !partial;
+}
+
+function jsonItemOf(endpoint: ResourceEndpoint, { partial }: ListForm): (object: CachedObject) => Buffer {
+  return partial ? (object) => partialBytes(endpoint, object, partial) : itemOf(endpoint);
+}
+
 function jsonPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm): Buffer[] {
-  const { kind, apiVersion, partial, variant, metadata } = form;
-  const isMap = endpoint.definition.custom !== undefined && !partial;
-  const makeItem = partial ? (object: CachedObject) => partialBytes(endpoint, object, partial) : itemOf(endpoint);
+  const { kind, apiVersion, variant, metadata } = form;
+  const makeItem = jsonItemOf(endpoint, form);
   const runs = separated(chunks.map((chunk) => chunk.encoded(variant, makeItem, comma)));
-  if (isMap) {
+  if (isMap(endpoint, form)) {
     const end = `],"kind":"${kind}","metadata":${encodeJson({ continue: '', ...metadata })}}\n`;
     return [Buffer.from(`{"apiVersion":"${apiVersion}","items":[`), ...runs, Buffer.from(end)];
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isPretty, negotiate, plainRestrictions } from './negotiation.ts';
-import { resourceRestrictions } from './resource-endpoint.ts';
+import { isPretty, negotiate, plainRestrictions, withCbor } from './negotiation.ts';
+import { customResourceRestrictions, resourceRestrictions } from './resource-endpoint.ts';
 
 const table = { group: 'meta.k8s.io', version: 'v1', kind: 'Table' };
 const rows: readonly { readonly accept: string | undefined; readonly want: object | RegExp }[] = [
@@ -15,13 +15,48 @@ const rows: readonly { readonly accept: string | undefined; readonly want: objec
     want: { mediaType: 'application/json', convert: undefined },
   },
   { accept: 'application/json;as=Table;v=v9;g=meta.k8s.io', want: /none of the requested|only the following media types are accepted/ },
-  { accept: 'text/html', want: /only the following media types are accepted/ },
+  { accept: 'application/cbor', want: /406: Not Acceptable/ },
+  {
+    accept: 'text/html',
+    want: /^406: Not Acceptable\n\nAvailable representations: application\/json, application\/yaml, [a-z./]*protobuf$/,
+  },
+  // The router knows no ranges of subtypes.
+  { accept: 'application/*', want: /406: Not Acceptable/ },
+  { accept: 'application/*, application/yaml;q=0.5', want: { mediaType: 'application/json' } },
+];
+
+const cborRows: typeof rows = [
+  { accept: 'application/cbor', want: { mediaType: 'application/cbor' } },
+  { accept: 'application/cbor;q=0.5, application/yaml', want: { mediaType: 'application/yaml' } },
+  { accept: 'application/cbor;as=Table;v=v1;g=meta.k8s.io', want: /only the following media types are accepted: .*, application\/cbor$/ },
+  { accept: 'application/cbor;as=Table;v=v1;g=meta.k8s.io, application/cbor', want: { mediaType: 'application/cbor', convert: undefined } },
+  {
+    accept: 'application/cbor;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
+    want: { mediaType: 'application/cbor', convert: { ...table, kind: 'PartialObjectMetadata' } },
+  },
+  { accept: 'application/cbor-seq', want: /only the following media types are accepted/ },
+  { accept: 'application/cbor-seq, application/json', want: { mediaType: 'application/json' } },
+  {
+    accept: 'text/html',
+    want: /protobuf, application\/cbor, application\/json;stream=watch, .*protobuf;stream=watch, application\/cbor-seq$/,
+  },
 ];
 
 describe('negotiate', () => {
   it.each(rows)('answers $accept', ({ accept, want }) => {
     if (want instanceof RegExp) expect(() => negotiate(accept, resourceRestrictions)).toThrow(want);
     else expect(negotiate(accept, resourceRestrictions)).toMatchObject(want);
+  });
+
+  it.each(cborRows)('answers $accept where streams and CBOR are served', ({ accept, want }) => {
+    const restrictions = withCbor(resourceRestrictions);
+    if (want instanceof RegExp) expect(() => negotiate(accept, restrictions, true)).toThrow(want);
+    else expect(negotiate(accept, restrictions, true)).toMatchObject(want);
+  });
+
+  it('asks no router for custom resources', () => {
+    expect(() => negotiate('text/html', customResourceRestrictions)).toThrow(/only the following media types are accepted/);
+    expect(negotiate('application/*', customResourceRestrictions)).toMatchObject({ mediaType: 'application/json' });
   });
 
   it('converts nothing where the endpoint does not', () => {

@@ -1,7 +1,7 @@
-import { newNotAcceptable } from '#apimachinery/api/errors';
+import { newGenericServerResponse, newNotAcceptable } from '#apimachinery/api/errors';
 import type { GroupVersionKind } from '#apimachinery/meta/types';
 
-export type MediaType = 'application/json' | 'application/yaml' | 'application/vnd.kubernetes.protobuf';
+export type MediaType = 'application/json' | 'application/yaml' | 'application/vnd.kubernetes.protobuf' | 'application/cbor';
 
 /** How the client wants its answer. */
 export interface Negotiated {
@@ -13,15 +13,38 @@ export interface Negotiated {
   readonly stream: string | undefined;
 }
 
+/** What every endpoint answers, the preferred one first. */
+export const standardMediaTypes: readonly MediaType[] = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+
 export interface EndpointRestrictions {
-  readonly protobuf: boolean;
+  /** Of bodies and answers, the preferred one first. */
+  readonly mediaTypes: readonly MediaType[];
+  /** Whether upstream's router looks at the Accept header before the endpoint does. */
+  readonly isRouted: boolean;
   /** Whether the object itself, not converted to Table and the like, comes as protobuf. */
   readonly plainProtobuf: boolean;
   allowsConversion(kind: GroupVersionKind, mediaType: MediaType): boolean;
 }
 
 /** Endpoints that answer a Status or a plain object only. */
-export const plainRestrictions: EndpointRestrictions = { protobuf: true, plainProtobuf: true, allowsConversion: () => false };
+export const plainRestrictions: EndpointRestrictions = {
+  mediaTypes: standardMediaTypes,
+  isRouted: false,
+  plainProtobuf: true,
+  allowsConversion: () => false,
+};
+
+/** The feature gate of CBOR. Upstream: apiserver/pkg/features. */
+export const cborGate = 'CBORServingAndStorage';
+
+/** The same endpoint where CBOR is served. */
+export function withCbor(restrictions: EndpointRestrictions): EndpointRestrictions {
+  return { ...restrictions, mediaTypes: [...restrictions.mediaTypes, 'application/cbor'] };
+}
+
+export function servesCbor({ mediaTypes }: EndpointRestrictions): boolean {
+  return mediaTypes.includes('application/cbor');
+}
 
 interface Clause {
   readonly type: string;
@@ -31,26 +54,49 @@ interface Clause {
 }
 
 const plainJson: Negotiated = { mediaType: 'application/json', pretty: false, convert: undefined, stream: undefined };
-const jsonFirst: readonly MediaType[] = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
-const withoutProtobuf: readonly MediaType[] = ['application/json', 'application/yaml'];
 
 /**
- * Chooses the media type of the answer. Throws NotAcceptable (406) if there is none.
+ * Chooses the media type of the answer; `streams` tells whether it may be one of a stream. Throws NotAcceptable (406) if there is none.
  * Upstream: apiserver/pkg/endpoints/handlers/negotiation/negotiate.go.
  */
-export function negotiate(accept: string | undefined, restrictions: EndpointRestrictions): Negotiated {
+export function negotiate(accept: string | undefined, restrictions: EndpointRestrictions, streams = false): Negotiated {
   if (!accept || accept === 'application/json' || accept === '*/*') return plainJson;
-  const accepted = restrictions.protobuf ? jsonFirst : withoutProtobuf;
+  const { mediaTypes } = restrictions;
   for (const clause of parseAccept(accept)) {
-    for (const mediaType of accepted) {
+    for (const mediaType of mediaTypes) {
       const slash = mediaType.indexOf('/');
       if (clause.type !== '*' && clause.type !== mediaType.slice(0, slash)) continue;
       if (clause.subtype !== '*' && clause.subtype !== mediaType.slice(slash + 1)) continue;
       const negotiated = applyParameters(clause.parameters, mediaType, restrictions);
-      if (negotiated) return negotiated;
+      if (!negotiated) continue;
+      if (clause.subtype === '*' && clause.type !== '*') checkRoute(accept, restrictions, streams);
+      return negotiated;
     }
   }
-  throw newNotAcceptable(accepted);
+  checkRoute(accept, restrictions, streams);
+  throw newNotAcceptable(mediaTypes);
+}
+
+/**
+ * Upstream's router knows media types and the range of all, and no other ranges: what it finds none for does not come to the endpoint.
+ * Upstream: emicklei/go-restful route.go (matchesAccept), jsr311.go.
+ */
+function checkRoute(accept: string, { isRouted, mediaTypes }: EndpointRestrictions, streams: boolean): void {
+  if (!isRouted) return;
+  const produced = streams ? [...mediaTypes, ...streamMediaTypes(mediaTypes)] : mediaTypes;
+  const wanted = accept.split(',').map((clause) => clause.split(';', 1)[0]!.trim());
+  if (wanted.some((type) => type === '*/*' || (produced as readonly string[]).includes(type))) return;
+  const message = `406: Not Acceptable\n\nAvailable representations: ${produced.join(', ')}`;
+  throw newGenericServerResponse(406, '', { group: '', resource: '' }, '', message, 0, false);
+}
+
+/** In which media types a watch comes. There is none in YAML. */
+export function streamMediaTypes(mediaTypes: readonly string[]): string[] {
+  return mediaTypes.filter((type) => type !== 'application/yaml').map(streamMediaType);
+}
+
+function streamMediaType(mediaType: string): string {
+  return mediaType === 'application/cbor' ? 'application/cbor-seq' : `${mediaType};stream=watch`;
 }
 
 function applyParameters(
@@ -91,6 +137,11 @@ function parseAccept(header: string): Clause[] {
   }
   const vagueness = (clause: Clause): number => (clause.type === '*' ? 2 : clause.subtype === '*' ? 1 : 0);
   return clauses.sort((a, b) => b.quality - a.quality || vagueness(a) - vagueness(b));
+}
+
+/** The media type that a watch says it has: JSON does not say that it is a stream. */
+export function watchMediaType(mediaType: MediaType): string {
+  return mediaType === 'application/json' ? mediaType : streamMediaType(mediaType);
 }
 
 /** Whether `?pretty=` or the client's kind asks for indented JSON. */

@@ -16,21 +16,22 @@ import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { needsSteps } from '#apiserver/registry/between-steps';
-import { applyObject } from './apply.ts';
-import { negotiate } from './negotiation.ts';
+import { type AppliedForm, applyObject } from './apply.ts';
+import { negotiate, servesCbor } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { readRequestBody, strictErrors } from './request-body.ts';
-import { decodeDocument, fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
+import { decodeDocument, fromStorage, noKindRegistered, type ResourceEndpoint } from './resource-endpoint.ts';
 import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
 
 export type PatchType =
   | 'application/json-patch+json'
   | 'application/merge-patch+json'
   | 'application/strategic-merge-patch+json'
-  | 'application/apply-patch+yaml';
+  | 'application/apply-patch+yaml'
+  | 'application/apply-patch+cbor';
 /** What built-in resources take. */
-export const patchTypes: readonly PatchType[] = [
+const patchTypes: readonly PatchType[] = [
   'application/json-patch+json',
   'application/merge-patch+json',
   'application/strategic-merge-patch+json',
@@ -38,15 +39,25 @@ export const patchTypes: readonly PatchType[] = [
 ];
 /** Custom resources have no merge keys: no strategic merge patch. */
 const customPatchTypes = patchTypes.filter((type) => type !== 'application/strategic-merge-patch+json');
+const patchTypesWithCbor: readonly PatchType[] = [...patchTypes, 'application/apply-patch+cbor'];
+const customPatchTypesWithCbor: readonly PatchType[] = [...customPatchTypes, 'application/apply-patch+cbor'];
 
 /** What an endpoint takes. */
-export function patchTypesOf({ definition }: ResourceEndpoint): readonly PatchType[] {
+export function patchTypesOf({ definition, restrictions }: ResourceEndpoint): readonly PatchType[] {
+  if (servesCbor(restrictions)) return definition.custom ? customPatchTypesWithCbor : patchTypesWithCbor;
   return definition.custom ? customPatchTypes : patchTypes;
 }
 
-/** Of built-in resources upstream's router answers, which knows no more than the number. */
-export function unsupportedPatchType(endpoint: ResourceEndpoint): StatusError {
+/** The form in which a patch holds a configuration to be applied; undefined of the other patches. */
+export function appliedForm(type: PatchType): AppliedForm | undefined {
+  if (type === 'application/apply-patch+yaml') return 'application/yaml';
+  return type === 'application/apply-patch+cbor' ? 'application/cbor' : undefined;
+}
+
+/** Of built-in resources upstream's router answers, which knows no more than the number, and of media types none that are new. */
+export function unsupportedPatchType(context: RequestContext, endpoint: ResourceEndpoint): StatusError {
   if (endpoint.definition.custom) return newUnsupportedMediaType(patchTypesOf(endpoint));
+  context.mediaTypes = undefined;
   return new StatusError(newStatus(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}));
 }
 
@@ -57,14 +68,14 @@ export class PatchHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const supported = patchTypesOf(endpoint);
     const patchType = (context.header('content-type') ?? '').split(';', 1)[0]?.trim() as PatchType;
-    if (!supported.includes(patchType)) throw unsupportedPatchType(endpoint);
+    if (!supported.includes(patchType)) throw unsupportedPatchType(context, endpoint);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await readRequestBody(context);
     context.audit?.requestPatch(body);
-    const isApply = patchType === 'application/apply-patch+yaml';
-    const options = parseWriteOptions(context.query, 'PatchOptions', isApply);
-    if (isApply) {
-      const applied = await applyObject(context, endpoint, body, options);
+    const form = appliedForm(patchType);
+    const options = parseWriteOptions(context.query, 'PatchOptions', form !== undefined);
+    if (form) {
+      const applied = await applyObject(context, endpoint, { form, bytes: body }, options);
       return respondObject(context, endpoint, applied.created ? 201 : 200, applied.bytes, negotiated);
     }
     const { namespace, name } = context.info;
@@ -183,10 +194,7 @@ export class Patch {
       object.apiVersion = apiVersion;
       return;
     }
-    throw this.#invalid(
-      patched,
-      `no kind ${JSON.stringify(object.kind ?? '')} is registered for version ${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
-    );
+    throw this.#invalid(patched, noKindRegistered(object.kind ?? '', object.apiVersion ?? ''));
   }
 
   #invalid(patched: unknown, message: string): Error {

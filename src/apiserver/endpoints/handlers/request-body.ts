@@ -3,6 +3,8 @@ import { newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString, parseGroupVersion } from '#apimachinery/meta/types';
 import type { Decoded } from '#apimachinery/runtime/decode';
+import { cborKind, decodeCbor, parseCborMap } from '#apimachinery/runtime/cbor';
+import { diagnoseCbor } from '#apimachinery/runtime/cbor-diagnostic';
 import { DecodeError, type ParsedJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
@@ -11,13 +13,14 @@ import { inSteps, oneStep, type Steps } from '#apimachinery/runtime/steps';
 import { parseYaml } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { betweenSteps, needsSteps } from '#apiserver/registry/between-steps';
-import type { MediaType } from './negotiation.ts';
-import { decodeDocument, type KindLookup } from './resource-endpoint.ts';
-
-const mediaTypes: readonly MediaType[] = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+import type { EndpointRestrictions, MediaType } from './negotiation.ts';
+import { decodeDocument, type KindLookup, noKindRegistered, type ResourceEndpoint } from './resource-endpoint.ts';
 
 /** The media type of a request's body; JSON if it says none. Throws UnsupportedMediaType (415). */
-export function inputMediaType(context: RequestContext): MediaType {
+export function inputMediaType(
+  context: RequestContext,
+  { restrictions: { mediaTypes } }: Pick<ResourceEndpoint, 'restrictions'>,
+): MediaType {
   const header = context.header('content-type');
   if (!header || header === 'application/json') return 'application/json';
   const mediaType = header.split(';', 1)[0]?.trim().toLowerCase() as MediaType;
@@ -43,6 +46,9 @@ export interface ExpectedBody {
   /** Of custom resources: they keep the kind that they came with, and their own validation looks at it. */
   readonly decode?: ((document: Record<string, unknown>) => Decoded<KubeObject>) | undefined;
   readonly kinds: KindLookup;
+  readonly restrictions: EndpointRestrictions;
+  /** Whether errors are told as they come, without a word on what was expected: so those of DeleteOptions are. */
+  readonly tellsPlainErrors?: boolean | undefined;
   /** Other group versions in which the kind may be sent (DeleteOptions and Eviction come in several). */
   readonly alsoAccepts?: ((kind: GroupVersionKind) => boolean) | undefined;
 }
@@ -59,9 +65,10 @@ export interface DecodedBody {
  */
 export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: ExpectedBody): Promise<DecodedBody> {
   if (mediaType === 'application/vnd.kubernetes.protobuf') {
-    if (expected.decode) throw newUnsupportedMediaType(mediaTypes.slice(0, 2));
+    if (expected.decode) throw newUnsupportedMediaType(expected.restrictions.mediaTypes.filter((one) => one !== mediaType));
     return decodeProtobufBody(bytes, expected);
   }
+  if (mediaType === 'application/cbor') return expected.decode ? decodeCustomCbor(bytes, expected) : decodeCborBody(bytes, expected);
   let raw: unknown;
   let duplicates: readonly string[];
   let literals: ParsedJson['literals'];
@@ -146,6 +153,55 @@ function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): DecodedBody 
   }
 }
 
+function decodeCborBody(bytes: Buffer, expected: ExpectedBody): DecodedBody {
+  const sent = cborKindOf(bytes, expected);
+  const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);
+  checkKind(kind, expected);
+  try {
+    const { object, strictError } = decodeCbor<KubeObject>(expected.type, bytes);
+    object.apiVersion = groupVersionString(expected.kind);
+    object.kind = expected.kind.kind;
+    object.metadata ??= {};
+    return { object, strictErrors: strictError === undefined ? [] : [strictError] };
+  } catch (error) {
+    if (error instanceof DecodeError) throw cannotBeHandled(kind, expected, error.message);
+    throw error;
+  }
+}
+
+function cborKindOf(bytes: Buffer, expected: ExpectedBody): ReturnType<typeof cborKind> {
+  try {
+    return cborKind(bytes);
+  } catch (error) {
+    if (error instanceof DecodeError) throw unrecognized(bytes, expected, `unable to determine group/version/kind: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Of custom resources upstream tells no unknown fields in CBOR: they are dropped. */
+function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody): DecodedBody {
+  try {
+    const document = parseCborMap(bytes);
+    checkCustomCborKind(document, bytes, expected);
+    const { object } = decodeDocument(expected, document);
+    object.metadata ??= {};
+    return { object, strictErrors: [] };
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const sent = cborKindOf(bytes, expected);
+    throw cannotBeHandled(completeKind(sent.apiVersion, sent.kind, expected.kind), expected, error.message);
+  }
+}
+
+/** What is no string is missing to upstream. */
+function checkCustomCborKind({ kind, apiVersion }: Readonly<Record<string, unknown>>, bytes: Buffer, expected: ExpectedBody): void {
+  const missing = (what: string): string => `Object '${what}' is missing in '${diagnoseCbor(bytes)}'`;
+  if (typeof kind !== 'string' || kind === '') throw unrecognized(bytes, expected, missing('Kind'));
+  if (typeof apiVersion !== 'string' || apiVersion === '')
+    throw cannotBeHandled({ group: '', version: '', kind }, expected, missing('apiVersion'));
+  checkCustomKind({ kind, apiVersion }, bytes, expected);
+}
+
 /** What Go's JSON package says of a document whose version and kind cannot be told; undefined where they can, or are missing. */
 export function typeMetaProblem(raw: unknown): string | undefined {
   if (raw === null) return undefined;
@@ -167,16 +223,18 @@ function kindOf(raw: unknown, bytes: Buffer, expected: ExpectedBody): GroupVersi
   const problem = typeMetaProblem(raw);
   if (problem) throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${problem}`);
   const { apiVersion, kind } = (raw ?? {}) as { apiVersion?: string | null; kind?: string | null };
+  if (apiVersion && !isGroupVersion(apiVersion)) throw unrecognized(bytes, expected, `unexpected GroupVersion string: ${apiVersion}`);
   return completeKind(apiVersion ?? '', kind ?? '', expected.kind);
 }
 
-/** What the body leaves out is taken from what is expected. */
+function isGroupVersion(text: string): boolean {
+  return text.split('/', 3).length < 3;
+}
+
+/** What the body leaves out is taken from what is expected, and a version that is none is none. */
 function completeKind(apiVersion: string, kind: string, expected: GroupVersionKind): GroupVersionKind {
-  if (apiVersion === '') return { group: expected.group, version: expected.version, kind: kind || expected.kind };
-  if ((apiVersion.match(/\//g)?.length ?? 0) > 1)
-    throw newBadRequest(
-      `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${expected.kind}: unexpected GroupVersion string: ${apiVersion}`,
-    );
+  if (apiVersion === '' || !isGroupVersion(apiVersion))
+    return { group: expected.group, version: expected.version, kind: kind || expected.kind };
   return { ...parseGroupVersion(apiVersion), kind: kind || expected.kind };
 }
 
@@ -184,7 +242,7 @@ function checkKind(kind: GroupVersionKind, expected: ExpectedBody): void {
   const want = expected.kind;
   if (kind.kind === want.kind && kind.group === want.group && kind.version === want.version) return;
   if (expected.alsoAccepts?.(kind)) return;
-  const known = expected.kinds.has(kind);
+  const known = expected.kinds.has(kind) && !expected.tellsPlainErrors;
   if (known && kind.kind === want.kind) {
     throw newBadRequest(
       `the API version in the data (${groupVersionString(kind)}) does not match the expected API version (${groupVersionString(want)})`,
@@ -192,7 +250,7 @@ function checkKind(kind: GroupVersionKind, expected: ExpectedBody): void {
   }
   const cause = known
     ? `converting (${kind.version}.${kind.kind}) to (${expected.kinds.internalName(want)}): unknown conversion`
-    : `no kind ${JSON.stringify(kind.kind)} is registered for version ${JSON.stringify(groupVersionString(kind))} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+    : noKindRegistered(kind.kind, groupVersionString(kind));
   throw cannotBeHandled(kind, expected, cause);
 }
 
@@ -206,12 +264,14 @@ function checkCustomKind(object: Partial<KubeObject> | null, bytes: Buffer, expe
 }
 
 function cannotBeHandled(kind: GroupVersionKind, expected: ExpectedBody, cause: string): Error {
+  if (expected.tellsPlainErrors) return newBadRequest(cause);
   return newBadRequest(`${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${expected.kind.kind}: ${cause}`);
 }
 
 const summaryBytes = 30;
 
 function unrecognized(bytes: Buffer, expected: ExpectedBody, cause: string): Error {
+  if (expected.tellsPlainErrors) return newBadRequest(cause);
   return newBadRequest(`the object provided is unrecognized (must be of type ${expected.kind.kind}): ${cause} (${summarize(bytes)})`);
 }
 

@@ -7,7 +7,12 @@ import type { RequestContext } from '#apiserver/endpoints/request/request-contex
 import type { Column, ResourceDefinition, Strategy, VersionConversion } from '#apiserver/registry/resource-definition';
 import type { Store } from '#apiserver/registry/store';
 import type { Series } from '#apiserver/server/metrics/series-histogram';
-import type { EndpointRestrictions, MediaType } from './negotiation.ts';
+import { type EndpointRestrictions, type MediaType, plainRestrictions } from './negotiation.ts';
+
+/** What upstream's scheme says of a kind that it does not have. */
+export function noKindRegistered(kind: string, apiVersion: string): string {
+  return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+}
 
 /** What is known of kinds beyond the endpoint's own: upstream's runtime.Scheme as far as request bodies ask for it. */
 export interface KindLookup {
@@ -54,17 +59,17 @@ export type EndpointHandler = (context: RequestContext, endpoint: ResourceEndpoi
 
 /** Tables are JSON or YAML only; PartialObjectMetadata comes in every media type. Upstream: endpoints/handlers/rest.go. */
 export const resourceRestrictions: EndpointRestrictions = {
-  plainProtobuf: true,
-  protobuf: true,
+  ...plainRestrictions,
+  isRouted: true,
   allowsConversion: (kind, mediaType: MediaType) => {
     if (kind.group !== 'meta.k8s.io' || (kind.version !== 'v1' && kind.version !== 'v1beta1')) return false;
-    if (kind.kind === 'Table') return mediaType !== 'application/vnd.kubernetes.protobuf';
+    if (kind.kind === 'Table') return mediaType === 'application/json' || mediaType === 'application/yaml';
     return kind.kind === 'PartialObjectMetadata' || kind.kind === 'PartialObjectMetadataList';
   },
 };
 
 /** Custom resources have no protobuf form; their metadata alone has. */
-export const customResourceRestrictions: EndpointRestrictions = { ...resourceRestrictions, plainProtobuf: false };
+export const customResourceRestrictions: EndpointRestrictions = { ...resourceRestrictions, isRouted: false, plainProtobuf: false };
 
 /** Makes an object of a parsed document, which it uses up. Throws DecodeError. */
 export function decodeDocument(

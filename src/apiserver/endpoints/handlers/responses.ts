@@ -13,6 +13,7 @@ import type { Status } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
 import { indentJson } from '#apimachinery/runtime/indent';
 import { parseJson } from '#apimachinery/runtime/json';
+import { encodeCbor } from '#apimachinery/runtime/cbor';
 import { encodeProtobuf } from '#apimachinery/runtime/protobuf';
 import { encodeYaml } from '#apimachinery/runtime/yaml';
 import type { StructType } from '#apimachinery/runtime/schema';
@@ -22,7 +23,7 @@ import { warningHeaders } from '#apiserver/endpoints/request/warnings';
 import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
 import { gzipLevel, gzipPieces } from './gzip-pieces.ts';
 import { maxRequestBodyBytes } from './request-body.ts';
-import { isPretty, type MediaType, type Negotiated, negotiate, plainRestrictions } from './negotiation.ts';
+import { isPretty, type Negotiated, negotiate, plainRestrictions } from './negotiation.ts';
 
 /** Bodies above this are compressed for those who accept it. Upstream: handlers/responsewriters/writers.go. */
 export const gzipThreshold = 128 * 1024;
@@ -58,7 +59,7 @@ export function startHeaders(context: RequestContext, status: number, contentTyp
   return headers;
 }
 
-/** Sends an object's JSON (with its ending newline) in the form that was negotiated; `type` describes it for protobuf. */
+/** Sends an object's JSON (with its ending newline) in the form that was negotiated; `type` describes it for protobuf and CBOR. */
 export function respondJson(context: RequestContext, status: number, json: Buffer, negotiated: Negotiated, type: StructType): void {
   if (context.audit?.recordsResponse) context.audit.responseObject(json);
   if (negotiated.mediaType === 'application/json' && json.length <= gzipThreshold && !wantsPretty(context, negotiated)) {
@@ -76,7 +77,14 @@ export function inMediaType(context: RequestContext, json: Buffer, negotiated: N
       return Buffer.from(encodeYaml(parseJson(json).value));
     case 'application/vnd.kubernetes.protobuf':
       return encodeProtobuf(type, parseJson(json).value);
+    case 'application/cbor':
+      return encodeCbor(cborType(type), parseJson(json).value);
   }
+}
+
+/** The type by which objects become CBOR: custom resources are maps upstream, in which nothing is bytes. */
+export function cborType(type: StructType): StructType | undefined {
+  return type.registry && type;
 }
 
 export function wantsPretty(context: RequestContext, negotiated: Negotiated): boolean {
@@ -138,14 +146,16 @@ export function respondStatus(context: RequestContext, status: Status): void {
   context.audit?.responseStatus(status);
   context.trace?.failed(status.message ?? '');
   const type = metaSchema.struct('meta_v1.Status');
+  if (status.details?.retryAfterSeconds) context.headers.push('Retry-After', String(status.details.retryAfterSeconds));
+  const json = encode(type, status);
   let negotiated: Negotiated;
   try {
-    negotiated = negotiate(context.header('accept'), plainRestrictions);
+    const { mediaTypes = plainRestrictions.mediaTypes } = context;
+    negotiated = negotiate(context.header('accept'), { ...plainRestrictions, mediaTypes });
   } catch {
-    negotiated = { mediaType: 'application/json' satisfies MediaType, pretty: false, convert: undefined, stream: undefined };
+    return respondBytes(context, status.code, 'application/json', Buffer.from(indentJson(json)));
   }
-  if (status.details?.retryAfterSeconds) context.headers.push('Retry-After', String(status.details.retryAfterSeconds));
-  respondJson(context, status.code, Buffer.from(`${encode(type, status)}\n`), negotiated, type);
+  respondJson(context, status.code, Buffer.from(`${json}\n`), negotiated, type);
 }
 
 /** Answers an error; what is none of the API's is passed on to the panic recovery. */

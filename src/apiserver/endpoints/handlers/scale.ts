@@ -8,10 +8,10 @@ import { deepCopy } from '#apimachinery/runtime/copy';
 import { atOnce } from '#apimachinery/runtime/steps';
 import { quote } from '#apimachinery/runtime/quote';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
-import { appliedReader } from './apply.ts';
+import { type AppliedBody, appliedReader } from './apply.ts';
 import { type Negotiated, negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
-import { Patch, patchTypesOf, type PatchType, unsupportedPatchType } from './patch.ts';
+import { appliedForm, Patch, patchTypesOf, type PatchType, unsupportedPatchType } from './patch.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -96,7 +96,8 @@ async function writeScale(
       );
     }
     binding.setReplicas(next, scale.spec?.replicas ?? 0);
-    next.metadata.resourceVersion = scale.metadata.resourceVersion ?? '';
+    // Without a version, custom resources keep theirs: no update of theirs may be unconditional.
+    if (scale.metadata.resourceVersion || !definition.custom) next.metadata.resourceVersion = scale.metadata.resourceVersion ?? '';
     assignManagedFields(next, fields.toParent(scale.metadata.managedFields));
     return next;
   });
@@ -130,7 +131,7 @@ export class ScaleUpdateHandler {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await readRequestBody(context);
     const options = parseWriteOptions(context.query, 'UpdateOptions');
-    const mediaType = inputMediaType(context);
+    const mediaType = inputMediaType(context, endpoint);
     const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
     const request = newWriteRequest(context, endpoint, options, body.length);
@@ -148,13 +149,15 @@ export class ScalePatchHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const patchType = (context.header('content-type') ?? '').split(';', 1)[0]?.trim() as PatchType;
     const supported = patchTypesOf(endpoint);
-    if (!supported.includes(patchType)) throw unsupportedPatchType(endpoint);
+    if (!supported.includes(patchType)) throw unsupportedPatchType(context, endpoint);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await readRequestBody(context);
-    const applies = patchType === 'application/apply-patch+yaml';
-    const options = parseWriteOptions(context.query, 'PatchOptions', applies);
+    const form = appliedForm(patchType);
+    const options = parseWriteOptions(context.query, 'PatchOptions', form !== undefined);
     const request = newWriteRequest(context, endpoint, options, body.length);
-    const rescale = applies ? applier(context, endpoint, body, options) : patcher(context, endpoint, patchType, body, options);
+    const rescale = form
+      ? applier(context, endpoint, { form, bytes: body }, options)
+      : patcher(context, endpoint, patchType, body, options);
     respondScale(context, endpoint, await writeScale(context, endpoint, request, rescale), negotiated);
   }
 }
@@ -166,8 +169,8 @@ function patcher(context: RequestContext, endpoint: ResourceEndpoint, type: Patc
   return (scale) => atOnce(patch.applyTo(() => deepCopy(scale))) as Scale;
 }
 
-function applier(context: RequestContext, endpoint: ResourceEndpoint, body: Buffer, options: WriteQuery): Rescale {
-  const readApplied = appliedReader(context, endpoint, body, options);
+function applier(context: RequestContext, endpoint: ResourceEndpoint, body: AppliedBody, options: WriteQuery): Rescale {
+  const readApplied = appliedReader(context, body, options);
   return (scale) => {
     const applied = endpoint.fieldManager.apply(scale, readApplied(), options.fieldManager, options.force ?? false);
     if (applied && applied.kind !== 'Scale') throw newBadRequest(`expected input object type to be Scale, but ${applied.kind}`);

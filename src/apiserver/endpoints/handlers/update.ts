@@ -17,7 +17,7 @@ export class UpdateHandler {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await readRequestBody(context);
     const options = parseWriteOptions(context.query, 'UpdateOptions');
-    const mediaType = inputMediaType(context);
+    const mediaType = inputMediaType(context, endpoint);
     const { namespace, name } = context.info;
     let first = true;
     let uid: string | undefined;

@@ -3,6 +3,8 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
+import { encodeCbor, encodeCborWatchEvent } from '#apimachinery/runtime/cbor';
+import { parseEncoded } from '#apimachinery/runtime/json';
 import { encodeProtobufWatchEvent } from '#apimachinery/runtime/protobuf';
 import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -10,11 +12,11 @@ import { observe, type Series } from '#apiserver/server/metrics/series-histogram
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { WatchEvent } from '#apiserver/storage/cacher/watch-event';
 import type { WatchEnd, WatchHandle, WatchSink } from '#apiserver/storage/cacher/watcher';
-import { negotiate, type Negotiated } from './negotiation.ts';
+import { negotiate, type Negotiated, watchMediaType } from './negotiation.ts';
 import { encodePartial } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint, watchEventBuckets } from './resource-endpoint.ts';
-import { startHeaders } from './responses.ts';
+import { cborType, startHeaders } from './responses.ts';
 import { selectionOf, watchedName } from './selection.ts';
 import { encodeTable, tableOptions } from './table.ts';
 
@@ -28,7 +30,7 @@ export class WatchHandler {
   constructor(@Optional() @Inject(MinRequestTimeout) private readonly minRequestTimeout: number = defaultMinRequestTimeout) {}
 
   handle(context: RequestContext, endpoint: ResourceEndpoint): void {
-    const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
+    const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
     const options = parseListOptions(
       context.info.parts.length > 0 && !context.query.includes('watch')
         ? `${context.query}${context.query ? '&' : ''}watch=1`
@@ -77,8 +79,7 @@ class WatchStream implements WatchSink {
 
   begin(handle: WatchHandle, milliseconds: number): void {
     const { context, negotiated } = this;
-    const contentType = negotiated.mediaType === 'application/json' ? 'application/json' : `${negotiated.mediaType};stream=watch`;
-    const stream = context.exchange.open(200, startHeaders(context, 200, contentType));
+    const stream = context.exchange.open(200, startHeaders(context, 200, watchMediaType(negotiated.mediaType)));
     this.#stream = stream;
     for (const bytes of this.#early.splice(0)) stream.write(bytes);
     const timer = setTimeout(() => {
@@ -120,7 +121,22 @@ const heads = Object.fromEntries(
   ['ADDED', 'MODIFIED', 'DELETED'].map((type) => [type, Buffer.from(`{"type":"${type}","object":`)]),
 ) as Record<'ADDED' | 'MODIFIED' | 'DELETED', Buffer>;
 
-function framesOf(context: RequestContext, endpoint: ResourceEndpoint, { convert, mediaType }: Negotiated): Frames {
+/** Frames that are made of those in JSON. */
+function cborFrames(endpoint: ResourceEndpoint, { convert }: Negotiated, json: Frames): Frames {
+  const type = convert ? metaSchema.struct('meta_v1.PartialObjectMetadata') : cborType(endpoint.type);
+  return {
+    variant: `cbor:${json.variant}`,
+    make(event) {
+      const { object } = parseEncoded(json.make(event)) as { object: unknown };
+      return encodeCborWatchEvent(event.type, encodeCbor(event.type === 'ERROR' ? metaSchema.struct('meta_v1.Status') : type, object));
+    },
+  };
+}
+
+function framesOf(context: RequestContext, endpoint: ResourceEndpoint, negotiated: Negotiated): Frames {
+  const { convert, mediaType } = negotiated;
+  if (mediaType === 'application/cbor')
+    return cborFrames(endpoint, negotiated, framesOf(context, endpoint, { ...negotiated, mediaType: 'application/json' }));
   const apiVersion = groupVersionString(endpoint.kind);
   if (mediaType === 'application/vnd.kubernetes.protobuf') {
     const type = convert ? metaSchema.struct('meta_v1.PartialObjectMetadata') : endpoint.type;

@@ -1,17 +1,9 @@
 import { type GroupVersion, groupVersionString } from '#apimachinery/meta/types';
 import { type JsonSchema, OpenApiSchemas } from '#apimachinery/openapi/schemas';
 import type { TableFolder } from '#apimachinery/runtime/table-folder';
+import { standardMediaTypes } from '#apiserver/endpoints/handlers/negotiation';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
-import {
-  builtInMediaTypes,
-  builtInPatchTypes,
-  groupPaths,
-  groupVersionPaths,
-  type PathItem,
-  type PathTypes,
-  type QueryOption,
-  rootPath,
-} from './paths.ts';
+import { builtInPatchTypes, groupPaths, groupVersionPaths, type PathItem, type PathTypes, type QueryOption, rootPath } from './paths.ts';
 
 /** A document of OpenAPI 3.0. */
 export interface OpenApiV3Document {
@@ -28,14 +20,17 @@ export const securitySchemes = {
 
 /** The types of a document: those that paths refer to, and what these refer to in turn. */
 export class DocumentTypes implements PathTypes {
-  readonly mediaTypes: readonly string[] = builtInMediaTypes;
-  readonly patchTypes: readonly string[] = builtInPatchTypes;
+  readonly mediaTypes: readonly string[];
+  readonly patchTypes: readonly string[];
   readonly isCustom: boolean = false;
   readonly #tables: TableFolder;
   readonly #schemas: OpenApiSchemas;
   readonly #wanted = new Set<string>();
 
-  constructor(tables: TableFolder, groupVersion?: GroupVersion) {
+  /** `hasCbor`: whether what is described comes in CBOR, too. */
+  constructor(tables: TableFolder, groupVersion?: GroupVersion, hasCbor = false) {
+    this.mediaTypes = hasCbor ? [...standardMediaTypes, 'application/cbor'] : standardMediaTypes;
+    this.patchTypes = hasCbor ? [...builtInPatchTypes, 'application/apply-patch+cbor'] : builtInPatchTypes;
     this.#tables = tables;
     this.#schemas = new OpenApiSchemas(tables, groupVersion && groupVersionString(groupVersion));
   }
@@ -72,8 +67,9 @@ export function groupVersionDocument(
   groupVersion: GroupVersion,
   resources: readonly ResourceDefinition[],
   tables: TableFolder,
+  hasCbor: boolean,
 ): OpenApiV3Document {
-  const types = new DocumentTypes(tables, groupVersion);
+  const types = new DocumentTypes(tables, groupVersion, hasCbor);
   const paths = groupVersionPaths(
     groupVersion,
     resources.filter((resource) => resource.version === groupVersion.version),
@@ -98,8 +94,8 @@ type Root = readonly [
 ];
 
 const roots: Readonly<Record<string, Root>> = {
-  api: ['/api/', 'core', 'getCoreAPIVersions', 'get available API versions', 'meta_v1.APIVersions', builtInMediaTypes],
-  apis: ['/apis/', 'apis', 'getAPIVersions', 'get available API versions', 'meta_v1.APIGroupList', builtInMediaTypes],
+  api: ['/api/', 'core', 'getCoreAPIVersions', 'get available API versions', 'meta_v1.APIVersions', standardMediaTypes],
+  apis: ['/apis/', 'apis', 'getAPIVersions', 'get available API versions', 'meta_v1.APIGroupList', standardMediaTypes],
   version: ['/version/', 'version', 'getCodeVersion', 'get the version information for this server', 'version.Info'],
   '.well-known/openid-configuration': [
     '/.well-known/openid-configuration/',

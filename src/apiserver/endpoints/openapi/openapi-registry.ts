@@ -13,14 +13,14 @@ export type DocumentBuilder = () => Steps<V3Document>;
 /** By what follows `/openapi/v3/`: `apis/apps/v1`. */
 export type OpenApiDocuments = ReadonlyMap<string, DocumentBuilder>;
 
-/** All documents of built-in groups, whose types are in `tables`. */
-export function groupDocuments(groups: readonly ApiGroup[], tables: TableFolder): OpenApiDocuments {
+/** All documents of built-in groups, whose types are in `tables`; `hasCbor` tells whether their resources come in CBOR, too. */
+export function groupDocuments(groups: readonly ApiGroup[], tables: TableFolder, hasCbor = false): OpenApiDocuments {
   const documents = new Map<string, DocumentBuilder>();
   for (const { group, versions, resources } of groups) {
     if (group !== '') documents.set(`apis/${group}`, () => oneStep(() => groupDocument(group, tables)));
     for (const { version } of versions) {
       documents.set(group === '' ? `api/${version}` : `apis/${group}/${version}`, () =>
-        oneStep(() => groupVersionDocument({ group, version }, resources, tables)),
+        oneStep(() => groupVersionDocument({ group, version }, resources, tables, hasCbor)),
       );
     }
   }

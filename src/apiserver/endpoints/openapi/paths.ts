@@ -1,6 +1,7 @@
 import { metaTables } from '#apimachinery/meta/schema/tables';
 import type { JsonSchema } from '#apimachinery/openapi/schemas';
 import type { GroupVersion } from '#apimachinery/meta/types';
+import { streamMediaTypes } from '#apiserver/endpoints/handlers/negotiation';
 import type { ResourceDefinition, Subresource } from '#apiserver/registry/resource-definition';
 
 /** `[name, type, description]` of a query parameter. */
@@ -38,7 +39,6 @@ export interface PathTypes {
   readonly isCustom: boolean;
 }
 
-export const builtInMediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 export const builtInPatchTypes = [
   'application/json-patch+json',
   'application/merge-patch+json',
@@ -260,10 +260,7 @@ class PathBuilder {
   }
 
   get #streamTypes(): readonly string[] {
-    const streams = this.#types.mediaTypes
-      .filter((mediaType) => mediaType !== 'application/yaml')
-      .map((mediaType) => `${mediaType};stream=watch`);
-    return [...this.#types.mediaTypes, ...streams];
+    return [...this.#types.mediaTypes, ...streamMediaTypes(this.#types.mediaTypes)];
   }
 
   #options(type: string, ...without: string[]): Parameter[] {

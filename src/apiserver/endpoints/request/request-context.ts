@@ -3,6 +3,7 @@ import type { RequestAdmission } from '#apiserver/admission/request-admission';
 import type { RequestAudit } from '#apiserver/audit/request-audit';
 import type { RequestTrace } from '#apiserver/trace/request-trace';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
+import type { MediaType } from '#apiserver/endpoints/handlers/negotiation';
 import type { Exchange, FlatHeaders } from './exchange.ts';
 import type { RequestInfo } from './request-info.ts';
 
@@ -35,6 +36,8 @@ export class RequestContext {
   /** Sent with whatever is answered. */
   readonly headers: FlatHeaders;
   warnings: string[] | undefined;
+  /** Of the endpoint that the request came to: errors are answered in them. Before, and elsewhere, undefined: in what every endpoint answers. */
+  mediaTypes: readonly MediaType[] | undefined;
   /** Opened by the AdmissionInterceptor on writing endpoints. */
   admission: RequestAdmission | undefined;
   /** Made where the request is audited; without it nobody notes any. */
@@ -76,6 +79,7 @@ export class RequestContext {
     this.impersonationConstraint = '';
     this.headers = [];
     this.warnings = undefined;
+    this.mediaTypes = undefined;
     this.admission = undefined;
     this.auditAnnotations = undefined;
     this.trace = undefined;

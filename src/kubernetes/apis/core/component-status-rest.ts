@@ -86,7 +86,7 @@ export class ComponentStatusListHandler {
 
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     context.warn(deprecation);
-    const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
+    const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
     const predicate = selectionOf(endpoint.definition, parseListOptions(context.query), '');
     const all = await Promise.all(Object.keys(components).map((name) => statusOf(name, this.storage)));
     const selected = all.filter(

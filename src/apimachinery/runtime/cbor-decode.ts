@@ -1,0 +1,431 @@
+/**
+ * Reading one item of CBOR as the JSON value that it stands for. Upstream: fxamacker/cbor decode.go, with the options of
+ * apimachinery/pkg/runtime/serializer/cbor/internal/modes/decode.go.
+ *
+ * Containers that are open lie on a stack of our own, so that any depth that is well-formed can be read. Where a type is given, the value is checked
+ * against it in CBOR's words, and of structs only the fields that it has are read; what JSON would be made of it (zero values, canonical times and
+ * quantities) is the work of `decode` afterwards.
+ */
+import { Buffer, isUtf8 } from 'node:buffer';
+import { setOwn } from '../patch/own-property.ts';
+import { checkWellFormed, CborCursor, Info, Major, majorNames, Tag, unacceptable } from './cbor-wire.ts';
+import { base64Problem } from './decode.ts';
+import { compareUtf8, DecodeError } from './json.ts';
+import { quote } from './quote.ts';
+import type { RawType } from './schema.ts';
+import { Code, goTypeName, type StructPlan, type ValuePlan, valuePlan } from './struct-plan.ts';
+import { formatNanoTime, nanoTime } from './time.ts';
+
+export interface ReadCbor {
+  readonly value: unknown;
+  /** Of the first map with a key that its struct does not have, the place of that key; undefined if there is none. */
+  readonly unknownField: number | undefined;
+}
+
+type Json = Record<string, unknown>;
+
+/** The JSON value of one item; integers beyond the safe range of a double are bigints. Throws DecodeError. */
+export function readCbor(bytes: Buffer, plan?: ValuePlan): ReadCbor {
+  checkWellFormed(bytes);
+  return readWellFormed(bytes, plan);
+}
+
+/** `readCbor` of bytes that went through `checkWellFormed`. */
+export function readWellFormed(bytes: Buffer, plan?: ValuePlan): ReadCbor {
+  return new Reading(bytes).read(plan);
+}
+
+/** What of a container is not complete. */
+const pending = Symbol('pending');
+
+/** The encodings that tags announce for the byte strings in them. RFC 8949, 3.4.5.2. */
+const laterEncodings: ReadonlyMap<number, BufferEncoding> = new Map([
+  [Tag.Base64Url, 'base64url'],
+  [Tag.Base64, 'base64'],
+  [Tag.Base16, 'hex'],
+]);
+
+interface KeptRaw {
+  readonly name: string;
+  /** What their errors begin with. */
+  readonly problem: string;
+}
+
+/** Types that keep the bytes of their value, and look into them when all else is read. */
+const keptRaw: ReadonlyMap<string, KeptRaw> = new Map([
+  ['runtime.RawExtension', { name: 'RawExtension', problem: 'failed to parse RawExtension bytes as CBOR' }],
+  ['meta_v1.FieldsV1', { name: 'FieldsV1', problem: 'metav1.FieldsV1 cbor invalid' }],
+]);
+
+const textPlan = valuePlan({ kind: 'scalar', scalar: 'string' });
+
+/** A container that is being read. */
+class Frame {
+  /** Of the item or entry that is being read. */
+  index = -1;
+  /** Its key; empty while that is being read. */
+  key = '';
+  /** The first place of a key that the struct does not have, and that of a container in it. */
+  unknown: number | undefined;
+  unknownInside: number | undefined;
+  readonly #isSorted: boolean;
+
+  constructor(
+    readonly container: unknown[] | Json,
+    /** Items or entries that are still to be read; Infinity: until a break. */
+    public left: number,
+    readonly struct: StructPlan | undefined,
+    /** Of the items or values; undefined: anything. */
+    readonly items: ValuePlan | undefined,
+    readonly later: BufferEncoding | undefined,
+  ) {
+    this.#isSorted = struct !== undefined || items !== undefined || Array.isArray(container);
+  }
+
+  put(value: unknown): void {
+    const { container } = this;
+    if (Array.isArray(container)) {
+      container.push(value);
+      return;
+    }
+    if (this.struct === undefined && Object.hasOwn(container, this.key)) throw duplicate(this.key, this.index);
+    setOwn(container, this.key, value);
+  }
+
+  /** The container; what came without a type has its keys sorted, as Go passes through a map. */
+  finish(): unknown {
+    return this.#isSorted ? this.container : sorted(this.container as Json);
+  }
+}
+
+function sorted(object: Json): Json {
+  const keys = Object.keys(object);
+  if (keys.every((key, i) => i === 0 || compareUtf8(keys[i - 1]!, key) <= 0)) return object;
+  const result: Json = {};
+  for (const key of keys.sort(compareUtf8)) setOwn(result, key, object[key]);
+  return result;
+}
+
+function duplicate(key: string, index: number): DecodeError {
+  return new DecodeError(`cbor: found duplicate map key ${quote(key)} at map element index ${index}`);
+}
+
+class Reading {
+  readonly #cursor: CborCursor;
+  readonly #open: Frame[] = [];
+  #unknownField: number | undefined;
+
+  constructor(bytes: Buffer) {
+    this.#cursor = new CborCursor(bytes);
+  }
+
+  read(plan: ValuePlan | undefined): ReadCbor {
+    let value = this.#item(plan, undefined, false);
+    for (let frame = this.#open.at(-1); frame; frame = this.#open.at(-1)) {
+      if (value !== pending) frame.put(value);
+      value = this.#hasMore(frame) ? this.#next(frame) : this.#close(frame);
+    }
+    return { value, unknownField: this.#unknownField };
+  }
+
+  #hasMore(frame: Frame): boolean {
+    if (frame.left === Infinity) return !this.#cursor.breaks();
+    return frame.left-- > 0;
+  }
+
+  #close(frame: Frame): unknown {
+    this.#open.pop();
+    const unknown = frame.unknown ?? frame.unknownInside;
+    const parent = this.#open.at(-1);
+    if (parent) parent.unknownInside ??= unknown;
+    else this.#unknownField = unknown;
+    return frame.finish();
+  }
+
+  /** The next item or value of a container; `pending` if that is itself a container, or passed over. */
+  #next(frame: Frame): unknown {
+    frame.index += 1;
+    if (Array.isArray(frame.container)) return this.#item(frame.items, frame.later, false);
+    frame.key = '';
+    if (frame.struct) return this.#field(frame, frame.struct);
+    frame.key = this.#item(textPlan, frame.later, false) as string;
+    return this.#item(frame.items, frame.later, false);
+  }
+
+  #field(frame: Frame, { byName }: StructPlan): unknown {
+    const key = this.#fieldName();
+    const field = typeof key === 'string' ? byName.get(key) : undefined;
+    const container = frame.container as Json;
+    if (!field) {
+      frame.unknown ??= frame.index;
+      this.#noteUnknown(frame, key);
+      this.#cursor.skip();
+      return pending;
+    }
+    if (Object.hasOwn(container, field.name)) throw duplicate(field.name, frame.index);
+    container[field.name] = undefined;
+    frame.key = field.name;
+    return this.#item(field.value, frame.later, field.isPointer);
+  }
+
+  /** A name, or a number that could be one. */
+  #fieldName(): string | bigint {
+    const cursor = this.#cursor;
+    const major = cursor.nextMajor();
+    if (major > Major.Text)
+      throw this.#mismatch(major, 'string', `map key is of type ${majorNames[major]} and cannot be used to match struct field name`);
+    cursor.head();
+    if (major === Major.Text) return this.#text();
+    if (major === Major.Bytes) return cursor.string().toString('utf8');
+    const value = cursor.exactArgument();
+    if (major === Major.Unsigned) return BigInt.asIntN(64, value);
+    if (value > 0x7fff_ffff_ffff_ffffn) throw this.#mismatch(major, 'int64', `-1-${value} overflows Go's int64`);
+    return -1n - value;
+  }
+
+  readonly #unknownKeys = new WeakMap<Frame, Set<string | bigint>>();
+
+  #noteUnknown(frame: Frame, key: string | bigint): void {
+    let keys = this.#unknownKeys.get(frame);
+    if (!keys) this.#unknownKeys.set(frame, (keys = new Set()));
+    if (keys.has(key))
+      throw typeof key === 'string'
+        ? duplicate(key, frame.index)
+        : new DecodeError(`cbor: found duplicate map key ${key} at map element index ${frame.index}`);
+    keys.add(key);
+  }
+
+  /** `later`: how byte strings are text here; `isPointer`: whether there is a nil for what is undefined. */
+  #item(plan: ValuePlan | undefined, later: BufferEncoding | undefined, isPointer: boolean): unknown {
+    const cursor = this.#cursor;
+    const start = cursor.at;
+    let encoding = later;
+    let tag = -1;
+    for (cursor.head(); cursor.major === Major.Tag; cursor.head()) {
+      tag = cursor.argument;
+      checkTag(tag, cursor.bytes[cursor.at]!);
+      encoding = laterEncodings.get(tag) ?? encoding;
+    }
+    if (cursor.major === Major.Simple && (cursor.info < Info.Float16 || cursor.info > Info.Float64)) return this.#simple(plan, isPointer);
+    if (plan === undefined) return this.#anything(tag, encoding);
+    if (plan.code === Code.Raw) {
+      const kept = keptRaw.get((plan.type as RawType).name);
+      return kept ? this.#keptRaw(kept, start) : this.#anything(tag, encoding);
+    }
+    return this.#typed(plan, encoding);
+  }
+
+  #simple(plan: ValuePlan | undefined, isPointer: boolean): unknown {
+    const { argument } = this.#cursor;
+    switch (argument) {
+      case Info.False:
+      case Info.True:
+        if (plan === undefined || plan.code === Code.Boolean || plan.code === Code.Raw) return argument === Info.True;
+        throw this.#mismatch(Major.Simple, goNameOf(plan));
+      case Info.Null:
+        return null;
+      case Info.Undefined:
+        if (isPointer || (plan !== undefined && readsThroughPointer(plan.code))) return null;
+        break;
+      default:
+        break;
+    }
+    throw unacceptable(majorNames[Major.Simple]!, `simple value ${argument} is not recognized`);
+  }
+
+  /** An item for which any type will do. Its head, and the tag before it, are read. */
+  #anything(tag: number, encoding: BufferEncoding | undefined): unknown {
+    const cursor = this.#cursor;
+    if (tag === Tag.Rfc3339Time) return timeOf(this.#text());
+    if (tag === Tag.EpochTime) return this.#epochTime();
+    switch (cursor.major) {
+      case Major.Unsigned:
+      case Major.Negative:
+        return this.#integer('int64', "Go's int64");
+      case Major.Bytes:
+        return cursor.string().toString(encoding ?? 'utf8');
+      case Major.Text:
+        return this.#text();
+      case Major.Array:
+        return this.#begin([], undefined, undefined, encoding);
+      case Major.Map:
+        return this.#begin({}, undefined, undefined, encoding);
+      default:
+        return cursor.float();
+    }
+  }
+
+  #typed(plan: ValuePlan, encoding: BufferEncoding | undefined): unknown {
+    const cursor = this.#cursor;
+    const { major } = cursor;
+    const isText = major === Major.Bytes || major === Major.Text;
+    switch (plan.code) {
+      case Code.String:
+      case Code.Time:
+      case Code.MicroTime:
+      case Code.Quantity:
+        if (isText) return this.#anything(-1, encoding);
+        break;
+      case Code.IntOrString:
+        if (isText) return this.#anything(-1, encoding);
+        if (major <= Major.Negative) return this.#integer('int32');
+        break;
+      case Code.Int32:
+        if (major <= Major.Negative) return this.#integer('int32');
+        break;
+      case Code.Int64:
+        if (major <= Major.Negative) return this.#integer('int64');
+        break;
+      case Code.Float64:
+        if (major <= Major.Negative) return Number(this.#exactInteger());
+        if (major === Major.Simple) return cursor.float();
+        break;
+      case Code.Bytes:
+        if (major === Major.Bytes) return this.#bytes(encoding);
+        if (major === Major.Array) return this.#listOfBytes();
+        break;
+      case Code.List:
+        if (major === Major.Array) return this.#begin([], undefined, plan.items(), encoding);
+        break;
+      case Code.Map:
+      case Code.StringMap:
+        if (major === Major.Map) return this.#begin({}, undefined, plan.items(), encoding);
+        break;
+      case Code.Struct:
+        if (major === Major.Map) return this.#begin({}, plan.struct(), undefined, encoding);
+        if (major === Major.Array) throw this.#mismatch(major, goNameOf(plan), 'cannot decode CBOR array to struct without toarray option');
+        break;
+      default:
+        break;
+    }
+    throw this.#mismatch(major, goNameOf(plan));
+  }
+
+  #begin(
+    container: unknown[] | Json,
+    struct: StructPlan | undefined,
+    items: ValuePlan | undefined,
+    encoding: BufferEncoding | undefined,
+  ): typeof pending {
+    const { info, argument } = this.#cursor;
+    this.#open.push(new Frame(container, info === Info.Indefinite ? Infinity : argument, struct, items, encoding));
+    return pending;
+  }
+
+  /** Bytes that are not tagged are taken for the base64 that JSON has. */
+  #bytes(encoding: BufferEncoding | undefined): string {
+    const bytes = this.#cursor.string();
+    if (encoding !== undefined) return bytes.toString('base64');
+    const text = bytes.toString('utf8');
+    const problem = base64Problem(text);
+    if (problem !== undefined) throw new DecodeError(`cbor: failed to decode base64 from byte string: ${problem}`);
+    return text;
+  }
+
+  /** Go takes a list of numbers for bytes, too. */
+  #listOfBytes(): string {
+    const cursor = this.#cursor;
+    const isIndefinite = cursor.info === Info.Indefinite;
+    const bytes: number[] = [];
+    for (let left = cursor.argument; isIndefinite ? !cursor.breaks() : left > 0; left -= 1) {
+      do cursor.head();
+      while (cursor.major === Major.Tag);
+      const { major, info } = cursor;
+      if (major === Major.Simple && info === Info.Null) bytes.push(0);
+      else if (major !== Major.Unsigned) throw this.#mismatch(major, 'uint8');
+      else if (cursor.argument > 255) throw this.#mismatch(major, 'uint8', `${cursor.exactArgument()} overflows uint8`);
+      else bytes.push(cursor.argument);
+    }
+    return Buffer.from(bytes).toString('base64');
+  }
+
+  /** The value of a type that keeps its bytes; its tags begin at `start`. */
+  #keptRaw({ name, problem }: KeptRaw, start: number): unknown {
+    const cursor = this.#cursor;
+    cursor.at = start;
+    cursor.skip();
+    try {
+      return readWellFormed(cursor.bytes.subarray(start, cursor.at)).value;
+    } catch (error) {
+      if (error instanceof DecodeError)
+        throw new DecodeError(`failed to transcode ${name} to JSON: ${problem}: ${error.message}`, { cause: error });
+      throw error;
+    }
+  }
+
+  #text(): string {
+    const bytes = this.#cursor.string();
+    if (!isUtf8(bytes)) throw new DecodeError('cbor: invalid UTF-8 string');
+    return bytes.toString('utf8');
+  }
+
+  /** The integer whose head was read. A number if it is a safe one. */
+  #exactInteger(): number | bigint {
+    const { major, argument } = this.#cursor;
+    const value = major === Major.Unsigned ? argument : -1 - argument;
+    if (Number.isSafeInteger(value)) return value;
+    const exact = this.#cursor.exactArgument();
+    return major === Major.Unsigned ? exact : -1n - exact;
+  }
+
+  /** `destination`: what a value overflows that is too large. */
+  #integer(goType: 'int32' | 'int64', destination: string = goType): number | bigint {
+    const value = this.#exactInteger();
+    if (typeof value === 'number' ? goType === 'int64' || (value | 0) === value : goType === 'int64' && BigInt.asIntN(64, value) === value)
+      return value;
+    const isBelowInt64 = value < -(2n ** 63n);
+    throw this.#mismatch(this.#cursor.major, goType, `${value} overflows ${isBelowInt64 ? "Go's int64" : destination}`);
+  }
+
+  /** A tagged count of seconds since 1970. */
+  #epochTime(): string {
+    if (this.#cursor.major === Major.Simple) return epochText(this.#cursor.float());
+    const value = this.#exactInteger();
+    if (typeof value === 'bigint' && BigInt.asIntN(64, value) !== value)
+      throw this.#mismatch(this.#cursor.major, 'time.Time', `${value} overflows Go's int64`);
+    return epochText(Number(value));
+  }
+
+  /** As Go's errors bubble up, the outermost struct and its field are named. */
+  #mismatch(major: Major, goType: string, note = ''): DecodeError {
+    const root = this.#open[0];
+    const place = root?.struct && root.key !== '' ? `Go struct field ${root.struct.type.goName}.${root.key}` : 'Go value';
+    return new DecodeError(`cbor: cannot unmarshal ${majorNames[major]} into ${place} of type ${goType}${note && ` (${note})`}`);
+  }
+}
+
+/** What is read into a pointer of its own type's unmarshaller has a nil for what is undefined. */
+function readsThroughPointer(code: Code): boolean {
+  return code === Code.Time || code === Code.MicroTime || code === Code.Quantity;
+}
+
+/** The Go type that a value of CBOR is read into first. */
+function goNameOf({ code, type }: ValuePlan): string {
+  if (readsThroughPointer(code)) return 'string';
+  return code === Code.IntOrString ? 'int32' : goTypeName(type);
+}
+
+/** `next`: the first byte of what is tagged. */
+function checkTag(tag: number, next: number): void {
+  const major = next >> 5;
+  if (tag === Tag.Rfc3339Time && major !== Major.Text)
+    throw new DecodeError(`cbor: tag number 0 must be followed by text string, got ${majorNames[major]}`);
+  if (tag === Tag.EpochTime && major > Major.Negative && (next < 0xf9 || next > 0xfb))
+    throw new DecodeError(`cbor: tag number 1 must be followed by integer or floating-point number, got ${majorNames[major]}`);
+}
+
+function timeOf(text: string): string {
+  try {
+    return nanoTime(text);
+  } catch (error) {
+    throw new DecodeError(`cbor: cannot set ${text} for time.Time: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function epochText(seconds: number): string {
+  const text = formatNanoTime(seconds);
+  if (text !== undefined) return text;
+  throw new DecodeError(
+    'cbor: decoded time cannot be represented in RFC3339 format with sub-second precision: Time.MarshalText: year outside of range [0,9999]',
+  );
+}

@@ -1,0 +1,393 @@
+/** The items that CBOR is made of (RFC 8949): heads, strings, floats. */
+import { Buffer } from 'node:buffer';
+import { DecodeError } from './json.ts';
+
+/** The high three bits of an item's first byte. */
+export const enum Major {
+  Unsigned,
+  Negative,
+  Bytes,
+  Text,
+  Array,
+  Map,
+  Tag,
+  Simple,
+}
+
+/** What fxamacker/cbor calls items of a major type. */
+export const majorNames: readonly string[] = [
+  'positive integer',
+  'negative integer',
+  'byte string',
+  'UTF-8 text string',
+  'array',
+  'map',
+  'tag',
+  'primitives',
+];
+
+/** The low five bits of a first byte, where they are no number. */
+export const Info = { False: 20, True: 21, Null: 22, Undefined: 23, Float16: 25, Float32: 26, Float64: 27, Indefinite: 31 } as const;
+
+/** Ends an item of indefinite length. */
+export const breakByte = 0xff;
+
+/** Tags that say something to the API. */
+export const Tag = { Rfc3339Time: 0, EpochTime: 1, UnsignedBignum: 2, NegativeBignum: 3, Base64Url: 21, Base64: 22, Base16: 23 } as const;
+
+const maxNestedLevels = 10_000;
+const maxArrayElements = 2_147_483_647;
+const maxMapPairs = 2_097_152;
+const uint32 = 0x1_0000_0000;
+/** From here on a length is negative as an int of Go. */
+const int64Range = 2 ** 63;
+
+/** Reads one item's head after the other. It checks nothing but that there are bytes: of what is not known to be well-formed, all else is the caller's. */
+export class CborCursor {
+  at = 0;
+  major: Major = Major.Unsigned;
+  info = 0;
+  /** The number in the head; above 2^53 only nearly, see `exactArgument`. */
+  argument = 0;
+
+  constructor(readonly bytes: Buffer) {}
+
+  /** Reads a head. Throws DecodeError if the bytes end in it. */
+  head(): void {
+    const { bytes } = this;
+    if (this.at >= bytes.length) throw unexpectedEnd();
+    const first = bytes[this.at++]!;
+    const info = first & 31;
+    this.major = first >> 5;
+    this.info = info;
+    this.argument = info;
+    if (info < 24 || info > 27) return;
+    const size = 1 << (info - 24);
+    const at = this.at;
+    if (bytes.length - at < size) throw unexpectedEnd();
+    this.at = at + size;
+    if (info === 24) this.argument = bytes[at]!;
+    else if (info === 25) this.argument = bytes.readUInt16BE(at);
+    else if (info === 26) this.argument = bytes.readUInt32BE(at);
+    else this.argument = bytes.readUInt32BE(at) * uint32 + bytes.readUInt32BE(at + 4);
+  }
+
+  /** The number in the head that was read last. */
+  exactArgument(): bigint {
+    return this.info === Info.Float64 ? this.bytes.readBigUInt64BE(this.at - 8) : BigInt(this.argument);
+  }
+
+  /** The value of the float whose head was read last. */
+  float(): number {
+    if (this.info === Info.Float32) return this.bytes.readFloatBE(this.at - 4);
+    return this.info === Info.Float64 ? this.bytes.readDoubleBE(this.at - 8) : halfFloat(this.argument);
+  }
+
+  nextMajor(): Major {
+    return this.bytes[this.at]! >> 5;
+  }
+
+  /** Whether the next byte ends an item of indefinite length; it is read then. */
+  breaks(): boolean {
+    if (this.bytes[this.at] !== breakByte) return false;
+    this.at += 1;
+    return true;
+  }
+
+  /** The contents of the string whose head was read last, of its chunks if it is of indefinite length. */
+  string(): Buffer {
+    if (this.info !== Info.Indefinite) return this.#take();
+    const chunks: Buffer[] = [];
+    while (!this.breaks()) {
+      this.head();
+      chunks.push(this.#take());
+    }
+    return Buffer.concat(chunks);
+  }
+
+  #take(): Buffer {
+    const start = this.at;
+    this.at += this.argument;
+    return this.bytes.subarray(start, this.at);
+  }
+
+  /** Passes over one well-formed item. */
+  skip(): void {
+    /** Of each open container the items that it still has; Infinity: until a break. */
+    const open: number[] = [];
+    for (let left = 1; ; left = open.pop()!) {
+      while (left > 0) {
+        if (left === Infinity ? this.breaks() : false) break;
+        left -= 1;
+        const inside = this.#skipHead();
+        if (inside === 0) continue;
+        open.push(left);
+        left = inside;
+      }
+      if (open.length === 0) return;
+    }
+  }
+
+  /** Passes over a head, and over what is not items behind it. Returns how many items it holds. */
+  #skipHead(): number {
+    this.head();
+    switch (this.major) {
+      case Major.Bytes:
+      case Major.Text:
+        if (this.info === Info.Indefinite) return Infinity;
+        this.at += this.argument;
+        return 0;
+      case Major.Array:
+        return this.info === Info.Indefinite ? Infinity : this.argument;
+      case Major.Map:
+        return this.info === Info.Indefinite ? Infinity : 2 * this.argument;
+      case Major.Tag:
+        return 1;
+      default:
+        return 0;
+    }
+  }
+}
+
+function unexpectedEnd(): DecodeError {
+  return new DecodeError('unexpected EOF');
+}
+
+interface OpenContainer {
+  readonly major: Major;
+  readonly depth: number;
+  /** Items that it still has; Infinity: until a break. */
+  left: number;
+  items: number;
+}
+
+/**
+ * Throws DecodeError unless the bytes are one item of CBOR and nothing else, in the dialect of the API: no bignums, NaN or infinity. Upstream:
+ * fxamacker/cbor valid.go, with the options of apimachinery/pkg/runtime/serializer/cbor/internal/modes/decode.go.
+ */
+export function checkWellFormed(bytes: Buffer): void {
+  if (bytes.length === 0) throw new DecodeError('EOF');
+  const cursor = new CborCursor(bytes);
+  const open: OpenContainer[] = [];
+  let container = checkItem(cursor, 0);
+  for (;;) {
+    if (container) open.push(container);
+    const top = open.at(-1);
+    if (!top) break;
+    if (top.left === 0 || (top.left === Infinity && cursor.breaks())) {
+      if (top.major === Major.Map && top.items % 2 === 1) throw new DecodeError('cbor: unexpected "break" code');
+      open.pop();
+      container = undefined;
+      continue;
+    }
+    top.left -= 1;
+    top.items += 1;
+    if (top.major === Major.Map && top.items / 2 > maxMapPairs) throw tooManyPairs();
+    container = checkItem(cursor, top.depth);
+  }
+  const rest = bytes.length - cursor.at;
+  if (rest > 0) throw new DecodeError(`cbor: ${rest} bytes of extraneous data starting at index ${cursor.at}`);
+}
+
+/** Checks an item with its tags; of an array or a map, the head. `depth`: of the containers around it, and of tags in tags. */
+function checkItem(cursor: CborCursor, depth: number): OpenContainer | undefined {
+  checkHead(cursor);
+  for (let inner = depth; cursor.major === Major.Tag; depth = inner++) {
+    if (inner > maxNestedLevels) throw tooDeep();
+    if (cursor.at >= cursor.bytes.length) throw unexpectedEnd();
+    if (cursor.argument === Tag.UnsignedBignum || cursor.argument === Tag.NegativeBignum) throw unacceptable('tag', 'bignum');
+    checkHead(cursor);
+  }
+  const { major } = cursor;
+  if (major === Major.Bytes || major === Major.Text) checkString(cursor);
+  else if (major === Major.Array || major === Major.Map) {
+    if (depth >= maxNestedLevels) throw tooDeep();
+    return { major, depth: depth + 1, left: itemsOf(cursor), items: 0 };
+  }
+  return undefined;
+}
+
+function tooDeep(): DecodeError {
+  return new DecodeError(`cbor: exceeded max nested level ${maxNestedLevels}`);
+}
+
+function tooManyPairs(): DecodeError {
+  return new DecodeError(`cbor: exceeded max number of key-value pairs ${maxMapPairs} for CBOR map`);
+}
+
+/** `kind`: of the item that the protocol has no use for. */
+export function unacceptable(kind: string, what: string): DecodeError {
+  return new DecodeError(`cbor: data item of cbor type ${kind} is not accepted by protocol: ${what}`);
+}
+
+function checkHead(cursor: CborCursor): void {
+  cursor.head();
+  const { major, info, argument } = cursor;
+  if (info < 24) return;
+  if (info > 27) {
+    if (info === Info.Indefinite) {
+      if (major >= Major.Bytes && major <= Major.Map) return;
+      if (major === Major.Simple) throw new DecodeError('cbor: unexpected "break" code');
+    }
+    throw new DecodeError(`cbor: invalid additional information ${info} for type ${majorNames[major]}`);
+  }
+  if (major !== Major.Simple) return;
+  if (info === 24) {
+    if (argument < 32) throw new DecodeError(`cbor: invalid simple value ${argument} for type ${majorNames[major]}`);
+    return;
+  }
+  const value = cursor.float();
+  if (!Number.isFinite(value)) throw unacceptable(majorNames[major]!, `floating-point ${Number.isNaN(value) ? 'NaN' : 'infinity'}`);
+}
+
+function checkString(cursor: CborCursor): void {
+  const { major } = cursor;
+  if (cursor.info !== Info.Indefinite) return checkContents(cursor);
+  while (!cursor.breaks()) {
+    if (cursor.at >= cursor.bytes.length) throw unexpectedEnd();
+    const chunk = cursor.nextMajor();
+    if (chunk !== major) throw new DecodeError(`cbor: wrong element type ${majorNames[chunk]} for indefinite-length ${majorNames[major]}`);
+    checkHead(cursor);
+    if (cursor.info === Info.Indefinite) throw new DecodeError(`cbor: indefinite-length ${majorNames[major]} chunk is not definite-length`);
+    checkContents(cursor);
+  }
+}
+
+function checkContents(cursor: CborCursor): void {
+  if (cursor.argument >= int64Range) throw new DecodeError(`${lengthOf(cursor)}, causing integer overflow`);
+  if (cursor.bytes.length - cursor.at < cursor.argument) throw unexpectedEnd();
+  cursor.at += cursor.argument;
+}
+
+function lengthOf(cursor: CborCursor): string {
+  return `cbor: ${majorNames[cursor.major]} length ${cursor.exactArgument()} is too large`;
+}
+
+function itemsOf(cursor: CborCursor): number {
+  if (cursor.info === Info.Indefinite) return Infinity;
+  const { argument, major } = cursor;
+  if (argument >= int64Range) throw new DecodeError(`${lengthOf(cursor)}, it would cause integer overflow`);
+  if (major === Major.Map) {
+    if (argument > maxMapPairs) throw tooManyPairs();
+    return 2 * argument;
+  }
+  if (argument > maxArrayElements) throw new DecodeError(`cbor: exceeded max number of elements ${maxArrayElements} for CBOR array`);
+  return argument;
+}
+
+/** The value of a binary16. */
+function halfFloat(bits: number): number {
+  const exponent = (bits >> 10) & 31;
+  const mantissa = bits & 1_023;
+  const sign = bits & 0x8000 ? -1 : 1;
+  if (exponent === 0) return sign * mantissa * 2 ** -24;
+  if (exponent === 31) return mantissa ? Number.NaN : sign * Infinity;
+  return sign * (1_024 + mantissa) * 2 ** (exponent - 25);
+}
+
+/** The bits of the binary16 that is exactly the value; undefined if none is. */
+function halfBits(value: number): number | undefined {
+  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
+  const size = Math.abs(value);
+  if (size === 0) return sign;
+  if (size >= 65_536) return undefined;
+  const exponent = Math.max(Math.floor(Math.log2(size)), -14);
+  const mantissa = size / 2 ** (exponent - 10);
+  if (!Number.isInteger(mantissa) || mantissa >= 2_048) return undefined;
+  return sign | (mantissa < 1_024 ? mantissa : ((exponent + 15) << 10) | (mantissa - 1_024));
+}
+
+/** Strings below this are written character by character, which is faster than a call. */
+const shortText = 24;
+
+/** Bytes that grow by what is written. */
+export class CborWriter {
+  #buffer = Buffer.allocUnsafe(1024);
+  #length = 0;
+
+  /** All that was written; nothing may be written after it. */
+  bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  raw(bytes: Uint8Array): void {
+    const at = this.#reserve(bytes.length);
+    this.#buffer.set(bytes, at);
+  }
+
+  byte(value: number): void {
+    const at = this.#reserve(1);
+    this.#buffer[at] = value;
+  }
+
+  /** The head of an item: its major type and a number, in the fewest bytes. */
+  head(major: Major, value: number | bigint): void {
+    const first = major << 5;
+    if (value < 24) return this.byte(first | Number(value));
+    const size = value < 0x100 ? 0 : value < 0x1_0000 ? 1 : value < uint32 ? 2 : 3;
+    const at = this.#reserve(1 + (1 << size));
+    this.#buffer[at] = first | (24 + size);
+    if (size === 3) this.#buffer.writeBigUInt64BE(BigInt(value), at + 1);
+    else this.#buffer.writeUIntBE(Number(value), at + 1, 1 << size);
+  }
+
+  /** A string of the API: a byte string, which nobody need look through for invalid UTF-8. */
+  text(text: string): void {
+    if (text.length < shortText && this.#shortText(text)) return;
+    const length = Buffer.byteLength(text);
+    this.head(Major.Bytes, length);
+    const at = this.#reserve(length);
+    this.#buffer.write(text, at);
+  }
+
+  /** Writes the text if it is ASCII. */
+  #shortText(text: string): boolean {
+    const { length } = text;
+    const start = this.#reserve(1 + length);
+    const buffer = this.#buffer;
+    buffer[start] = (Major.Bytes << 5) | length;
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7f) {
+        this.#length = start;
+        return false;
+      }
+      buffer[start + 1 + i] = code;
+    }
+    return true;
+  }
+
+  integer(value: number | bigint): void {
+    if (value >= 0) this.head(Major.Unsigned, value);
+    else this.head(Major.Negative, typeof value === 'bigint' ? -1n - value : -1 - value);
+  }
+
+  /** The narrowest of the three widths that keeps the value. */
+  float(value: number): void {
+    const half = halfBits(value);
+    if (half !== undefined) {
+      const at = this.#reserve(3);
+      this.#buffer[at] = 0xf9;
+      this.#buffer.writeUInt16BE(half, at + 1);
+    } else if (Math.fround(value) === value) {
+      const at = this.#reserve(5);
+      this.#buffer[at] = 0xfa;
+      this.#buffer.writeFloatBE(value, at + 1);
+    } else {
+      const at = this.#reserve(9);
+      this.#buffer[at] = 0xfb;
+      this.#buffer.writeDoubleBE(value, at + 1);
+    }
+  }
+
+  #reserve(count: number): number {
+    const at = this.#length;
+    this.#length += count;
+    if (this.#length > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.#length, 2 * this.#buffer.length));
+      larger.set(this.#buffer.subarray(0, at));
+      this.#buffer = larger;
+    }
+    return at;
+  }
+}
