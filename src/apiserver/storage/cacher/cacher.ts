@@ -339,9 +339,10 @@ export class Cacher {
     for (const watcher of [...this.#groups]) watcher.fail(this.#tooOld(this.#history.completeAfter).status);
     this.#early = [];
     const generation = ++this.#generation;
-    this.#stored.all().then(
-      ({ records, revision }) => {
-        if (generation === this.#generation) this.#replace(records, revision);
+    this.#stored.load().then(
+      ({ objects, revision }) => {
+        if (generation === this.#generation) this.#replace(objects, revision);
+        else for (const object of objects) object.retire();
       },
       (error: unknown) => {
         if (generation !== this.#generation) return;
@@ -352,10 +353,8 @@ export class Cacher {
     );
   }
 
-  #replace(records: readonly StorageRecord[], revision: Revision): void {
+  #replace(objects: readonly CachedObject[], revision: Revision): void {
     this.#retireAll();
-    const objects = records.map((record) => this.#stored.of(record));
-    for (const object of objects) object.settle();
     this.#objects = new Map(objects.map((object) => [object.key, object]));
     this.#tree = ObjectTree.from(objects);
     this.#history = new EventHistory(revision, this.#historyMs);

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { newInternalError, newResourceExpired, newTooLargeResourceVersion } from '#apimachinery/api/errors';
 import { CompactedError, FutureRevisionError } from '../errors.ts';
-import type { Revision, Storage, StorageRecord } from '../storage.ts';
+import type { ListResult, Revision, Storage, StorageRecord } from '../storage.ts';
 import { CachedObject, type ObjectReader } from './cached-object.ts';
 import { encodeContinue } from './continue-token.ts';
 import { ListCounts } from './list-counts.ts';
@@ -11,6 +11,7 @@ import { Leaf } from './object-tree.ts';
 
 /** Upstream: apiserver/pkg/storage/etcd3/store.go (maxLimit). */
 const pageLimit = 10_000;
+const loadPage = 1_000;
 const digestPage = 1_000;
 
 const expired = 'The resourceVersion for the provided list is too old.';
@@ -52,11 +53,31 @@ export class StoredObjects {
     }
   }
 
-  /** All records, in the order of their keys. */
-  async all(): Promise<{ readonly records: readonly StorageRecord[]; readonly revision: Revision }> {
-    const { records, revision } = await this.#storage.list(this.#prefix);
-    this.counts.add(records.length, records.length);
-    return { records, revision };
+  /**
+   * All objects at one revision, in the order of their keys, settled: page by page, so that what was read does not wait for the
+   * rest beside where it is held. Rejects with CompactedError where compaction was faster.
+   */
+  async load(): Promise<{ readonly objects: readonly CachedObject[]; readonly revision: Revision }> {
+    const objects: CachedObject[] = [];
+    try {
+      let revision: Revision | undefined;
+      for (let from: string | undefined = this.#prefix; ; ) {
+        const page: ListResult = await this.#storage.list(this.#prefix, { revision, from, limit: loadPage });
+        revision ??= page.revision;
+        for (const record of page.records) {
+          const object = this.of(record);
+          object.settle();
+          objects.push(object);
+        }
+        if (!page.more) break;
+        from = `${page.records.at(-1)!.key}\0`;
+      }
+      this.counts.add(objects.length, objects.length);
+      return { objects, revision };
+    } catch (error) {
+      for (const object of objects) object.retire();
+      throw error;
+    }
   }
 
   /** Throws 504 for a minimum that has not come. */
