@@ -24,9 +24,9 @@ it('a request of a trusted client is part of its trace, with the verb within', a
     cluster.fetch('/api/v1/namespaces/default/configmaps/x', { headers: { traceparent: sampled, 'user-agent': 'test' } }),
   );
   const request = spans.find(({ kind }) => kind === 2);
-  const verb = spans.find(({ kind }) => kind === 1);
+  const verb = spans.find(({ name }) => name === 'Get');
   expect([spans.length, request, verb]).toEqual([
-    2,
+    4,
     {
       traceId: trace,
       spanId: expect.stringMatching(/^[\da-f]{16}$/),
@@ -53,6 +53,74 @@ it('a request of a trusted client is part of its trace, with the verb within', a
       attributes: expect.objectContaining({ resource: 'configmaps', namespace: 'default', name: 'x', verb: 'GET', scope: 'resource' }),
     }),
   ]);
+});
+
+interface Asked {
+  readonly name: string;
+  readonly path: string;
+  readonly init?: Parameters<TestCluster['fetch']>[1];
+  readonly verb: string;
+  readonly within: readonly (readonly [name: string, attributes: object])[];
+}
+
+const maps = '/api/v1/namespaces/default/configmaps';
+const store = { key: '/configmaps/default/x', resource: 'configmaps', 'audit-id': expect.any(String) as string };
+const shown = { mediaType: 'application/json', 'audit-id': expect.any(String) as string };
+it.each<Asked>([
+  {
+    name: 'a get',
+    path: `${maps}/there`,
+    verb: 'Get',
+    within: [
+      ['cacher.Get', { key: '/configmaps/default/there' }],
+      ['SerializeObject', { ...shown, method: 'GET', url: `${maps}/there` }],
+    ],
+  },
+  {
+    name: 'a list',
+    path: maps,
+    verb: 'List',
+    within: [
+      ['cacher.GetList', { type: 'configmaps' }],
+      ['SerializeObject', shown],
+    ],
+  },
+  {
+    name: 'a watch',
+    path: `${maps}?watch=1&timeoutSeconds=1`,
+    verb: 'WatchServer.HandleHTTP',
+    within: [['cacher.Watch', { type: 'configmaps' }]],
+  },
+  {
+    name: 'a create',
+    path: maps,
+    init: { body: { metadata: { name: 'x' } } },
+    verb: 'Create',
+    within: [
+      ['Create etcd3', store],
+      ['SerializeObject', shown],
+    ],
+  },
+  {
+    name: 'a patch',
+    path: `${maps}/there`,
+    init: { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: { data: { a: 'b' } } },
+    verb: 'Patch',
+    within: [
+      ['GuaranteedUpdate etcd3', { key: '/configmaps/default/there' }],
+      ['SerializeObject', shown],
+    ],
+  },
+])('$name tells what it does within its verb', async ({ path, init = {}, verb, within }) => {
+  const spans = await spansOf(0, async (cluster) => {
+    expect((await cluster.fetch(maps, { body: { metadata: { name: 'there' } } })).status).toBe(201);
+    await (await cluster.fetch(path, { ...init, headers: { ...init.headers, traceparent: sampled } })).text();
+  });
+  const [above] = spans.filter(({ name }) => name === verb);
+  const parts = spans.filter(({ parentSpanId }) => above && parentSpanId === above.spanId);
+  expect(parts.map(({ name, attributes }) => [name, attributes])).toEqual(
+    within.map(([name, attributes]) => [name, expect.objectContaining(attributes) as object]),
+  );
 });
 
 it.each([
@@ -106,5 +174,12 @@ it('webhooks are told the trace of the request', async () => {
     expect((await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'c' } }, headers })).status).toBe(201);
   });
   const request = spans.find(({ kind }) => kind === 2);
+  const call = spans.find(({ name }) => name === 'Call validating webhook');
+  expect(call?.attributes).toMatchObject({
+    configuration: 'a',
+    webhook: 'a.example.com',
+    resource: '/v1, Resource=configmaps',
+    operation: 'CREATE',
+  });
   expect([request?.name, told]).toEqual(['POST /api/v1/namespaces/{:namespace}/configmaps', [`00-${trace}-${request?.spanId}-01`]]);
 });

@@ -5,6 +5,9 @@ import { RequestError, type WebhookClient } from './webhook-client.ts';
 import { CallError, denialOf, dryRunUnsupported, Rejection } from './webhook-errors.ts';
 import type { Call, WebhookMetrics } from './webhook-metrics.ts';
 
+/** Upstream: apiserver/pkg/admission/plugin/webhook/{mutating,validating}/dispatcher.go. */
+const spanNames = { admit: 'Call mutating webhook', validating: 'Call validating webhook' } as const;
+
 /** Calls webhooks of one sort, and says what a failure means. */
 export class WebhookCaller {
   constructor(
@@ -75,7 +78,10 @@ export class WebhookCaller {
     let document: Readonly<Record<string, unknown>>;
     const began = performance.now();
     try {
-      document = await this.client.post(spec.clientConfig, review.body, timeoutOf(request, spec.timeoutSeconds), request.traceHeaders);
+      const post = () => this.client.post(spec.clientConfig, review.body, timeoutOf(request, spec.timeoutSeconds), request.traceHeaders);
+      document = await (request.within
+        ? request.within(spanNames[this.type], spanAttributes(request, invocation, review.uid), post)
+        : post());
     } catch (error) {
       throw new CallError(
         spec.name,
@@ -109,6 +115,21 @@ export class WebhookCaller {
 function timeoutOf({ deadline }: Attributes, timeoutSeconds = 10): number {
   const own = timeoutSeconds * 1_000;
   return deadline === 0 ? own : Math.max(1, Math.min(own, deadline - performance.now()));
+}
+
+function spanAttributes(
+  { resource, subresource, operation }: Attributes,
+  { hook }: Invocation,
+  uid: string,
+): readonly (readonly [key: string, value: string])[] {
+  return [
+    ['configuration', hook.configuration],
+    ['webhook', hook.spec.name],
+    ['resource', `${resource.group}/${resource.version}, Resource=${resource.resource}`],
+    ['subresource', subresource],
+    ['operation', operation],
+    ['UID', uid],
+  ];
 }
 
 /** What a trace tells of a call. */

@@ -36,6 +36,8 @@ export interface Attributes<T extends KubeObject = KubeObject> {
   readonly trace?: AdmissionTrace | undefined;
   /** To be sent with what a plugin asks elsewhere for the request, which is a part of the same trace then; undefined where there is none. */
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
+  /** Does work that a collector of traces is told of under that name, if the request is sampled; without it, nobody is told. */
+  within?<T>(name: string, attributes: readonly (readonly [key: string, value: string])[], work: () => T): T;
   /** Another service was asked between these times of the monotonic clock: that is none of the server's own latency. */
   waited?(from: number, to: number): void;
   /** Adds `key: value` to the audit event; at level Request, only to events that have the request's body, too. */

@@ -153,6 +153,11 @@ class AdmissionRequest implements Attributes {
     return this.#context.span?.headers;
   }
 
+  within<T>(name: string, attributes: readonly (readonly [key: string, value: string])[], work: () => T): T {
+    const { span } = this.#context;
+    return span ? span.around(name, attributes, work) : work();
+  }
+
   waited(from: number, to: number): void {
     this.#context.waited(from, to);
   }

@@ -15,6 +15,7 @@ import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
+import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { inSteps } from '#apimachinery/runtime/steps';
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
@@ -63,6 +64,8 @@ export interface WriteRequest extends StrategyContext {
   readonly verb?: string;
   readonly apiVersion?: string;
   readonly warn: (text: string) => void;
+  /** Of a request that is sampled for a collector of traces. */
+  readonly span?: RequestSpan | undefined;
   /** `inParts`: the old object is large, if not the body. */
   admit(operation: 'CREATE' | 'UPDATE', object: KubeObject, old: KubeObject | undefined, inParts?: boolean): void | Promise<void>;
   validate(operation: 'CREATE' | 'UPDATE' | 'DELETE', object: KubeObject | undefined, old: KubeObject | undefined): void | Promise<void>;
@@ -201,7 +204,9 @@ export class Store {
           return this.#unstored(object, true);
         }
         const encodeAt = inParts ? await this.#encodeInSteps(object) : undefined;
-        const create = (made: Encode) => this.storage.create(key, made, this.#writeOptions());
+        const store = (made: Encode) => this.storage.create(key, made, this.#writeOptions());
+        const { span } = request;
+        const create = span ? (made: Encode) => span.around('Create etcd3', this.#spanAttributes(key), () => store(made)) : store;
         const written = await this.#write(create, object, true, encodeAt);
         stored = true;
         return written;
@@ -284,7 +289,29 @@ export class Store {
   }
 
   /** Makes a new object of the stored one and swaps them, as often as it takes. Upstream: Store.Update over GuaranteedUpdate. */
-  async update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions = {}): Promise<Stored> {
+  update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions = {}): Promise<Stored> {
+    const { span } = request;
+    return span ? this.#updateWithin(span, request, name, produce, options) : this.#update(request, name, produce, options);
+  }
+
+  async #updateWithin(
+    span: RequestSpan,
+    ...args: [request: WriteRequest, name: string, produce: Produce, options: UpdateOptions]
+  ): Promise<Stored> {
+    const [{ namespace }, name] = args;
+    return span.around('GuaranteedUpdate etcd3', this.#spanAttributes(this.key(namespace, name)), () => this.#update(...args));
+  }
+
+  #spanAttributes(key: string): (readonly [string, string])[] {
+    const { group, resource } = this.groupResource;
+    return [
+      ['key', key],
+      ['group', group],
+      ['resource', resource],
+    ];
+  }
+
+  async #update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions): Promise<Stored> {
     const key = this.key(request.namespace, name);
     const strategy = options.strategy ?? this.#strategy;
     let record = (await this.cacher.get(key, '')) as { readonly revision: Revision; readonly bytes: Buffer } | undefined;

@@ -1,7 +1,7 @@
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { KeyValue } from './otlp-messages.ts';
 
-type Attribute = readonly [key: string, value: string | number | undefined];
+export type Attribute = readonly [key: string, value: string | number | undefined];
 
 /** Without those that are unknown. */
 export function keyValues(attributes: readonly Attribute[]): KeyValue[] {

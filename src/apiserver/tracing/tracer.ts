@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
 import { groupNames } from '#apiserver/authentication/authenticator';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import { requestAttributes, verbAttributes } from './attributes.ts';
-import type { SpanMessage } from './otlp-messages.ts';
+import { type Attribute, keyValues, requestAttributes, verbAttributes } from './attributes.ts';
+import type { KeyValue, SpanMessage } from './otlp-messages.ts';
 import { traceIdRatioSampler } from './sampler.ts';
 import type { SpanExporter } from './span-exporter.ts';
 import { formatTraceParent, parseTraceParent, type SpanContext } from './trace-context.ts';
@@ -12,6 +12,8 @@ const kinds = { internal: 1, server: 2 } as const;
 const errorStatus = 2;
 /** Whose word on what is sampled counts: others would make the server send whatever they like. Upstream: endpoints/filters/traces.go. */
 const trusted = new Set<string>([groupNames.privileged, 'system:monitoring']);
+/** Of one request: what it does again and again is not told without end. */
+const maxParts = 128;
 const noBytes = Buffer.alloc(0);
 /** How upstream's handlers call the spans of the verbs. */
 const verbSpans: Readonly<Record<string, string>> = {
@@ -27,6 +29,8 @@ const verbSpans: Readonly<Record<string, string>> = {
 
 /** A request that is sampled. */
 export interface RequestSpan {
+  /** Does the work within a span of its own, below that of the verb. */
+  around<T>(name: string, attributes: readonly Attribute[], work: () => T): T;
   /** To be sent with what is asked elsewhere for it, which is a part of the same trace then. */
   readonly headers: Readonly<Record<string, string>>;
   /** The request is answered. */
@@ -34,7 +38,8 @@ export interface RequestSpan {
 }
 
 /**
- * Makes the spans of requests under upstream's names: one of the request, and one of its verb within. A request of a trusted
+ * Makes the spans of requests under upstream's names: one of the request, one of its verb within, and in that those of the caches, the
+ * store, the answer's form and the webhooks. A request of a trusted
  * client is part of the trace that it says, sampled as that one is; of others a trace of their own begins, which is linked to it.
  *
  * | client  | traceparent | sampled          | parent     |
@@ -60,10 +65,53 @@ export class Tracer {
     const traceId = parent?.traceId ?? randomId(16);
     if (!parent && !this.#samples(traceId)) return undefined;
     const own: SpanContext = { traceId, spanId: randomId(8), isSampled: true, traceState: parent?.traceState ?? '' };
-    return {
-      headers: { traceparent: formatTraceParent(own), ...(own.traceState !== '' && { tracestate: own.traceState }) },
-      end: () => this.#exporter.add(spansOf(context, own, parent, parent ? undefined : remote)),
+    return new SampledRequest(context, own, (parts) =>
+      this.#exporter.add(spansOf(context, own, parent, parent ? undefined : remote, parts)),
+    );
+  }
+}
+
+/** A part of the work on a request; times of the monotonic clock. */
+interface Part {
+  readonly name: string;
+  readonly attributes: readonly Attribute[];
+  readonly from: number;
+  /** undefined: it is not over. */
+  to: number | undefined;
+}
+
+class SampledRequest implements RequestSpan {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly #parts: Part[] = [];
+
+  constructor(
+    private readonly context: RequestContext,
+    own: SpanContext,
+    private readonly onEnd: (parts: readonly Part[]) => void,
+  ) {
+    this.headers = { traceparent: formatTraceParent(own), ...(own.traceState !== '' && { tracestate: own.traceState }) };
+  }
+
+  around<T>(name: string, attributes: readonly Attribute[], work: () => T): T {
+    const part: Part = { name, attributes: [['audit-id', this.context.auditId], ...attributes], from: performance.now(), to: undefined };
+    if (this.#parts.length < maxParts) this.#parts.push(part);
+    const over = (): void => {
+      part.to = performance.now();
     };
+    let result: T;
+    try {
+      result = work();
+    } catch (error) {
+      over();
+      throw error;
+    }
+    if (result instanceof Promise) return result.finally(over) as T;
+    over();
+    return result;
+  }
+
+  end(): void {
+    this.onEnd(this.#parts);
   }
 }
 
@@ -76,6 +124,7 @@ function spansOf(
   own: SpanContext,
   parent: SpanContext | undefined,
   linked: SpanContext | undefined,
+  parts: readonly Part[],
 ): SpanMessage[] {
   const { receivedAt, marks, status, info } = context;
   const end = performance.now();
@@ -91,21 +140,23 @@ function spansOf(
     links: linked ? [linked] : [],
     status: status >= 500 ? { message: '', code: errorStatus } : undefined,
   };
-  const handled = marks.at(-1) ?? 0;
-  const name = info.isResourceRequest ? verbSpans[info.verb] : undefined;
-  if (handled === 0 || name === undefined) return [request];
-  const verb: SpanMessage = {
+  const within = (name: string, parentSpanId: Buffer, from: number, to: number, attributes: readonly KeyValue[]): SpanMessage => ({
     ...common,
     spanId: randomId(8),
-    parentSpanId: own.spanId,
+    parentSpanId,
     name,
     kind: kinds.internal,
-    startTimeUnixNano: unixNano(handled),
-    attributes: verbAttributes(context) as never,
+    startTimeUnixNano: unixNano(from),
+    endTimeUnixNano: unixNano(to),
+    attributes: attributes as never,
     links: [],
     status: undefined,
-  };
-  return [request, verb];
+  });
+  const handled = marks.at(-1) ?? 0;
+  const name = info.isResourceRequest ? verbSpans[info.verb] : undefined;
+  const verb = handled !== 0 && name !== undefined ? [within(name, own.spanId, handled, end, verbAttributes(context))] : [];
+  const above = verb[0]?.spanId ?? own.spanId;
+  return [request, ...verb, ...parts.map((part) => within(part.name, above, part.from, part.to ?? end, keyValues(part.attributes)))];
 }
 
 /** The wall clock's nanoseconds, exact to the microsecond, of a time of the monotonic clock. */

@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
+import type { Store } from '#apiserver/registry/store';
+import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
@@ -16,6 +19,7 @@ export class GetHandler {
     const resourceVersion = context.query === '' ? '' : (context.searchParams.get('resourceVersion') ?? '');
     const plain =
       !context.audit?.recordsResponse &&
+      !context.span &&
       negotiated.mediaType === 'application/json' &&
       !negotiated.convert &&
       !endpoint.conversion &&
@@ -26,7 +30,24 @@ export class GetHandler {
       }
       respondObject(context, endpoint, 200, object.bytes, negotiated);
     };
-    const found = endpoint.store.get(namespace, name, resourceVersion);
+    const { span } = context;
+    const found = span
+      ? getWithin(span, endpoint.store, context.info, resourceVersion)
+      : endpoint.store.get(namespace, name, resourceVersion);
     return found instanceof Promise ? found.then(answer) : answer(found);
   }
+}
+
+/** Upstream: apiserver/pkg/storage/cacher/delegator.go. */
+function getWithin(
+  span: RequestSpan,
+  store: Store,
+  { namespace, name }: RequestInfo,
+  resourceVersion: string,
+): CachedObject | Promise<CachedObject> {
+  const attributes = [
+    ['key', store.key(namespace, name)],
+    ['resource-version', resourceVersion],
+  ] as const;
+  return span.around('cacher.Get', attributes, () => store.get(namespace, name, resourceVersion));
 }

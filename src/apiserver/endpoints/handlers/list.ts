@@ -9,12 +9,15 @@ import { encodeProtobufListItem, protobufList } from '#apimachinery/runtime/prot
 import type { StructType } from '#apimachinery/runtime/schema';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
-import type { CacheList } from '#apiserver/storage/cacher/list-query';
+import type { CacheList, CacheListOptions } from '#apiserver/storage/cacher/list-query';
+import type { Store } from '#apiserver/registry/store';
+import type { RequestSpan } from '#apiserver/tracing/tracer';
+import { groupResourceString } from '#apimachinery/api/errors';
 import { negotiate, type Negotiated } from './negotiation.ts';
 import { partialBytes } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { cborType, inMediaType, respondCompressible, respondPieces, wantsPretty } from './responses.ts';
+import { cborType, inMediaType, respondCompressible, respondPieces, respondWithin, wantsPretty } from './responses.ts';
 import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
 
@@ -31,18 +34,24 @@ export class ListHandler {
     const options = parseListOptions(context.query);
     const { store, definition } = endpoint;
     const predicate = selectionOf(definition, options, '');
-    const listed = store.cacher.list({
+    const asked = {
       scope: store.prefix(context.info.namespace),
       resourceVersion: options.resourceVersion,
       resourceVersionMatch: options.resourceVersionMatch,
       limit: options.limit,
       continue: options.continue,
       predicate,
-    });
+    };
+    const listed = context.span ? listWithin(context.span, store, asked) : store.cacher.list(asked);
     return listed instanceof Promise
       ? listed.then((list) => respondList(context, endpoint, list, negotiated))
       : respondList(context, endpoint, listed, negotiated);
   }
+}
+
+/** Upstream: apiserver/pkg/storage/cacher/cacher.go. */
+function listWithin(span: RequestSpan, store: Store, options: CacheListOptions): CacheList | Promise<CacheList> {
+  return span.around('cacher.GetList', [['type', groupResourceString(store.groupResource)]], () => store.cacher.list(options));
 }
 
 /** A list as it is shown: of what kind it says it is, and how its items are called in the caches of the chunks. */
@@ -57,6 +66,11 @@ interface ListForm {
 
 /** Sends a list in the form that was negotiated, of encodings that the cache keeps where nothing of them depends on the time. */
 export function respondList(context: RequestContext, endpoint: ResourceEndpoint, list: CacheList, negotiated: Negotiated): void {
+  if (context.span) respondWithin(context, negotiated, () => respondListIn(context, endpoint, list, negotiated));
+  else respondListIn(context, endpoint, list, negotiated);
+}
+
+function respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list: CacheList, negotiated: Negotiated): void {
   const { convert, mediaType } = negotiated;
   const metadata = metadataOf(list);
   if (convert?.kind === 'Table') return respondTable(context, endpoint, list, metadata, negotiated);

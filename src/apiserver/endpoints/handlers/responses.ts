@@ -61,6 +61,24 @@ export function startHeaders(context: RequestContext, status: number, contentTyp
 
 /** Sends an object's JSON (with its ending newline) in the form that was negotiated; `type` describes it for protobuf and CBOR. */
 export function respondJson(context: RequestContext, status: number, json: Buffer, negotiated: Negotiated, type: StructType): void {
+  if (context.span) respondWithin(context, negotiated, () => respondJsonIn(context, status, json, negotiated, type));
+  else respondJsonIn(context, status, json, negotiated, type);
+}
+
+/** Sends an answer of a request that is sampled. Upstream: endpoints/handlers/responsewriters/writers.go. */
+export function respondWithin(context: RequestContext, { mediaType }: Negotiated, respond: () => void): void {
+  const { span, exchange, path } = context;
+  const attributes = [
+    ['method', exchange.method],
+    ['url', path],
+    ['protocol', exchange.protocol],
+    ['mediaType', mediaType],
+  ] as const;
+  if (span) span.around('SerializeObject', attributes, respond);
+  else respond();
+}
+
+function respondJsonIn(context: RequestContext, status: number, json: Buffer, negotiated: Negotiated, type: StructType): void {
   if (context.audit?.recordsResponse) context.audit.responseObject(json);
   if (negotiated.mediaType === 'application/json' && json.length <= gzipThreshold && !wantsPretty(context, negotiated)) {
     return respondBytes(context, status, 'application/json', json);

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
+import { groupResourceString } from '#apimachinery/api/errors';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
 import { encodeCbor, encodeCborWatchEvent } from '#apimachinery/runtime/cbor';
@@ -40,17 +41,18 @@ export class WatchHandler {
     const frames = framesOf(context, endpoint, negotiated);
     const stream = new WatchStream(context, frames, negotiated, endpoint.watchEvents);
     const timeoutMs = 1000 * (options.timeoutSeconds ?? this.minRequestTimeout * (1 + Math.random()));
-    const handle = store.cacher.watch(
-      {
-        scope: store.prefix(context.info.namespace),
-        resourceVersion: options.resourceVersion,
-        sendInitialEvents: options.sendInitialEvents,
-        allowBookmarks: options.allowWatchBookmarks,
-        predicate: selectionOf(definition, options, watchedName(context)),
-        deadline: performance.now() + timeoutMs,
-      },
-      stream,
-    );
+    const asked = {
+      scope: store.prefix(context.info.namespace),
+      resourceVersion: options.resourceVersion,
+      sendInitialEvents: options.sendInitialEvents,
+      allowBookmarks: options.allowWatchBookmarks,
+      predicate: selectionOf(definition, options, watchedName(context)),
+      deadline: performance.now() + timeoutMs,
+    };
+    const watch = (): WatchHandle => store.cacher.watch(asked, stream);
+    const handle = context.span
+      ? context.span.around('cacher.Watch', [['type', groupResourceString(store.groupResource)]], watch)
+      : watch();
     stream.begin(handle, timeoutMs);
   }
 }

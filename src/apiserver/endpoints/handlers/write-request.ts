@@ -64,6 +64,7 @@ function newRequest(
     apiVersion,
     now: now(),
     isEnabled: endpoint.isEnabled,
+    span: context.span,
     warn: (text) => context.warn(text),
     admit(operation, object, old, inParts = needsSteps(bodyBytes)) {
       const admit = (): void | Promise<void> => {
