@@ -50,7 +50,7 @@ it('a greedy client gets 429 and the quiet one its lease', async () => {
   expect(await metrics()).toMatch(
     new RegExp(`apiserver_flowcontrol_request_execution_seconds_count\\{${labels},flow_schema="global-default",type="regular"\\} \\d+`),
   );
-  await expect.poll(metrics).toContain(`apiserver_flowcontrol_current_executing_seats{${labels}} 0`);
+  await expect.poll(metrics).toContain(`apiserver_flowcontrol_current_executing_seats{${labels},flow_schema="global-default"} 0`);
 }, 60_000);
 
 it('follows flow schemas as they change', async () => {
@@ -164,8 +164,12 @@ it('500 greedy workers of one user hold up no lease of another', { timeout: 120_
   expect(rounds.filter(isGood)).toHaveLength(1);
   expect([...codes.keys()].sort()).toEqual([200, 429]);
   const metrics = await (await cluster.fetch('/metrics')).text();
-  expect(metrics).toContain('apiserver_flowcontrol_current_executing_requests{priority_level="global-default"} 0');
-  expect(metrics).toContain('apiserver_flowcontrol_current_inqueue_requests{priority_level="global-default"} 0');
+  expect(metrics).toContain(
+    'apiserver_flowcontrol_current_executing_requests{priority_level="global-default",flow_schema="global-default"} 0',
+  );
+  expect(metrics).toContain(
+    'apiserver_flowcontrol_current_inqueue_requests{priority_level="global-default",flow_schema="global-default"} 0',
+  );
 });
 
 const dumps = '/debug/api_priority_and_fairness';

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/server/metrics/series-histogram';
 import type { Classification, FlowController } from './flow-controller.ts';
 import { type LevelUsage, usageBuckets } from './level-usage.ts';
-import type { Rejection } from './queue-set.ts';
+import type { FlowOccupancy, Rejection } from './queue-set.ts';
 import { TimingRatioHistogram } from './timing-ratio-histogram.ts';
 
 /** Upstream: apiserver/pkg/util/flowcontrol/metrics/metrics.go. */
@@ -127,21 +127,35 @@ export class FlowMetrics {
         },
       });
     };
-    gauge(
+    const flowGauge = (name: string, help: string, value: (flow: Readonly<FlowOccupancy>) => number): void => {
+      new Gauge({
+        name: `apiserver_flowcontrol_${name}`,
+        help,
+        labelNames,
+        registers,
+        collect() {
+          this.reset();
+          for (const { name: priority_level, queues } of controller.levels.values())
+            for (const [flow_schema, flow] of queues.flows) this.set({ priority_level, flow_schema }, value(flow));
+        },
+      });
+    };
+    const pending = 'currently pending in queues of the API Priority and Fairness subsystem';
+    flowGauge(
       'current_executing_requests',
-      'Number of requests executing in the API Priority and Fairness subsystem',
-      ({ queues }) => queues.stats.executing,
+      'Number of requests in initial (for a WATCH) or any (for a non-WATCH) execution stage in the API Priority and Fairness subsystem',
+      ({ executing }) => executing,
     );
-    gauge(
+    flowGauge(
       'current_executing_seats',
-      'Concurrency (number of seats) occupied by the currently executing requests',
-      ({ queues }) => queues.stats.seatsInUse,
+      'Concurrency (number of seats) occupied by the currently executing (initial stage for a WATCH, any stage otherwise) requests in the API Priority and Fairness subsystem',
+      ({ seatsInUse }) => seatsInUse,
     );
-    gauge('current_inqueue_requests', 'Number of requests currently pending in queues', ({ queues }) => queues.stats.waiting);
-    gauge('current_inqueue_seats', 'Number of seats currently pending in queues', ({ queues }) => queues.stats.seatsWaiting);
+    flowGauge('current_inqueue_requests', `Number of requests ${pending}`, ({ waiting }) => waiting);
+    flowGauge('current_inqueue_seats', `Number of seats ${pending}`, ({ seatsWaiting }) => seatsWaiting);
     gauge('nominal_limit_seats', 'Nominal number of execution seats configured for each priority level', ({ nominal }) => nominal);
-    gauge('lower_limit_seats', 'Configured lower bound on number of execution seats', ({ min }) => min);
-    gauge('upper_limit_seats', 'Configured upper bound on number of execution seats', ({ max }) => max);
+    gauge('lower_limit_seats', 'Configured lower bound on number of execution seats available to each priority level', ({ min }) => min);
+    gauge('upper_limit_seats', 'Configured upper bound on number of execution seats available to each priority level', ({ max }) => max);
     gauge('current_limit_seats', 'current derived number of execution seats available to each priority level', ({ current }) => current);
     gauge('demand_seats_smoothed', 'Smoothed seat demands', ({ smoothedDemand }) => smoothedDemand);
     const demand = ({ name }: Classification['level']) => controller.demands.get(name);

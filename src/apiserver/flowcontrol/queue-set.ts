@@ -16,12 +16,21 @@ export interface QueuingConfig {
 
 export type Rejection = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled';
 
+/** How many of the requests of a flow schema there are, and the seats that are theirs: those that execute may go before their seats do. */
+export interface FlowOccupancy {
+  executing: number;
+  seatsInUse: number;
+  waiting: number;
+  seatsWaiting: number;
+}
+
 /** A request that has, or waits for, seats. */
 export interface SeatedRequest {
   readonly work: WorkEstimate;
   readonly totalWork: number;
   readonly seats: number;
   readonly flowSchema: string;
+  readonly flow: FlowOccupancy;
   readonly queue: Queue | undefined;
   readonly arrivalR: number;
   startedAt: number;
@@ -73,6 +82,7 @@ export class QueueSet {
   #lastAt: number;
   #robin = 0;
   #enqueues = 0;
+  readonly #flows = new Map<string, FlowOccupancy>();
 
   constructor(
     { queuing }: QueuingConfig,
@@ -107,6 +117,17 @@ export class QueueSet {
       seatsWaiting: this.#seatsWaiting,
       limit: this.#limit,
     };
+  }
+
+  /** By the names of the flow schemas whose requests have come here. */
+  get flows(): ReadonlyMap<string, Readonly<FlowOccupancy>> {
+    return this.#flows;
+  }
+
+  #flowOf(flowSchema: string): FlowOccupancy {
+    let flow = this.#flows.get(flowSchema);
+    if (!flow) this.#flows.set(flowSchema, (flow = { executing: 0, seatsInUse: 0, waiting: 0, seatsWaiting: 0 }));
+    return flow;
   }
 
   /** The virtual time. */
@@ -157,6 +178,7 @@ export class QueueSet {
       totalWork,
       seats,
       flowSchema,
+      flow: this.#flowOf(flowSchema),
       queue,
       arrivalR: this.#currentR,
       startedAt: now,
@@ -174,6 +196,8 @@ export class QueueSet {
     queue.waitingWork += totalWork;
     this.#waiting += 1;
     this.#seatsWaiting += seats;
+    request.flow.waiting += 1;
+    request.flow.seatsWaiting += seats;
     this.#note(now);
     this.#dispatch();
     return { request, executes: request.decide === undefined };
@@ -198,6 +222,7 @@ export class QueueSet {
     const now = this.#syncTime();
     const { queue, work } = request;
     this.#executing -= 1;
+    request.flow.executing -= 1;
     if (queue) {
       queue.executing -= 1;
       queue.nextDispatchR -= work.initialSeats * (estimatedServiceSeconds - (now - request.startedAt) / 1000);
@@ -214,8 +239,9 @@ export class QueueSet {
     return now - request.startedAt;
   }
 
-  #release({ seats, queue }: SeatedRequest, now: number): void {
+  #release({ seats, queue, flow }: SeatedRequest, now: number): void {
     this.#seatsInUse -= seats;
+    flow.seatsInUse -= seats;
     if (queue) {
       queue.seatsInUse -= seats;
       this.#deactivate(queue);
@@ -224,11 +250,13 @@ export class QueueSet {
   }
 
   #execute(request: SeatedRequest): void {
-    const { queue, seats } = request;
+    const { queue, seats, flow } = request;
     const now = this.now();
     request.startedAt = now;
     this.#executing += 1;
     this.#seatsInUse += seats;
+    flow.executing += 1;
+    flow.seatsInUse += seats;
     if (queue) {
       queue.executing += 1;
       queue.seatsInUse += seats;
@@ -293,6 +321,8 @@ export class QueueSet {
     queue.waitingWork = queue.waiting.length === 0 ? 0 : queue.waitingWork - request.totalWork;
     this.#waiting -= 1;
     this.#seatsWaiting -= request.seats;
+    request.flow.waiting -= 1;
+    request.flow.seatsWaiting -= request.seats;
   }
 
   /** No request begins before it came. */

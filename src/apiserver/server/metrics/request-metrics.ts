@@ -117,7 +117,7 @@ export class RequestMetrics {
     registry.registerMetric(
       new Gauge({
         name: 'apiserver_longrunning_requests',
-        help: 'Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component.',
+        help: 'Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. Not all requests are tracked this way.',
         labelNames: ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'],
         registers: [],
         collect() {
