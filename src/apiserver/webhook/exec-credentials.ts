@@ -5,6 +5,7 @@ import { createSecureContext } from 'node:tls';
 import { quote } from '#apimachinery/runtime/quote';
 import { parseTime } from '#apimachinery/runtime/time';
 import { parseYaml } from '#apimachinery/runtime/yaml';
+import type { Credential, CredentialSource } from './credential-source.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -38,10 +39,8 @@ export interface ExecCluster {
   readonly 'certificate-authority-data'?: string | undefined;
 }
 
-/** What a program said. One object as long as that counts. */
-export interface ExecCredential {
-  readonly token: string;
-  readonly certificate: { readonly cert: string; readonly key: string } | undefined;
+/** What a program said. */
+export interface ExecCredential extends Credential {
   /** Milliseconds since 1970; Infinity: as long as the service takes it. */
   readonly until: number;
 }
@@ -82,7 +81,7 @@ export function readExecConfig(exec: Fields, user: string, folder: string, clust
  * The credentials that a program knows: asked for when there are none, when they have expired, or when the service did not take them;
  * whoever needs them meanwhile waits for the same run. Upstream: client-go/plugin/pkg/client/auth/exec/exec.go.
  */
-export class ExecCredentials {
+export class ExecCredentials implements CredentialSource {
   #credential: ExecCredential | undefined;
   #running: Promise<ExecCredential> | undefined;
   #hintsSince = -Infinity;
@@ -95,15 +94,14 @@ export class ExecCredentials {
     private readonly isTerminal: () => boolean = () => process.stdin.isTTY === true,
   ) {}
 
-  /** Those that count now. Rejects with why the program has none. */
   get(): Promise<ExecCredential> {
     const credential = this.#credential;
     if (credential && this.now() <= credential.until) return Promise.resolve(credential);
     return this.#refresh();
   }
 
-  /** The service did not take them: the program is asked again, unless it was since. Resolves when it has answered. */
-  async refused(credential: ExecCredential): Promise<void> {
+  /** The program is asked again, unless it was since. */
+  async refused(credential: Credential): Promise<void> {
     if (this.#credential === credential) await this.#refresh();
   }
 

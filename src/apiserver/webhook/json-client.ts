@@ -7,9 +7,11 @@ import { urlToHttpOptions } from 'node:url';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { Endpoint } from '#apiserver/server/service-resolver';
-import { type ExecCredential, type ExecCredentials, sharedExecCredentials } from './exec-credentials.ts';
+import type { Credential, CredentialSource } from './credential-source.ts';
+import { sharedExecCredentials } from './exec-credentials.ts';
 import type { ServiceConnection, UserCredentials } from './kubeconfig.ts';
 import { readAnswer } from './read-answer.ts';
+import { TokenFile } from './token-file.ts';
 
 /** Upstream: client-go/rest/request.go. */
 const lastGoodStatus = 206;
@@ -72,7 +74,8 @@ export class JsonClient implements Disposable {
   readonly #request: typeof requestSecure;
   readonly #place: ReturnType<typeof urlToHttpOptions>;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #exec: ExecCredentials | undefined;
+  /** Where credentials come from that do not stay the same. */
+  readonly #source: CredentialSource | undefined;
   #agent: http.Agent;
   /** The certificate that its connections show. */
   #certificate: UserCredentials['clientCertificate'];
@@ -90,7 +93,7 @@ export class JsonClient implements Disposable {
       ...(options.userAgent !== undefined && { 'user-agent': options.userAgent }),
       ...(authorization !== undefined && { authorization }),
     };
-    this.#exec = execCredentialsOf(connection);
+    this.#source = credentialSourceOf(connection);
     this.#certificate = clientCertificate;
     this.#agent = this.#newAgent();
   }
@@ -165,7 +168,7 @@ export class JsonClient implements Disposable {
     }
   }
 
-  /** The head of an answer. Where a program knows the credentials, it is asked first, and again after they were refused. */
+  /** The head of an answer. Credentials that do not stay the same are asked for first, and again after they were refused. */
   async #answer(
     method: 'GET' | 'POST',
     body: string | undefined,
@@ -174,20 +177,20 @@ export class JsonClient implements Disposable {
   ): Promise<http.IncomingMessage> {
     const deadline = AbortSignal.timeout(request.timeoutMs ?? this.options.timeoutMs);
     const over = signal ? AbortSignal.any([deadline, signal]) : deadline;
-    if (!this.#exec) return this.#exchange(method, body, request, over);
-    const credential = await this.#credential(this.#exec, over);
+    if (!this.#source) return this.#exchange(method, body, request, over);
+    const credential = await this.#credential(this.#source, over);
     const { token } = credential;
     const headers = { ...request.headers, ...(token !== '' && { authorization: `Bearer ${token}` }) };
     const response = await this.#exchange(method, body, { ...request, headers }, over);
-    if (response.statusCode === 401) this.#exec.refused(credential).catch(() => {});
+    if (response.statusCode === 401) this.#source.refused(credential).catch(() => {});
     return response;
   }
 
   /** Connections that showed another certificate end. */
-  async #credential(exec: ExecCredentials, over: AbortSignal): Promise<ExecCredential> {
-    let credential: ExecCredential;
+  async #credential(source: CredentialSource, over: AbortSignal): Promise<Credential> {
+    let credential: Credential;
     try {
-      credential = await before(over, exec.get());
+      credential = await before(over, source.get());
     } catch (error) {
       throw isTimeout(error)
         ? failure(error as Error)
@@ -241,9 +244,13 @@ export class JsonClient implements Disposable {
   }
 }
 
-/** A program is asked only where nothing else says who asks. Upstream: exec.go (UpdateTransportConfig). */
-export function execCredentialsOf(connection: ServiceConnection): ExecCredentials | undefined {
-  const { exec, url, serverName, insecure, certificateAuthority, clientCertificate, authorization } = connection;
+/**
+ * The file of a token, or the program that knows the credentials, which is asked only where nothing else says who asks; undefined where
+ * what the connection says stays. Upstream: client-go/transport/round_trippers.go, plugin/pkg/client/auth/exec (UpdateTransportConfig).
+ */
+export function credentialSourceOf(connection: ServiceConnection): CredentialSource | undefined {
+  const { exec, url, serverName, insecure, certificateAuthority, clientCertificate, authorization, tokenFile } = connection;
+  if (tokenFile !== undefined) return new TokenFile(tokenFile, clientCertificate);
   if (!exec || clientCertificate || authorization !== undefined) return undefined;
   return sharedExecCredentials(exec, {
     server: url.href.replace(/\/$/, ''),

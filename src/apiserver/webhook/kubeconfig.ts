@@ -3,18 +3,26 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { type ExecConfig, readExecConfig } from './exec-credentials.ts';
+import { readToken } from './token-file.ts';
 
 /** Who asks a service. */
 export interface UserCredentials {
   readonly clientCertificate: { readonly cert: string; readonly key: string } | undefined;
   /** The value of the Authorization header. */
   readonly authorization: string | undefined;
+  /** The file of a token, which may change. */
+  readonly tokenFile: string | undefined;
   /** The program that knows the credentials, where there are no others. */
   readonly exec: ExecConfig | undefined;
 }
 
 /** Nobody in particular. */
-export const noCredentials: UserCredentials = { clientCertificate: undefined, authorization: undefined, exec: undefined };
+export const noCredentials: UserCredentials = {
+  clientCertificate: undefined,
+  authorization: undefined,
+  tokenFile: undefined,
+  exec: undefined,
+};
 
 /** How to reach a service that a kubeconfig file names: where it is, how it is trusted, and who asks it. */
 export interface ServiceConnection extends UserCredentials {
@@ -80,8 +88,11 @@ async function credentialsOf(user: Fields, name: string, file: string, clusterCo
   const key = await contentOf(user, 'client-key', file);
   if ((cert === undefined) !== (key === undefined)) throw new Error(`${file}: client-certificate and client-key must be given together`);
   const clientCertificate = cert !== undefined && key !== undefined ? { cert, key } : undefined;
-  const authorization = await authorizationOf(user, dirname(file));
-  return { clientCertificate, authorization, exec: execOf(user['exec'], name, file, clusterConfig) };
+  const exec = execOf(user['exec'], name, file, clusterConfig);
+  const tokenFile = textOf(user['tokenFile']) === '' ? undefined : resolve(dirname(file), textOf(user['tokenFile']));
+  if (tokenFile === undefined) return { clientCertificate, authorization: authorizationOf(user), tokenFile, exec };
+  await readToken(tokenFile);
+  return { clientCertificate, authorization: undefined, tokenFile, exec };
 }
 
 function execOf(exec: unknown, user: string, file: string, clusterConfig: unknown): ExecConfig | undefined {
@@ -101,9 +112,8 @@ async function contentOf(fields: Fields, name: string, file: string): Promise<st
   return path === '' ? undefined : readFile(resolve(dirname(file), path), 'utf8');
 }
 
-async function authorizationOf(user: Fields, folder: string): Promise<string | undefined> {
-  const file = textOf(user['tokenFile']);
-  const token = file === '' ? textOf(user['token']) : (await readFile(resolve(folder, file), 'utf8')).trim();
+function authorizationOf(user: Fields): string | undefined {
+  const token = textOf(user['token']);
   if (token !== '') return `Bearer ${token}`;
   const name = textOf(user['username']);
   return name === '' ? undefined : `Basic ${Buffer.from(`${name}:${textOf(user['password'])}`).toString('base64')}`;

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
-import { execCredentialsOf } from '#apiserver/webhook/json-client';
+import { credentialSourceOf } from '#apiserver/webhook/json-client';
 import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/server-options';
@@ -71,7 +71,7 @@ export async function startApi(configFile: string | undefined): Promise<Api> {
 export async function connectApi(kubeconfig: string): Promise<Api> {
   const connection = await readKubeconfig(kubeconfig);
   const { url, certificateAuthority, insecure, serverName } = connection;
-  const known = await execCredentialsOf(connection)?.get();
+  const known = await credentialSourceOf(connection)?.get();
   const clientCertificate = known?.certificate ?? connection.clientCertificate;
   const authorization = known?.token ? `Bearer ${known.token}` : connection.authorization;
   const agent = new https.Agent({ keepAlive: true });

@@ -10,6 +10,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { ExecCredentials, readExecConfig } from '#apiserver/webhook/exec-credentials';
 import { JsonClient } from '#apiserver/webhook/json-client';
 import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
+import { TokenFile } from '#apiserver/webhook/token-file';
 import { Authority } from '#cmd/certificates/issue';
 import { startTestCluster } from '#testing/index';
 
@@ -85,6 +86,41 @@ async function kubeconfig(exec: object = {}): Promise<string> {
 
 const client = async (exec?: object): Promise<JsonClient> =>
   new JsonClient(await readKubeconfig(await kubeconfig(exec)), { timeoutMs: 20_000, retryMs: 0 });
+
+describe('a client whose token a file has', () => {
+  const tokenFile = async (token: string): Promise<JsonClient> => {
+    await writeFile(file('token'), token);
+    const connection = { ...(await readKubeconfig(await kubeconfig())), exec: undefined, tokenFile: file('token') };
+    return new JsonClient(connection, { timeoutMs: 20_000, retryMs: 0 });
+  };
+
+  it('shows another one after it was refused', async () => {
+    using asking = await tokenFile('bad\n');
+    await expect(asking.post({})).rejects.toThrow('the service answered 401');
+    await writeFile(file('token'), 'good\n');
+    expect((await asking.post({}))['authorization']).toBe('Bearer good');
+  });
+
+  it('reads it again after a while, and keeps it while the file cannot be read', async () => {
+    let now = 0;
+    await writeFile(file('token'), 'first');
+    const token = new TokenFile(file('token'), undefined, () => now);
+    const first = await token.get();
+    await writeFile(file('token'), 'second');
+    now = 49_999;
+    expect(await token.get()).toBe(first);
+    now = 50_000;
+    expect((await token.get()).token).toBe('second');
+    await rm(file('token'));
+    now = 200_000;
+    expect((await token.get()).token).toBe('second');
+  });
+
+  it('fails where the file has none', async () => {
+    await writeFile(file('token'), '\n');
+    await expect(new TokenFile(file('token'), undefined).get()).rejects.toThrow(`read empty token from file "${file('token')}"`);
+  });
+});
 
 describe('a client whose credentials a program knows', () => {
   it('shows the token, which the program is asked for once, and tells it of the cluster', async () => {

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { quote } from '#apimachinery/runtime/quote';
+import type { Credential, CredentialSource } from './credential-source.ts';
+
+/** Upstream: client-go/transport/token_source.go (a minute, of which the last ten seconds do not count). */
+const freshMs = 50_000;
+
+/**
+ * The token that a file has, read again from time to time, since tokens of service accounts are replaced before they expire. While the
+ * file cannot be read the last one counts. Upstream: client-go/transport/token_source.go.
+ */
+export class TokenFile implements CredentialSource {
+  #credential: Credential | undefined;
+  #readAt = -Infinity;
+
+  /** `certificate`: what is shown besides. */
+  constructor(
+    private readonly path: string,
+    private readonly certificate: Credential['certificate'],
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  async get(): Promise<Credential> {
+    const now = this.now();
+    if (this.#credential && now - this.#readAt < freshMs) return this.#credential;
+    try {
+      const token = await readToken(this.path);
+      this.#readAt = now;
+      if (token !== this.#credential?.token) this.#credential = { token, certificate: this.certificate };
+    } catch (error) {
+      if (!this.#credential) throw error;
+    }
+    return this.#credential as Credential;
+  }
+
+  async refused(credential: Credential): Promise<void> {
+    if (credential === this.#credential) this.#readAt = -Infinity;
+  }
+}
+
+/** Rejects for a file that has none. */
+export async function readToken(path: string): Promise<string> {
+  const token = (await readFile(path, 'utf8')).trim();
+  if (token === '') throw new Error(`read empty token from file ${quote(path)}`);
+  return token;
+}
