@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatMicroTime } from '#apimachinery/runtime/time';
 import { Installer } from '#apiserver/endpoints/installer';
 import { ensureFlowControl, flowSchemas } from '#kubernetes/controlplane/flow-control';
 import { KubernetesService, kubernetesEndpoints } from '#kubernetes/controlplane/kubernetes-service';
+import { ElectionController } from '#kubernetes/controlplane/leader-election/election-controller';
 import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
 import { CountedAddresses, LeasedAddresses, type ServerAddresses } from '#kubernetes/controlplane/server-addresses';
 import { LoopbackClient } from '#apiserver/registry/loopback-client';
@@ -527,4 +529,27 @@ test('one of the servers that share a store leads; another one takes over when i
   await endSecond();
   const lease = (await client.get({ group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }, lock.namespace, lock.name)) as Lease;
   expect([lease.spec?.holderIdentity ?? '', lease.spec?.leaseTransitions, errors]).toEqual(['', 1, []]);
+});
+
+test('candidates for a lease that were silent for half an hour are deleted', async () => {
+  await using cluster = await startTestCluster({ flags: ['--runtime-config=coordination.k8s.io/v1beta1=true'] });
+  const client = loopback(cluster);
+  const path = '/apis/coordination.k8s.io/v1beta1/namespaces/default/leasecandidates';
+  const spec = { leaseName: 'l', strategy: 'OldestEmulationVersion', emulationVersion: '1.36.0', binaryVersion: '1.36.0' };
+  const now = Date.now();
+  for (const [name, minutes] of [
+    ['silent', 31],
+    ['there', 29],
+  ] as const) {
+    const body = { metadata: { name }, spec: { ...spec, renewTime: formatMicroTime(now - minutes * 60_000) } };
+    expect((await cluster.fetch(path, { body })).status).toBe(201);
+  }
+  const errors: unknown[] = [];
+  await new ElectionController(
+    client,
+    (error) => errors.push(error),
+    () => now,
+  ).collectExpired();
+  const { items } = (await (await cluster.fetch(path)).json()) as { items: { metadata: { name: string } }[] };
+  expect([items.map(({ metadata }) => metadata.name), errors]).toEqual([['there'], []]);
 });

@@ -207,7 +207,9 @@ export class ControlPlane {
           const elections = new ElectionController(client, onError);
           const started = elections.start();
           signal.addEventListener('abort', () => started[Symbol.dispose](), { once: true });
-          periodically(candidateCollectionMs, signal, () => elections.collectExpired(), onError);
+          const collect = (): Promise<void> => elections.collectExpired();
+          collect().catch(onError);
+          periodically(candidateCollectionMs, signal, collect, onError);
         });
       },
     });

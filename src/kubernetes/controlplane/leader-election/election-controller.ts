@@ -122,7 +122,12 @@ export class ElectionController {
   async collectExpired(): Promise<void> {
     const now = this.now();
     const expired = this.#candidates.list().filter((one) => isCandidateExpired(one, now));
-    await Promise.all(expired.map(({ metadata }) => this.client.delete(candidates, metadata.namespace ?? '', metadata.name ?? '')));
+    await Promise.all(
+      expired.map(async ({ metadata: { namespace = '', name = '' } }) => {
+        const present = (await this.client.get(candidates, namespace, name)) as LeaseCandidate | undefined;
+        if (present && isCandidateExpired(present, now)) await this.client.delete(candidates, namespace, name);
+      }),
+    );
   }
 }
 

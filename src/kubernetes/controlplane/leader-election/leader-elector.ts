@@ -58,7 +58,10 @@ export class LeaderElector {
     let renewedAt = performance.now();
     while (!signal.aborted && performance.now() - renewedAt < renewMs) {
       await setTimeout(retryMs, undefined, { signal, ref: false }).catch(() => {});
-      if (!signal.aborted && (await this.#hold())) renewedAt = performance.now();
+      if (signal.aborted) break;
+      // A store that does not answer is none that says who leads.
+      const tooLate = setTimeout(renewMs - (performance.now() - renewedAt), false, { signal, ref: false }).catch(() => false);
+      if (await Promise.race([this.#hold(), tooLate])) renewedAt = performance.now();
     }
   }
 
