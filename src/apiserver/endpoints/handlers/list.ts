@@ -66,7 +66,7 @@ interface ListForm {
 
 /** Sends a list in the form that was negotiated, of encodings that the cache keeps where nothing of them depends on the time. */
 export function respondList(context: RequestContext, endpoint: ResourceEndpoint, list: CacheList, negotiated: Negotiated): void {
-  if (context.span) respondWithin(context, negotiated, () => respondListIn(context, endpoint, list, negotiated));
+  if (context.span) respondWithin(context.span, context, negotiated, () => respondListIn(context, endpoint, list, negotiated));
   else respondListIn(context, endpoint, list, negotiated);
 }
 

@@ -18,6 +18,7 @@ import { encodeProtobuf } from '#apimachinery/runtime/protobuf';
 import { encodeYaml } from '#apimachinery/runtime/yaml';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { BodyTooLargeError, type ResponseStream } from '#apiserver/endpoints/request/exchange';
+import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { warningHeaders } from '#apiserver/endpoints/request/warnings';
 import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
@@ -61,21 +62,19 @@ export function startHeaders(context: RequestContext, status: number, contentTyp
 
 /** Sends an object's JSON (with its ending newline) in the form that was negotiated; `type` describes it for protobuf and CBOR. */
 export function respondJson(context: RequestContext, status: number, json: Buffer, negotiated: Negotiated, type: StructType): void {
-  if (context.span) respondWithin(context, negotiated, () => respondJsonIn(context, status, json, negotiated, type));
+  if (context.span) respondWithin(context.span, context, negotiated, () => respondJsonIn(context, status, json, negotiated, type));
   else respondJsonIn(context, status, json, negotiated, type);
 }
 
 /** Sends an answer of a request that is sampled. Upstream: endpoints/handlers/responsewriters/writers.go. */
-export function respondWithin(context: RequestContext, { mediaType }: Negotiated, respond: () => void): void {
-  const { span, exchange, path } = context;
+export function respondWithin(span: RequestSpan, { exchange, path }: RequestContext, { mediaType }: Negotiated, respond: () => void): void {
   const attributes = [
     ['method', exchange.method],
     ['url', path],
     ['protocol', exchange.protocol],
     ['mediaType', mediaType],
   ] as const;
-  if (span) span.around('SerializeObject', attributes, respond);
-  else respond();
+  span.around('SerializeObject', attributes, respond);
 }
 
 function respondJsonIn(context: RequestContext, status: number, json: Buffer, negotiated: Negotiated, type: StructType): void {
