@@ -52,8 +52,43 @@ export function lines(table: Table, depth = 1): string {
   return `{\n${members.join(',\n')}\n}\n`;
 }
 
-/** Where the facts are known to be wrong: the API has more values than they list. */
+/**
+ * The fields of which upstream tells an empty list or map from none: by `== nil` in defaulting, conversion, validation or admission, where
+ * the answer differs. (Not where it is of what is read again from the store: there is nothing empty in protobuf.)
+ */
+const emptyCounts: Readonly<Record<string, readonly string[]>> = {
+  'apiextensions_v1.JSONSchemaProps': ['dependencies'],
+  'autoscaling_v2.HPAScalingRules': ['policies'],
+  'core_v1.PodSecurityContext': ['supplementalGroups'],
+  'core_v1.PodSpec': ['overhead'],
+  'core_v1.ResourceRequirements': ['claims'],
+  'resource_v1.DeviceAttribute': ['bools', 'ints', 'strings', 'versions'],
+  'resource_v1.ResourceSliceSpec': ['devices', 'sharedCounters'],
+  'resource_v1beta1.DeviceAttribute': ['bools', 'ints', 'strings', 'versions'],
+  'resource_v1beta1.DeviceRequest': ['selectors', 'tolerations'],
+  'resource_v1beta1.ResourceSliceSpec': ['devices', 'sharedCounters'],
+  'resource_v1beta2.DeviceAttribute': ['bools', 'ints', 'strings', 'versions'],
+  'resource_v1beta2.ResourceSliceSpec': ['devices', 'sharedCounters'],
+};
+
+/** What upstream stores as protobuf has no empty lists when it is read again; these types stay as they are. */
+const neverStored: ReadonlySet<string> = new Set([
+  'admission_v1',
+  'admission_v1beta1',
+  'authentication_v1',
+  'authorization_v1',
+  'imagepolicy_v1alpha1',
+]);
+
+/** What the facts do not tell, or tell wrongly. */
 function correct(file: string, table: Table): void {
+  for (const [definition, value] of Object.entries(table)) {
+    const { fields = {} } = value as { fields?: Record<string, Table> };
+    for (const field of emptyCounts[`${file}.${definition}`] ?? []) (fields[field] as Table).keepsEmpty = true;
+    if (homeOf(file) !== kubernetes || neverStored.has(file)) continue;
+    for (const [name, field] of Object.entries(fields))
+      if (field.always && field.type === 'array' && !field.ptr && name !== 'items') field.nullWhenEmpty = true;
+  }
   if (file !== 'discovery_v1') return;
   const { fields } = table.EndpointSlice as { fields: { addressType: { enum: string[] } } };
   fields.addressType.enum = ['FQDN', 'IPv4', 'IPv6'];

@@ -46,6 +46,55 @@ describe('objects', () => {
     expect(await apply({ cpu: '1000m', pods: '2' })).not.toBe(first);
   });
 
+  const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+  const resourceSlices = '/apis/resource.k8s.io/v1/resourceslices';
+  const device = (attribute: object) => ({
+    metadata: { name: 's' },
+    spec: {
+      driver: 'd.example.com',
+      nodeName: 'n',
+      pool: { name: 'p', generation: 1, resourceSliceCount: 1 },
+      devices: [{ name: 'd', attributes: { a: attribute } }],
+    },
+  });
+  it.each<[what: string, path: string, body: object, code: number, answer: object]>([
+    [
+      'a list that is always there is null',
+      slices,
+      { metadata: { name: 'e' }, addressType: 'IPv4', endpoints: [], ports: [] },
+      201,
+      { endpoints: null, ports: null },
+    ],
+    [
+      'a list whose default is another one is none of it',
+      '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers',
+      {
+        metadata: { name: 'h' },
+        spec: { maxReplicas: 1, scaleTargetRef: { kind: 'A', name: 'a' }, behavior: { scaleUp: { policies: [] } } },
+      },
+      422,
+      { message: expect.stringContaining('spec.behavior.scaleUp.policies: Required value: must specify at least one Policy') },
+    ],
+    ['a list of a feature that is off is dropped', resourceSlices, device({ string: 'a', bools: [] }), 201, device({ string: 'a' })],
+    [
+      'a value that is such a list alone is none',
+      resourceSlices,
+      device({ bools: [true] }),
+      422,
+      { message: expect.stringContaining('spec.devices[0].attributes[a]: Invalid value: "": exactly one value must be specified') },
+    ],
+    [
+      'a map that counts where it is empty is refused',
+      '/api/v1/namespaces/default/pods',
+      { metadata: { name: 'p' }, spec: { containers: [{ name: 'a', image: 'a' }], overhead: {} } },
+      403,
+      { message: expect.stringContaining('Pod Overhead set without corresponding RuntimeClass defined Overhead') },
+    ],
+  ])('with what is empty, as after upstream has stored it: %s', async (_, path, body, code, answer) => {
+    const response = await cluster.fetch(`${path}?dryRun=All`, { body });
+    expect({ code: response.status, ...((await response.json()) as object) }).toMatchObject({ code, ...answer });
+  });
+
   it('are watched', async () => {
     const leave = new AbortController();
     const watch = await cluster.fetch(`${configMaps}?watch=1`, { signal: leave.signal });

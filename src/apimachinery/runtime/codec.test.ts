@@ -36,8 +36,10 @@ const tables: Record<string, SchemaTable> = {
         zero: { ref: 'Part', omitzero: true },
         words: { type: 'array', items: { type: 'string' } },
         byName: { map: { ref: 'Part' } },
+        policies: { type: 'array', items: { type: 'string' }, keepsEmpty: true },
       },
     },
+    Volume: { fields: { sources: { type: 'array', items: { type: 'string' }, always: true, nullWhenEmpty: true } } },
     Part: {
       fields: { name: { type: 'string', always: true }, inner: { ref: 'Spec', ptr: true }, probed: { ref: 'meta_v1.Time', always: true } },
     },
@@ -67,6 +69,7 @@ describe('decode and encode', () => {
     ['zero values are left out', '{"kind":"","spec":{"size":0,"paused":false,"parts":[],"limits":{}},"data":null}', `{${empty}}`],
     ['but not behind pointers', '{"spec":{"replicas":0,"port":0}}', '{"metadata":{},"spec":{"replicas":0,"port":0},"rules":null}'],
     ['an empty list without omitempty stays', '{"rules":[]}', '{"metadata":{},"spec":{},"rules":[]}'],
+    ['an empty list that is another value than none is not written', '{"spec":{"policies":[]}}', `{${empty}}`],
     [
       'null items are zero values',
       '{"rules":[null],"spec":{"words":["a",null]}}',
@@ -205,4 +208,15 @@ test.each<[field: string, value: unknown, zero: boolean]>([
   ['rules', undefined, true],
 ])('isZero of %s %j', (field, value, zero) => {
   expect(isZero(thing.fields.get(field)!.type, value)).toBe(zero);
+});
+
+test('an empty list that is another value than none is there once it was decoded', () => {
+  const decoded = (spec: string) => decode(thing, JSON.parse(`{"spec":${spec}}`)).object['spec'];
+  expect(decoded('{"policies":[],"words":[]}')).toEqual({ policies: [] });
+  expect(decoded('{"policies":null}')).toEqual({});
+});
+
+test('an empty list that upstream stores as none is null', () => {
+  const volume = registry.struct('test_v1.Volume');
+  expect(encode(volume, decode(volume, { sources: [] }).object)).toBe('{"sources":null}');
 });

@@ -185,7 +185,7 @@ function decodeField(field: FieldPlan, value: unknown, decoding: Decoding, owner
       decoding.at.push(field.name);
       const decoded = decodeList(field.value, value, decoding, owner);
       decoding.at.pop();
-      return field.keepsZero || decoded.length > 0 ? decoded : undefined;
+      return field.keepsZero || field.keepsEmpty || decoded.length > 0 ? decoded : undefined;
     }
     case Code.Map:
     case Code.StringMap: {
@@ -196,7 +196,7 @@ function decodeField(field: FieldPlan, value: unknown, decoding: Decoding, owner
         ? decodeStringMap(value as Json, decoding, owner)
         : decodeMap(field.value, value as Json, decoding, owner);
       decoding.at.pop();
-      return field.keepsZero || size > 0 ? value : undefined;
+      return field.keepsZero || field.keepsEmpty || size > 0 ? value : undefined;
     }
     default:
       break;

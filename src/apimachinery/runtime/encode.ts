@@ -186,7 +186,8 @@ function encodeField(field: FieldPlan, value: unknown, depth: number): string | 
     case Code.Struct:
       return field.omitzero && isZero(field.value.type, value) ? undefined : encodeStruct(field.value.struct(), value as Json, depth + 1);
     case Code.List:
-      return field.keepsZero || (value as unknown[]).length > 0 ? encodeValue(field.value, value, depth) : undefined;
+      if ((value as unknown[]).length > 0) return encodeValue(field.value, value, depth);
+      return !field.keepsZero ? undefined : field.nullWhenEmpty ? 'null' : '[]';
     case Code.Map:
     case Code.StringMap: {
       // Whether there is a key would take as long to ask as all keys.

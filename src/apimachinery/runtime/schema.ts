@@ -37,6 +37,10 @@ export interface FieldTable {
   readonly always?: boolean;
   /** Left out when it is the zero value of a struct (`omitzero`). */
   readonly omitzero?: boolean;
+  /** An empty list or map is another value than none, though neither is written. */
+  readonly keepsEmpty?: boolean;
+  /** Always written, and null where it is empty: upstream has been storing it as protobuf, which knows no empty lists. */
+  readonly nullWhenEmpty?: boolean;
   readonly listType?: 'atomic' | 'set' | 'map';
   readonly listMapKeys?: readonly string[];
   readonly mapType?: 'atomic' | 'granular';
@@ -104,6 +108,8 @@ export interface Field {
   readonly ptr: boolean;
   readonly always: boolean;
   readonly omitzero: boolean;
+  readonly keepsEmpty?: boolean | undefined;
+  readonly nullWhenEmpty?: boolean | undefined;
   /** undefined where none is published. */
   readonly default: unknown;
   readonly enum?: readonly string[] | undefined;
@@ -284,6 +290,8 @@ class LazyStruct implements StructType {
         ptr: table.ptr ?? false,
         always: table.always ?? false,
         omitzero: table.omitzero ?? false,
+        keepsEmpty: table.keepsEmpty,
+        nullWhenEmpty: table.nullWhenEmpty,
         default: table.default,
         enum: table.enum,
         patchStrategy: table.patchStrategy,

@@ -60,6 +60,10 @@ export interface FieldPlan {
   readonly keepsZero: boolean;
   /** A Go pointer. */
   readonly isPointer: boolean;
+  /** An empty list or map is kept when it is read, though it is not written. */
+  readonly keepsEmpty: boolean;
+  /** An empty list is written as null. */
+  readonly nullWhenEmpty: boolean;
   /** A zero struct is left out. */
   readonly omitzero: boolean;
   /** What an `always` field is written as when it is not there, the zero value or null; undefined of others. */
@@ -153,6 +157,8 @@ function fieldPlan(field: Field, index: number): FieldPlan {
     prefix: `,${encodeString(field.name)}:`,
     keepsZero: field.ptr || field.always,
     isPointer: field.ptr,
+    keepsEmpty: field.keepsEmpty ?? false,
+    nullWhenEmpty: field.nullWhenEmpty ?? false,
     omitzero: field.omitzero && !field.ptr,
     zero: written ? 'value' : field.always && field.ptr ? 'null' : undefined,
   };

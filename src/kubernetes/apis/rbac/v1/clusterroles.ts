@@ -2,7 +2,6 @@ import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { defaultColumns } from '#apiserver/registry/table-columns';
 import { validateClusterRole, validateClusterRoleUpdate } from '#kubernetes/apis/rbac/validation/role';
-import { canonicalizeRole } from './defaults.ts';
 
 export default defineResource({
   group: 'rbac.authorization.k8s.io',
@@ -15,7 +14,6 @@ export default defineResource({
   storagePath: 'clusterroles',
   strategy: {
     allowCreateOnUpdate: true,
-    canonicalize: canonicalizeRole,
     validateName: isValidPathSegmentName,
     validate: validateClusterRole,
     validateUpdate: validateClusterRoleUpdate,

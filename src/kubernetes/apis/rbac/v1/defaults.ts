@@ -11,8 +11,3 @@ export function defaultRoleBinding(binding: RoleBinding | ClusterRoleBinding): v
     if (!subject.apiGroup && (subject.kind === 'User' || subject.kind === 'Group')) subject.apiGroup = group;
   }
 }
-
-/** Of both kinds of roles: an empty list of rules is none, as it is after upstream has stored it. */
-export function canonicalizeRole(role: Role | ClusterRole): void {
-  if (role.rules?.length === 0) delete role.rules;
-}

@@ -2,7 +2,6 @@ import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { defaultColumns } from '#apiserver/registry/table-columns';
 import { validateRole, validateRoleUpdate } from '#kubernetes/apis/rbac/validation/role';
-import { canonicalizeRole } from './defaults.ts';
 
 export default defineResource({
   group: 'rbac.authorization.k8s.io',
@@ -14,7 +13,6 @@ export default defineResource({
   storagePath: 'roles',
   strategy: {
     allowCreateOnUpdate: true,
-    canonicalize: canonicalizeRole,
     validateName: isValidPathSegmentName,
     validate: validateRole,
     validateUpdate: validateRoleUpdate,

@@ -1,10 +1,24 @@
-import { defineResource } from '#apiserver/registry/resource-definition';
+import { defineResource, type StrategyContext } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import { unsupportedSliceField } from '#kubernetes/apis/resource/resource-slice-fields';
 import { validateResourceSlice, validateResourceSliceUpdate } from '#kubernetes/apis/resource/validation/resource-slice';
-import type { ResourceSlice } from '#kubernetes/schema/resource_v1.gen';
+import type { DeviceAttribute, ResourceSlice } from '#kubernetes/schema/resource_v1.gen';
 import { defaultResourceSlice } from './defaults.ts';
+
+/** Takes lists out of the attributes of devices, unless there are some already. Upstream: registry/resource/resourceslice/strategy.go. */
+function dropDisabledAttributes(slice: ResourceSlice, old: ResourceSlice | undefined, isEnabled: StrategyContext['isEnabled']): void {
+  if (
+    isEnabled?.('DRAListTypeAttributes') ||
+    attributesOf(old).some(({ bools, ints, strings, versions }) => bools ?? ints ?? strings ?? versions)
+  )
+    return;
+  for (const attribute of attributesOf(slice)) for (const list of ['bools', 'ints', 'strings', 'versions'] as const) delete attribute[list];
+}
+
+function attributesOf(slice: ResourceSlice | undefined): DeviceAttribute[] {
+  return (slice?.spec?.devices ?? []).flatMap(({ attributes }) => Object.values(attributes ?? {}));
+}
 
 export default defineResource<ResourceSlice>({
   group: 'resource.k8s.io',
@@ -19,6 +33,8 @@ export default defineResource<ResourceSlice>({
   strategy: {
     returnsDeletedObject: true,
     generation: 'spec',
+    prepareForCreate: (slice, { isEnabled }) => dropDisabledAttributes(slice, undefined, isEnabled),
+    prepareForUpdate: (slice, old, { isEnabled }) => dropDisabledAttributes(slice, old, isEnabled),
     validate: validateResourceSlice,
     validateUpdate: validateResourceSliceUpdate,
   },
