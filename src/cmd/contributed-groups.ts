@@ -10,6 +10,7 @@ import { rulesOf } from '#apiextensions-apiserver/cel/rules-of';
 import type { GroupResource } from '#apimachinery/meta/types';
 import { groupVersionString } from '#apimachinery/meta/types';
 import type { Installer } from '#apiserver/endpoints/installer';
+import { guardActions } from '#apiserver/plugins/guard-actions';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
@@ -49,7 +50,9 @@ export class ContributedGroups implements Disposable {
 
   /** Throws an Error that names the plugin. */
   constructor(contributions: readonly LoadedContribution[], parts: ContributedGroupsParts) {
-    const options = contributionsOf(contributions, 'ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
+    const options = contributionsOf(contributions, 'ApiGroup').map(({ described, guard }) =>
+      guardActions(described.options as ContributedGroupOptions, guard.timeoutMs),
+    );
     checkGroups(options, parts.taken);
     this.#groups = options.map((one) => {
       try {

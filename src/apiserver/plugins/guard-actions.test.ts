@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { newConflict } from '#apimachinery/api/errors';
+import type { KubeObject } from '#apimachinery/meta/types';
+import type { ContributedAction, ContributedGroupOptions, ContributedResource } from '#apiserver/registry/contributed-group';
+import { guardActions } from './guard-actions.ts';
+
+const object: KubeObject = { apiVersion: 'w.example.com/v1', kind: 'Order', metadata: {} };
+const request = { namespace: '', user: { name: 'jane', groups: [] }, dryRun: false };
+const conflict = newConflict({ group: '', resource: 'orders' }, 'a', 'sold out');
+const late = { message: 'Timeout: plugin Shop gave no answer within 20 ms', status: { code: 504, reason: 'Timeout' } };
+
+it.each<{ name: string; create: () => KubeObject | Promise<KubeObject>; want: object; rejects: boolean }>([
+  { name: 'an answer at once', create: () => object, want: object, rejects: false },
+  { name: 'an answer in time', create: async () => object, want: object, rejects: false },
+  { name: 'a refusal', create: () => Promise.reject(conflict), want: { message: conflict.message }, rejects: true },
+  { name: 'no answer', create: () => new Promise<never>(() => {}), want: late, rejects: true },
+])('guardActions: $name of a virtual resource and of an action', async ({ create, want, rejects }) => {
+  const group: ContributedGroupOptions = {
+    name: 'Shop',
+    group: 'w.example.com',
+    resources: [
+      { kind: 'Order', resource: 'orders', versions: [], create },
+      {
+        kind: 'Item',
+        resource: 'items',
+        versions: [],
+        subresources: { parts: { fields: ['parts'] }, buy: { kind: 'Order', schema: {}, create } },
+      },
+    ],
+  };
+  const [orders, items] = guardActions(group, 20).resources as [ContributedResource, ContributedResource];
+  expect(items.subresources?.['parts']).toEqual({ fields: ['parts'] });
+  const buy = items.subresources?.['buy'] as ContributedAction;
+  for (const answer of [orders.create?.(object, request), buy.create(object, object, request)]) {
+    if (rejects) await expect(answer).rejects.toMatchObject(want);
+    else expect(await answer).toBe(want);
+  }
+});
