@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { parseYaml } from './parse-yaml.ts';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionPluginClass } from '#apiserver/admission/attributes';
 import { ConfigurationError, readConfiguration } from '#apiserver/plugins/read-configuration';
@@ -128,7 +128,7 @@ function checkKind({ apiVersion, kind }: Fields, known: readonly string[], place
 async function readDocument(file: string): Promise<Fields> {
   let document: unknown;
   try {
-    document = parse(await readFile(file, 'utf8'), { version: '1.1', maxAliasCount: 0 });
+    document = parseYaml(await readFile(file, 'utf8'));
   } catch (error) {
     throw new ConfigurationError([`${file}: ${(error as Error).message}`]);
   }

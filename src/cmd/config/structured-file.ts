@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { parseYaml } from './parse-yaml.ts';
 import { type FieldError, fieldPath, invalid, type Path, required } from '#apimachinery/validation/field';
 import { parseDuration } from '#apimachinery/runtime/duration';
 
@@ -6,7 +6,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** What a file of one of upstream's configuration kinds says. Throws where it is no YAML, or another kind. */
 export function parseStructured(text: string, group: string, kind: string, versions: readonly string[]): Fields {
-  const document: unknown = parse(text, { version: '1.1', maxAliasCount: 0 });
+  const document: unknown = parseYaml(text);
   const fields = isFields(document) ? document : {};
   const apiVersions = versions.map((version) => `${group}/${version}`);
   if (fields['kind'] !== kind || !apiVersions.includes(String(fields['apiVersion'])))

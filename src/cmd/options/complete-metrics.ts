@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
+import { parseYaml } from '#cmd/config/parse-yaml';
 import { isFields } from '#cmd/config/structured-file';
 import type { MetricsConfig } from '#cmd/server-config';
 import { allowedLabelProblems } from './metrics-options.ts';
@@ -27,7 +27,7 @@ export async function metricsOf({ metrics, storage }: Pick<ServerOptions, 'metri
 
 /** The map stands in the file as it is, as upstream reads it, or under `allowListMapping`, as upstream's help says. */
 async function readManifest(file: string): Promise<ReadonlyMap<string, string>> {
-  const document: unknown = parse(await readFile(file, 'utf8'), { version: '1.1', maxAliasCount: 0 });
+  const document: unknown = parseYaml(await readFile(file, 'utf8'));
   const fields = isFields(document) && isFields(document['allowListMapping']) ? document['allowListMapping'] : document;
   if (!isFields(fields) || !Object.values(fields).every((value) => typeof value === 'string'))
     throw new Error(`--${manifestFlag}: ${file} must be a map of METRIC,LABEL to the allowed values in one string`);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { parseYaml } from '#cmd/config/parse-yaml';
 import { ConfigurationError, readConfiguration } from '#apiserver/plugins/read-configuration';
 import type { FlagSpec } from './flag-table.ts';
 import { type FlagValue, parseFlagValue } from './flag-value.ts';
@@ -27,7 +27,7 @@ const kind = 'ServerConfiguration';
 export async function readConfigFile(file: string, options: ServerOptions, flags: ReadonlyMap<string, FlagSpec>): Promise<string[]> {
   let document: unknown;
   try {
-    document = parse(await readFile(file, 'utf8'), { version: '1.1', maxAliasCount: 0 });
+    document = parseYaml(await readFile(file, 'utf8'));
   } catch (error) {
     return [`--config ${file}: ${(error as Error).message}`];
   }
