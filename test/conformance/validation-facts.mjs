@@ -29,10 +29,6 @@ const { values: options } = parseArgs({
 /** What differs, and why. */
 const known = new Map([
   [
-    'ConfigMap create [{"op":"replace","path":"/apiVersion","value":"v2"}]',
-    'the scenarios of ../shared/conformance, recorded of the same server, name another source file in this message',
-  ],
-  [
     'ConfigMap list?limit=1&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhIn0 []',
     'the recorded server had compacted revision 1; this one has just been started',
   ],
