@@ -1,5 +1,5 @@
 /** Upstream: pkg/apis/rbac/v1/defaults.go. */
-import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from '#kubernetes/schema/rbac_v1.gen';
+import type { ClusterRoleBinding, RoleBinding } from '#kubernetes/schema/rbac_v1.gen';
 
 const group = 'rbac.authorization.k8s.io';
 
