@@ -194,7 +194,7 @@ describe('updateSteps', () => {
     ['one value', wide(0, 5_000, 'a'), thing({ replicas: 1, data: { ...map(0, 5_000, 'a'), k7: 'b' } }, { labels: map(0, 5_000, 'a') })],
     ['no value', wide(0, 5_000, 'a'), wide(0, 5_000, 'a')],
     ['no key any more', wide(0, 5_000, 'a'), thing({ replicas: 1 })],
-    ['an empty map beside many keys', thing({ data: {} }, { labels: {} }), wide(0, 5_000, 'a')],
+    ['an empty map beside many keys', thing({ replicas: 2, data: {} }, { labels: {} }), wide(0, 5_000, 'a')],
   ])('finds what update finds: %s', (_name, live, next) => {
     const before = live && stored(make().update(undefined, live, 'one'));
     const expected = make().update(before, next, 'two').metadata.managedFields;

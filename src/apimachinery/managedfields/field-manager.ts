@@ -5,7 +5,7 @@ import { decode } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';
-import type { Steps } from '#apimachinery/runtime/steps';
+import { atOnce, oneStep, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import { type Conflict, ConflictError, newConflictError } from './conflict.ts';
 import { FieldSet } from './field-set.ts';
@@ -21,7 +21,7 @@ import {
   withManagedFields,
 } from './managers.ts';
 import { fieldElement } from './path-element.ts';
-import { type Skip, TypedError, withAlwaysFields } from './typed.ts';
+import { type Comparison, type Skip, TypedError, withAlwaysFields } from './typed.ts';
 import { Updater } from './updater.ts';
 import { validate } from './validate.ts';
 
@@ -100,11 +100,28 @@ class DefaultFieldManager implements FieldManager {
   }
 
   update(live: KubeObject | undefined, next: KubeObject, manager: string): KubeObject {
+    return atOnce(this.#updating(live, next, manager, () => oneStep(() => this.#updater.compare(live, next))));
+  }
+
+  updateSteps(live: KubeObject | undefined, next: KubeObject, manager: string): Steps<KubeObject> {
+    return this.#updating(live, next, manager, () => this.#updater.compareSteps(live, next));
+  }
+
+  *#updating(
+    live: KubeObject | undefined,
+    next: KubeObject,
+    manager: string,
+    compare: () => Steps<Comparison | undefined>,
+  ): Steps<KubeObject> {
     try {
       const before = this.#managersOf(live, next);
       // What was not tracked so far is not tracked before its first apply.
       if (before.length === 0 && live?.metadata.uid) return withManagedFields(next, undefined);
-      const after = this.#update(live, next, before, manager || 'unknown');
+      const comparison = yield* compare();
+      yield;
+      const owners = yield* this.#updater.ownersAfter(comparison, live, next, before);
+      yield;
+      const after = this.#claim(comparison, owners, manager || 'unknown');
       return withManagedFields(next, after === before ? this.#entriesOf(live, next, before) : encodeManagers(after));
     } catch (error) {
       if (error instanceof TypedError || error instanceof DecodeError) return withManagedFields(next, undefined);
@@ -112,13 +129,8 @@ class DefaultFieldManager implements FieldManager {
     }
   }
 
-  updateSteps(live: KubeObject | undefined, next: KubeObject, manager: string): Steps<KubeObject> {
-    return this.#updater.comparingSteps(live, next, () => this.update(live, next, manager));
-  }
-
-  /** The owners after an update; the same array if nothing changed. */
-  #update(live: KubeObject | undefined, next: KubeObject, before: readonly Manager[], manager: string): readonly Manager[] {
-    const { comparison, owners } = this.#updater.update(live, next, before);
+  /** The owners once the manager owns what it has changed; the same array if that is nothing. */
+  #claim(comparison: Comparison | undefined, owners: readonly Manager[], manager: string): readonly Manager[] {
     const own = comparison ? comparison.modified.union(comparison.added).difference(stripSet) : FieldSet.empty;
     if (own.isEmpty) return capUpdateManagers(owners);
     const self = { manager, operation: 'Update', apiVersion: this.options.groupVersion, subresource: this.#subresource } as const;
@@ -208,7 +220,7 @@ class DefaultFieldManager implements FieldManager {
   #apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], manager: string, force: boolean): KubeObject {
     const { groupVersion, type, codecType = type } = this.options;
     const untracked = withManagedFields(live, undefined);
-    const owners = before.length > 0 ? before : this.#update(undefined, untracked, before, beforeFirstApply);
+    const owners = before.length > 0 ? before : this.#claim(this.#updater.compare(undefined, untracked), before, beforeFirstApply);
     const self = { manager: manager || 'unknown', operation: 'Apply', apiVersion: groupVersion, subresource: this.#subresource } as const;
     try {
       validate(this.#updater.shape, applied);

@@ -241,7 +241,7 @@ function intersection(a: Node, b: Node): Node {
 
 /** The node without the members of the other; the node itself if they have none in common. Looks only at the children. */
 function difference(a: Node, b: Node): Node {
-  let out: Node | undefined;
+  let changes: Changes | undefined;
   for (const element in b) {
     const ours = a[element];
     if (element === '.' || ours === undefined) continue;
@@ -250,32 +250,48 @@ function difference(a: Node, b: Node): Node {
     const member = isMember(ours);
     const stays = member && !isMember(theirs);
     if (rest === ours && stays === member) continue;
-    out = replaceChild(out, a, element, join(stays, childrenOf(rest)));
+    (changes ??= new Map()).set(element, join(stays, childrenOf(rest)));
   }
-  return out ?? a;
+  return changes ? changed(a, changes) : a;
 }
 
 function recursiveDifference(a: Node, b: Node): Node {
-  let out: Node | undefined;
+  let changes: Changes | undefined;
   for (const element in b) {
     const ours = a[element];
     if (element === '.' || ours === undefined) continue;
     const theirs = b[element]!;
     if (isMember(theirs)) {
-      out = replaceChild(out, a, element, undefined);
+      (changes ??= new Map()).set(element, undefined);
       continue;
     }
     const rest = recursiveDifference(ours, theirs);
-    if (rest !== ours) out = replaceChild(out, a, element, join(isMember(ours), childrenOf(rest)));
+    if (rest !== ours) (changes ??= new Map()).set(element, join(isMember(ours), childrenOf(rest)));
   }
-  return out ?? a;
+  return changes ? changed(a, changes) : a;
 }
 
-function replaceChild(out: Node | undefined, original: Node, element: PathElement, child: Node | undefined): Node {
-  const node = out ?? { ...original };
-  if (child) node[element] = child;
-  else delete node[element];
-  return node;
+/** What children become; undefined: they go. */
+type Changes = Map<PathElement, Node | undefined>;
+
+/** To delete one property of many takes longer than to copy the others. */
+const manyChanges = 16;
+
+function changed(node: Node, changes: Changes): Node {
+  if (changes.size > manyChanges) {
+    const out: Node = {};
+    for (const element in node) {
+      const child = changes.has(element) ? changes.get(element) : node[element];
+      if (child) out[element] = child;
+    }
+    return out;
+  }
+  const out = { ...node };
+  for (const [element, child] of changes) {
+    if (child) out[element] = child;
+    else delete out[element];
+  }
+  return out;
 }
 
 function leaves(node: Node): Node {

@@ -1,5 +1,5 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
-import { setOwn } from '#apimachinery/patch/own-property';
+import { getOwn, setOwn } from '#apimachinery/patch/own-property';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { compareUtf8, mergeSteps, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json';
 import type { Steps } from '#apimachinery/runtime/steps';
@@ -129,9 +129,12 @@ function* wideMaps(shape: Shape, a: unknown, b: unknown, readings: Readings, dep
   const names = isStruct ? [...new Set([...Object.keys(left ?? {}), ...Object.keys(right ?? {})])] : yield* namesSteps(left, right);
   const both = { left: readingOf(shape, readings.left), right: readingOf(shape, readings.right) };
   for (const name of names) {
-    const [x, y] = [left?.[name], right?.[name]];
+    let [x, y] = [left && getOwn(left, name), right && getOwn(right, name)];
     if (!isMap(x) && !isMap(y)) continue;
-    const inner = shape.kind === 'map' ? (shape.fields.get(name)?.shape ?? shape.values) : shape;
+    const field = shape.kind === 'map' ? shape.fields.get(name) : undefined;
+    if (field && left) x = readField(field, x, both.left);
+    if (field && right) y = readField(field, y, both.right);
+    const inner = field?.shape ?? (shape.kind === 'map' ? shape.values : shape);
     if (inner) yield* wideMaps(inner, x, y, both, depth + 1, found);
   }
   const whole = (right ?? left)!;
@@ -143,6 +146,8 @@ function* wideMaps(shape: Shape, a: unknown, b: unknown, readings: Readings, dep
     const part = compareValues(shape, left && pick(left, some), right && pick(right, some), readings, undefined, depth);
     for (const kind of ['added', 'modified', 'removed'] as const) if (part?.[kind]) Object.assign((delta[kind] ??= {}), part[kind]);
   }
+  // It is not empty, either.
+  if (left) found.set(left, undefined);
   found.set(whole, delta.added || delta.modified || delta.removed ? delta : undefined);
 }
 

@@ -44,19 +44,28 @@ export class Updater {
     this.shape = shapeOf(options.type);
   }
 
+  /** What differs between two objects; undefined: nothing. */
+  compare(live: KubeObject | undefined, next: KubeObject): Comparison | undefined {
+    return compare(this.shape, live ?? {}, next, typed, this.skip);
+  }
+
+  /** `compare` of large objects in steps. */
+  compareSteps(live: KubeObject | undefined, next: KubeObject): Steps<Comparison | undefined> {
+    return comparingSteps(this.shape, live ?? {}, next, typed, () => this.compare(live, next));
+  }
+
   /**
-   * What differs between two objects, and the owners without what they lose by that: a changed field belongs to who changed
-   * it, a removed one to nobody. `owners` is the same array if nobody loses anything.
+   * The owners without what they lose by a difference between two objects: a changed field belongs to who changed it, a removed
+   * one to nobody. The same array if nobody loses anything. In steps, one for each owner and the like.
    */
-  update(
+  *ownersAfter(
+    comparison: Comparison | undefined,
     live: KubeObject | undefined,
     next: KubeObject,
     owners: readonly Manager[],
-  ): { comparison: Comparison | undefined; owners: readonly Manager[] } {
+  ): Steps<readonly Manager[]> {
     const { groupVersion } = this.options;
-    const comparison = compare(this.shape, live ?? {}, next, typed, this.skip);
-    if (!comparison && owners.every(({ apiVersion, fields }) => apiVersion === groupVersion && !fields.isEmpty))
-      return { comparison, owners };
+    if (!comparison && owners.every(({ apiVersion, fields }) => apiVersion === groupVersion && !fields.isEmpty)) return owners;
     const versions = new Map<string, Comparison | undefined>([[groupVersion, comparison ?? nothing]]);
     const kept: Manager[] = [];
     let changed = false;
@@ -67,16 +76,13 @@ export class Updater {
         continue;
       }
       const reconciled = own === nothing ? owner.fields : this.#reconcile(owner);
+      yield;
       const fields = withoutChanges(reconciled, own);
+      yield;
       if (fields !== owner.fields || fields.isEmpty) changed = true;
       if (!fields.isEmpty) kept.push(fields === owner.fields ? owner : { ...owner, fields });
     }
-    return { comparison, owners: changed ? kept : owners };
-  }
-
-  /** What takes long of the comparison in `update` of large objects, in steps before `work`. */
-  comparingSteps<T>(live: KubeObject | undefined, next: KubeObject, work: () => T): Steps<T> {
-    return comparingSteps(this.shape, live ?? {}, next, typed, work);
+    return changed ? kept : owners;
   }
 
   /**

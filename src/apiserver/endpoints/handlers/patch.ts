@@ -1,6 +1,6 @@
 import { Injectable, UseInterceptors } from '@nestjs/common';
 import { newBadRequest, newInvalid, newNotFound, newStatus, newUnsupportedMediaType, StatusError } from '#apimachinery/api/errors';
-import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
+import { groupVersionString, type KubeObject, type ManagedFieldsEntry } from '#apimachinery/meta/types';
 import { formatValue } from '#apimachinery/patch/format-value';
 import { interpretPatchError } from '#apimachinery/patch/interpret-patch-error';
 import { applyJsonPatch, decodeJsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
@@ -87,8 +87,7 @@ export class PatchHandler {
       name,
       async (existing, inParts) => {
         if (!existing) throw newNotFound(endpoint.store.groupResource, name);
-        // A copy: the patch shares what it does not touch, and what is shared with the old object must not be changed.
-        const patching = patch.applyTo(() => fromStorage(endpoint, deepCopy(existing)));
+        const patching = patch.applyTo(() => fromStorage(endpoint, copyOf(existing)));
         const next = inParts ? await inSteps(patching) : atOnce(patching);
         ensureNamespaceMatches(endpoint, namespace, next);
         ensureNameMatches(name, next);
@@ -101,6 +100,24 @@ export class PatchHandler {
     respondObject(context, endpoint, 200, stored.bytes, negotiated);
   }
 }
+
+/**
+ * A copy, since the patch shares what it does not touch, and what is shared with the old object must not be changed. Only fieldsV1, which nobody
+ * changes, and which may be as large as all the rest, is shared.
+ */
+function copyOf(object: KubeObject): KubeObject {
+  const { managedFields } = object.metadata;
+  if (!managedFields) return deepCopy(object);
+  const copy = deepCopy({ ...object, metadata: { ...object.metadata, managedFields: managedFields.map(withoutFields) } });
+  copy.metadata.managedFields?.forEach((entry, at) => {
+    const fields = managedFields[at]?.fieldsV1;
+    if (fields) entry.fieldsV1 = fields;
+  });
+  return copy;
+}
+
+/** The entry with an empty place for its fields. */
+const withoutFields = (entry: ManagedFieldsEntry): ManagedFieldsEntry => (entry.fieldsV1 ? { ...entry, fieldsV1: {} } : entry);
 
 /** A JSON, merge or strategic merge patch, parsed once, applied as often as the compare-and-swap needs it. */
 export class Patch {
