@@ -42,6 +42,11 @@ function join(member: boolean, children: Node): Node | undefined {
   return member ? leaf : undefined;
 }
 
+/** `join` with the children of a node, which is the node itself where it says the same. */
+function joinRest(member: boolean, rest: Node): Node | undefined {
+  return (rest['.'] !== undefined) === member && hasChildren(rest) ? rest : join(member, childrenOf(rest));
+}
+
 /** A set of field paths; immutable. structured-merge-diff/fieldpath/set.go. */
 export class FieldSet {
   static readonly empty = new FieldSet({});
@@ -250,7 +255,7 @@ function difference(a: Node, b: Node): Node {
     const member = isMember(ours);
     const stays = member && !isMember(theirs);
     if (rest === ours && stays === member) continue;
-    (changes ??= new Map()).set(element, join(stays, childrenOf(rest)));
+    (changes ??= new Map()).set(element, joinRest(stays, rest));
   }
   return changes ? changed(a, changes) : a;
 }
@@ -266,7 +271,7 @@ function recursiveDifference(a: Node, b: Node): Node {
       continue;
     }
     const rest = recursiveDifference(ours, theirs);
-    if (rest !== ours) (changes ??= new Map()).set(element, join(isMember(ours), childrenOf(rest)));
+    if (rest !== ours) (changes ??= new Map()).set(element, joinRest(isMember(ours), rest));
   }
   return changes ? changed(a, changes) : a;
 }

@@ -1,7 +1,7 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { cleanValue } from './clean-value.ts';
 import { jsonKind } from './json-patch.ts';
-import { isJsonObject, type JsonObject, setOwn } from './own-property.ts';
+import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
 /**
  * Checks that a merge patch is an object, as the server's typed decoding does under field validation Warn and Strict.
@@ -25,23 +25,26 @@ export function applyMergePatch(document: unknown, patch: unknown): unknown {
   if (!isJsonObject(document)) return withoutNullFields(patch);
 
   // Patches may be as deep as JSON may be, so the pairs that are left to merge stand on a stack of our own.
-  const result: JsonObject = { ...document };
-  const pending: [JsonObject, JsonObject][] = [[result, patch]];
+  const result: JsonObject = {};
+  const pending: [target: JsonObject, current: JsonObject, changes: JsonObject][] = [[result, document, patch]];
   while (pending.length > 0) {
-    const [target, changes] = pending.pop()!;
-    for (const key of Object.keys(changes)) {
-      const change = changes[key];
-      if (change === null) {
-        delete target[key];
-        continue;
-      }
-      const current = Object.hasOwn(target, key) ? target[key] : undefined;
-      if (isJsonObject(change) && isJsonObject(current)) {
-        const merged = { ...current };
+    const [target, current, changes] = pending.pop()!;
+    const change = (key: string): void => {
+      const wanted = changes[key];
+      if (wanted === null) return;
+      const present = getOwn(current, key);
+      if (isJsonObject(wanted) && isJsonObject(present)) {
+        const merged: JsonObject = {};
         setOwn(target, key, merged);
-        pending.push([merged, change]);
-      } else setOwn(target, key, isJsonObject(current) ? change : withoutNullFields(change));
+        pending.push([merged, present, wanted]);
+      } else setOwn(target, key, isJsonObject(present) ? wanted : withoutNullFields(wanted));
+    };
+    // What stays is copied: to copy all and delete what goes takes many times as long where there are many keys.
+    for (const key of Object.keys(current)) {
+      if (Object.hasOwn(changes, key)) change(key);
+      else setOwn(target, key, current[key]);
     }
+    for (const key of Object.keys(changes)) if (!Object.hasOwn(current, key)) change(key);
   }
   return result;
 }
