@@ -4,21 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster, type TestRequest } from '#testing/index';
+import { limitBytes, longestTurn, many } from './longest-turn.ts';
 
 const atMostMs = 250;
-const limitBytes = 3 * 1_048_576 - 4_096;
 const configMaps = '/api/v1/namespaces/default/configmaps';
-
-/** As many of the texts as fit, with commas between them. */
-function many(make: (i: number) => string, bytes = limitBytes): string {
-  const parts: string[] = [];
-  for (let i = 0, size = 0; ; i++) {
-    const part = make(i);
-    size += part.length + 1;
-    if (size > bytes) return parts.join();
-    parts.push(part);
-  }
-}
 
 const named = (name: string, rest: string): string => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},${rest}}`;
 
@@ -47,29 +36,6 @@ const rows: readonly Row[] = [
     },
   },
 ];
-
-/** The longest time of this thread's processor between two turns of the event loop while the work lasts, in milliseconds. */
-async function longestTurn(work: () => Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let isOver = false;
-  const now = (): number => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1_000;
-  };
-  let last = now();
-  const watch = (): void => {
-    const at = now();
-    longest = Math.max(longest, at - last);
-    last = at;
-    if (!isOver) setImmediate(watch);
-  };
-  setImmediate(watch);
-  await work();
-  // The turn in which the answer was made.
-  await new Promise((resolve) => setImmediate(resolve));
-  isOver = true;
-  return longest;
-}
 
 describe('a body of 3 MiB holds up the others shortly:', () => {
   let cluster: TestCluster;

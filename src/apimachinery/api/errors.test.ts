@@ -48,6 +48,12 @@ test.each<[error: errors.StatusError, code: number, reason: string | undefined, 
   expect([error.status.code, error.status.reason, error.status.message, error.message]).toEqual([code, reason, message, message]);
 });
 
+test('newInvalid lists 10,000 errors at most', () => {
+  const many = Array.from({ length: 20_000 }, (_, i) => required(fieldPath('spec').index(i), ''));
+  const { details } = errors.newInvalid({ group: 'apps', kind: 'Deployment' }, 'a', many).status;
+  expect(details?.causes).toHaveLength(10_000);
+});
+
 test('newInvalid lists each message once', () => {
   const path = fieldPath('spec');
   const error = errors.newInvalid({ group: 'apps', kind: 'Deployment' }, 'a', [

@@ -106,7 +106,12 @@ export function newResourceExpired(message: string): StatusError {
   return failure(410, 'Expired', message);
 }
 
-export function newInvalid({ group, kind }: GroupKind, name: string, fieldErrors: readonly FieldError[]): StatusError {
+/** A body of 3 MiB can have millions of errors: upstream tells them all, in an answer of hundreds of megabytes. */
+const maxFieldErrors = 10_000;
+
+/** Of more than 10,000 errors the first are told. */
+export function newInvalid({ group, kind }: GroupKind, name: string, allErrors: readonly FieldError[]): StatusError {
+  const fieldErrors = allErrors.slice(0, maxFieldErrors);
   const head = `${groupKindString({ group, kind })} ${quote(name)} is invalid`;
   const causes = fieldErrors.map(
     (error): StatusCause => ({

@@ -112,6 +112,10 @@ const stepKeys = 1_024;
 export function* comparingSteps<T>(shape: Shape, a: unknown, b: unknown, readings: Readings, work: () => T): Steps<T> {
   const found: Parts = new Map();
   yield* wideMaps(shape, a, b, readings, 0, found);
+  return withParts(found, work);
+}
+
+function withParts<T>(found: Parts, work: () => T): T {
   parts = found;
   try {
     return work();
@@ -143,7 +147,8 @@ function* wideMaps(shape: Shape, a: unknown, b: unknown, readings: Readings, dep
   for (let from = 0; from < names.length; from += stepKeys) {
     yield;
     const some = names.slice(from, from + stepKeys);
-    const part = compareValues(shape, left && pick(left, some), right && pick(right, some), readings, undefined, depth);
+    const [ours, theirs] = [left && pick(left, some), right && pick(right, some)];
+    const part = withParts(found, () => compareValues(shape, ours, theirs, readings, undefined, depth));
     for (const kind of ['added', 'modified', 'removed'] as const) if (part?.[kind]) Object.assign((delta[kind] ??= {}), part[kind]);
   }
   // It is not empty, either.

@@ -15,6 +15,11 @@ const path = fieldPath('metadata');
 const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' };
 const label = "(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
+test('as many errors as a body has room for', () => {
+  const labels = Object.fromEntries(Array.from({ length: 300_000 }, (_, i) => [`!${i}`, '']));
+  expect(validateObjectMeta({ name: 'a', labels }, { namespaced: false, nameFn: nameIsDNSSubdomain }, path)).toHaveLength(300_000);
+});
+
 describe('validateObjectMeta', () => {
   const valid: ObjectMeta = { name: 'a', namespace: 'ns' };
   test.each<[name: string, meta: ObjectMeta, namespaced: boolean, errors: string[]]>([

@@ -38,12 +38,17 @@ export function validateObjectMeta(meta: ObjectMeta, { namespaced, nameFn }: Obj
   }
   validateNamespace(errors, meta.namespace, namespaced, path.child('namespace'));
   if ((meta.generation ?? 0) < 0) errors.push(invalid(path.child('generation'), meta.generation, 'must be greater than or equal to 0'));
-  if (meta.labels) errors.push(...validateLabels(meta.labels, path.child('labels')));
-  if (meta.annotations) errors.push(...validateAnnotations(meta.annotations, path.child('annotations')));
-  if (meta.ownerReferences) errors.push(...validateOwnerReferences(meta.ownerReferences, path.child('ownerReferences')));
-  if (meta.finalizers) errors.push(...validateFinalizers(meta.finalizers, path.child('finalizers')));
-  if (meta.managedFields) errors.push(...validateManagedFields(meta.managedFields, path.child('managedFields')));
+  if (meta.labels) addAll(errors, validateLabels(meta.labels, path.child('labels')));
+  if (meta.annotations) addAll(errors, validateAnnotations(meta.annotations, path.child('annotations')));
+  if (meta.ownerReferences) addAll(errors, validateOwnerReferences(meta.ownerReferences, path.child('ownerReferences')));
+  if (meta.finalizers) addAll(errors, validateFinalizers(meta.finalizers, path.child('finalizers')));
+  if (meta.managedFields) addAll(errors, validateManagedFields(meta.managedFields, path.child('managedFields')));
   return errors;
+}
+
+/** `errors.push(...more)` has no room for as many as a large object may have. */
+function addAll(errors: FieldError[], more: readonly FieldError[]): void {
+  for (const error of more) errors.push(error);
 }
 
 function validateNamespace(errors: FieldError[], namespace: string | undefined, namespaced: boolean, path: Path): void {
@@ -59,7 +64,7 @@ function validateNamespace(errors: FieldError[], namespace: string | undefined, 
 /** What an update may change of the metadata. */
 export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path: Path): FieldError[] {
   const errors: FieldError[] = [];
-  if (old.deletionTimestamp) errors.push(...validateNoNewFinalizers(meta.finalizers, old.finalizers, path.child('finalizers')));
+  if (old.deletionTimestamp) addAll(errors, validateNoNewFinalizers(meta.finalizers, old.finalizers, path.child('finalizers')));
   if (!meta.resourceVersion) errors.push(invalid(path.child('resourceVersion'), '', 'must be specified for an update'));
   if ((meta.generation ?? 0) < (old.generation ?? 0)) {
     errors.push(invalid(path.child('generation'), meta.generation ?? 0, 'must not be decremented'));
@@ -67,10 +72,10 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path
   for (const [field, zero] of immutableFields) {
     if ((meta[field] ?? zero) !== (old[field] ?? zero)) errors.push(invalid(path.child(field), meta[field] ?? zero, fieldImmutableError));
   }
-  if (meta.labels) errors.push(...validateLabels(meta.labels, path.child('labels')));
-  if (meta.annotations) errors.push(...validateAnnotations(meta.annotations, path.child('annotations')));
-  if (meta.ownerReferences) errors.push(...validateOwnerReferences(meta.ownerReferences, path.child('ownerReferences')));
-  if (meta.managedFields) errors.push(...validateManagedFields(meta.managedFields, path.child('managedFields')));
+  if (meta.labels) addAll(errors, validateLabels(meta.labels, path.child('labels')));
+  if (meta.annotations) addAll(errors, validateAnnotations(meta.annotations, path.child('annotations')));
+  if (meta.ownerReferences) addAll(errors, validateOwnerReferences(meta.ownerReferences, path.child('ownerReferences')));
+  if (meta.managedFields) addAll(errors, validateManagedFields(meta.managedFields, path.child('managedFields')));
   return errors;
 }
 
