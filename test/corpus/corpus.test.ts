@@ -6,6 +6,7 @@ import { decodeCbor, encodeCbor } from '#apimachinery/runtime/cbor';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
 import { parseJson } from '#apimachinery/runtime/json';
+import { atOnce } from '#apimachinery/runtime/steps';
 import { decodeProtobuf, encodeProtobuf } from '#apimachinery/runtime/protobuf';
 import { builtInKinds } from './built-in-kinds.ts';
 
@@ -39,7 +40,7 @@ describe('what Kubernetes encodes is read without loss and written again byte fo
   it.each(recorded)('$name in CBOR', ({ name, json }) => {
     const type = typeOf(name);
     const bytes = encodeCbor(type, parseJson(Buffer.from(json)).value);
-    const { object, strictError } = decodeCbor<object>(type, bytes);
+    const { object, strictError } = atOnce(decodeCbor<object>(type, bytes));
     expect(strictError).toBeUndefined();
     expect(encode(type, object)).toBe(json);
     expect(encodeCbor(type, parseJson(Buffer.from(encode(type, object))).value).equals(bytes)).toBe(true);

@@ -8,12 +8,13 @@
  */
 import { Buffer, isUtf8 } from 'node:buffer';
 import { setOwn } from '../patch/own-property.ts';
-import { checkWellFormed, CborCursor, Info, Major, majorNames, Tag, unacceptable } from './cbor-wire.ts';
+import { checkWellFormed, CborCursor, Info, itemsOfStep, Major, majorNames, Tag, unacceptable } from './cbor-wire.ts';
 import { base64Problem } from './decode.ts';
 import { compareUtf8, DecodeError } from './json.ts';
 import { quote } from './quote.ts';
 import type { RawType } from './schema.ts';
 import { Code, goTypeName, type StructPlan, type ValuePlan, valuePlan } from './struct-plan.ts';
+import type { Steps } from './steps.ts';
 import { formatNanoTime, nanoTime } from './time.ts';
 
 export interface ReadCbor {
@@ -24,15 +25,21 @@ export interface ReadCbor {
 
 type Json = Record<string, unknown>;
 
-/** The JSON value of one item; integers beyond the safe range of a double are bigints. Throws DecodeError. */
-export function readCbor(bytes: Buffer, plan?: ValuePlan): ReadCbor {
-  checkWellFormed(bytes);
-  return readWellFormed(bytes, plan);
+/** Any JSON value, in a plan that is known. */
+export const anything: RawType = { kind: 'raw', name: 'interface {}' };
+
+/**
+ * The JSON value of one item; integers beyond the safe range of a double are bigints. Maps in what the plan says to be raw have their keys sorted, all that
+ * have no type where `sorts` says so. Throws DecodeError.
+ */
+export function* readCbor(bytes: Buffer, plan?: ValuePlan, sorts = false): Steps<ReadCbor> {
+  yield* checkWellFormed(bytes);
+  return yield* readWellFormed(bytes, plan, sorts);
 }
 
 /** `readCbor` of bytes that went through `checkWellFormed`. */
-export function readWellFormed(bytes: Buffer, plan?: ValuePlan): ReadCbor {
-  return new Reading(bytes).read(plan);
+export function readWellFormed(bytes: Buffer, plan?: ValuePlan, sorts = false): Steps<ReadCbor> {
+  return new Reading(bytes, sorts).read(plan);
 }
 
 /** What of a container is not complete. */
@@ -59,8 +66,15 @@ const keptRaw: ReadonlyMap<string, KeptRaw> = new Map([
 
 const textPlan = valuePlan({ kind: 'scalar', scalar: 'string' });
 
-/** A container that is being read. */
+/** A container that is being read; used again for the next one of its depth. */
 class Frame {
+  container: unknown[] | Json = [];
+  /** Items or entries that are still to be read; Infinity: until a break. */
+  left = 0;
+  struct: StructPlan | undefined;
+  /** Of the items or values; undefined: anything. */
+  items: ValuePlan | undefined;
+  later: BufferEncoding | undefined;
   /** Of the item or entry that is being read. */
   index = -1;
   /** Its key; empty while that is being read. */
@@ -68,42 +82,61 @@ class Frame {
   /** The first place of a key that the struct does not have, and that of a container in it. */
   unknown: number | undefined;
   unknownInside: number | undefined;
-  readonly #isSorted: boolean;
-
-  constructor(
-    readonly container: unknown[] | Json,
-    /** Items or entries that are still to be read; Infinity: until a break. */
-    public left: number,
-    readonly struct: StructPlan | undefined,
-    /** Of the items or values; undefined: anything. */
-    readonly items: ValuePlan | undefined,
-    readonly later: BufferEncoding | undefined,
-  ) {
-    this.#isSorted = struct !== undefined || items !== undefined || Array.isArray(container);
-  }
+  unknownKeys: Set<string | bigint> | undefined;
 
   put(value: unknown): void {
     const { container } = this;
     if (Array.isArray(container)) {
-      container.push(value);
+      container[this.index] = value;
       return;
     }
     if (this.struct === undefined && Object.hasOwn(container, this.key)) throw duplicate(this.key, this.index);
     setOwn(container, this.key, value);
   }
-
-  /** The container; what came without a type has its keys sorted, as Go passes through a map. */
-  finish(): unknown {
-    return this.#isSorted ? this.container : sorted(this.container as Json);
-  }
 }
 
-function sorted(object: Json): Json {
+const beyondAscii = /[^\0-\x7f]/;
+
+/** What came without a type has its keys sorted, as Go passes through a map. */
+function* sorted(object: Json): Steps<Json> {
   const keys = Object.keys(object);
-  if (keys.every((key, i) => i === 0 || compareUtf8(keys[i - 1]!, key) <= 0)) return object;
+  const inOrder = yield* sortedRuns(keys);
+  if (keys.every((key, i) => key === inOrder[i])) return object;
   const result: Json = {};
-  for (const key of keys.sort(compareUtf8)) setOwn(result, key, object[key]);
+  for (const [i, key] of inOrder.entries()) {
+    setOwn(result, key, object[key]);
+    if (i % itemsOfStep === itemsOfStep - 1) yield;
+  }
   return result;
+}
+
+/** Sorts in runs, and merges these. */
+function* sortedRuns(keys: readonly string[]): Steps<readonly string[]> {
+  // The order of UTF-16 is that of UTF-8 there.
+  const isAscii = !keys.some((key) => beyondAscii.test(key));
+  let runs: (readonly string[])[] = [];
+  for (let from = 0; from < keys.length; from += itemsOfStep) {
+    const run = keys.slice(from, from + itemsOfStep);
+    runs.push(isAscii ? run.sort() : run.sort(compareUtf8));
+    yield;
+  }
+  for (; runs.length > 1; yield) {
+    const merged: (readonly string[])[] = [];
+    for (let i = 0; i < runs.length; i += 2) {
+      merged.push(mergedRuns(runs[i]!, runs[i + 1] ?? []));
+      yield;
+    }
+    runs = merged;
+  }
+  return runs[0] ?? keys;
+}
+
+function mergedRuns(a: readonly string[], b: readonly string[]): readonly string[] {
+  const merged: string[] = [];
+  let i = 0;
+  let j = 0;
+  while (i < a.length && j < b.length) merged.push(compareUtf8(a[i]!, b[j]!) <= 0 ? a[i++]! : b[j++]!);
+  return [...merged, ...a.slice(i), ...b.slice(j)];
 }
 
 function duplicate(key: string, index: number): DecodeError {
@@ -112,20 +145,35 @@ function duplicate(key: string, index: number): DecodeError {
 
 class Reading {
   readonly #cursor: CborCursor;
-  readonly #open: Frame[] = [];
+  readonly #frames: Frame[] = [];
+  /** So many of the frames are open. */
+  #depth = 0;
   #unknownField: number | undefined;
+  /** The value of a raw type that is being read, and how many frames were open before it. */
+  #raw: { readonly kept: KeptRaw | undefined; readonly depth: number } | undefined;
 
-  constructor(bytes: Buffer) {
+  constructor(
+    bytes: Buffer,
+    private readonly sorts: boolean,
+  ) {
     this.#cursor = new CborCursor(bytes);
   }
 
-  read(plan: ValuePlan | undefined): ReadCbor {
-    let value = this.#item(plan, undefined, false);
-    for (let frame = this.#open.at(-1); frame; frame = this.#open.at(-1)) {
-      if (value !== pending) frame.put(value);
-      value = this.#hasMore(frame) ? this.#next(frame) : this.#close(frame);
+  *read(plan: ValuePlan | undefined): Steps<ReadCbor> {
+    try {
+      let value = this.#item(plan, undefined, false);
+      for (let read = 1; this.#depth > 0; read++) {
+        const frame = this.#frames[this.#depth - 1]!;
+        if (value !== pending) frame.put(value);
+        value = this.#hasMore(frame) ? this.#next(frame) : yield* this.#close(frame);
+        if (read % itemsOfStep === 0) yield;
+      }
+      return { value, unknownField: this.#unknownField };
+    } catch (error) {
+      if (!this.#raw?.kept || !(error instanceof DecodeError)) throw error;
+      const { name, problem } = this.#raw.kept;
+      throw new DecodeError(`failed to transcode ${name} to JSON: ${problem}: ${error.message}`, { cause: error });
     }
-    return { value, unknownField: this.#unknownField };
   }
 
   #hasMore(frame: Frame): boolean {
@@ -133,13 +181,16 @@ class Reading {
     return frame.left-- > 0;
   }
 
-  #close(frame: Frame): unknown {
-    this.#open.pop();
+  *#close(frame: Frame): Steps<unknown> {
+    this.#depth -= 1;
+    const isSorted = this.sorts || this.#raw !== undefined;
+    if (this.#raw?.depth === this.#depth) this.#raw = undefined;
     const unknown = frame.unknown ?? frame.unknownInside;
-    const parent = this.#open.at(-1);
-    if (parent) parent.unknownInside ??= unknown;
+    if (this.#depth > 0) this.#frames[this.#depth - 1]!.unknownInside ??= unknown;
     else this.#unknownField = unknown;
-    return frame.finish();
+    const { container } = frame;
+    const isTyped = frame.struct !== undefined || frame.items !== undefined;
+    return !isSorted || isTyped || frame.index < 1 || Array.isArray(container) ? container : yield* sorted(container);
   }
 
   /** The next item or value of a container; `pending` if that is itself a container, or passed over. */
@@ -176,18 +227,15 @@ class Reading {
       throw this.#mismatch(major, 'string', `map key is of type ${majorNames[major]} and cannot be used to match struct field name`);
     cursor.head();
     if (major === Major.Text) return this.#text();
-    if (major === Major.Bytes) return cursor.string().toString('utf8');
+    if (major === Major.Bytes) return cursor.text('utf8');
     const value = cursor.exactArgument();
     if (major === Major.Unsigned) return BigInt.asIntN(64, value);
     if (value > 0x7fff_ffff_ffff_ffffn) throw this.#mismatch(major, 'int64', `-1-${value} overflows Go's int64`);
     return -1n - value;
   }
 
-  readonly #unknownKeys = new WeakMap<Frame, Set<string | bigint>>();
-
   #noteUnknown(frame: Frame, key: string | bigint): void {
-    let keys = this.#unknownKeys.get(frame);
-    if (!keys) this.#unknownKeys.set(frame, (keys = new Set()));
+    const keys = (frame.unknownKeys ??= new Set());
     if (keys.has(key))
       throw typeof key === 'string'
         ? duplicate(key, frame.index)
@@ -198,21 +246,25 @@ class Reading {
   /** `later`: how byte strings are text here; `isPointer`: whether there is a nil for what is undefined. */
   #item(plan: ValuePlan | undefined, later: BufferEncoding | undefined, isPointer: boolean): unknown {
     const cursor = this.#cursor;
-    const start = cursor.at;
-    let encoding = later;
+    const isRaw = plan?.code === Code.Raw && plan.type !== anything;
+    const kept = isRaw ? keptRaw.get((plan.type as RawType).name) : undefined;
+    if (isRaw) this.#raw = { kept, depth: this.#depth };
+    let encoding = kept ? undefined : later;
     let tag = -1;
     for (cursor.head(); cursor.major === Major.Tag; cursor.head()) {
       tag = cursor.argument;
       checkTag(tag, cursor.bytes[cursor.at]!);
       encoding = laterEncodings.get(tag) ?? encoding;
     }
-    if (cursor.major === Major.Simple && (cursor.info < Info.Float16 || cursor.info > Info.Float64)) return this.#simple(plan, isPointer);
-    if (plan === undefined) return this.#anything(tag, encoding);
-    if (plan.code === Code.Raw) {
-      const kept = keptRaw.get((plan.type as RawType).name);
-      return kept ? this.#keptRaw(kept, start) : this.#anything(tag, encoding);
-    }
-    return this.#typed(plan, encoding);
+    const value = this.#valueOf(plan, tag, encoding, isPointer);
+    if (isRaw && value !== pending) this.#raw = undefined;
+    return value;
+  }
+
+  #valueOf(plan: ValuePlan | undefined, tag: number, encoding: BufferEncoding | undefined, isPointer: boolean): unknown {
+    const { major, info } = this.#cursor;
+    if (major === Major.Simple && (info < Info.Float16 || info > Info.Float64)) return this.#simple(plan, isPointer);
+    return plan === undefined || plan.code === Code.Raw ? this.#anything(tag, encoding) : this.#typed(plan, encoding);
   }
 
   #simple(plan: ValuePlan | undefined, isPointer: boolean): unknown {
@@ -243,11 +295,11 @@ class Reading {
       case Major.Negative:
         return this.#integer('int64', "Go's int64");
       case Major.Bytes:
-        return cursor.string().toString(encoding ?? 'utf8');
+        return cursor.text(encoding ?? 'utf8');
       case Major.Text:
         return this.#text();
       case Major.Array:
-        return this.#begin([], undefined, undefined, encoding);
+        return this.#begin(this.#newList(), undefined, undefined, encoding);
       case Major.Map:
         return this.#begin({}, undefined, undefined, encoding);
       default:
@@ -285,7 +337,7 @@ class Reading {
         if (major === Major.Array) return this.#listOfBytes();
         break;
       case Code.List:
-        if (major === Major.Array) return this.#begin([], undefined, plan.items(), encoding);
+        if (major === Major.Array) return this.#begin(this.#newList(), undefined, plan.items(), encoding);
         break;
       case Code.Map:
       case Code.StringMap:
@@ -301,14 +353,29 @@ class Reading {
     throw this.#mismatch(major, goNameOf(plan));
   }
 
+  /** A list that need not grow. */
+  #newList(): unknown[] {
+    const { info, argument } = this.#cursor;
+    return info === Info.Indefinite ? [] : new Array<unknown>(argument);
+  }
+
   #begin(
     container: unknown[] | Json,
     struct: StructPlan | undefined,
     items: ValuePlan | undefined,
     encoding: BufferEncoding | undefined,
-  ): typeof pending {
+  ): unknown {
     const { info, argument } = this.#cursor;
-    this.#open.push(new Frame(container, info === Info.Indefinite ? Infinity : argument, struct, items, encoding));
+    if (argument === 0) return container;
+    const frame = (this.#frames[this.#depth++] ??= new Frame());
+    frame.container = container;
+    frame.left = info === Info.Indefinite ? Infinity : argument;
+    frame.struct = struct;
+    frame.items = items;
+    frame.later = encoding;
+    frame.index = -1;
+    frame.key = '';
+    frame.unknown = frame.unknownInside = frame.unknownKeys = undefined;
     return pending;
   }
 
@@ -337,20 +404,6 @@ class Reading {
       else bytes.push(cursor.argument);
     }
     return Buffer.from(bytes).toString('base64');
-  }
-
-  /** The value of a type that keeps its bytes; its tags begin at `start`. */
-  #keptRaw({ name, problem }: KeptRaw, start: number): unknown {
-    const cursor = this.#cursor;
-    cursor.at = start;
-    cursor.skip();
-    try {
-      return readWellFormed(cursor.bytes.subarray(start, cursor.at)).value;
-    } catch (error) {
-      if (error instanceof DecodeError)
-        throw new DecodeError(`failed to transcode ${name} to JSON: ${problem}: ${error.message}`, { cause: error });
-      throw error;
-    }
   }
 
   #text(): string {
@@ -388,7 +441,7 @@ class Reading {
 
   /** As Go's errors bubble up, the outermost struct and its field are named. */
   #mismatch(major: Major, goType: string, note = ''): DecodeError {
-    const root = this.#open[0];
+    const root = this.#depth > 0 && !this.#raw?.kept ? this.#frames[0] : undefined;
     const place = root?.struct && root.key !== '' ? `Go struct field ${root.struct.type.goName}.${root.key}` : 'Go value';
     return new DecodeError(`cbor: cannot unmarshal ${majorNames[major]} into ${place} of type ${goType}${note && ` (${note})`}`);
   }

@@ -11,50 +11,57 @@ const nullByte = 0xf6;
 const falseByte = 0xf4;
 const trueByte = 0xf5;
 
-/** A container that is being written. */
-interface OpenContainer {
-  readonly container: unknown[] | Json;
-  /** undefined of a list. */
-  readonly keys: readonly string[] | undefined;
-  readonly plan: ValuePlan | undefined;
-  next: number;
-}
-
 /**
  * Writes a decoded object, or what has its form: strings and keys as byte strings, keys in the order of their encodings, numbers in the shortest form that
  * keeps them, and of what the type calls bytes these, tagged as base64. Without a type, nothing is bytes. Works at any depth.
  */
 export function writeCbor(writer: CborWriter, value: unknown, type: StructType | undefined): void {
-  const open: OpenContainer[] = [];
-  const write = (item: unknown, plan: ValuePlan | undefined): void => {
-    if (item !== null && typeof item === 'object') open.push(beginContainer(writer, item as unknown[] | Json, plan));
-    else writeScalar(writer, item, plan?.code);
-  };
-  write(value, type && valuePlan(type));
-  for (let top = open.at(-1); top; top = open.at(-1)) {
-    const { container, keys, plan } = top;
-    const at = top.next++;
-    if (keys === undefined) {
-      if (at === (container as unknown[]).length) open.pop();
-      else write((container as unknown[])[at], plan?.code === Code.List ? plan.items() : undefined);
-    } else if (at === keys.length) open.pop();
-    else {
-      const key = keys[at]!;
+  /** Of each open container: itself, its keys (undefined of a list), its plan, and what is next in it. */
+  const containers: (readonly unknown[] | Json)[] = [];
+  const keys: (readonly string[] | undefined)[] = [];
+  const plans: (ValuePlan | undefined)[] = [];
+  const nexts: number[] = [];
+  let item = value;
+  let plan = type && valuePlan(type);
+  for (;;) {
+    if (item !== null && typeof item === 'object') {
+      containers.push(item as readonly unknown[] | Json);
+      keys.push(beginContainer(writer, item as readonly unknown[] | Json));
+      plans.push(plan);
+      nexts.push(0);
+    } else writeScalar(writer, item, plan?.code);
+    let top = containers.length - 1;
+    for (; top >= 0 && nexts[top] === (keys[top] ?? (containers[top] as readonly unknown[])).length; top--) {
+      containers.pop();
+      keys.pop();
+      plans.pop();
+      nexts.pop();
+    }
+    if (top < 0) return;
+    const at = nexts[top]!++;
+    const key = keys[top]?.[at];
+    const outer = plans[top];
+    if (key === undefined) {
+      item = (containers[top] as readonly unknown[])[at];
+      plan = outer?.code === Code.List ? outer.items() : undefined;
+    } else {
       writer.text(key);
-      write((container as Json)[key], planOf(plan, key));
+      item = (containers[top] as Json)[key];
+      plan = outer && planOf(outer, key);
     }
   }
 }
 
-function beginContainer(writer: CborWriter, container: unknown[] | Json, plan: ValuePlan | undefined): OpenContainer {
-  const keys = Array.isArray(container) ? undefined : keysInOrder(container);
-  if (keys) writer.head(Major.Map, keys.length);
-  else writer.head(Major.Array, (container as unknown[]).length);
-  return { container, keys, plan, next: 0 };
+/** Writes the head of a container. Returns the keys of a map in the order in which they are to be written; undefined of a list. */
+function beginContainer(writer: CborWriter, container: readonly unknown[] | Json): readonly string[] | undefined {
+  const keys = Array.isArray(container) ? undefined : keysInOrder(container as Json);
+  writer.head(keys ? Major.Map : Major.Array, (keys ?? (container as readonly unknown[])).length);
+  return keys;
 }
 
-function planOf(plan: ValuePlan | undefined, key: string): ValuePlan | undefined {
-  switch (plan?.code) {
+/** The plan of a map's value. */
+function planOf(plan: ValuePlan, key: string): ValuePlan | undefined {
+  switch (plan.code) {
     case Code.Struct:
       return plan.struct().byName.get(key)?.value;
     case Code.Map:
@@ -75,8 +82,10 @@ function keysInOrder(object: Json): string[] {
     keys.push(key);
     isAscii &&= !beyondAscii.test(key);
   }
+  if (keys.length < 2) return keys;
+  // Sorting is stable, and fastest without a function.
   return isAscii
-    ? keys.sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
+    ? keys.sort().sort((a, b) => a.length - b.length)
     : keys.sort((a, b) => Buffer.byteLength(a) - Buffer.byteLength(b) || compareUtf8(a, b));
 }
 

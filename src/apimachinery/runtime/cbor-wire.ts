@@ -1,6 +1,7 @@
 /** The items that CBOR is made of (RFC 8949): heads, strings, floats. */
 import { Buffer } from 'node:buffer';
 import { DecodeError } from './json.ts';
+import type { Steps } from './steps.ts';
 
 /** The high three bits of an item's first byte. */
 export const enum Major {
@@ -47,6 +48,8 @@ export class CborCursor {
   at = 0;
   major: Major = Major.Unsigned;
   info = 0;
+  /** Noted by `checkWellFormed`. */
+  depth = 0;
   /** The number in the head; above 2^53 only nearly, see `exactArgument`. */
   argument = 0;
 
@@ -96,19 +99,39 @@ export class CborCursor {
 
   /** The contents of the string whose head was read last, of its chunks if it is of indefinite length. */
   string(): Buffer {
-    if (this.info !== Info.Indefinite) return this.#take();
-    const chunks: Buffer[] = [];
-    while (!this.breaks()) {
-      this.head();
-      chunks.push(this.#take());
-    }
-    return Buffer.concat(chunks);
-  }
-
-  #take(): Buffer {
+    if (this.info === Info.Indefinite) return this.#chunks();
     const start = this.at;
     this.at += this.argument;
     return this.bytes.subarray(start, this.at);
+  }
+
+  /** `string()` as text of an encoding. */
+  text(encoding: BufferEncoding): string {
+    if (this.info === Info.Indefinite) return this.#chunks().toString(encoding);
+    if (this.argument === 0) return '';
+    const start = this.at;
+    this.at += this.argument;
+    return this.bytes.toString(encoding, start, this.at);
+  }
+
+  #chunks(): Buffer {
+    const begin = this.at;
+    let length = 0;
+    while (!this.breaks()) {
+      this.head();
+      this.at += this.argument;
+      length += this.argument;
+    }
+    const end = this.at;
+    const contents = Buffer.allocUnsafe(length);
+    let written = 0;
+    for (this.at = begin; !this.breaks(); written += this.argument) {
+      this.head();
+      for (let i = 0; i < this.argument; i++) contents[written + i] = this.bytes[this.at + i]!;
+      this.at += this.argument;
+    }
+    this.at = end;
+    return contents;
   }
 
   /** Passes over one well-formed item. */
@@ -153,44 +176,54 @@ function unexpectedEnd(): DecodeError {
   return new DecodeError('unexpected EOF');
 }
 
-interface OpenContainer {
-  readonly major: Major;
-  readonly depth: number;
-  /** Items that it still has; Infinity: until a break. */
-  left: number;
-  items: number;
-}
+/** Items between two looks at the clock. */
+export const itemsOfStep = 4096;
 
 /**
  * Throws DecodeError unless the bytes are one item of CBOR and nothing else, in the dialect of the API: no bignums, NaN or infinity. Upstream:
  * fxamacker/cbor valid.go, with the options of apimachinery/pkg/runtime/serializer/cbor/internal/modes/decode.go.
  */
-export function checkWellFormed(bytes: Buffer): void {
+export function* checkWellFormed(bytes: Buffer): Steps<void> {
   if (bytes.length === 0) throw new DecodeError('EOF');
   const cursor = new CborCursor(bytes);
-  const open: OpenContainer[] = [];
-  let container = checkItem(cursor, 0);
-  for (;;) {
-    if (container) open.push(container);
-    const top = open.at(-1);
-    if (!top) break;
-    if (top.left === 0 || (top.left === Infinity && cursor.breaks())) {
-      if (top.major === Major.Map && top.items % 2 === 1) throw new DecodeError('cbor: unexpected "break" code');
-      open.pop();
-      container = undefined;
-      continue;
+  /** Of each open container: its major type, its depth, and the items that it still has (Infinity: until a break) and had. */
+  const majors: Major[] = [];
+  const depths: number[] = [];
+  const left: number[] = [];
+  const had: number[] = [];
+  let depth = 0;
+  for (let checked = 1; ; checked++) {
+    const items = checkItem(cursor, depth);
+    if (items > 0) {
+      majors.push(cursor.major);
+      depths.push((depth = cursor.depth + 1));
+      left.push(items);
+      had.push(0);
     }
-    top.left -= 1;
-    top.items += 1;
-    if (top.major === Major.Map && top.items / 2 > maxMapPairs) throw tooManyPairs();
-    container = checkItem(cursor, top.depth);
+    let top = left.length - 1;
+    for (; top >= 0 && (left[top] === 0 || (left[top] === Infinity && cursor.breaks())); top--) {
+      if (majors[top] === Major.Map && had[top]! % 2 === 1) throw new DecodeError('cbor: unexpected "break" code');
+      majors.pop();
+      depths.pop();
+      left.pop();
+      had.pop();
+    }
+    if (top < 0) break;
+    depth = depths[top]!;
+    left[top]! -= 1;
+    had[top]! += 1;
+    if (majors[top] === Major.Map && had[top]! / 2 > maxMapPairs) throw tooManyPairs();
+    if (checked % itemsOfStep === 0) yield;
   }
   const rest = bytes.length - cursor.at;
   if (rest > 0) throw new DecodeError(`cbor: ${rest} bytes of extraneous data starting at index ${cursor.at}`);
 }
 
-/** Checks an item with its tags; of an array or a map, the head. `depth`: of the containers around it, and of tags in tags. */
-function checkItem(cursor: CborCursor, depth: number): OpenContainer | undefined {
+/**
+ * Checks an item with its tags; of an array or a map, the head: its items are returned, and the cursor's depth is that of its own. `depth`: of the
+ * containers around it, and of tags in tags.
+ */
+function checkItem(cursor: CborCursor, depth: number): number {
   checkHead(cursor);
   for (let inner = depth; cursor.major === Major.Tag; depth = inner++) {
     if (inner > maxNestedLevels) throw tooDeep();
@@ -202,9 +235,10 @@ function checkItem(cursor: CborCursor, depth: number): OpenContainer | undefined
   if (major === Major.Bytes || major === Major.Text) checkString(cursor);
   else if (major === Major.Array || major === Major.Map) {
     if (depth >= maxNestedLevels) throw tooDeep();
-    return { major, depth: depth + 1, left: itemsOf(cursor), items: 0 };
+    cursor.depth = depth;
+    return itemsOf(cursor);
   }
-  return undefined;
+  return 0;
 }
 
 function tooDeep(): DecodeError {

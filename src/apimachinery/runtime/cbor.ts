@@ -3,11 +3,12 @@
  * (RFC 8949, 3.4.6).
  */
 import { Buffer } from 'node:buffer';
-import { readCbor, readWellFormed } from './cbor-decode.ts';
+import { anything, readCbor, readWellFormed } from './cbor-decode.ts';
 import { writeCbor } from './cbor-encode.ts';
-import { checkWellFormed, CborWriter, Major } from './cbor-wire.ts';
-import { type Decoded, decode } from './decode.ts';
+import { CborWriter, Major } from './cbor-wire.ts';
+import { decode } from './decode.ts';
 import type { Field, StructType } from './schema.ts';
+import { atOnce, type Steps } from './steps.ts';
 import { valuePlan } from './struct-plan.ts';
 
 const selfDescribed = Buffer.from([0xd9, 0xd9, 0xf7]);
@@ -46,29 +47,34 @@ const typeMeta: StructType = {
 };
 
 /** What an object says that it is; empty where it says nothing. Throws DecodeError for what is no CBOR, or no object. */
-export function cborKind(bytes: Buffer): Identity {
-  checkWellFormed(bytes);
-  const { kind, apiVersion } = (readWellFormed(bytes, valuePlan(typeMeta)).value ?? {}) as Partial<
-    Record<'kind' | 'apiVersion', string | null>
-  >;
+export function* cborKind(bytes: Buffer): Steps<Identity> {
+  const { value } = yield* readCbor(bytes, valuePlan(typeMeta));
+  const { kind, apiVersion } = (value ?? {}) as Partial<Record<'kind' | 'apiVersion', string | null>>;
   return { kind: kind ?? '', apiVersion: apiVersion ?? '' };
 }
 
-/** Any item as JSON has it, the keys of its maps sorted. Throws DecodeError. */
+/** Any item as JSON has it. Throws DecodeError. */
 export function parseCbor(bytes: Buffer): unknown {
-  return readCbor(bytes).value;
+  return atOnce(readCbor(bytes)).value;
 }
 
-const anyMap = valuePlan({ kind: 'map', values: { kind: 'raw', name: 'interface {}' }, mapType: 'granular' });
+const anyMap = valuePlan({ kind: 'map', values: anything, mapType: 'granular' });
 
-/** Like `parseCbor`, of what must be a map or null, which counts as an empty one. */
-export function parseCborMap(bytes: Buffer): Record<string, unknown> {
-  return (readCbor(bytes, anyMap).value ?? {}) as Record<string, unknown>;
+/** Like `parseCbor`, of what must be a map or null, which counts as an empty one. `sorts`: the maps in it have their keys sorted, as Go passes through maps. */
+export function* parseCborMap(bytes: Buffer, sorts = false): Steps<Record<string, unknown>> {
+  const { value } = yield* readCbor(bytes, anyMap, sorts);
+  return (value ?? {}) as Record<string, unknown>;
 }
 
-/** An object of a type, as decoding its JSON gives it; `strictError` tells the first field that the type does not have. Throws DecodeError. */
-export function decodeCbor<T>(type: StructType, bytes: Buffer): Pick<Decoded<T>, 'object'> & { readonly strictError: string | undefined } {
-  const { value, unknownField } = readCbor(bytes, valuePlan(type));
+interface DecodedCbor<T> {
+  readonly object: T;
+  /** Tells the first field that the type does not have. */
+  readonly strictError: string | undefined;
+}
+
+/** An object of a type, as decoding its JSON gives it. Its bytes went through `cborKind`. Throws DecodeError. */
+export function* decodeCbor<T>(type: StructType, bytes: Buffer): Steps<DecodedCbor<T>> {
+  const { value, unknownField } = yield* readWellFormed(bytes, valuePlan(type));
   const { object } = decode<T>(type, value, { strict: false });
   return { object, strictError: unknownField === undefined ? undefined : `cbor: found unknown field at map element index ${unknownField}` };
 }

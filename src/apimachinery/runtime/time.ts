@@ -86,6 +86,7 @@ export function canonicalMicroTime(text: string): string {
 
 /** The text that a time.Time of Go has once it was read and written: its zone is kept, and all that its fraction says. Throws TimeParseError. */
 export function nanoTime(text: string): string {
+  if (isCanonicalTime(text)) return text;
   parseLayout(text, 'time');
   const [, date, hour, rest, fraction = '', zone] = /^(.{11})(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(.*)$/.exec(text) as unknown as string[];
   return `${date}${hour!.padStart(2, '0')}${rest}${nanoFraction(fraction)}${/^[+-]00:00$/.test(zone!) ? 'Z' : zone}`;

@@ -7,6 +7,7 @@ import { parseCborMap } from '#apimachinery/runtime/cbor';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { DecodeError } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
+import { atOnce } from '#apimachinery/runtime/steps';
 import { parseYaml, YamlError } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { Stored } from '#apiserver/registry/store';
@@ -73,7 +74,7 @@ interface Applied {
 
 function parseApplied({ form, bytes }: AppliedBody): Applied {
   try {
-    return form === 'application/cbor' ? { object: parseCborMap(bytes), errors: [] } : parseAppliedYaml(bytes);
+    return form === 'application/cbor' ? { object: atOnce(parseCborMap(bytes, true)), errors: [] } : parseAppliedYaml(bytes);
   } catch (error) {
     if (error instanceof DecodeError) throw newBadRequest(`error decoding YAML: ${error.message}`);
     throw error;

@@ -9,7 +9,7 @@ import { DecodeError, type ParsedJson, parseJson, parseJsonSteps } from '#apimac
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { inSteps, oneStep, type Steps } from '#apimachinery/runtime/steps';
+import { atOnce, inSteps, oneStep, type Steps } from '#apimachinery/runtime/steps';
 import { parseYaml } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { betweenSteps, needsSteps } from '#apiserver/registry/between-steps';
@@ -153,12 +153,17 @@ function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): DecodedBody 
   }
 }
 
-function decodeCborBody(bytes: Buffer, expected: ExpectedBody): DecodedBody {
-  const sent = cborKindOf(bytes, expected);
+/** Work on a body of so many bytes. */
+async function ofSize<T>(bytes: number, steps: Steps<T>): Promise<T> {
+  return needsSteps(bytes) ? inSteps(steps) : atOnce(steps);
+}
+
+async function decodeCborBody(bytes: Buffer, expected: ExpectedBody): Promise<DecodedBody> {
+  const sent = await cborKindOf(bytes, expected);
   const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);
   checkKind(kind, expected);
   try {
-    const { object, strictError } = decodeCbor<KubeObject>(expected.type, bytes);
+    const { object, strictError } = await ofSize(bytes.length, decodeCbor<KubeObject>(expected.type, bytes));
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
     object.metadata ??= {};
@@ -169,9 +174,9 @@ function decodeCborBody(bytes: Buffer, expected: ExpectedBody): DecodedBody {
   }
 }
 
-function cborKindOf(bytes: Buffer, expected: ExpectedBody): ReturnType<typeof cborKind> {
+async function cborKindOf(bytes: Buffer, expected: ExpectedBody): Promise<Pick<KubeObject, 'apiVersion' | 'kind'>> {
   try {
-    return cborKind(bytes);
+    return await ofSize(bytes.length, cborKind(bytes));
   } catch (error) {
     if (error instanceof DecodeError) throw unrecognized(bytes, expected, `unable to determine group/version/kind: ${error.message}`);
     throw error;
@@ -179,16 +184,16 @@ function cborKindOf(bytes: Buffer, expected: ExpectedBody): ReturnType<typeof cb
 }
 
 /** Of custom resources upstream tells no unknown fields in CBOR: they are dropped. */
-function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody): DecodedBody {
+async function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody): Promise<DecodedBody> {
   try {
-    const document = parseCborMap(bytes);
+    const document = await ofSize(bytes.length, parseCborMap(bytes));
     checkCustomCborKind(document, bytes, expected);
     const { object } = decodeDocument(expected, document);
     object.metadata ??= {};
     return { object, strictErrors: [] };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const sent = cborKindOf(bytes, expected);
+    const sent = await cborKindOf(bytes, expected);
     throw cannotBeHandled(completeKind(sent.apiVersion, sent.kind, expected.kind), expected, error.message);
   }
 }
