@@ -79,6 +79,7 @@ import { ServiceAccountsModule } from './modules/service-accounts.module.ts';
 import { defaultFeatureGates } from './options/feature-options.ts';
 import { installCustomResources } from './custom-resources.ts';
 import { installNonResourceRoutes } from './non-resource-routes.ts';
+import { cborGate } from '#apiserver/endpoints/handlers/negotiation';
 import { objectsIn } from './object-forms.ts';
 import { installOpenIdRoutes } from './open-id-routes.ts';
 import { type AggregationConfig, type AuthenticationConfig, everyMetric, type ServerConfig } from './server-config.ts';
@@ -177,7 +178,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   if (encryption)
     encrypted = await Encryption.open(encryption.rules, { storage: backend, scheme, registry, log, apiServerId: apiServerId(hostname()) });
   const etcd = config.storage.backend === 'etcd' ? config.storage : undefined;
-  const objects = objectsIn(encrypted?.storage ?? backend, scheme, etcd?.mediaType);
+  const objects = objectsIn(encrypted?.storage ?? backend, scheme, etcd?.mediaType, features.enabled(cborGate));
   const controlPlane = new ControlPlane({
     config,
     features,

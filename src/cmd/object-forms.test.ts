@@ -2,6 +2,8 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
 import { schema as apiextensionsSchema } from '#apiextensions-apiserver/schema/schema';
+import { isCbor, parseCbor } from '#apimachinery/runtime/cbor';
+import { encodeJson } from '#apimachinery/runtime/json';
 import { isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import { Scheme } from '#apiserver/registry/scheme';
 import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
@@ -119,6 +121,24 @@ describe('the form of what is stored', () => {
     expect(String(form.fromStorage(Buffer.from(stored), 12))).toBe(
       '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"resourceVersion":"12","name":"a"},"spec":{"n":9007199254740993}}\n',
     );
+  });
+
+  it('of custom resources is CBOR where its gate is on, and that is read without it', () => {
+    const key = '/example.com/widgets/default/a';
+    const object = {
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata: { name: 'a' },
+      spec: { n: 9007199254740993n, ä: [1.5, null] },
+    };
+    const served = Buffer.from(`${encodeJson({ ...object, metadata: { name: 'a', resourceVersion: '7' } })}\n`);
+    const stored = objectFormsFor(scheme, 'application/json', true)(key)!.toStorage(served);
+    expect([isCbor(stored), parseCbor(stored)]).toEqual([true, object]);
+    for (const forms of [protobuf, json, objectFormsFor(scheme, 'application/json', true)]) {
+      expect(String(forms(key)!.fromStorage(stored, 12))).toBe(
+        '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"resourceVersion":"12","name":"a"},"spec":{"n":9007199254740993,"ä":[1.5,null]}}\n',
+      );
+    }
   });
 
   it('is left alone where a key is of no resource', () => {

@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { definitionOfV1beta1 } from '#apiextensions-apiserver/apis/apiextensions/v1beta1/conversion';
 import { type GroupKind, groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
+import { encodeCbor, isCbor, parseCbor } from '#apimachinery/runtime/cbor';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
-import { parseJson } from '#apimachinery/runtime/json';
+import { encodeJson, parseEncoded, parseJson } from '#apimachinery/runtime/json';
 import { decodeProtobuf, encodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
@@ -39,9 +40,9 @@ export function unservedVersionsOf({ group, kind }: GroupKind): string[] {
 
 /**
  * The forms in which kube-apiserver stores objects, by their keys: built-in resources in the media type, those of the apiextensions and
- * aggregator servers (their places begin with the group) and custom resources in JSON. Both media types are read.
+ * aggregator servers (their places begin with the group) in JSON, custom resources in JSON or, where the gate of CBOR is on, in CBOR. All of these are read.
  */
-export function objectFormsFor(scheme: Scheme, mediaType: StorageMediaType): (key: string) => ObjectForm | undefined {
+export function objectFormsFor(scheme: Scheme, mediaType: StorageMediaType, hasCbor = false): (key: string) => ObjectForm | undefined {
   const resourceOf = resourcesByPlace(scheme);
   const known = new Map<string, ObjectForm | undefined>();
   const make = (place: string): ObjectForm | undefined => {
@@ -50,7 +51,7 @@ export function objectFormsFor(scheme: Scheme, mediaType: StorageMediaType): (ke
     if (schema !== undefined) return new TypedForm({ type: storedCoreSchema.struct(schema), apiVersion: 'v1', mediaType });
     const resource = resourceOf(place);
     if (resource === undefined) return undefined;
-    if (!('schema' in resource)) return customForm;
+    if (!('schema' in resource)) return hasCbor ? customFormInCbor : customForm;
     const isJson = first.includes('.');
     return new TypedForm({ ...storedType(scheme, resource), mediaType: isJson ? 'application/json' : mediaType, scheme, resource });
   };
@@ -61,13 +62,17 @@ export function objectFormsFor(scheme: Scheme, mediaType: StorageMediaType): (ke
   };
 }
 
-/** A store whose values are JSON with their resourceVersion, whatever is stored: `mediaType` is undefined where that is it. */
+/**
+ * A store whose values are JSON with their resourceVersion, whatever is stored: `mediaType` is undefined where that is it. `hasCbor`: custom resources are
+ * stored in CBOR.
+ */
 export function objectsIn(
   storage: Storage & Partial<CommitFeed>,
   scheme: Scheme,
   mediaType: StorageMediaType | undefined,
+  hasCbor = false,
 ): Storage & Partial<CommitFeed> {
-  return mediaType ? new ObjectStorage(storage, objectFormsFor(scheme, mediaType)) : storage;
+  return mediaType ? new ObjectStorage(storage, objectFormsFor(scheme, mediaType, hasCbor)) : storage;
 }
 
 function storedType(
@@ -81,7 +86,20 @@ function storedType(
 }
 
 /** Custom resources are JSON here and there; the numbers in it are left as they are. */
-const customForm: ObjectForm = { toStorage: withoutResourceVersion, fromStorage: withResourceVersion };
+const customForm: ObjectForm = {
+  toStorage: withoutResourceVersion,
+  fromStorage: (stored, revision) => withResourceVersion(isCbor(stored) ? jsonOfCbor(stored) : stored, revision),
+};
+
+/** Upstream: apiextensions-apiserver/pkg/cmd/server/options/options.go (NewCRDRESTOptionsGetter). */
+const customFormInCbor: ObjectForm = {
+  ...customForm,
+  toStorage: (json) => encodeCbor(undefined, parseEncoded(withoutResourceVersion(json))),
+};
+
+function jsonOfCbor(stored: Buffer): Buffer {
+  return Buffer.from(`${encodeJson(parseCbor(stored))}\n`);
+}
 
 interface TypedFormOptions {
   readonly type: StructType;
