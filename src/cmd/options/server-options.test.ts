@@ -88,6 +88,12 @@ describe('accepted', () => {
       () => 0,
       0,
     ],
+    [
+      'CBOR behind its gate',
+      ['--feature-gates=CBORServingAndStorage=true'],
+      ({ features }) => features.gates().enabled('CBORServingAndStorage'),
+      true,
+    ],
     ['feature gates at their default', ['--feature-gates=AllAlpha=false,AllBeta=false,kube:WatchList=true'], () => 0, 0],
     [
       'no feature gates',
