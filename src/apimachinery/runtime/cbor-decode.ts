@@ -199,7 +199,8 @@ class Reading {
     if (Array.isArray(frame.container)) return this.#item(frame.items, frame.later, false);
     frame.key = '';
     if (frame.struct) return this.#field(frame, frame.struct);
-    frame.key = this.#item(textPlan, frame.later, false) as string;
+    // Null leaves Go's string as it is.
+    frame.key = (this.#item(textPlan, frame.later, false) as string | null) ?? '';
     return this.#item(frame.items, frame.later, false);
   }
 

@@ -48,8 +48,6 @@ export class CborCursor {
   at = 0;
   major: Major = Major.Unsigned;
   info = 0;
-  /** Noted by `checkWellFormed`. */
-  depth = 0;
   /** The number in the head; above 2^53 only nearly, see `exactArgument`. */
   argument = 0;
 
@@ -176,6 +174,12 @@ function unexpectedEnd(): DecodeError {
   return new DecodeError('unexpected EOF');
 }
 
+/** A cursor over bytes that may be anything. */
+class UncheckedCursor extends CborCursor {
+  /** Of the containers around the one whose head was checked last, and of tags in tags. */
+  depth = 0;
+}
+
 /** Items between two looks at the clock. */
 export const itemsOfStep = 4096;
 
@@ -185,7 +189,7 @@ export const itemsOfStep = 4096;
  */
 export function* checkWellFormed(bytes: Buffer): Steps<void> {
   if (bytes.length === 0) throw new DecodeError('EOF');
-  const cursor = new CborCursor(bytes);
+  const cursor = new UncheckedCursor(bytes);
   /** Of each open container: its major type, its depth, and the items that it still has (Infinity: until a break) and had. */
   const majors: Major[] = [];
   const depths: number[] = [];
@@ -223,7 +227,7 @@ export function* checkWellFormed(bytes: Buffer): Steps<void> {
  * Checks an item with its tags; of an array or a map, the head: its items are returned, and the cursor's depth is that of its own. `depth`: of the
  * containers around it, and of tags in tags.
  */
-function checkItem(cursor: CborCursor, depth: number): number {
+function checkItem(cursor: UncheckedCursor, depth: number): number {
   checkHead(cursor);
   for (let inner = depth; cursor.major === Major.Tag; depth = inner++) {
     if (inner > maxNestedLevels) throw tooDeep();

@@ -66,6 +66,7 @@ const items: readonly (readonly [string, unknown])[] = [
   ['9fff', []],
   ['9f018202039f0405ffff', [1, [2, 3], [4, 5]]],
   ['bf61610161629f0203ffff', { a: 1, b: [2, 3] }],
+  ['a1f601', { '': 1 }],
   ['a1495f5f70726f746f5f5f01', JSON.parse('{"__proto__":1}')],
 ];
 
