@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 
 const largeBytes = 128 * 1024;
 
@@ -8,6 +9,11 @@ const largeBytes = 128 * 1024;
  */
 export function needsSteps(bytes: number): boolean {
   return bytes >= largeBytes;
+}
+
+/** Does the work on so many bytes: at once, or if they are many in steps. */
+export function workOn<T>(bytes: number, steps: Steps<T>): T | Promise<T> {
+  return needsSteps(bytes) ? inSteps(steps) : atOnce(steps);
 }
 
 /** Lets others run before the next step. */

@@ -7,9 +7,9 @@ import { parseCborMap } from '#apimachinery/runtime/cbor';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { DecodeError } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
-import { atOnce } from '#apimachinery/runtime/steps';
 import { parseYaml, YamlError } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { workOn } from '#apiserver/registry/between-steps';
 import type { Stored } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -31,7 +31,7 @@ export async function applyObject(
   options: WriteQuery,
 ): Promise<Stored> {
   const { namespace, name } = context.info;
-  const readApplied = appliedReader(context, body, options);
+  const readApplied = await appliedReader(context, body, options);
   const request = newWriteRequest(context, endpoint, options, body.bytes.length);
   return endpoint.store.update(
     request,
@@ -59,12 +59,12 @@ export async function applyObject(
   );
 }
 
-/** Reads an applied configuration once, and gives a fresh copy of it each time: as parsed, not decoded. Throws BadRequest. */
-export function appliedReader(context: RequestContext, body: AppliedBody, options: WriteQuery): () => KubeObject {
-  const { errors } = parseApplied(body);
+/** Reads an applied configuration, and gives a fresh copy of it each time: as parsed, not decoded. Rejects with BadRequest. */
+export async function appliedReader(context: RequestContext, body: AppliedBody, options: WriteQuery): Promise<() => KubeObject> {
+  const { object, errors } = await parseApplied(body);
   if (errors.length > 0 && options.fieldValidation === 'Strict') throw newBadRequest(`error strict decoding YAML: ${errors.join(', ')}`);
   if (options.fieldValidation === 'Warn') for (const error of errors) context.warn(error);
-  return () => parseApplied(body).object as unknown as KubeObject;
+  return () => deepCopy(object) as unknown as KubeObject;
 }
 
 interface Applied {
@@ -72,9 +72,10 @@ interface Applied {
   readonly errors: readonly string[];
 }
 
-function parseApplied({ form, bytes }: AppliedBody): Applied {
+async function parseApplied({ form, bytes }: AppliedBody): Promise<Applied> {
   try {
-    return form === 'application/cbor' ? { object: atOnce(parseCborMap(bytes, true)), errors: [] } : parseAppliedYaml(bytes);
+    if (form === 'application/yaml') return parseAppliedYaml(bytes);
+    return { object: await workOn(bytes.length, parseCborMap(bytes, true)), errors: [] };
   } catch (error) {
     if (error instanceof DecodeError) throw newBadRequest(`error decoding YAML: ${error.message}`);
     throw error;

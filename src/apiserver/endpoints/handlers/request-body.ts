@@ -9,10 +9,10 @@ import { DecodeError, type ParsedJson, parseJson, parseJsonSteps } from '#apimac
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { atOnce, inSteps, oneStep, type Steps } from '#apimachinery/runtime/steps';
+import { inSteps, oneStep, type Steps } from '#apimachinery/runtime/steps';
 import { parseYaml } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import { betweenSteps, needsSteps } from '#apiserver/registry/between-steps';
+import { betweenSteps, needsSteps, workOn } from '#apiserver/registry/between-steps';
 import type { EndpointRestrictions, MediaType } from './negotiation.ts';
 import { decodeDocument, type KindLookup, noKindRegistered, type ResourceEndpoint } from './resource-endpoint.ts';
 
@@ -153,17 +153,12 @@ function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): DecodedBody 
   }
 }
 
-/** Work on a body of so many bytes. */
-async function ofSize<T>(bytes: number, steps: Steps<T>): Promise<T> {
-  return needsSteps(bytes) ? inSteps(steps) : atOnce(steps);
-}
-
 async function decodeCborBody(bytes: Buffer, expected: ExpectedBody): Promise<DecodedBody> {
   const sent = await cborKindOf(bytes, expected);
   const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);
   checkKind(kind, expected);
   try {
-    const { object, strictError } = await ofSize(bytes.length, decodeCbor<KubeObject>(expected.type, bytes));
+    const { object, strictError } = await workOn(bytes.length, decodeCbor<KubeObject>(expected.type, bytes));
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
     object.metadata ??= {};
@@ -176,7 +171,7 @@ async function decodeCborBody(bytes: Buffer, expected: ExpectedBody): Promise<De
 
 async function cborKindOf(bytes: Buffer, expected: ExpectedBody): Promise<Pick<KubeObject, 'apiVersion' | 'kind'>> {
   try {
-    return await ofSize(bytes.length, cborKind(bytes));
+    return await workOn(bytes.length, cborKind(bytes));
   } catch (error) {
     if (error instanceof DecodeError) throw unrecognized(bytes, expected, `unable to determine group/version/kind: ${error.message}`);
     throw error;
@@ -186,7 +181,7 @@ async function cborKindOf(bytes: Buffer, expected: ExpectedBody): Promise<Pick<K
 /** Of custom resources upstream tells no unknown fields in CBOR: they are dropped. */
 async function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody): Promise<DecodedBody> {
   try {
-    const document = await ofSize(bytes.length, parseCborMap(bytes));
+    const document = await workOn(bytes.length, parseCborMap(bytes));
     checkCustomCborKind(document, bytes, expected);
     const { object } = decodeDocument(expected, document);
     object.metadata ??= {};

@@ -156,7 +156,7 @@ export class ScalePatchHandler {
     const options = parseWriteOptions(context.query, 'PatchOptions', form !== undefined);
     const request = newWriteRequest(context, endpoint, options, body.length);
     const rescale = form
-      ? applier(context, endpoint, { form, bytes: body }, options)
+      ? await applier(context, endpoint, { form, bytes: body }, options)
       : patcher(context, endpoint, patchType, body, options);
     respondScale(context, endpoint, await writeScale(context, endpoint, request, rescale), negotiated);
   }
@@ -169,8 +169,8 @@ function patcher(context: RequestContext, endpoint: ResourceEndpoint, type: Patc
   return (scale) => atOnce(patch.applyTo(() => deepCopy(scale))) as Scale;
 }
 
-function applier(context: RequestContext, endpoint: ResourceEndpoint, body: AppliedBody, options: WriteQuery): Rescale {
-  const readApplied = appliedReader(context, body, options);
+async function applier(context: RequestContext, endpoint: ResourceEndpoint, body: AppliedBody, options: WriteQuery): Promise<Rescale> {
+  const readApplied = await appliedReader(context, body, options);
   return (scale) => {
     const applied = endpoint.fieldManager.apply(scale, readApplied(), options.fieldManager, options.force ?? false);
     if (applied && applied.kind !== 'Scale') throw newBadRequest(`expected input object type to be Scale, but ${applied.kind}`);
