@@ -16,6 +16,7 @@ interface Answer {
 const cbor = 'application/cbor';
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const widgets = '/apis/cbor.example.com/v1/namespaces/default/widgets';
+const inVersion = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: ';
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const configMap = (name: string, more: object = {}) => ({
   apiVersion: 'v1',
@@ -73,6 +74,7 @@ describe('CBOR', () => {
   beforeAll(async () => {
     cluster = await startTestCluster({
       flags: ['--feature-gates=CBORServingAndStorage=true'],
+      quiet: true,
       users: [{ name: 'alice', groups: [] }],
     });
     await customKinds(cluster).define(widgetKind);
@@ -166,6 +168,25 @@ describe('CBOR', () => {
     expect((await ask(path, { method: 'DELETE' })).status).toBe(200);
   });
 
+  it('takes large bodies', async () => {
+    const entries = Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`key-${i}`, `${i}`.repeat(10)]));
+    const made = await ask(configMaps, { body: configMap('large', { data: entries }) });
+    expect([made.status, parsed(made)['data']]).toEqual([201, entries]);
+    const custom = await ask(widgets, { body: widget('large', { spec: { any: entries } }) });
+    expect([custom.status, parsed(custom)['spec']]).toEqual([201, { any: entries }]);
+    const applied = await ask(`${configMaps}/large?fieldManager=test&force=true`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/apply-patch+cbor' },
+      body: configMap('large', { data: { ...entries, more: 'x' } }),
+    });
+    expect([applied.status, parsed(applied)['data']]).toEqual([200, { ...entries, more: 'x' }]);
+    for (const path of [`${configMaps}/large`, `${widgets}/large`]) await ask(path, { method: 'DELETE' });
+    expect(await refusal(configMaps, configMap('bad', { data: { ...entries, last: 5 } }))).toEqual([
+      400,
+      `${inVersion}cbor: cannot unmarshal positive integer into Go struct field v1.ConfigMap.data of type string`,
+    ]);
+  });
+
   it('shows the metadata alone', async () => {
     await ask(configMaps, { body: configMap('partial') });
     const list = `${configMaps}?fieldSelector=metadata.name=partial`;
@@ -212,7 +233,6 @@ describe('CBOR', () => {
     expect((await ask(path, { as })).type).toBe(type);
   });
 
-  const inVersion = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: ';
   const noKind = 'the object provided is unrecognized (must be of type ConfigMap): unable to determine group/version/kind: ';
   it.each<readonly [string, object | Buffer, string]>([
     ['JSON', Buffer.from('{"apiVersion":"v1","kind":"ConfigMap"}'), `${noKind}unexpected EOF ({"apiVersion":"v1","kind":"Con ...)`],
