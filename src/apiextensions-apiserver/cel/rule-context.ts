@@ -1,6 +1,6 @@
 import { itemsSchema, type JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { newStructural } from '#apimachinery/structural/structural';
-import { type FieldError, forbidden, internalError, invalid, type Path } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, forbidden, internalError, invalid, type Path } from '#apimachinery/validation/field';
 import { newExpressionsEnvironment, storedExpressionsEnvironment } from '#apiserver/cel/base-environment';
 import { unbounded } from '#apiserver/cel/cost/estimate';
 import { CelSchema, schemaDeclType } from '#apiserver/cel/schema';
@@ -115,7 +115,7 @@ export class CelRuleContext implements RuleContext {
     if (compiled.messageError !== undefined)
       errors.push(invalid(path.child('messageExpression'), internalRuleText(rule), compiled.messageError));
     else if (compiled.message)
-      errors.push(...this.#cost(path.child('messageExpression'), 'estimated messageExpression cost', compiled.messageMaxCost));
+      addErrors(errors, this.#cost(path.child('messageExpression'), 'estimated messageExpression cost', compiled.messageMaxCost));
     if (compiled.usesOldSelf) {
       if (uncorrelatable) {
         const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable.toString()}`;

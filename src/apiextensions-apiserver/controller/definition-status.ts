@@ -3,7 +3,7 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { newStructural, StructuralError } from '#apimachinery/structural/structural';
 import { validateStructural } from '#apimachinery/structural/validate-structural';
-import { aggregate, type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
+import { addErrors, aggregate, type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 import { validateCABundle } from '#apimachinery/validation/webhook';
 import type { CustomResourceDefinition, CustomResourceDefinitionStatus } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { approvalCondition } from '../apis/apiextensions/api-approval.ts';
@@ -79,7 +79,7 @@ function nonStructuralCondition({ spec }: CustomResourceDefinition): Condition |
     if (!schema?.openAPIV3Schema) continue;
     const path = fieldPath('spec', 'versions').index(i).child('schema', 'openAPIV3Schema');
     try {
-      errors.push(...validateStructural(path, newStructural(schema.openAPIV3Schema as JsonSchemaProps)));
+      addErrors(errors, validateStructural(path, newStructural(schema.openAPIV3Schema as JsonSchemaProps)));
     } catch (error) {
       if (!(error instanceof StructuralError)) throw error;
       const message = `failed to check validation schema for version ${version}: ${error.message}`;

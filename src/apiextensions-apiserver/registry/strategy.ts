@@ -5,7 +5,7 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
 import { validateListSetsAndMaps } from '#apimachinery/structural/list-types';
 import { validateEmbeddedResources } from '#apimachinery/structural/object-meta';
-import { type FieldError, FieldError as Failure, fieldPath, invalid, type Path } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, FieldError as Failure, fieldPath, invalid, type Path } from '#apimachinery/validation/field';
 import { isQualifiedName } from '#apimachinery/validation/names';
 import type { Strategy, StrategyContext } from '#apiserver/registry/resource-definition';
 import type { CustomResourceSubresources } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
@@ -96,11 +96,12 @@ export function customResourceStatusStrategy(
       if (wrongKind.length > 0) return wrongKind;
       const errors: FieldError[] = [];
       if (Object.hasOwn(object, 'status'))
-        errors.push(
-          ...(version.validator.property('status')?.validateUpdate(fieldPath('status'), object['status'], getOwn(old, 'status')) ?? []),
+        addErrors(
+          errors,
+          version.validator.property('status')?.validateUpdate(fieldPath('status'), object['status'], getOwn(old, 'status')) ?? [],
         );
-      if (scale) errors.push(...validateScaleStatus(object, scale));
-      errors.push(...newListErrors(version, object, old));
+      if (scale) addErrors(errors, validateScaleStatus(object, scale));
+      addErrors(errors, newListErrors(version, object, old));
       return [...errors, ...validateRules(rules(), errors, object, old, context)];
     },
   };

@@ -1,7 +1,7 @@
 /** The errors of the API: each is a Status. Upstream: apimachinery/pkg/api/errors, and apiserver's negotiation errors. */
 import type { GroupKind, GroupResource, Status, StatusCause, StatusDetails } from '../meta/types.ts';
 import { quote } from '../runtime/quote.ts';
-import { aggregate, type FieldError } from '../validation/field.ts';
+import { aggregate, type FieldError, maxErrors } from '../validation/field.ts';
 
 /** An error that is answered as its Status, with the status's code. Throw only what the constructors below make. */
 export class StatusError extends Error {
@@ -106,12 +106,9 @@ export function newResourceExpired(message: string): StatusError {
   return failure(410, 'Expired', message);
 }
 
-/** A body of 3 MiB can have millions of errors: upstream tells them all, in an answer of hundreds of megabytes. */
-const maxFieldErrors = 10_000;
-
 /** Of more than 10,000 errors the first are told. */
 export function newInvalid({ group, kind }: GroupKind, name: string, allErrors: readonly FieldError[]): StatusError {
-  const fieldErrors = allErrors.slice(0, maxFieldErrors);
+  const fieldErrors = allErrors.slice(0, maxErrors);
   const head = `${groupKindString({ group, kind })} ${quote(name)} is invalid`;
   const causes = fieldErrors.map(
     (error): StatusCause => ({

@@ -66,7 +66,7 @@ function descend(root: unknown): unknown[] {
   for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
     if (typeof value !== 'object' || value === null) continue;
     found.push(value);
-    pending.push(...Object.values(value).reverse());
+    for (const each of Object.values(value).reverse()) pending.push(each);
   }
   return found;
 }

@@ -1,3 +1,4 @@
+import { addErrors } from '#apimachinery/validation/field';
 import { metaSchema } from '../meta/schema/schema.ts';
 import type { ObjectMeta } from '../meta/types.ts';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '../patch/own-property.ts';
@@ -33,7 +34,7 @@ const objectMetaType = metaSchema.struct('meta_v1.ObjectMeta');
  */
 export function coerceObjectMeta(metadata: unknown, at: string, { dropInvalid, unknownFields }: Coercion): ObjectMeta {
   const note = (fields: readonly string[]): void => {
-    unknownFields?.push(...fields.map((field) => `${at}.${field}`));
+    for (const field of fields) unknownFields?.push(`${at}.${field}`);
   };
   try {
     const decoded = decode<ObjectMeta>(objectMetaType, deepCopy(metadata));
@@ -106,9 +107,12 @@ export function validateEmbeddedResources(value: unknown, schema: Structural | u
   for (const name of Object.keys(value)) {
     const property = schema.properties.get(name);
     const present = getOwn(value, name);
-    if (property) errors.push(...validateEmbeddedResources(present, property, child(at, name)));
+    if (property) addErrors(errors, validateEmbeddedResources(present, property, child(at, name)));
     else
-      errors.push(...validateEmbeddedResources(present, schema.additionalProperties, at ? at.key(name) : new Path(name, undefined, true)));
+      addErrors(
+        errors,
+        validateEmbeddedResources(present, schema.additionalProperties, at ? at.key(name) : new Path(name, undefined, true)),
+      );
   }
   return errors;
 }
@@ -121,9 +125,9 @@ function validateTypeAndMeta(object: JsonObject, at: Path | undefined): FieldErr
     const value = getOwn(object, name);
     if (typeof value !== 'string') errors.push(invalid(child(at, name), value, 'must be a string'));
     else if (value === '') errors.push(invalid(child(at, name), value, 'must not be empty'));
-    else errors.push(...(name === 'kind' ? validateKind(child(at, name), value) : validateApiVersion(child(at, name), value)));
+    else addErrors(errors, name === 'kind' ? validateKind(child(at, name), value) : validateApiVersion(child(at, name), value));
   }
-  if (Object.hasOwn(object, 'metadata')) errors.push(...validateMetadata(child(at, 'metadata'), getOwn(object, 'metadata')));
+  if (Object.hasOwn(object, 'metadata')) addErrors(errors, validateMetadata(child(at, 'metadata'), getOwn(object, 'metadata')));
   return errors;
 }
 

@@ -1,3 +1,4 @@
+import { addErrors } from '#apimachinery/validation/field';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '../patch/own-property.ts';
 import { DecodeError } from '../runtime/json.ts';
 import { deepCopy } from '../runtime/copy.ts';
@@ -86,14 +87,16 @@ function validateDefaultsIn(
   const errors: FieldError[] = [];
   if (schema.default !== undefined) {
     const place = path.child('default');
-    errors.push(
-      ...(insideMeta ? validateMetaDefault(place, schema, root, steps, validation) : validateDefault(place, schema, root, validation)),
+    addErrors(
+      errors,
+      insideMeta ? validateMetaDefault(place, schema, root, steps, validation) : validateDefault(place, schema, root, validation),
     );
   }
-  if (schema.items) errors.push(...validateDefaultsIn(path.child('items'), schema.items, root, [...steps, 'item'], insideMeta, validation));
+  if (schema.items)
+    addErrors(errors, validateDefaultsIn(path.child('items'), schema.items, root, [...steps, 'item'], insideMeta, validation));
   for (const [property, part] of schema.properties) {
     const inMeta = insideMeta || (schema.embeddedResource && (property === 'metadata' || property === 'apiVersion' || property === 'kind'));
-    errors.push(...validateDefaultsIn(path.child('properties').key(property), part, root, [...steps, { property }], inMeta, validation));
+    addErrors(errors, validateDefaultsIn(path.child('properties').key(property), part, root, [...steps, { property }], inMeta, validation));
   }
   return errors;
 }

@@ -1,3 +1,4 @@
+import { addErrors } from '#apimachinery/validation/field';
 import { RE2JS } from 're2js';
 import { compareUtf8 } from '../runtime/json.ts';
 import { type FieldError, forbidden, invalid, type Path, required } from '../validation/field.ts';
@@ -25,18 +26,18 @@ function invariants(schema: Structural, level: Level, path: Path): FieldError[] 
   const { props, items, properties, additionalProperties, embeddedResource } = schema;
   const errors: FieldError[] = [];
   if (schema.type === 'array' && !items) errors.push(required(path.child('items'), 'must be specified'));
-  if (items) errors.push(...invariants(items, 'item', path.child('items')));
-  for (const [name, property] of properties) errors.push(...invariants(property, 'field', path.child('properties').key(name)));
+  if (items) addErrors(errors, invariants(items, 'item', path.child('items')));
+  for (const [name, property] of properties) addErrors(errors, invariants(property, 'field', path.child('properties').key(name)));
   if (props.additionalProperties !== undefined) {
     const place = path.child('additionalProperties');
     if (level === 'root') errors.push(forbidden(place, 'must not be used at the root'));
     if (embeddedResource) errors.push(forbidden(place, 'must not be used if x-kubernetes-embedded-resource is set'));
-    if (additionalProperties) errors.push(...invariants(additionalProperties, 'field', place));
+    if (additionalProperties) addErrors(errors, invariants(additionalProperties, 'field', place));
   }
-  errors.push(...extensions(props, path));
-  errors.push(...valueValidation(props, isIntOrString(props.anyOf), isIntOrString(props.allOf?.[0]?.anyOf), level, path));
-  errors.push(...ofType(schema, level, path));
-  errors.push(...typeAndMeta(schema, level, path));
+  addErrors(errors, extensions(props, path));
+  addErrors(errors, valueValidation(props, isIntOrString(props.anyOf), isIntOrString(props.allOf?.[0]?.anyOf), level, path));
+  addErrors(errors, ofType(schema, level, path));
+  addErrors(errors, typeAndMeta(schema, level, path));
   if (embeddedResource && !schema.preserveUnknownFields && properties.size === 0) {
     const detail = 'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields';
     errors.push(required(path.child('properties'), detail));
@@ -96,10 +97,10 @@ function isIntOrString(anyOf: readonly JsonSchemaProps[] | undefined): boolean {
 function valueValidation(props: JsonSchemaProps, skipAnyOf: boolean, skipFirstAllOf: boolean, level: Level, path: Path): FieldError[] {
   const { allOf = [], anyOf = [], oneOf = [], not, pattern } = props;
   const errors: FieldError[] = [];
-  if (!skipAnyOf) for (const [i, one] of anyOf.entries()) errors.push(...nested(one, false, level, path.child('anyOf').index(i)));
-  for (const [i, one] of allOf.entries()) errors.push(...nested(one, skipFirstAllOf && i === 0, level, path.child('allOf').index(i)));
-  for (const [i, one] of oneOf.entries()) errors.push(...nested(one, false, level, path.child('oneOf').index(i)));
-  if (not) errors.push(...nested(not, false, level, path.child('not')));
+  if (!skipAnyOf) for (const [i, one] of anyOf.entries()) addErrors(errors, nested(one, false, level, path.child('anyOf').index(i)));
+  for (const [i, one] of allOf.entries()) addErrors(errors, nested(one, skipFirstAllOf && i === 0, level, path.child('allOf').index(i)));
+  for (const [i, one] of oneOf.entries()) addErrors(errors, nested(one, false, level, path.child('oneOf').index(i)));
+  if (not) addErrors(errors, nested(not, false, level, path.child('not')));
   if (pattern) {
     const reason = patternError(pattern);
     if (reason !== undefined)
@@ -135,9 +136,9 @@ const forbiddenInside: readonly (readonly [keyof JsonSchemaProps, string])[] = [
 function nested(props: JsonSchemaProps, skipAnyOf: boolean, level: Level, path: Path): FieldError[] {
   const errors = valueValidation(props, skipAnyOf, false, level, path);
   const items = itemsSchema(props);
-  if (items) errors.push(...nested(items, false, level, path.child('items')));
+  if (items) addErrors(errors, nested(items, false, level, path.child('items')));
   for (const [name, property] of Object.entries(props.properties ?? {}))
-    errors.push(...nested(property, false, 'field', path.child('properties').key(name)));
+    addErrors(errors, nested(property, false, 'field', path.child('properties').key(name)));
   if (props.type) errors.push(forbidden(path.child('type'), 'must be empty to be structural'));
   if (additionalPropertiesSchema(props) || props.additionalProperties === true)
     errors.push(forbidden(path.child('additionalProperties'), 'must be undefined to be structural'));
@@ -166,10 +167,10 @@ function nestedCompleteness(props: JsonSchemaProps, schema: Structural | undefin
   if (!schema) return [required(schemaPath, `because it is defined in ${path.toString()}`)];
   const errors = completeness(props, schema, schemaPath, path);
   const items = itemsSchema(props);
-  if (items) errors.push(...nestedCompleteness(items, schema.items, schemaPath.child('items'), path.child('items')));
+  if (items) addErrors(errors, nestedCompleteness(items, schema.items, schemaPath.child('items'), path.child('items')));
   for (const [name, property] of Object.entries(props.properties ?? {})) {
     const place = schemaPath.child('properties').key(name);
-    errors.push(...nestedCompleteness(property, schema.properties.get(name), place, path.child('properties').key(name)));
+    addErrors(errors, nestedCompleteness(property, schema.properties.get(name), place, path.child('properties').key(name)));
   }
   return errors;
 }

@@ -42,3 +42,16 @@ test('aggregate names each message once', () => {
   expect(field.aggregate([a, a])).toBe('spec.containers[0].env[A]: Required value');
   expect(field.aggregate([a, b, a])).toBe('[spec.containers[0].env[A]: Required value, <nil>: Forbidden: x]');
 });
+
+test.each([
+  { found: 0, more: 10_000, isTooMany: false },
+  { found: 1, more: 10_000, isTooMany: true },
+  { found: 0, more: 500_000, isTooMany: true },
+])('$more errors after $found are too many: $isTooMany', ({ found, more, isTooMany }) => {
+  const some = (count: number): field.FieldError[] => Array.from({ length: count }, () => field.required(path));
+  const errors = some(found);
+  const add = (): void => field.addErrors(errors, some(more));
+  if (isTooMany) expect(add).toThrow(field.TooManyErrors);
+  else add();
+  expect(errors).toHaveLength(Math.min(found + more, field.maxErrors + 1));
+});

@@ -217,3 +217,25 @@ export function aggregateMessages(messages: readonly string[]): string {
   const distinct = [...new Set(messages)];
   return distinct.length > 1 ? `[${distinct.join(', ')}]` : (distinct[0] ?? '');
 }
+
+/** So many errors are told of an object; upstream tells all, of a body of 3 MiB in an answer of hundreds of megabytes. */
+export const maxErrors = 10_000;
+
+/** Ends a validation that has found more errors than are told: to find all that 3 MiB may have takes half a minute. */
+export class TooManyErrors extends Error {
+  override readonly name = 'TooManyErrors';
+
+  constructor(readonly errors: readonly FieldError[]) {
+    super(`more than ${maxErrors} errors`);
+  }
+}
+
+/** Adds errors to those that were found before. Throws TooManyErrors. */
+export function addErrors(errors: FieldError[], more: readonly FieldError[]): void {
+  for (const error of more) addError(errors, error);
+}
+
+/** Adds one of errors of which there may be many. Throws TooManyErrors. */
+export function addError(errors: FieldError[], error: FieldError): void {
+  if (errors.push(error) > maxErrors) throw new TooManyErrors(errors);
+}

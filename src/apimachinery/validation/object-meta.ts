@@ -7,7 +7,19 @@ import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../meta/typ
 import { deepEqual } from '../runtime/equality.ts';
 import { compareUtf8, encodeString } from '../runtime/json.ts';
 import { formatRune, isPrint, quote } from '../runtime/quote.ts';
-import { type FieldError, JsonText, type Path, duplicate, forbidden, invalid, notSupported, required, tooLong } from './field.ts';
+import {
+  addError,
+  addErrors,
+  type FieldError,
+  JsonText,
+  type Path,
+  duplicate,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from './field.ts';
 import { type ValidateNameFunc, isQualifiedName, isValidLabelValue, regexError, validateNamespaceName } from './names.ts';
 
 export const fieldImmutableError = 'field is immutable';
@@ -38,17 +50,12 @@ export function validateObjectMeta(meta: ObjectMeta, { namespaced, nameFn }: Obj
   }
   validateNamespace(errors, meta.namespace, namespaced, path.child('namespace'));
   if ((meta.generation ?? 0) < 0) errors.push(invalid(path.child('generation'), meta.generation, 'must be greater than or equal to 0'));
-  if (meta.labels) addAll(errors, validateLabels(meta.labels, path.child('labels')));
-  if (meta.annotations) addAll(errors, validateAnnotations(meta.annotations, path.child('annotations')));
-  if (meta.ownerReferences) addAll(errors, validateOwnerReferences(meta.ownerReferences, path.child('ownerReferences')));
-  if (meta.finalizers) addAll(errors, validateFinalizers(meta.finalizers, path.child('finalizers')));
-  if (meta.managedFields) addAll(errors, validateManagedFields(meta.managedFields, path.child('managedFields')));
+  if (meta.labels) addErrors(errors, validateLabels(meta.labels, path.child('labels')));
+  if (meta.annotations) addErrors(errors, validateAnnotations(meta.annotations, path.child('annotations')));
+  if (meta.ownerReferences) addErrors(errors, validateOwnerReferences(meta.ownerReferences, path.child('ownerReferences')));
+  if (meta.finalizers) addErrors(errors, validateFinalizers(meta.finalizers, path.child('finalizers')));
+  if (meta.managedFields) addErrors(errors, validateManagedFields(meta.managedFields, path.child('managedFields')));
   return errors;
-}
-
-/** `errors.push(...more)` has no room for as many as a large object may have. */
-function addAll(errors: FieldError[], more: readonly FieldError[]): void {
-  for (const error of more) errors.push(error);
 }
 
 function validateNamespace(errors: FieldError[], namespace: string | undefined, namespaced: boolean, path: Path): void {
@@ -64,7 +71,7 @@ function validateNamespace(errors: FieldError[], namespace: string | undefined, 
 /** What an update may change of the metadata. */
 export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path: Path): FieldError[] {
   const errors: FieldError[] = [];
-  if (old.deletionTimestamp) addAll(errors, validateNoNewFinalizers(meta.finalizers, old.finalizers, path.child('finalizers')));
+  if (old.deletionTimestamp) addErrors(errors, validateNoNewFinalizers(meta.finalizers, old.finalizers, path.child('finalizers')));
   if (!meta.resourceVersion) errors.push(invalid(path.child('resourceVersion'), '', 'must be specified for an update'));
   if ((meta.generation ?? 0) < (old.generation ?? 0)) {
     errors.push(invalid(path.child('generation'), meta.generation ?? 0, 'must not be decremented'));
@@ -72,10 +79,10 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path
   for (const [field, zero] of immutableFields) {
     if ((meta[field] ?? zero) !== (old[field] ?? zero)) errors.push(invalid(path.child(field), meta[field] ?? zero, fieldImmutableError));
   }
-  if (meta.labels) addAll(errors, validateLabels(meta.labels, path.child('labels')));
-  if (meta.annotations) addAll(errors, validateAnnotations(meta.annotations, path.child('annotations')));
-  if (meta.ownerReferences) addAll(errors, validateOwnerReferences(meta.ownerReferences, path.child('ownerReferences')));
-  if (meta.managedFields) addAll(errors, validateManagedFields(meta.managedFields, path.child('managedFields')));
+  if (meta.labels) addErrors(errors, validateLabels(meta.labels, path.child('labels')));
+  if (meta.annotations) addErrors(errors, validateAnnotations(meta.annotations, path.child('annotations')));
+  if (meta.ownerReferences) addErrors(errors, validateOwnerReferences(meta.ownerReferences, path.child('ownerReferences')));
+  if (meta.managedFields) addErrors(errors, validateManagedFields(meta.managedFields, path.child('managedFields')));
   return errors;
 }
 
@@ -102,8 +109,8 @@ export function validateLabels(labels: Readonly<Record<string, string>>, path: P
   const errors: FieldError[] = [];
   for (const key of Object.keys(labels)) {
     const value = labels[key]!;
-    for (const message of isQualifiedName(key)) errors.push(invalid(path, key, message));
-    for (const message of isValidLabelValue(value)) errors.push(invalid(path, value, message));
+    for (const message of isQualifiedName(key)) addError(errors, invalid(path, key, message));
+    for (const message of isValidLabelValue(value)) addError(errors, invalid(path, value, message));
   }
   return errors;
 }
@@ -113,7 +120,7 @@ export function validateAnnotations(annotations: Readonly<Record<string, string>
   const errors: FieldError[] = [];
   let size = 0;
   for (const key of Object.keys(annotations)) {
-    for (const message of isQualifiedName(key.toLowerCase())) errors.push(invalid(path, key, message));
+    for (const message of isQualifiedName(key.toLowerCase())) addError(errors, invalid(path, key, message));
     size += Buffer.byteLength(key) + Buffer.byteLength(annotations[key]!);
   }
   if (size > totalAnnotationSizeLimit) errors.push(tooLong(path, '', totalAnnotationSizeLimit));
@@ -150,7 +157,7 @@ export function validateOwnerReferences(references: readonly OwnerReference[], p
   const errors: FieldError[] = [];
   let controller = '';
   for (const reference of references) {
-    errors.push(...validateOwnerReference(reference, path));
+    addErrors(errors, validateOwnerReference(reference, path));
     if (!reference.controller) continue;
     const name = `${reference.kind}/${reference.name}`;
     if (controller !== '') {
@@ -168,7 +175,8 @@ export function validateFinalizerName(name: string, path: Path): FieldError[] {
 }
 
 export function validateFinalizers(finalizers: readonly string[], path: Path): FieldError[] {
-  const errors = finalizers.flatMap((finalizer) => validateFinalizerName(finalizer, path));
+  const errors: FieldError[] = [];
+  for (const finalizer of finalizers) addErrors(errors, validateFinalizerName(finalizer, path));
   if (finalizers.includes(orphanDependents) && finalizers.includes(foregroundDeletion)) {
     errors.push(invalid(path, finalizers, `finalizer ${orphanDependents} and ${foregroundDeletion} cannot be both set`));
   }
@@ -179,11 +187,12 @@ const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', orphanDep
 
 /** Finalizers of built-in kinds without a domain are those of the server itself. Upstream: pkg/apis/core/validation, validateKubeFinalizerName. */
 export function validateKubeFinalizerNames(finalizers: readonly string[], path: Path): FieldError[] {
-  return finalizers.flatMap((finalizer, i) =>
-    finalizer.includes('/') || standardFinalizers.has(finalizer)
-      ? []
-      : [invalid(path.index(i), finalizer, 'name is neither a standard finalizer name nor is it fully qualified')],
-  );
+  const errors: FieldError[] = [];
+  for (const [i, finalizer] of finalizers.entries()) {
+    if (finalizer.includes('/') || standardFinalizers.has(finalizer)) continue;
+    addError(errors, invalid(path.index(i), finalizer, 'name is neither a standard finalizer name nor is it fully qualified'));
+  }
+  return errors;
 }
 
 export function validateNoNewFinalizers(finalizers: readonly string[] = [], old: readonly string[] = [], path?: Path): FieldError[] {
@@ -212,7 +221,7 @@ export function validateManagedFields(entries: readonly ManagedFieldsEntry[], pa
     if (operation !== 'Apply' && operation !== 'Update')
       errors.push(invalid(at.child('operation'), operation, 'must be `Apply` or `Update`'));
     if (fieldsType !== '' && fieldsType !== 'FieldsV1') errors.push(invalid(at.child('fieldsType'), fieldsType, 'must be `FieldsV1`'));
-    errors.push(...validateFieldManager(manager, at.child('manager')));
+    addErrors(errors, validateFieldManager(manager, at.child('manager')));
     if (Buffer.byteLength(subresource) > maxSubresourceNameLength)
       errors.push(tooLong(at.child('subresource'), '', maxSubresourceNameLength));
   }
@@ -244,7 +253,7 @@ export function validateLabelSelector(
   if (!selector) return [];
   const errors = validateLabels(selector.matchLabels ?? {}, path.child('matchLabels'));
   for (const [i, requirement] of (selector.matchExpressions ?? []).entries()) {
-    errors.push(...validateLabelSelectorRequirement(requirement, rules, path.child('matchExpressions').index(i)));
+    addErrors(errors, validateLabelSelectorRequirement(requirement, rules, path.child('matchExpressions').index(i)));
   }
   return errors;
 }
@@ -256,7 +265,7 @@ export function validateLabelSelectorRequirement(
 ): FieldError[] {
   const { key = '', operator = '', values = [] } = requirement as Partial<LabelSelectorRequirementSource>;
   const errors = validateSelectorOperator(operator, values, rules.allowUnknownOperatorInRequirement ?? false, path);
-  errors.push(...validateLabelName(key, path.child('key')));
+  addErrors(errors, validateLabelName(key, path.child('key')));
   if (!rules.allowInvalidLabelValueInSelector) {
     for (const [i, value] of values.entries()) {
       for (const message of isValidLabelValue(value)) errors.push(invalid(path.child('values').index(i), value, message));

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import { quote } from '../runtime/quote.ts';
-import { type FieldError, invalid, type Path, required } from './field.ts';
+import { addErrors, type FieldError, invalid, type Path, required } from './field.ts';
 import { isDNS1123Subdomain, isValidPortNum } from './names.ts';
 
 const form = '; desired format: https://host[/path]';
@@ -33,7 +33,7 @@ export function validateWebhookService(
   if (namespace === '') errors.push(required(path.child('namespace')));
   const portErrors = isValidPortNum(port);
   if (portErrors.length > 0) errors.push(invalid(path.child('port'), port, `port is not valid: ${portErrors.join(', ')}`));
-  if (urlPath !== undefined && urlPath !== '' && urlPath !== '/') errors.push(...validateUrlPath(path.child('path'), urlPath));
+  if (urlPath !== undefined && urlPath !== '' && urlPath !== '/') addErrors(errors, validateUrlPath(path.child('path'), urlPath));
   return errors;
 }
 

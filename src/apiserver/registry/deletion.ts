@@ -1,7 +1,7 @@
 import { newConflict, newInvalid } from '#apimachinery/api/errors';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
 import { validateDryRun } from '#apimachinery/validation/object-meta';
-import { type FieldError, fieldPath, forbidden, invalid, notSupported } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, fieldPath, forbidden, invalid, notSupported } from '#apimachinery/validation/field';
 import type { ResourceDefinition, Strategy } from './resource-definition.ts';
 
 const orphanFinalizer = 'orphan';
@@ -19,7 +19,7 @@ export function validateDeleteOptions(options: DeleteOptions): FieldError[] {
   if (options.propagationPolicy !== undefined && !policies.includes(options.propagationPolicy)) {
     errors.push(notSupported(fieldPath('propagationPolicy'), options.propagationPolicy, [...policies, 'nil']));
   }
-  errors.push(...validateDryRun(fieldPath('dryRun'), options.dryRun ?? []));
+  addErrors(errors, validateDryRun(fieldPath('dryRun'), options.dryRun ?? []));
   if (options.ignoreStoreReadErrorWithClusterBreakingPotential && (options.dryRun?.length ?? 0) > 0) {
     errors.push(forbidden(fieldPath('ignoreStoreReadErrorWithClusterBreakingPotential'), 'cannot be set together with .dryRun'));
   }

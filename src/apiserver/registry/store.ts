@@ -18,7 +18,7 @@ import { quote } from '#apimachinery/runtime/quote';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { inSteps } from '#apimachinery/runtime/steps';
-import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
+import { type FieldError, fieldPath, invalid, TooManyErrors } from '#apimachinery/validation/field';
 import { isValidPathSegmentName, nameIsDNSSubdomain, validatePathSegmentName } from '#apimachinery/validation/names';
 import { validateKubeFinalizerNames, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation/object-meta';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
@@ -193,7 +193,7 @@ export class Store {
       const finish = this.hooks.beginCreate && (await this.hooks.beginCreate(object, request));
       let stored = false;
       try {
-        const prepared = attempt === 1 ? this.#prepareCreate(request, object) : undefined;
+        const prepared = attempt === 1 ? this.#validating(object, () => this.#prepareCreate(request, object)) : undefined;
         if (prepared) await prepared;
         if (inParts) await betweenSteps();
         const validated = request.validate('CREATE', object, undefined);
@@ -340,7 +340,7 @@ export class Store {
       const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
       let stored = false;
       try {
-        const prepared = this.#prepareUpdate(request, object, existing, strategy);
+        const prepared = this.#validating(object, () => this.#prepareUpdate(request, object, existing, strategy));
         if (prepared) await prepared;
         if (inParts) await betweenSteps();
         const validated = request.validate('UPDATE', object, existing);
@@ -549,6 +549,19 @@ export class Store {
 
   #writeOptions(): { ttlSeconds?: number } {
     return this.definition.ttlSeconds === undefined ? {} : { ttlSeconds: this.definition.ttlSeconds };
+  }
+
+  /** An object with more errors than are told is refused with those that were found. */
+  #validating(object: KubeObject, prepare: () => Promise<void> | undefined): Promise<void> | undefined {
+    const refuse = (error: unknown): never => {
+      if (error instanceof TooManyErrors) this.#throwInvalid(error.errors, object);
+      throw error;
+    };
+    try {
+      return prepare()?.catch(refuse);
+    } catch (error) {
+      return refuse(error);
+    }
   }
 
   /** Custom resources are named by the kind that they say they are of. */

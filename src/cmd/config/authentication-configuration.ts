@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { duplicate, type FieldError, invalid, type Path, required } from '#apimachinery/validation/field';
+import { addErrors, duplicate, type FieldError, invalid, type Path, required } from '#apimachinery/validation/field';
 import { isDomainPrefixedPath } from '#apimachinery/validation/names';
 import type { OidcConfig } from '#cmd/server-config';
 import type { ClaimOrExpression } from '#plugins/authentication/oidc';
@@ -217,7 +217,7 @@ function readExtra(mappings: FieldReader, errors: FieldError[]): OidcConfig['ext
     const key = entry.requiredText('key');
     const text = entry.requiredText('valueExpression');
     entry.done();
-    if (key !== '') errors.push(...isDomainPrefixedPath(entry.at('key'), key));
+    if (key !== '') addErrors(errors, isDomainPrefixedPath(entry.at('key'), key));
     if (key !== key.toLowerCase()) errors.push(invalid(entry.at('key'), key, 'must be lowercase'));
     const domain = key.split('/', 1)[0] ?? '';
     if (/(^|\.)(k8s|kubernetes)\.io$/.test(domain))

@@ -1,7 +1,7 @@
 /** What controllers with a template of pods have in common. */
 import { labelSelectorAsSelector, type LabelSelectorSource } from '#apimachinery/labels/selector';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
-import { type FieldError, type JsonText, type Path, invalid } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, type JsonText, type Path, invalid } from '#apimachinery/validation/field';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
 import type { PodTemplateSpec } from '#kubernetes/schema/core_v1.gen';
 import { internalValue, labelSelectorValue } from '#kubernetes/apis/core/validation/internal';
@@ -20,7 +20,7 @@ export function validateSelector(
 ): void {
   if (!selector) return;
   const found = validateLabelSelector(source(selector), { allowInvalidLabelValueInSelector }, path);
-  if (found.length > 0) errors.push(...found);
+  if (found.length > 0) addErrors(errors, found);
 }
 
 export function isEmptySelector({ matchLabels, matchExpressions }: LabelSelector): boolean {

@@ -3,7 +3,16 @@ import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
-import { duplicate, type FieldError, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  duplicate,
+  type FieldError,
+  fieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '#apimachinery/validation/field';
 import { validateSignerName } from '#kubernetes/apis/core/validation/signer-names';
 import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '#kubernetes/schema/certificates_v1.gen';
 import { certificateRequestProblem } from './certificate-request.ts';
@@ -63,7 +72,7 @@ export function validateCertificateSigningRequestUpdate(
     if (conditionsOf(request, type).length < conditionsOf(old, type).length)
       errors.push(forbidden(conditionsPath, `updates may not remove a condition of type ${quote(type)}`));
   }
-  if (!allowed.approval) for (const type of approvalTypes) errors.push(...approvalErrors(request, old, type));
+  if (!allowed.approval) for (const type of approvalTypes) addErrors(errors, approvalErrors(request, old, type));
   const { certificate = '' } = request.status ?? {};
   const { certificate: before = '' } = old.status ?? {};
   if (certificate !== before) {

@@ -26,7 +26,7 @@ function breakDown({ verbs = none, apiGroups = none, resources = none, resourceN
       for (const verb of verbs) {
         const rule = { verbs: [verb], apiGroups: [group], resources: [resource] };
         if (resourceNames.length === 0) rules.push(rule);
-        else rules.push(...resourceNames.map((name) => ({ ...rule, resourceNames: [name] })));
+        else for (const name of resourceNames) rules.push({ ...rule, resourceNames: [name] });
       }
     }
   }

@@ -1,6 +1,6 @@
 /** Upstream: pkg/apis/storagemigration/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError, validateConditions } from '#apimachinery/validation/object-meta';
 import { structValue } from '#kubernetes/apis/struct-value';
@@ -42,7 +42,7 @@ export function validateStorageVersionMigrationStatusUpdate(
     const detail = `resource version is not well formed: ${resourceVersion}`;
     errors.push(invalid(statusPath.child('resourceVersion'), resourceVersion, detail));
   }
-  errors.push(...validateConditions(conditions, conditionsPath));
+  addErrors(errors, validateConditions(conditions, conditionsPath));
   if (old.resourceVersion && old.resourceVersion !== resourceVersion)
     errors.push(invalid(statusPath.child('resourceVersion'), resourceVersion, 'field is immutable'));
   if (isTrue(status, 'Succeeded') && isTrue(status, 'Failed')) refuse('Both success and failed conditions cannot be true at the same time');

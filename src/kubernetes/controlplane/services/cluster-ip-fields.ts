@@ -1,5 +1,5 @@
 import { newInvalid } from '#apimachinery/api/errors';
-import { duplicate, type FieldError, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { addErrors, duplicate, type FieldError, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { isValidIPForLegacyField } from '#apimachinery/validation/ip';
 import type { Service, ServiceSpec } from '#kubernetes/schema/core_v1.gen';
 import { familyOf, type IPFamily } from './address-range.ts';
@@ -118,7 +118,7 @@ export function validateServiceClusterIPsRelatedFields(spec: ServiceSpec, old: S
       return clusterIPs.length > 1 ? [invalid(clusterIPsPath, clusterIPs, "'None' must be the first and only value")] : [];
     return isValidIPForLegacyField(clusterIPsPath.index(at), ip, true, old?.clusterIPs);
   });
-  errors.push(...wrong);
+  addErrors(errors, wrong);
   if (clusterIPs.length > 2) errors.push(invalid(clusterIPsPath, clusterIPs, 'may only hold up to 2 values'));
   if (wrong.length > 0) return errors;
   if (clusterIPs.length > 1 && new Set(clusterIPs.map(familyOf)).size < 2) {

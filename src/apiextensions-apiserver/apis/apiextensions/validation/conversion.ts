@@ -1,4 +1,4 @@
-import { type FieldError, forbidden, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, forbidden, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
 import { isDNS1035Label } from '#apimachinery/validation/names';
 import { validateCABundle, validateWebhookService, validateWebhookURL } from '#apimachinery/validation/webhook';
 import type { CustomResourceConversion, WebhookClientConfig } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
@@ -27,9 +27,9 @@ export function validateConversion(
   const configPath = path.child('webhookClientConfig');
   const versionsPath = path.child('conversionReviewVersions');
   if (strategy === 'Webhook') {
-    if (config) errors.push(...validateClientConfig(configPath, config, requirements));
+    if (config) addErrors(errors, validateClientConfig(configPath, config, requirements));
     else errors.push(required(configPath, 'required when strategy is set to Webhook'));
-    errors.push(...validateReviewVersions(versionsPath, versions, requirements));
+    addErrors(errors, validateReviewVersions(versionsPath, versions, requirements));
     return errors;
   }
   const detail = 'should not be set when strategy is not set to Webhook';
@@ -42,13 +42,13 @@ function validateClientConfig(path: Path, config: WebhookClientConfig, { validCA
   const { url, service, caBundle } = config;
   const errors: FieldError[] = [];
   if ((url === undefined) === (service === undefined)) errors.push(required(path, 'exactly one of url or service is required'));
-  else if (url !== undefined) errors.push(...validateWebhookURL(path.child('url'), url));
+  else if (url !== undefined) addErrors(errors, validateWebhookURL(path.child('url'), url));
   // Upstream hands over name and namespace in the other's place.
   else if (service) {
     const { name = '', namespace = '', ...rest } = service;
-    errors.push(...validateWebhookService(path.child('service'), { ...rest, namespace: name, name: namespace }));
+    addErrors(errors, validateWebhookService(path.child('service'), { ...rest, namespace: name, name: namespace }));
   }
-  if (caBundle && validCABundle) errors.push(...validateCABundle(path.child('caBundle'), caBundle));
+  if (caBundle && validCABundle) addErrors(errors, validateCABundle(path.child('caBundle'), caBundle));
   return errors;
 }
 
@@ -61,7 +61,11 @@ function validateReviewVersions(
   const errors: FieldError[] = [];
   for (const [i, version] of versions.entries()) {
     if (versions.indexOf(version) < i) errors.push(invalid(path.index(i), version, 'duplicate version'));
-    else errors.push(...isDNS1035Label(version).map((message) => invalid(path.index(i), version, message)));
+    else
+      addErrors(
+        errors,
+        isDNS1035Label(version).map((message) => invalid(path.index(i), version, message)),
+      );
   }
   if (recognizedReviewVersion && !versions.some((version) => acceptedReviewVersions.includes(version)))
     errors.push(invalid(path, versions, `must include at least one of ${acceptedReviewVersions.join(', ')}`));

@@ -10,7 +10,7 @@ import type { Steps } from '#apimachinery/runtime/steps';
 import { newStructural, StructuralError } from '#apimachinery/structural/structural';
 import { FieldPathError, validFieldPath } from '#apimachinery/structural/valid-field-path';
 import { isJsonObject } from '#apimachinery/patch/own-property';
-import { type FieldError, forbidden, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, forbidden, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
 import { internalSchemaText } from '../internal-form.ts';
 
 export const openApiTypes = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
@@ -64,14 +64,14 @@ export class OpenApiSchemaValidation {
     // Upstream looks at a schema's own errors and those inside it before it compiles its rules.
     const before = this.#schemaErrors.length;
     yield;
-    this.#schemaErrors.push(...keywords(path, schema, place, this.requirements));
+    addErrors(this.#schemaErrors, keywords(path, schema, place, this.requirements));
     yield* this.#visitParts(path, schema, place, rules, isRoot);
-    this.#schemaErrors.push(...extensions(path, schema, this.requirements));
+    addErrors(this.#schemaErrors, extensions(path, schema, this.requirements));
     const { 'x-kubernetes-validations': validations = [] } = schema;
     for (const [i, rule] of validations.entries())
-      this.#schemaErrors.push(...validateRule(path.child('x-kubernetes-validations').index(i), schema, rule));
+      addErrors(this.#schemaErrors, validateRule(path.child('x-kubernetes-validations').index(i), schema, rule));
     if (validations.length > 0 && rules && this.#schemaErrors.length === before)
-      this.#ruleErrors.push(...rules.validate(path, schema, place));
+      addErrors(this.#ruleErrors, rules.validate(path, schema, place));
   }
 
   *#visitParts(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined, isRoot: boolean): Steps<void> {
@@ -146,7 +146,7 @@ function extensions(path: Path, schema: JsonSchemaProps, requirements: SchemaReq
   const preserve = schema['x-kubernetes-preserve-unknown-fields'];
   if (preserve === false) errors.push(invalid(path.child('x-kubernetes-preserve-unknown-fields'), preserve, 'must be true or undefined'));
   errors.push(...mapType(path, schema), ...listType(path, schema, requirements), ...listMapKeys(path, schema));
-  if (requirements.mapListKeys) errors.push(...validateMapListKeys(path, schema));
+  if (requirements.mapListKeys) addErrors(errors, validateMapListKeys(path, schema));
   return errors;
 }
 
@@ -169,7 +169,7 @@ function listType(path: Path, schema: JsonSchemaProps, { atomicSetType }: Schema
   const value = schema['x-kubernetes-list-type'];
   if (value === undefined) return [];
   const errors = typeMustBe(path, schema.type, 'array', 'x-kubernetes-list-type');
-  if (errors.length === 0 && atomicSetType) errors.push(...setItems(path, schema));
+  if (errors.length === 0 && atomicSetType) addErrors(errors, setItems(path, schema));
   if (!['atomic', 'set', 'map'].includes(value))
     errors.push(notSupported(path.child('x-kubernetes-list-type'), value, ['atomic', 'set', 'map']));
   return errors;
@@ -208,7 +208,7 @@ function listMapKeys(path: Path, schema: JsonSchemaProps): FieldError[] {
   } else if (items.type !== 'object') {
     const detail = "must be object if parent array's x-kubernetes-list-type is map";
     errors.push(invalid(path.child('items', 'type'), items.type ?? '', detail));
-  } else errors.push(...keysOfItems(path, place, keys, items));
+  } else addErrors(errors, keysOfItems(path, place, keys, items));
   return errors;
 }
 

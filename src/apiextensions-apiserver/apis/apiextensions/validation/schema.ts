@@ -4,7 +4,7 @@ import { validateDefaults } from '#apimachinery/structural/schema-defaults';
 import { SchemaValidator } from '#apimachinery/structural/schema-validator';
 import { newStructural, type Structural, StructuralError } from '#apimachinery/structural/structural';
 import { validateStructural } from '#apimachinery/structural/validate-structural';
-import { type FieldError, forbidden, invalid, type Path } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, forbidden, invalid, type Path } from '#apimachinery/validation/field';
 import { CelRuleContext } from '#apiextensions-apiserver/cel/rule-context';
 import { RuleValidator } from '#apiextensions-apiserver/cel/rule-validator';
 import { internalSchemaText } from '../internal-form.ts';
@@ -52,13 +52,13 @@ export function* validateSchema(
   const errors: FieldError[] = hasStatus ? validateRootOfStatus(place, schema) : [];
   if (schema.nullable) errors.push(forbidden(path.child('openAPIV3Schema.nullable'), 'nullable cannot be true at the root'));
   const structural = needsStructural ? yield* checkStructural(place, schema, requirements) : { errors: [], unconvertible: [] };
-  errors.push(...structural.errors);
+  addErrors(errors, structural.errors);
   const isCompilable = needsStructural && structural.errors.length === 0 && structural.unconvertible.length === 0;
   const { knownExpressions: known, unchangedSchemas } = requirements;
   const rules = isCompilable ? CelRuleContext.root(schema, { known, isUnchanged: unchangedSchemas.has(version) }) : undefined;
-  errors.push(...(yield* new OpenApiSchemaValidation(requirements).validate(place, schema, rules)));
-  if (errors.length === 0) errors.push(...structural.unconvertible);
-  errors.push(...(rules?.totalErrors(place) ?? []));
+  addErrors(errors, yield* new OpenApiSchemaValidation(requirements).validate(place, schema, rules));
+  if (errors.length === 0) addErrors(errors, structural.unconvertible);
+  addErrors(errors, rules?.totalErrors(place) ?? []);
   yield;
   return errors.length > 0 ? errors : checkValidator(path, schema);
 }

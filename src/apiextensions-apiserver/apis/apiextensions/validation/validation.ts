@@ -1,6 +1,6 @@
 import { type JsonSchemaProps, schemaHas } from '#apimachinery/structural/json-schema-props';
 import type { Steps } from '#apimachinery/runtime/steps';
-import { type FieldError, fieldPath, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, fieldPath, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
 import { isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { validateImmutableField } from '#apimachinery/validation/object-meta';
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
@@ -30,11 +30,11 @@ export function* validateDefinitionUpdate(definition: CustomResourceDefinition, 
   const requirements = updateRequirements(definition, old);
   const errors = yield* validateSpec(path, spec, requirements);
   if (requirements.immutableNames) {
-    errors.push(...validateImmutableField(spec.scope, oldSpec.scope, path.child('scope')));
-    errors.push(...validateImmutableField(spec.names?.kind, oldSpec.names?.kind, path.child('names', 'kind')));
+    addErrors(errors, validateImmutableField(spec.scope, oldSpec.scope, path.child('scope')));
+    addErrors(errors, validateImmutableField(spec.names?.kind, oldSpec.names?.kind, path.child('names', 'kind')));
   }
-  errors.push(...validateImmutableField(spec.group, oldSpec.group, path.child('group')));
-  errors.push(...validateImmutableField(spec.names?.plural, oldSpec.names?.plural, path.child('names', 'plural')));
+  addErrors(errors, validateImmutableField(spec.group, oldSpec.group, path.child('group')));
+  addErrors(errors, validateImmutableField(spec.names?.plural, oldSpec.names?.plural, path.child('names', 'plural')));
   return [
     ...errors,
     ...validateStatus(definition),
@@ -102,9 +102,9 @@ function* validateSpec(path: Path, spec: CustomResourceDefinitionSpec, requireme
     errors.push(invalid(path.child('preserveUnknownFields'), true, 'must be false in order to use defaults in the schema'));
   const needsStructural =
     requirements.structuralSchema || !preserves || hasDefaults || schemas.some((schema) => schemaHas(schema, usesExtensions));
-  errors.push(...(yield* validateVersions(path, internal, needsStructural, requirements)));
-  errors.push(...validateRequiredNames(path.child('names'), spec));
-  errors.push(...(yield* validateCommon(path, internal, needsStructural, requirements)));
+  addErrors(errors, yield* validateVersions(path, internal, needsStructural, requirements));
+  addErrors(errors, validateRequiredNames(path.child('names'), spec));
+  addErrors(errors, yield* validateCommon(path, internal, needsStructural, requirements));
   if (spec.conversion && spec.conversion.strategy !== 'None' && preserves) {
     const detail = 'must be None if spec.preserveUnknownFields is true';
     errors.push(invalid(path.child('conversion', 'strategy'), spec.conversion.strategy, detail));
@@ -147,7 +147,7 @@ function* validateVersions(path: Path, internal: InternalSpec, needsStructural: 
     if (messages.length > 0) errors.push(invalid(place.index(i).child('name'), version.name ?? '', messages.join(',')));
     const { subresources } = spec.versions?.[i] ?? {};
     const hasStatus = subresources?.status !== undefined;
-    errors.push(...(yield* validateVersion(place.index(i), version, hasStatus, needsStructural, requirements)));
+    addErrors(errors, yield* validateVersion(place.index(i), version, hasStatus, needsStructural, requirements));
   }
   const names = versions.map(({ name }) => name);
   const wrong = (detail: string): FieldError => invalid(place, internalVersionsText(versions), detail);
@@ -177,11 +177,11 @@ function* validateCommon(path: Path, internal: InternalSpec, needsStructural: bo
     requirements,
     spec.versions?.[0]?.name ?? '',
   );
-  errors.push(...validateSubresources(path.child('subresources'), subresources));
+  addErrors(errors, validateSubresources(path.child('subresources'), subresources));
   for (const [i, column] of additionalPrinterColumns.entries())
-    errors.push(...validateColumn(path.child('additionalPrinterColumns').index(i), column));
+    addErrors(errors, validateColumn(path.child('additionalPrinterColumns').index(i), column));
   if (selectableFields.length > 0) {
-    if (schema) errors.push(...validateSelectableFields(path, selectableFields, schema, requirements.tooManySelectableFields.has('')));
+    if (schema) addErrors(errors, validateSelectableFields(path, selectableFields, schema, requirements.tooManySelectableFields.has('')));
     else errors.push(invalid(path.child('selectableFields'), '', 'may only be set when validations.schema is included'));
   }
   return errors;

@@ -3,7 +3,7 @@ import type { Steps } from '#apimachinery/runtime/steps';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { newStructural, StructuralError } from '#apimachinery/structural/structural';
 import { FieldPathError, validFieldPath } from '#apimachinery/structural/valid-field-path';
-import { duplicate, type FieldError, invalid, type Path, required, tooMany } from '#apimachinery/validation/field';
+import { addErrors, duplicate, type FieldError, invalid, type Path, required, tooMany } from '#apimachinery/validation/field';
 import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionVersion,
@@ -30,14 +30,14 @@ export function* validateVersion(
   const errors = warningErrors(deprecated, deprecationWarning).map((message) =>
     invalid(path.child('deprecationWarning'), deprecationWarning, message),
   );
-  errors.push(...(yield* validateSchema(path.child('schema'), props, hasStatus, needsStructural, requirements, name)));
-  errors.push(...validateSubresources(path.child('subresources'), subresources));
+  addErrors(errors, yield* validateSchema(path.child('schema'), props, hasStatus, needsStructural, requirements, name));
+  addErrors(errors, validateSubresources(path.child('subresources'), subresources));
   for (const [i, column] of (version.additionalPrinterColumns ?? []).entries())
-    errors.push(...validateColumn(path.child('additionalPrinterColumns').index(i), column));
+    addErrors(errors, validateColumn(path.child('additionalPrinterColumns').index(i), column));
   if (selectableFields.length > 0) {
     const place = path.child('selectableFields');
     if (!props) errors.push(invalid(place, '', 'may only be set when `version.schema.openAPIV3Schema` is not included'));
-    else errors.push(...validateSelectableFields(path, selectableFields, props, requirements.tooManySelectableFields.has(name)));
+    else addErrors(errors, validateSelectableFields(path, selectableFields, props, requirements.tooManySelectableFields.has(name)));
   }
   return errors;
 }
@@ -71,7 +71,7 @@ export function validateSubresources(path: Path, subresources: CustomResourceSub
   if (labelSelectorPath !== '') {
     const place = path.child('scale.labelSelectorPath');
     const simple = simpleJsonPath(place, labelSelectorPath);
-    if (simple.length > 0) errors.push(...simple);
+    if (simple.length > 0) addErrors(errors, simple);
     else if (!/^\.(?:spec|status)\./.test(labelSelectorPath))
       errors.push(invalid(place, labelSelectorPath, 'should be a json path under either .spec or .status'));
   }
@@ -102,7 +102,7 @@ export function validateColumn(
   if (format !== '' && !columnFormats.includes(format))
     errors.push(invalid(path.child('format'), format, `must be one of ${columnFormats.join(',')}`));
   if (jsonPath === '') errors.push(required(path.child('JSONPath')));
-  else errors.push(...simpleJsonPath(path.child('JSONPath'), jsonPath));
+  else addErrors(errors, simpleJsonPath(path.child('JSONPath'), jsonPath));
   return errors;
 }
 

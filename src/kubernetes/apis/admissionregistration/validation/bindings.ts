@@ -1,5 +1,6 @@
 /** Bindings of policies. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
 import {
+  addErrors,
   duplicate,
   type FieldError,
   fieldPath,
@@ -34,7 +35,7 @@ export function validateMutatingBinding(binding: MutatingAdmissionPolicyBinding)
 function validateBinding({ policyName = '', paramRef, matchResources }: MutatingAdmissionPolicyBindingSpec): FieldError[] {
   const at = spec.child('policyName');
   const errors = policyName === '' ? [required(at)] : isDNS1123Subdomain(policyName).map((message) => invalid(at, policyName, message));
-  if (paramRef) errors.push(...validateParamRef(paramRef, spec.child('paramRef')));
+  if (paramRef) addErrors(errors, validateParamRef(paramRef, spec.child('paramRef')));
   return [...errors, ...validateMatchResources(matchResources, spec.child('matchResources'))];
 }
 
@@ -42,7 +43,7 @@ function validateParamRef({ name = '', selector, parameterNotFoundAction: action
   const exclusive = 'name and selector are mutually exclusive';
   const errors = name === '' ? [] : isValidPathSegmentName(name).map((message) => invalid(path.child('name'), name, message));
   if (name !== '' && selector) errors.push(forbidden(path.child('name'), exclusive));
-  errors.push(...validateSelector(selector, path.child('selector')));
+  addErrors(errors, validateSelector(selector, path.child('selector')));
   if (name !== '' && selector) errors.push(forbidden(path.child('selector'), exclusive));
   if (name === '' && !selector) errors.push(required(path, 'one of name or selector must be specified'));
   const at = path.child('parameterNotFoundAction');

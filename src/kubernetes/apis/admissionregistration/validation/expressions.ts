@@ -1,5 +1,5 @@
 /** Expressions of policies and webhooks. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
-import { duplicate, type FieldError, invalid, type Path, required, tooMany } from '#apimachinery/validation/field';
+import { addErrors, duplicate, type FieldError, invalid, type Path, required, tooMany } from '#apimachinery/validation/field';
 import { isQualifiedName } from '#apimachinery/validation/names';
 import { admissionEnvironment, type ExpressionAge } from '#apiserver/admission/cel/environment';
 import { type CompiledExpression, compileExpression, conditionTypes } from '#apiserver/admission/cel/expression';
@@ -34,14 +34,15 @@ export function validateMatchConditions(
       errors.push(required(at.child('expression')));
     } else {
       const environment = admissionEnvironment({ params, authorizer: true }, ageOf(text, known));
-      errors.push(
-        ...compileErrors(
+      addErrors(
+        errors,
+        compileErrors(
           at.child('expression'),
           compileExpression(() => environment, text, conditionTypes),
         ),
       );
     }
-    errors.push(...(name === '' ? [required(at.child('name'))] : validateQualifiedName(name, at.child('name'))));
+    addErrors(errors, name === '' ? [required(at.child('name'))] : validateQualifiedName(name, at.child('name')));
     if (name !== '' && seen.has(name)) errors.push(duplicate(at.child('name'), name));
     seen.add(name);
   }

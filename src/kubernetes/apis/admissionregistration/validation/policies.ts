@@ -1,6 +1,6 @@
 /** Policies. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { duplicate, type FieldError, fieldPath, invalid, type Path, required } from '#apimachinery/validation/field';
+import { addErrors, duplicate, type FieldError, fieldPath, invalid, type Path, required } from '#apimachinery/validation/field';
 import { isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { validateConditions } from '#apimachinery/validation/object-meta';
 import { auditAnnotationTypes, conditionTypes, messageTypes, PolicyCompiler } from '#apiserver/admission/cel/expression';
@@ -116,11 +116,11 @@ class PolicyValidation {
     const { failurePolicy, paramKind, matchConstraints } = common;
     this.params = paramKind !== undefined;
     const at = spec.child('failurePolicy');
-    this.errors.push(...(failurePolicy === undefined ? [required(at)] : validateChoice(at, failurePolicy, failurePolicies)));
-    if (paramKind) this.errors.push(...validateParamKind(paramKind, spec.child('paramKind')));
+    addErrors(this.errors, failurePolicy === undefined ? [required(at)] : validateChoice(at, failurePolicy, failurePolicies));
+    if (paramKind) addErrors(this.errors, validateParamKind(paramKind, spec.child('paramKind')));
     const constraints = spec.child('matchConstraints');
     if (!matchConstraints) this.errors.push(required(constraints));
-    this.errors.push(...validateMatchResources(matchConstraints, constraints));
+    addErrors(this.errors, validateMatchResources(matchConstraints, constraints));
     if (matchConstraints && (matchConstraints.resourceRules ?? []).length === 0)
       this.errors.push(required(constraints.child('resourceRules')));
   }
@@ -130,7 +130,7 @@ class PolicyValidation {
     const { common, known, params } = this;
     if (!known.ignoresMatchConditions) {
       const conditions = { params, known: known.matchConditions };
-      this.errors.push(...validateMatchConditions(common.matchConditions ?? [], conditions, spec.child('matchConditions')));
+      addErrors(this.errors, validateMatchConditions(common.matchConditions ?? [], conditions, spec.child('matchConditions')));
     }
     for (const [i, variable] of (common.variables ?? []).entries()) this.#addVariable(variable, spec.child('variables').index(i));
   }
@@ -145,7 +145,7 @@ class PolicyValidation {
     }
     const options = { params: this.params, authorizer: true };
     const compiled = this.compiler.addVariable(name, expression, options, ageOf(expression, this.known.validations));
-    this.errors.push(...compileErrors(path.child('expression'), compiled));
+    addErrors(this.errors, compileErrors(path.child('expression'), compiled));
   }
 }
 
@@ -183,14 +183,14 @@ function validateValidating(policy: ValidatingAdmissionPolicy, known: Known): Fi
     return errors;
   }
   for (const [i, validation] of validations.entries())
-    errors.push(...validateValidation(validation, policyValidation, spec.child('validations').index(i)));
+    addErrors(errors, validateValidation(validation, policyValidation, spec.child('validations').index(i)));
   const path = spec.child('auditAnnotations');
   if (auditAnnotations.length > maxAuditAnnotations)
     errors.push(invalid(path, auditAnnotations, `must not have more than ${maxAuditAnnotations} auditAnnotations`));
   const keys = new Set<string>();
   for (const [i, annotation] of auditAnnotations.entries()) {
     const { key = '' } = annotation;
-    errors.push(...validateAnnotation(policy.metadata.name ?? '', annotation, policyValidation, path.index(i)));
+    addErrors(errors, validateAnnotation(policy.metadata.name ?? '', annotation, policyValidation, path.index(i)));
     if (keys.has(key)) errors.push(duplicate(path.index(i).child('key'), key));
     keys.add(key);
   }
@@ -204,8 +204,9 @@ function validateValidation(validation: Validation, { compiler, params, known }:
     errors.push(required(path.child('expression'), 'expression is not specified'));
   } else {
     const age = ageOf(expression, known.validations);
-    errors.push(
-      ...compileErrors(path.child('expression'), compiler.compile(expression, conditionTypes, { params, authorizer: true }, age)),
+    addErrors(
+      errors,
+      compileErrors(path.child('expression'), compiler.compile(expression, conditionTypes, { params, authorizer: true }, age)),
     );
   }
   const nonEmpty = 'must be non-empty if specified';
@@ -214,7 +215,7 @@ function validateValidation(validation: Validation, { compiler, params, known }:
     errors.push(invalid(at, messageExpression, nonEmpty));
   } else if (messageExpression !== '') {
     const age = ageOf(messageExpression, known.messages);
-    errors.push(...compileErrors(at, compiler.compile(messageExpression, messageTypes, { params, authorizer: false }, age)));
+    addErrors(errors, compileErrors(at, compiler.compile(messageExpression, messageTypes, { params, authorizer: false }, age)));
   }
   if (message !== '' && message.trim() === '') errors.push(invalid(path.child('message'), message, nonEmpty));
   else if (/[\n\r]/.test(message.trim())) errors.push(invalid(path.child('message'), message, 'must not contain line breaks'));
@@ -244,11 +245,11 @@ function validateMutating(policy: MutatingAdmissionPolicy, known: Known): FieldE
   const { mutations = [], reinvocationPolicy, ...common }: MutatingAdmissionPolicySpec = policy.spec ?? {};
   const policyValidation = new PolicyValidation(common, known);
   const { errors } = policyValidation;
-  errors.push(...validateMutatingOperations(common.matchConstraints, spec.child('matchConstraints')));
+  addErrors(errors, validateMutatingOperations(common.matchConstraints, spec.child('matchConstraints')));
   policyValidation.addExpressions();
   const path = spec.child('mutations');
   if (mutations.length === 0) errors.push(required(path, 'mutations must contain at least one item'));
-  for (const [i, mutation] of mutations.entries()) errors.push(...validateMutation(mutation, policyValidation, path.index(i)));
+  for (const [i, mutation] of mutations.entries()) addErrors(errors, validateMutation(mutation, policyValidation, path.index(i)));
   return [...errors, ...validateRequiredChoice(spec.child('reinvocationPolicy'), reinvocationPolicy, reinvocationPolicies)];
 }
 
@@ -269,7 +270,7 @@ function validateMutation(mutation: Mutation, { compiler, params, known }: Polic
   } else {
     const options = { params, authorizer: true, patchTypes: true };
     const age = ageOf(body.expression ?? '', known.mutations);
-    errors.push(...compileErrors(at, compiler.compile(text, [isPatch ? jsonPatchListType : objectType], options, age)));
+    addErrors(errors, compileErrors(at, compiler.compile(text, [isPatch ? jsonPatchListType : objectType], options, age)));
   }
   if (mutation[other]) errors.push(invalid(path.child(other), `{${other}}`, `must not be specified when patchType is ${patchType}`));
   return errors;

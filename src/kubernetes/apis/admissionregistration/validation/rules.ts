@@ -1,5 +1,5 @@
 /** What policies and webhooks look at. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
-import { duplicate, type FieldError, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
+import { addErrors, duplicate, type FieldError, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
 import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import type { LabelSelectorSource } from '#apimachinery/labels/selector';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
@@ -40,10 +40,13 @@ export function validateMatchResources(resources: MatchResources | undefined, pa
       ? [required(path.child('matchPolicy'))]
       : validateChoice(path.child('matchPolicy'), matchPolicy, matchPolicies);
   for (const [name, selector] of Object.entries({ namespaceSelector, objectSelector })) {
-    errors.push(...(selector ? validateSelector(selector, path.child(name)) : [required(path.child(name))]));
+    addErrors(errors, selector ? validateSelector(selector, path.child(name)) : [required(path.child(name))]);
   }
   for (const [name, rules] of Object.entries({ resourceRules, excludeResourceRules })) {
-    errors.push(...rules.flatMap((rule, i) => validateNamedRule(rule, path.child(name).index(i))));
+    addErrors(
+      errors,
+      rules.flatMap((rule, i) => validateNamedRule(rule, path.child(name).index(i))),
+    );
   }
   return errors;
 }
@@ -69,10 +72,10 @@ function validateNamedRule(rule: NamedRuleWithOperations, path: Path): FieldErro
 export function validateRule(rule: RuleWithOperations, path: Path): FieldError[] {
   const errors = validateWildcard(rule.operations, path.child('operations'), 'operations');
   for (const [i, operation] of (rule.operations ?? []).entries()) {
-    errors.push(...validateChoice(path.child('operations').index(i), operation, operations));
+    addErrors(errors, validateChoice(path.child('operations').index(i), operation, operations));
   }
-  errors.push(...validateWildcard(rule.apiGroups, path.child('apiGroups'), 'API groups'));
-  errors.push(...validateWildcard(rule.apiVersions, path.child('apiVersions'), 'API versions'));
+  addErrors(errors, validateWildcard(rule.apiGroups, path.child('apiGroups'), 'API groups'));
+  addErrors(errors, validateWildcard(rule.apiVersions, path.child('apiVersions'), 'API versions'));
   for (const [i, version] of (rule.apiVersions ?? []).entries()) {
     if (version === '') errors.push(required(path.child('apiVersions').index(i)));
   }

@@ -1,6 +1,15 @@
 /** Webhook configurations. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { duplicate, type FieldError, fieldPath, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  duplicate,
+  type FieldError,
+  fieldPath,
+  invalid,
+  notSupported,
+  type Path,
+  required,
+} from '#apimachinery/validation/field';
 import { isDNS1035Label, isFullyQualifiedName } from '#apimachinery/validation/names';
 import { validateWebhookService, validateWebhookURL } from '#apimachinery/validation/webhook';
 import type { MutatingWebhook, ValidatingWebhook } from '#kubernetes/schema/admissionregistration_v1.gen';
@@ -61,7 +70,7 @@ function validateWebhooks(webhooks: readonly Webhook[], options: Options): Field
     const path = fieldPath('webhooks').index(i);
     const { name = '' } = hook;
     const errors = validateWebhook(hook, options, path);
-    errors.push(...validateReviewVersions(hook.admissionReviewVersions ?? [], options, path.child('admissionReviewVersions')));
+    addErrors(errors, validateReviewVersions(hook.admissionReviewVersions ?? [], options, path.child('admissionReviewVersions')));
     if (options.requiresUniqueNames && name !== '' && names.has(name)) errors.push(duplicate(path.child('name'), name));
     names.add(name);
     return errors;
@@ -71,15 +80,15 @@ function validateWebhooks(webhooks: readonly Webhook[], options: Options): Field
 function validateWebhook(hook: Webhook, options: Options, path: Path): FieldError[] {
   const { name = '', rules = [], failurePolicy, matchPolicy, timeoutSeconds, reinvocationPolicy, matchConditions = [] } = hook;
   const errors = isFullyQualifiedName(path.child('name'), name);
-  for (const [i, rule] of rules.entries()) errors.push(...validateRule(rule, path.child('rules').index(i)));
-  errors.push(...validateChoice(path.child('failurePolicy'), failurePolicy, failurePolicies));
-  errors.push(...validateChoice(path.child('matchPolicy'), matchPolicy, matchPolicies));
-  errors.push(...validateSideEffects(hook.sideEffects, options.sideEffects, path.child('sideEffects')));
+  for (const [i, rule] of rules.entries()) addErrors(errors, validateRule(rule, path.child('rules').index(i)));
+  addErrors(errors, validateChoice(path.child('failurePolicy'), failurePolicy, failurePolicies));
+  addErrors(errors, validateChoice(path.child('matchPolicy'), matchPolicy, matchPolicies));
+  addErrors(errors, validateSideEffects(hook.sideEffects, options.sideEffects, path.child('sideEffects')));
   if (timeoutSeconds !== undefined && (timeoutSeconds > maxTimeoutSeconds || timeoutSeconds < 1))
     errors.push(invalid(path.child('timeoutSeconds'), timeoutSeconds, 'the timeout value must be between 1 and 30 seconds'));
-  errors.push(...validateSelectors(hook, options.allowsInvalidLabelValues, path));
-  errors.push(...validateChoice(path.child('reinvocationPolicy'), reinvocationPolicy, reinvocationPolicies));
-  errors.push(...validateClientConfig(hook.clientConfig ?? {}, path.child('clientConfig')));
+  addErrors(errors, validateSelectors(hook, options.allowsInvalidLabelValues, path));
+  addErrors(errors, validateChoice(path.child('reinvocationPolicy'), reinvocationPolicy, reinvocationPolicies));
+  addErrors(errors, validateClientConfig(hook.clientConfig ?? {}, path.child('clientConfig')));
   if (options.ignoresMatchConditions) return errors;
   return [...errors, ...validateMatchConditions(matchConditions, { params: false, known: options.known }, path.child('matchConditions'))];
 }

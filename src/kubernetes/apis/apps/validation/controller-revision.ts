@@ -1,4 +1,4 @@
-import { type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateImmutableField } from '#apimachinery/validation/object-meta';
 import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
@@ -17,7 +17,7 @@ export function validateControllerRevisionUpdate(revision: ControllerRevision, o
   const errors: FieldError[] = [];
   validateMetaAgain(errors, revision.metadata, nameIsDNSSubdomain);
   validateRevision(errors, revision);
-  errors.push(...validateImmutableField(revision.data, old.data, fieldPath('data')));
+  addErrors(errors, validateImmutableField(revision.data, old.data, fieldPath('data')));
   return errors;
 }
 

@@ -1,5 +1,5 @@
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
 import { validateDNS1123Label } from '#kubernetes/apis/core/validation/checks';
 import { validatePersistentVolumeClaimSpec, warnClaimSpec } from '#kubernetes/apis/core/validation/persistent-volume-claim';
@@ -112,9 +112,9 @@ function validateTemplate(errors: FieldError[], spec: StatefulSetSpec, options: 
   const path = specPath.child('template');
   if (!skipped.template) validatePodTemplateSpec(errors, asRun(template, spec), path, options);
   const { labels, annotations } = template.metadata ?? {};
-  if (labels) errors.push(...validateLabels(labels, path.child('labels')));
+  if (labels) addErrors(errors, validateLabels(labels, path.child('labels')));
   if (!annotations) return;
-  errors.push(...validateAnnotations(annotations, path.child('annotations')));
+  addErrors(errors, validateAnnotations(annotations, path.child('annotations')));
   validatePodSpecificAnnotations(errors, annotations, template.spec ?? {}, path.child('annotations'), options);
 }
 

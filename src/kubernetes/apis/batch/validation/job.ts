@@ -1,6 +1,7 @@
 /** Upstream: pkg/apis/batch/validation/validation.go, pkg/registry/batch/job/strategy.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {
+  addErrors,
   type FieldError,
   type Path,
   duplicate,
@@ -81,9 +82,9 @@ export function validateJobUpdate(job: Job, old: Job): FieldError[] {
     options,
     labelSelectorHasInvalidLabelValue(oldSpec.selector as Parameters<typeof labelSelectorHasInvalidLabelValue>[0]),
   );
-  errors.push(...ofSpec);
+  addErrors(errors, ofSpec);
   validateHostnames(errors, job);
-  errors.push(...ofSpec);
+  addErrors(errors, ofSpec);
   validateCompletionsUpdate(errors, spec, oldSpec);
   validateImmutable(errors, spec.selector, oldSpec.selector, specPath, 'selector', selectorValue);
   validateTemplateUpdate(errors, spec.template ?? noTemplate, oldSpec.template ?? noTemplate, old);
@@ -150,7 +151,7 @@ export function validateJobSpec(errors: FieldError[], spec: JobSpec, path: Path,
     errors.push(required(path.child('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'));
   }
   if (spec.managedBy !== undefined) {
-    errors.push(...isDomainPrefixedPath(path.child('managedBy'), spec.managedBy));
+    addErrors(errors, isDomainPrefixedPath(path.child('managedBy'), spec.managedBy));
     if (byteLength(spec.managedBy) > maxManagedByLength) errors.push(tooLong(path.child('managedBy'), '', maxManagedByLength));
   }
   validateCompletionMode(errors, spec, path);

@@ -1,7 +1,16 @@
 /** Where pods go: node selectors, affinity, topology spread, tolerations. Upstream: pkg/apis/core/validation. */
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { quote } from '#apimachinery/runtime/quote';
-import { type FieldError, type Path, duplicate, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  type FieldError,
+  type Path,
+  duplicate,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '#apimachinery/validation/field';
 import {
   isDecimalInteger,
   isQualifiedName,
@@ -35,10 +44,11 @@ function validateSelector(
   if (!selector) return;
   const found = validateLabelSelector(selector as Selector, {}, path);
   if (found.length === 0) return;
-  errors.push(
-    ...(allowInvalidLabelValueInSelector()
+  addErrors(
+    errors,
+    allowInvalidLabelValueInSelector()
       ? validateLabelSelector(selector as Selector, { allowInvalidLabelValueInSelector: true }, path)
-      : found),
+      : found,
   );
 }
 
@@ -256,7 +266,7 @@ export function validateTopologySpreadConstraints(
     else validateMatchLabelKeysAndMismatchLabelKeys(errors, matchLabelKeys, undefined, labelSelector, at);
     if (!labelSelector) continue;
     const found = validateLabelSelector(labelSelector as Selector, {}, at.child('labelSelector'));
-    if (found.length > 0 && !options.allowInvalidTopologySpreadLabelSelector) errors.push(...found);
+    if (found.length > 0 && !options.allowInvalidTopologySpreadLabelSelector) addErrors(errors, found);
   }
 }
 

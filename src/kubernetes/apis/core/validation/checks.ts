@@ -1,5 +1,5 @@
 /** Rules that many fields of core objects share. Each adds what it finds to `errors`; paths are made only for what is wrong. */
-import { type FieldError, type Path, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, type Path, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDNS1123Subdomain, isQualifiedName, isValidPortName, isValidPortNum } from '#apimachinery/validation/names';
 import { isValidCIDRForLegacyField, isValidIPForLegacyField } from '#apimachinery/validation/ip';
 import { Quantity } from '#apimachinery/api/quantity';
@@ -103,11 +103,11 @@ export function validatePortNumOrName(errors: FieldError[], port: number | strin
 
 /** An address in any form that was ever accepted if it is one of `oldValues`, else in today's. */
 export function validateIP(errors: FieldError[], value: string | undefined, path: Path, oldValues?: readonly string[]): void {
-  errors.push(...isValidIPForLegacyField(path, value ?? '', true, oldValues));
+  addErrors(errors, isValidIPForLegacyField(path, value ?? '', true, oldValues));
 }
 
 export function validateCIDR(errors: FieldError[], value: string, path: Path, oldValues?: readonly string[]): void {
-  errors.push(...isValidCIDRForLegacyField(path, value, true, oldValues));
+  addErrors(errors, isValidCIDRForLegacyField(path, value, true, oldValues));
 }
 
 /** A quantity, and what is asked of it again and again. */

@@ -1,6 +1,6 @@
 /** Config maps and secrets. Upstream: pkg/apis/core/validation. */
 import { parseJson } from '#apimachinery/runtime/json';
-import { type FieldError, type Path, fieldPath, invalid, required, tooLong } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, type Path, fieldPath, invalid, required, tooLong } from '#apimachinery/validation/field';
 import { isConfigMapKey, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateImmutable } from '#kubernetes/apis/core/immutable';
 import type { ConfigMap, Secret } from '#kubernetes/schema/core_v1.gen';
@@ -35,7 +35,7 @@ export function validateConfigMap({ data, binaryData }: ConfigMap): FieldError[]
 export function validateConfigMapUpdate(configMap: ConfigMap, old: ConfigMap): FieldError[] {
   const errors = old.immutable ? validateImmutable(configMap, old, 'data', 'binaryData') : [];
   validateMetaAgain(errors, configMap.metadata, nameIsDNSSubdomain);
-  errors.push(...validateConfigMap(configMap));
+  addErrors(errors, validateConfigMap(configMap));
   return errors;
 }
 
@@ -105,8 +105,8 @@ function objectError(bytes: Buffer): string | undefined {
 export function validateSecretUpdate(secret: Secret, old: Secret): FieldError[] {
   const errors: FieldError[] = [];
   if ((secret.type ?? '') !== (old.type ?? '')) errors.push(invalid(fieldPath('type'), secret.type ?? '', fieldIsImmutable));
-  if (old.immutable) errors.push(...validateImmutable(secret, old, 'data'));
+  if (old.immutable) addErrors(errors, validateImmutable(secret, old, 'data'));
   validateMetaAgain(errors, secret.metadata, nameIsDNSSubdomain);
-  errors.push(...validateSecret(secret));
+  addErrors(errors, validateSecret(secret));
   return errors;
 }

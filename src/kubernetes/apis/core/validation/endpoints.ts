@@ -1,6 +1,6 @@
 /** Endpoints. Upstream: pkg/apis/core/validation. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, type Path, fieldPath, invalid, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, type Path, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { getWarningsForIP, parseIPSloppy } from '#apimachinery/validation/ip';
 import { isValidPortNum, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from '#kubernetes/schema/core_v1.gen';
@@ -19,7 +19,7 @@ export function validateEndpointsUpdate(endpoints: Endpoints, old: Endpoints): F
   const errors: FieldError[] = [];
   validateMetaAgain(errors, endpoints.metadata, nameIsDNSSubdomain);
   const found = validateEndpoints(endpoints);
-  if (found.length > 0 && !semanticDeepEqual(endpoints.subsets, old.subsets)) errors.push(...found);
+  if (found.length > 0 && !semanticDeepEqual(endpoints.subsets, old.subsets)) addErrors(errors, found);
   return errors;
 }
 

@@ -1,6 +1,6 @@
 /** Events. Upstream: pkg/apis/core/validation/events.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type { Event } from '#kubernetes/schema/core_v1.gen';
 import { byteLength, check, fieldIsImmutable, validateQualifiedName } from './checks.ts';
@@ -60,7 +60,7 @@ export function validateCoreEvent(event: Event): FieldError[] {
 export function validateEventCreate(event: Event): FieldError[] {
   const errors = validateLegacy(event, 'reportingController');
   validateMetaAgain(errors, event.metadata, nameIsDNSSubdomain);
-  errors.push(...validateSeries(event));
+  addErrors(errors, validateSeries(event));
   if (event.eventTime === undefined) errors.push(required(fieldPath('eventTime')));
   if (event.type !== 'Normal' && event.type !== 'Warning')
     errors.push(invalid(fieldPath('type'), '', `has invalid value: ${event.type ?? ''}`));
@@ -95,7 +95,7 @@ const immutable = [
 
 export function validateEventUpdate(event: Event, old: Event): FieldError[] {
   const errors = validateLegacy(event, 'reportingController');
-  if (!semanticDeepEqual(event.series, old.series)) errors.push(...validateSeries(event));
+  if (!semanticDeepEqual(event.series, old.series)) addErrors(errors, validateSeries(event));
   for (const [field, zero] of immutable) {
     if (semanticDeepEqual(event[field] ?? zero, old[field] ?? zero)) continue;
     errors.push(invalid(fieldPath(field === 'reportingComponent' ? 'reportingController' : field), event[field] ?? zero, fieldIsImmutable));

@@ -1,5 +1,5 @@
 /** Namespaces. Upstream: pkg/apis/core/validation. */
-import { type FieldError, type Path, fieldPath, invalid } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, type Path, fieldPath, invalid } from '#apimachinery/validation/field';
 import { isQualifiedName, nameIsDNSLabel } from '#apimachinery/validation/names';
 import type { Namespace } from '#kubernetes/schema/core_v1.gen';
 import { check } from './checks.ts';
@@ -24,7 +24,7 @@ export function validateNamespace({ spec }: Namespace): FieldError[] {
 export function validateNamespaceUpdate(namespace: Namespace): FieldError[] {
   const errors: FieldError[] = [];
   validateMetaAgain(errors, namespace.metadata, nameIsDNSLabel, false);
-  errors.push(...validateNamespace(namespace));
+  addErrors(errors, validateNamespace(namespace));
   return errors;
 }
 

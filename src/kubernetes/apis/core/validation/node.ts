@@ -2,6 +2,7 @@
 import { parseJson } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
 import {
+  addErrors,
   type FieldError,
   type Path,
   duplicate,
@@ -144,7 +145,7 @@ export function validateNodeUpdate(node: Node, old: Node, isStatus = false): Fie
   const before = old.spec;
   if (!isStatus) {
     validateMetaAgain(errors, node.metadata, nameIsDNSSubdomain, false);
-    errors.push(...validateNode(node));
+    addErrors(errors, validateNode(node));
   }
   validateAnnotations(errors, node);
   validateResources(errors, node);

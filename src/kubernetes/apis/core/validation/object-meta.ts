@@ -1,5 +1,5 @@
 import type { ObjectMeta } from '#apimachinery/meta/types';
-import { type FieldError, fieldPath } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, fieldPath } from '#apimachinery/validation/field';
 import type { ValidateNameFunc } from '#apimachinery/validation/names';
 import { validateKubeFinalizerNames, validateObjectMeta } from '#apimachinery/validation/object-meta';
 
@@ -9,6 +9,6 @@ import { validateKubeFinalizerNames, validateObjectMeta } from '#apimachinery/va
  */
 export function validateMetaAgain(errors: FieldError[], meta: ObjectMeta, nameFn: ValidateNameFunc, namespaced = true): void {
   const path = fieldPath('metadata');
-  errors.push(...validateObjectMeta(meta, { namespaced, nameFn }, path));
-  if (meta.finalizers) errors.push(...validateKubeFinalizerNames(meta.finalizers, path.child('finalizers')));
+  addErrors(errors, validateObjectMeta(meta, { namespaced, nameFn }, path));
+  if (meta.finalizers) addErrors(errors, validateKubeFinalizerNames(meta.finalizers, path.child('finalizers')));
 }

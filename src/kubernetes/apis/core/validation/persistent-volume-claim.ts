@@ -1,6 +1,15 @@
 /** Claims of persistent volumes. Upstream: pkg/apis/core/validation. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  type FieldError,
+  type Path,
+  fieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, isQualifiedName, nameIsDNSSubdomain, validateNamespaceName } from '#apimachinery/validation/names';
 import { validateAnnotations, validateLabelSelector, validateLabels } from '#apimachinery/validation/object-meta';
 import { isNativeResource } from '#kubernetes/apis/core/resource-list';
@@ -49,8 +58,8 @@ export function validatePersistentVolumeClaimTemplate(
   path: Path,
 ): void {
   const at = path.child('metadata');
-  if (metadata.annotations) errors.push(...validateAnnotations(metadata.annotations, at.child('annotations')));
-  if (metadata.labels) errors.push(...validateLabels(metadata.labels, at.child('labels')));
+  if (metadata.annotations) addErrors(errors, validateAnnotations(metadata.annotations, at.child('annotations')));
+  if (metadata.labels) addErrors(errors, validateLabels(metadata.labels, at.child('labels')));
   for (const field of notInTemplates)
     if (metadata[field] !== undefined) errors.push(forbidden(at.child(field === 'uid' ? 'uID' : field), 'cannot be set'));
   validatePersistentVolumeClaimSpec(errors, spec, path.child('spec'), newClaim);
@@ -82,7 +91,7 @@ export function validatePersistentVolumeClaimSpec(
   if (!spec.accessModes?.length) errors.push(required(path.child('accessModes'), 'at least 1 access mode is required'));
   if (spec.selector) {
     const { allowInvalidLabelValueInSelector } = options;
-    errors.push(...validateLabelSelector(spec.selector as Selector, { allowInvalidLabelValueInSelector }, path.child('selector')));
+    addErrors(errors, validateLabelSelector(spec.selector as Selector, { allowInvalidLabelValueInSelector }, path.child('selector')));
   }
   validateAccessModes(errors, spec.accessModes, path);
   const storage = spec.resources?.requests?.['storage'];

@@ -1,6 +1,7 @@
 /** The spec of a pod, and of a template. Upstream: pkg/apis/core/validation, ValidatePodSpec. */
 import type { ObjectMeta } from '#apimachinery/meta/types';
 import {
+  addErrors,
   type FieldError,
   type Path,
   duplicate,
@@ -68,7 +69,7 @@ export function validatePodSpec(errors: FieldError[], spec: PodSpec, meta: Objec
   if (spec.hostNetwork) validateHostNetworkPorts(errors, spec, path, options);
   validateRequiredEnum(errors, spec.restartPolicy, ['Always', 'OnFailure', 'Never'], path, 'restartPolicy');
   validateRequiredEnum(errors, spec.dnsPolicy, ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'], path, 'dnsPolicy');
-  if (spec.nodeSelector) errors.push(...validateLabels(spec.nodeSelector, path.child('nodeSelector')));
+  if (spec.nodeSelector) addErrors(errors, validateLabels(spec.nodeSelector, path.child('nodeSelector')));
   validatePodSecurityContext(errors, spec, path, options);
   if (spec.affinity) validateAffinity(errors, spec.affinity, path.child('affinity'), options);
   if (spec.dnsConfig || spec.dnsPolicy === 'None') validatePodDnsConfig(errors, spec.dnsConfig, spec.dnsPolicy, path.child('dnsConfig'));
@@ -349,8 +350,8 @@ function validateFileKeyRefVolumes(errors: FieldError[], spec: PodSpec, path: Pa
 /** A template of pods; `path` is its own. Upstream: ValidatePodTemplateSpec. */
 export function validatePodTemplateSpec(errors: FieldError[], template: PodTemplateSpec, path: Path, options: PodOptions): void {
   const { metadata = {}, spec = {} } = template;
-  if (metadata.labels) errors.push(...validateLabels(metadata.labels, path.child('labels')));
-  if (metadata.annotations) errors.push(...validateAnnotations(metadata.annotations, path.child('annotations')));
+  if (metadata.labels) addErrors(errors, validateLabels(metadata.labels, path.child('labels')));
+  if (metadata.annotations) addErrors(errors, validateAnnotations(metadata.annotations, path.child('annotations')));
   validatePodSpecificAnnotations(errors, metadata.annotations, spec, path.child('annotations'), options);
   const at = path.child('spec');
   validatePodSpec(errors, spec, undefined, at, options);

@@ -1,7 +1,7 @@
 /** Limit ranges and resource quotas. Upstream: pkg/apis/core/validation. */
 import type { Quantity } from '#apimachinery/api/quantity';
 import { compareUtf8 } from '#apimachinery/runtime/json';
-import { type FieldError, type Path, duplicate, fieldPath, forbidden, invalid, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, type Path, duplicate, fieldPath, forbidden, invalid, required } from '#apimachinery/validation/field';
 import { isQualifiedName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type { ResourceList } from '#kubernetes/apis/core/resource-list';
 import type { LimitRange, LimitRangeItem, ResourceQuota, ResourceQuotaSpec } from '#kubernetes/schema/core_v1.gen';
@@ -43,7 +43,7 @@ export function validateLimitRange({ spec }: LimitRange): FieldError[] {
 export function validateLimitRangeUpdate(limitRange: LimitRange): FieldError[] {
   const errors: FieldError[] = [];
   validateMetaAgain(errors, limitRange.metadata, nameIsDNSSubdomain);
-  errors.push(...validateLimitRange(limitRange));
+  addErrors(errors, validateLimitRange(limitRange));
   return errors;
 }
 
@@ -183,7 +183,7 @@ function validateScopeSelector(
 export function validateResourceQuota(quota: ResourceQuota): FieldError[] {
   const errors: FieldError[] = [];
   validateSpec(errors, quota.spec ?? {});
-  errors.push(...validateResourceQuotaStatus(quota));
+  addErrors(errors, validateResourceQuotaStatus(quota));
   return errors;
 }
 

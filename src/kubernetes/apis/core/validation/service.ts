@@ -1,6 +1,7 @@
 /** Services. Upstream: pkg/apis/core/validation, validateService and ValidateServiceUpdate. */
 import { quote } from '#apimachinery/runtime/quote';
 import {
+  addErrors,
   type FieldError,
   type Path,
   duplicate,
@@ -70,7 +71,7 @@ export function validateService(service: Service, old?: Service): FieldError[] {
   }
   if (type === 'ExternalName') validateExternalName(errors, spec);
   validatePorts(errors, spec, ports);
-  if (spec.selector) errors.push(...validateLabels(spec.selector, specPath.child('selector')));
+  if (spec.selector) addErrors(errors, validateLabels(spec.selector, specPath.child('selector')));
   validateRequiredEnum(errors, sessionAffinity, ['ClientIP', 'None'], specPath, 'sessionAffinity');
   if (sessionAffinity === 'ClientIP') validateClientIpAffinity(errors, spec, specPath.child('sessionAffinityConfig'));
   else if (sessionAffinity === 'None' && spec.sessionAffinityConfig) {
@@ -104,7 +105,7 @@ export function validateServiceUpdate(service: Service, old: Service): FieldErro
   if (needsHealthCheck(before) && needsHealthCheck(spec) && (spec.healthCheckNodePort ?? 0) !== (before.healthCheckNodePort ?? 0)) {
     errors.push(forbidden(specPath.child('healthCheckNodePort'), 'field is immutable'));
   }
-  errors.push(...validateService(service, old));
+  addErrors(errors, validateService(service, old));
   return errors;
 }
 

@@ -1,4 +1,4 @@
-import { type FieldError, type Path, tooLong } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, type Path, tooLong } from '#apimachinery/validation/field';
 import { isDomainPrefixedKey } from '#apimachinery/validation/names';
 import { totalAnnotationSizeLimit } from '#apimachinery/validation/object-meta';
 import { byteLength } from './checks.ts';
@@ -7,7 +7,7 @@ import { byteLength } from './checks.ts';
 export function validateUserAnnotations(errors: FieldError[], annotations: Readonly<Record<string, string>>, path: Path): void {
   let size = 0;
   for (const [key, value] of Object.entries(annotations)) {
-    errors.push(...isDomainPrefixedKey(path, key.toLowerCase()));
+    addErrors(errors, isDomainPrefixedKey(path, key.toLowerCase()));
     size += byteLength(key) + byteLength(value);
   }
   if (size > totalAnnotationSizeLimit) errors.push(tooLong(path, '', totalAnnotationSizeLimit));

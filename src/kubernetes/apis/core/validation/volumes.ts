@@ -1,6 +1,15 @@
 /** Volumes of pods. Upstream: pkg/apis/core/validation, ValidateVolumes. */
 import { quote } from '#apimachinery/runtime/quote';
-import { type FieldError, type Path, duplicate, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  type FieldError,
+  type Path,
+  duplicate,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
 import type { ObjectMeta } from '#apimachinery/meta/types';
@@ -316,7 +325,7 @@ function validateClusterTrustBundle(errors: FieldError[], bundle: ClusterTrustBu
   } else if (signerName !== undefined) {
     if (signerName === '') errors.push(required(path.child('signerName'), 'must be a valid signer name'));
     validateSignerName(errors, signerName, path.child('signerName'));
-    errors.push(...validateLabelSelector(labelSelector as Parameters<typeof validateLabelSelector>[0], {}, path.child('labelSelector')));
+    addErrors(errors, validateLabelSelector(labelSelector as Parameters<typeof validateLabelSelector>[0], {}, path.child('labelSelector')));
   } else {
     errors.push(required(path, 'either name or signerName must be specified'));
   }

@@ -1,6 +1,16 @@
 /** Upstream: pkg/apis/discovery/validation/validation.go. Slices are large and many: paths are made for what is wrong only. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, type Path, duplicate, fieldPath, invalid, notSupported, required, tooMany } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  type FieldError,
+  type Path,
+  duplicate,
+  fieldPath,
+  invalid,
+  notSupported,
+  required,
+  tooMany,
+} from '#apimachinery/validation/field';
 import { getWarningsForIP, isValidIP, isValidIPForLegacyField, parseIPSloppy } from '#apimachinery/validation/ip';
 import {
   isDNS1123Label,
@@ -35,14 +45,14 @@ export function validateEndpointSlice(slice: EndpointSlice, old?: EndpointSlice)
   const ofEndpoints: FieldError[] = [];
   validateEndpoints(ofEndpoints, endpoints, addressType);
   // Stored endpoints may break rules that are younger than they are.
-  if (ofEndpoints.length > 0 && !(old && semanticDeepEqual(old.endpoints, endpoints))) errors.push(...ofEndpoints);
+  if (ofEndpoints.length > 0 && !(old && semanticDeepEqual(old.endpoints, endpoints))) addErrors(errors, ofEndpoints);
   return errors;
 }
 
 export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointSlice): FieldError[] {
   const errors: FieldError[] = [];
   validateMetaAgain(errors, slice.metadata, nameIsDNSSubdomain);
-  errors.push(...validateEndpointSlice(slice, old));
+  addErrors(errors, validateEndpointSlice(slice, old));
   if (slice.addressType !== old.addressType) errors.push(invalid(fieldPath('addressType'), slice.addressType ?? '', fieldImmutableError));
   return errors;
 }
@@ -84,19 +94,19 @@ function validateEndpoint(errors: FieldError[], endpoint: Endpoint, addressType:
   if (topology) {
     const count = Object.keys(topology).length;
     if (count > maxTopologyLabels) errors.push(tooMany(path.child('deprecatedTopology'), count, maxTopologyLabels));
-    errors.push(...validateLabels(topology, path.child('deprecatedTopology')));
+    addErrors(errors, validateLabels(topology, path.child('deprecatedTopology')));
   }
   if (hostname !== undefined) check(errors, isDNS1123Label(hostname), hostname, path, 'hostname');
   if (hints) validateHints(errors, hints, path.child('hints'));
 }
 
 function validateAddress(errors: FieldError[], address: string, addressType: string, path: Path, i: number): void {
-  if (addressType === 'FQDN') errors.push(...isFullyQualifiedDomainName(path.index(i), address));
+  if (addressType === 'FQDN') addErrors(errors, isFullyQualifiedDomainName(path.index(i), address));
   if (addressType !== 'IPv4' && addressType !== 'IPv6') return;
   const at = path.index(i);
   const wrong = addressType === 'IPv4' ? isValidIPForLegacyField(at, address, true) : isValidIP(at, address);
   if (wrong.length > 0) {
-    errors.push(...wrong);
+    addErrors(errors, wrong);
     return;
   }
   const length = parseIPSloppy(address)?.bytes.length;

@@ -1,5 +1,15 @@
 /** Upstream: pkg/apis/networking/validation/validation.go. */
-import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required, tooLong } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  type FieldError,
+  type Path,
+  fieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '#apimachinery/validation/field';
 import { isDomainPrefixedPath, nameIsDNSSubdomain, validateNamespaceName } from '#apimachinery/validation/names';
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';
 import { byteLength, check } from '#kubernetes/apis/core/validation/checks';
@@ -14,7 +24,7 @@ export function validateIngressClass({ spec = {} }: IngressClass): FieldError[] 
   const errors: FieldError[] = [];
   const { controller = '', parameters } = spec;
   if (byteLength(controller) > maxControllerLength) errors.push(tooLong(specPath.child('controller'), '', maxControllerLength));
-  errors.push(...isDomainPrefixedPath(specPath.child('controller'), controller));
+  addErrors(errors, isDomainPrefixedPath(specPath.child('controller'), controller));
   if (parameters) validateParameters(errors, parameters, specPath.child('parameters'));
   return errors;
 }
@@ -24,7 +34,7 @@ export function validateIngressClassUpdate(ingressClass: IngressClass, old: Ingr
   const controller = ingressClass.spec?.controller ?? '';
   if (controller !== (old.spec?.controller ?? '')) errors.push(invalid(specPath.child('controller'), controller, fieldImmutableError));
   validateMetaAgain(errors, ingressClass.metadata, nameIsDNSSubdomain, false);
-  errors.push(...validateIngressClass(ingressClass));
+  addErrors(errors, validateIngressClass(ingressClass));
   return errors;
 }
 

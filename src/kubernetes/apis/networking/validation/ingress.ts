@@ -1,5 +1,5 @@
 /** Upstream: pkg/apis/networking/validation/validation.go. */
-import { type FieldError, type Path, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, type Path, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { isValidIPForLegacyField, parseIPSloppy } from '#apimachinery/validation/ip';
 import {
   isDNS1123Subdomain,
@@ -154,7 +154,7 @@ export function validateIngressStatusUpdate({ status }: Ingress, old: Ingress): 
   const path = fieldPath('status', 'loadBalancer', 'ingress');
   const before = (old.status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip || []);
   for (const [i, { ip = '', hostname = '' }] of (status?.loadBalancer?.ingress ?? []).entries()) {
-    if (ip !== '') errors.push(...isValidIPForLegacyField(path.index(i).child('ip'), ip, true, before));
+    if (ip !== '') addErrors(errors, isValidIPForLegacyField(path.index(i).child('ip'), ip, true, before));
     if (hostname === '') continue;
     check(errors, isDNS1123Subdomain(hostname), hostname, path.index(i), 'hostname');
     if (parseIPSloppy(hostname)) errors.push(invalid(path.index(i).child('hostname'), hostname, 'must be a DNS name, not an IP address'));

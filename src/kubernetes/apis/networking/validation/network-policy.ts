@@ -1,5 +1,14 @@
 /** Upstream: pkg/apis/networking/validation/validation.go. */
-import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  type FieldError,
+  type Path,
+  fieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '#apimachinery/validation/field';
 import { isValidCIDRForLegacyField, parseCIDRSloppy } from '#apimachinery/validation/ip';
 import { isValidPortName, isValidPortNum } from '#apimachinery/validation/names';
 import { check } from '#kubernetes/apis/core/validation/checks';
@@ -98,11 +107,11 @@ function validateIPBlock(errors: FieldError[], { cidr = '', except = [] }: IPBlo
     errors.push(required(path.child('cidr')));
     return;
   }
-  errors.push(...isValidCIDRForLegacyField(path.child('cidr'), cidr, true, cidrs));
+  addErrors(errors, isValidCIDRForLegacyField(path.child('cidr'), cidr, true, cidrs));
   const outer = parseCIDRSloppy(cidr);
   if (!outer) return;
   for (const [i, text] of except.entries()) {
-    errors.push(...isValidCIDRForLegacyField(path.child('except').index(i), text, true, cidrs));
+    addErrors(errors, isValidCIDRForLegacyField(path.child('except').index(i), text, true, cidrs));
     const inner = parseCIDRSloppy(text);
     if (inner && !isStrictSubset(inner, outer))
       errors.push(invalid(path.child('except').index(i), text, 'must be a strict subset of `cidr`'));

@@ -1,5 +1,5 @@
 /** Upstream: pkg/apis/node/validation/validation.go. */
-import { type FieldError, duplicate, fieldPath, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, duplicate, fieldPath, required } from '#apimachinery/validation/field';
 import { nameIsDNSLabel } from '#apimachinery/validation/names';
 import { validateImmutableField, validateLabels } from '#apimachinery/validation/object-meta';
 import { validateTolerations } from '#kubernetes/apis/core/validation/affinity';
@@ -32,7 +32,7 @@ export function validateRuntimeClassUpdate(runtimeClass: RuntimeClass, old: Runt
 }
 
 function validateScheduling(errors: FieldError[], { nodeSelector, tolerations = [] }: Scheduling): void {
-  if (nodeSelector) errors.push(...validateLabels(nodeSelector, fieldPath('scheduling', 'nodeSelector')));
+  if (nodeSelector) addErrors(errors, validateLabels(nodeSelector, fieldPath('scheduling', 'nodeSelector')));
   const path = fieldPath('scheduling', 'tolerations');
   validateTolerations(errors, tolerations, path, newTemplateOptions);
   const seen = new Set<string>();

@@ -2,6 +2,7 @@
 import { quote } from '#apimachinery/runtime/quote';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {
+  addErrors,
   type FieldError,
   fieldPath,
   forbidden,
@@ -118,7 +119,7 @@ function validateDeviceStatus(errors: FieldError[], device: AllocatedDeviceStatu
   const key = deviceKey(device);
   if (!allocated.has(key)) errors.push(invalid(at, new JsonText(key), 'must be an allocated device in the claim'));
   if (conditions.length > maxConditions) errors.push(tooMany(at.child('conditions'), conditions.length, maxConditions));
-  errors.push(...validateConditions(conditions, at.child('conditions')));
+  addErrors(errors, validateConditions(conditions, at.child('conditions')));
   if (data !== undefined && data !== null) validateRawObject(errors, data, at.child('data'));
   if (networkData) validateNetworkData(errors, networkData, at.child('networkData'));
 }
@@ -133,7 +134,7 @@ function validateNetworkData(errors: FieldError[], { interfaceName = '', hardwar
     at.child('ips'),
     (address) => address,
     (_, address, item) => {
-      errors.push(...isValidInterfaceAddress(item, address));
+      addErrors(errors, isValidInterfaceAddress(item, address));
     },
   );
 }

@@ -1,6 +1,6 @@
 /** Upstream: pkg/apis/storage/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, type Path, duplicate, fieldPath, invalid, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, type Path, duplicate, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { isQualifiedName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';
 import { byteLength, check, validateNonnegative } from '#kubernetes/apis/core/validation/checks';
@@ -23,7 +23,7 @@ export function validateCSINode({ spec }: CSINode): FieldError[] {
 export function validateCSINodeUpdate(node: CSINode, old: CSINode): FieldError[] {
   const errors: FieldError[] = [];
   validateMetaAgain(errors, node.metadata, nameIsDNSSubdomain, false);
-  errors.push(...validateCSINode(node));
+  addErrors(errors, validateCSINode(node));
   for (const { allocatable: _, ...before } of old.spec?.drivers ?? []) {
     for (const { allocatable: __, ...driver } of node.spec?.drivers ?? []) {
       if (driver.name !== before.name || semanticDeepEqual(driver, before)) continue;

@@ -1,7 +1,16 @@
 /** Upstream: pkg/apis/storage/validation/validation.go. */
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, type Path, duplicate, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  type FieldError,
+  type Path,
+  duplicate,
+  fieldPath,
+  invalid,
+  notSupported,
+  required,
+} from '#apimachinery/validation/field';
 import { fieldImmutableError, validateLabelName } from '#apimachinery/validation/object-meta';
 import type { TopologySelectorTerm } from '#kubernetes/schema/core_v1.gen';
 import type { StorageClass } from '#kubernetes/schema/storage_v1.gen';
@@ -47,7 +56,7 @@ function validateTopologies(errors: FieldError[], terms: readonly TopologySelect
       if (own.length === 0) errors.push(required(at.index(j).child('values')));
       for (const [k, value] of own.entries())
         if (own.indexOf(value) < k) errors.push(duplicate(at.index(j).child('values').index(k), value));
-      errors.push(...validateLabelName(key, at.index(j).child('key')));
+      addErrors(errors, validateLabelName(key, at.index(j).child('key')));
       if (values.has(key)) errors.push(duplicate(at.index(j).child('key'), key));
       values.set(key, [...new Set(own)].sort());
     }

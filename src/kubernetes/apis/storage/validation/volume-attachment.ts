@@ -1,6 +1,6 @@
 /** Upstream: pkg/apis/storage/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, type Path, fieldPath, forbidden, invalid, required, tooLong } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, type Path, fieldPath, forbidden, invalid, required, tooLong } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';
 import { byteLength, check } from '#kubernetes/apis/core/validation/checks';
@@ -37,7 +37,7 @@ export function validateVolumeAttachment({ spec = noSpec, status = {} }: VolumeA
 export function validateVolumeAttachmentUpdate(attachment: VolumeAttachment, old: VolumeAttachment): FieldError[] {
   const errors: FieldError[] = [];
   validateMetaAgain(errors, attachment.metadata, nameIsDNSSubdomain, false);
-  errors.push(...validateVolumeAttachment(attachment));
+  addErrors(errors, validateVolumeAttachment(attachment));
   if (!semanticDeepEqual(attachment.spec, old.spec)) errors.push(invalid(specPath, specValue(attachment.spec), fieldImmutableError));
   return errors;
 }

@@ -1,6 +1,6 @@
 /** Upstream: pkg/apis/storage/validation/validation.go. */
 import { deepEqual } from '#apimachinery/runtime/equality';
-import { type FieldError, fieldPath, forbidden, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, fieldPath, forbidden, required } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import type { VolumeAttributesClass } from '#kubernetes/schema/storage_v1.gen';
@@ -20,6 +20,6 @@ export function validateVolumeAttributesClassUpdate(volumeClass: VolumeAttribute
   if (!deepEqual(volumeClass.parameters, old.parameters))
     errors.push(forbidden(fieldPath('parameters'), 'updates to parameters are forbidden.'));
   validateMetaAgain(errors, volumeClass.metadata, nameIsDNSSubdomain, false);
-  errors.push(...validateVolumeAttributesClass(volumeClass));
+  addErrors(errors, validateVolumeAttributesClass(volumeClass));
   return errors;
 }
