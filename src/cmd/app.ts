@@ -186,7 +186,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
     storage: objects,
     log,
     groups: (): readonly ApiGroup[] => [...scheme.groups, ...contributed.groups],
-    storedResources: storedResources(scheme),
+    storedResources: () => storedResources(scheme),
   });
   const escalation = new EscalationCheck();
   const mapper = new EndpointMapper(chain);

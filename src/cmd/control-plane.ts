@@ -41,7 +41,8 @@ export interface ControlPlaneParts {
   readonly log: Pick<Log, 'info' | 'error'>;
   /** The groups that the server serves by itself. */
   readonly groups: () => readonly ApiGroup[];
-  readonly storedResources: readonly StoredResource[];
+  /** What StorageVersions tell of; asked for only where they are wanted. */
+  readonly storedResources: () => readonly StoredResource[];
 }
 
 const retryMs = 1_000;
@@ -84,7 +85,7 @@ export class ControlPlane {
       throw new Error(`loopback: ${path} of ${group}/${version} is not served`);
     });
     if (parts.features.enabled('StorageVersionAPI') && parts.features.enabled('APIServerIdentity'))
-      this.storageVersions = new StorageVersions(this.client, apiServerId(hostname()), parts.storedResources);
+      this.storageVersions = new StorageVersions(this.client, apiServerId(hostname()), parts.storedResources());
     this.#cidrs = config.serviceClusterIpRange.split(',').map(parseRange);
     this.#clusterIPs = new ClusterIPAllocator(this.client);
     this.#nodePorts = new NodePortAllocator(storage, this.#options.serviceNodePortRange);
