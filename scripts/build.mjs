@@ -44,6 +44,18 @@ const httpWithoutUndici = {
   },
 };
 
+/** V8 keeps a source with one character beyond Latin-1 in two bytes for each: written as escapes, 5 MB less. */
+const ascii = {
+  name: 'ascii',
+  generateBundle(_options, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      // Behind a backslash, and in a raw template, an escape would be other text.
+      if (chunk.type !== 'chunk' || /\\[\u0080-\uffff]|String\.raw`[^`]*[\u0080-\uffff]/.test(chunk.code)) continue;
+      chunk.code = chunk.code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    }
+  },
+};
+
 function copyTables(folder) {
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true, recursive: true })) {
     if (!entry.isFile() || !/\.gen\.(json|json\.gz|bin|pb)$/.test(entry.name)) continue;
@@ -63,11 +75,16 @@ try {
     external: (id, importer) => optional.test(id) || (id.startsWith('class-') && importer?.includes('@nestjs') === true),
     resolve: {
       conditionNames: ['kubenest-source', 'import', 'node', 'default'],
-      // Its modules, of which we need five, instead of its CommonJS bundle of all.
-      alias: { 'class-validator': join(root, 'node_modules/class-validator/esm2015/index.js') },
+      alias: {
+        // Their modules, of which we need a few, instead of their CommonJS bundles of all.
+        'class-validator': join(root, 'node_modules/class-validator/esm2015/index.js'),
+        asn1js: join(root, 'node_modules/asn1js/build/index.es.js'),
+        // Without its interceptors for uploads.
+        '@nestjs/platform-express': join(root, 'node_modules/@nestjs/platform-express/adapters/index.js'),
+      },
     },
     transform: { decorator: { legacy: true, emitDecoratorMetadata: true }, target: 'node24' },
-    plugins: [placeOfSource, httpWithoutUndici],
+    plugins: [placeOfSource, httpWithoutUndici, ascii],
     onLog(level, log, handler) {
       if (level === 'warn') return;
       handler(level, log);

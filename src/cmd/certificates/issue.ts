@@ -1,9 +1,6 @@
-import 'reflect-metadata';
-import { randomBytes, webcrypto } from 'node:crypto';
-import { isIP } from 'node:net';
-import * as x509 from '@peculiar/x509';
-
-x509.cryptoProvider.set(webcrypto);
+import { createPrivateKey, generateKeyPair, type KeyObject, X509Certificate } from 'node:crypto';
+import { promisify } from 'node:util';
+import { signCertificate } from './certificate-der.ts';
 
 /** A certificate and its key, both PEM; `cert` may hold the chain. */
 export interface KeyPair {
@@ -19,83 +16,53 @@ export interface CertificateRequest {
   readonly usages: readonly ('server' | 'client')[];
 }
 
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const curve = 'prime256v1';
 const dayMs = 86_400_000;
 const authorityDays = 3650;
 const leafDays = 365;
-const usageIds = { server: x509.ExtendedKeyUsage.serverAuth, client: x509.ExtendedKeyUsage.clientAuth } as const;
+const generateKeys = promisify(generateKeyPair);
 
 /** A certificate authority that can sign: ECDSA P-256, ten years. */
 export class Authority {
   private constructor(
     readonly pair: KeyPair,
-    private readonly certificate: x509.X509Certificate,
-    private readonly key: webcrypto.CryptoKey,
+    private readonly certificate: Uint8Array,
+    private readonly privateKey: KeyObject,
   ) {}
 
   /** A new one of that name. */
   static async create(commonName: string): Promise<Authority> {
-    const keys = await newKeys();
-    const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-      serialNumber: newSerial(),
-      name: [{ CN: [commonName] }],
-      ...validity(authorityDays),
-      signingAlgorithm: algorithm,
-      keys,
-      extensions: [
-        new x509.BasicConstraintsExtension(true, undefined, true),
-        new x509.KeyUsagesExtension(
-          x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment | x509.KeyUsageFlags.keyCertSign,
-          true,
-        ),
-        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-      ],
-    });
-    return new Authority({ cert: pem(certificate), key: await privatePem(keys.privateKey) }, certificate, keys.privateKey);
+    const { publicKey, privateKey } = await newKeys();
+    const template = { ...validity(authorityDays), publicKey, isAuthority: true, usages: [], names: [] };
+    const certificate = signCertificate({ ...template, subject: [['CN', commonName]] }, { certificate: undefined, privateKey });
+    return new Authority({ cert: pem(certificate), key: privatePem(privateKey) }, certificate, privateKey);
   }
 
-  /** The one whose certificate and key (PKCS #8, P-256) these are. Rejects for any others. */
-  static async load(pair: KeyPair): Promise<Authority> {
-    const [der] = x509.PemConverter.decode(pair.key);
-    const key = await webcrypto.subtle.importKey('pkcs8', der as ArrayBuffer, algorithm, false, ['sign']);
-    return new Authority(pair, new x509.X509Certificate(pair.cert), key);
+  /** The one whose certificate and key (PKCS #8, P-256) these are. Throws for any others. */
+  static load(pair: KeyPair): Authority {
+    const privateKey = createPrivateKey(pair.key);
+    if (privateKey.asymmetricKeyDetails?.namedCurve !== curve) throw new Error('the key of the authority is none of P-256');
+    return new Authority(pair, new X509Certificate(pair.cert).raw, privateKey);
   }
 
   /** A certificate for a year. Its PEM holds the authority's behind its own, so that its last block is whom to trust. */
   async issue({ commonName, organizations = [], names = [], usages }: CertificateRequest): Promise<KeyPair> {
-    const keys = await newKeys();
-    const subject = [...(organizations.length > 0 ? [{ O: [...organizations] }] : []), { CN: [commonName] }];
-    const certificate = await x509.X509CertificateGenerator.create({
-      serialNumber: newSerial(),
-      subject,
-      issuer: this.certificate.subjectName,
-      ...validity(leafDays),
-      publicKey: keys.publicKey,
-      signingKey: this.key,
-      signingAlgorithm: algorithm,
-      extensions: [
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment, true),
-        new x509.ExtendedKeyUsageExtension(usages.map((usage) => usageIds[usage])),
-        new x509.BasicConstraintsExtension(false, undefined, true),
-        await x509.AuthorityKeyIdentifierExtension.create(this.certificate),
-        ...(names.length > 0
-          ? [new x509.SubjectAlternativeNameExtension(names.map((name) => ({ type: isIP(name) === 0 ? 'dns' : 'ip', value: name })))]
-          : []),
-      ],
-    });
-    return { cert: pem(certificate) + this.pair.cert, key: await privatePem(keys.privateKey) };
+    const { publicKey, privateKey } = await newKeys();
+    const subject = [...organizations.map((name) => ['O', name] as const), ['CN', commonName] as const];
+    const template = { subject, ...validity(leafDays), publicKey, isAuthority: false, usages, names };
+    const certificate = signCertificate(template, { certificate: this.certificate, privateKey: this.privateKey });
+    return { cert: pem(certificate) + this.pair.cert, key: privatePem(privateKey) };
   }
 }
 
 /** A key pair without a certificate, PEM: PKCS #8 and SubjectPublicKeyInfo. */
 export async function newSigningKey(): Promise<{ readonly privateKey: string; readonly publicKey: string }> {
-  const keys = await newKeys();
-  const spki = await webcrypto.subtle.exportKey('spki', keys.publicKey);
-  return { privateKey: await privatePem(keys.privateKey), publicKey: `${x509.PemConverter.encode(spki, 'PUBLIC KEY')}\n` };
+  const { publicKey, privateKey } = await newKeys();
+  return { privateKey: privatePem(privateKey), publicKey: publicKey.export({ type: 'spki', format: 'pem' }) as string };
 }
 
-function newKeys(): Promise<webcrypto.CryptoKeyPair> {
-  return webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+function newKeys(): Promise<{ readonly publicKey: KeyObject; readonly privateKey: KeyObject }> {
+  return generateKeys('ec', { namedCurve: curve });
 }
 
 /** A little before now, since clocks differ. */
@@ -104,17 +71,10 @@ function validity(days: number): { notBefore: Date; notAfter: Date } {
   return { notBefore: new Date(start), notAfter: new Date(start + days * dayMs) };
 }
 
-/** Positive, 16 bytes. */
-function newSerial(): string {
-  const bytes = randomBytes(16);
-  bytes[0] = ((bytes[0] as number) & 0x3f) | 0x40;
-  return bytes.toString('hex');
+function pem(certificate: Uint8Array): string {
+  return new X509Certificate(certificate).toString();
 }
 
-function pem(certificate: x509.X509Certificate): string {
-  return `${certificate.toString('pem')}\n`;
-}
-
-async function privatePem(key: webcrypto.CryptoKey): Promise<string> {
-  return `${x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY')}\n`;
+function privatePem(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }) as string;
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { basename, dirname, join } from 'node:path';
+import { parseIPSloppy } from '#apimachinery/validation/ip';
 import type { Authority, CertificateRequest, KeyPair } from './issue.ts';
 import { matches, readPair } from './key-pair-files.ts';
 
@@ -35,7 +35,7 @@ export async function ownCertificates(folder: string, servingNames: readonly str
   const ensure = async (name: string, request: CertificateRequest): Promise<KeyPair> => {
     const pair = readPair(folder, name);
     if (pair && isCurrent(pair, ca.cert, request.names ?? [])) return pair;
-    authority ??= await (await import('./issue.ts')).Authority.load(ca);
+    authority ??= (await import('./issue.ts')).Authority.load(ca);
     const issued = await authority.issue(request);
     writePair(folder, name, issued);
     return issued;
@@ -122,5 +122,5 @@ function isCurrent(pair: KeyPair, ca: string, names: readonly string[]): boolean
   const certificate = new X509Certificate(pair.cert);
   if (certificate.validToDate.getTime() - Date.now() < renewBeforeMs || !certificate.verify(new X509Certificate(ca).publicKey))
     return false;
-  return names.every((name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined);
+  return names.every((name) => (parseIPSloppy(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined);
 }

@@ -70,14 +70,14 @@ describe('accepted', () => {
       3_600_000,
     ],
     [
-      'empty values of flags that do nothing yet',
+      'empty values of flags of which some can only have their default',
       ['--audit-log-path=', '--service-account-issuer=', '--vmodule=', '--etcd-servers='],
       () => 0,
       0,
     ],
     ['empty values of flags of earlier versions', ['--cloud-provider=', '--cloud-config='], () => 0, 0],
     [
-      'defaults of flags that do nothing yet',
+      'defaults of flags, also of those that can have no other',
       ['--watch-cache=true', '--audit-log-maxage=366', '--etcd-prefix=/registry', '--oidc-signing-algs=RS256'],
       () => 0,
       0,
