@@ -17,6 +17,7 @@ const entries = {
   'src/sdk/testing/index': 'src/sdk/testing/index.ts',
   'src/testing/index': 'src/testing/index.ts',
   'src/apiserver/server/serving/workers/transport-worker': 'src/apiserver/server/serving/workers/transport-worker.ts',
+  'src/apiserver/endpoints/yaml/yaml-worker': 'src/apiserver/endpoints/yaml/yaml-worker.ts',
   'plugins/storage/embedded/commit-worker': 'plugins/storage/embedded/commit-worker.ts',
 };
 /** Packages that are asked for only if they are there: by Nest, and by tests of plugins. */

@@ -48,6 +48,8 @@ const reused = new OpenContainers();
 
 /** A scan of a text, and what it has found so far. */
 export class JsonScan {
+  readonly bytes: Buffer;
+  private readonly open: OpenContainers;
   ascii = true;
   /** An escape may make a lone surrogate. */
   surrogates = false;
@@ -69,10 +71,10 @@ export class JsonScan {
   #openSets = 0;
   #expectsKey = false;
 
-  private constructor(
-    readonly bytes: Buffer,
-    private readonly open: OpenContainers,
-  ) {}
+  private constructor(bytes: Buffer, open: OpenContainers) {
+    this.bytes = bytes;
+    this.open = open;
+  }
 
   /** Scans all of a text. On malformed text it stops somewhere: JSON.parse will refuse that text. */
   static of(bytes: Buffer): JsonScan {

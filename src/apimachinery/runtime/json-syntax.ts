@@ -4,12 +4,11 @@ import { quote } from './quote.ts';
 /** No JSON. `message` is that of Go's encoding/json, `offset` the number of bytes read up to the error. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
+  readonly offset: number;
 
-  constructor(
-    message: string,
-    readonly offset: number,
-  ) {
+  constructor(message: string, offset: number) {
     super(message);
+    this.offset = offset;
   }
 }
 

@@ -299,7 +299,11 @@ const shortTags: Readonly<Record<string, string | undefined>> = {
 
 /** A float64 of go-yaml, apart from the integers. */
 class Float {
-  constructor(readonly value: number) {}
+  readonly value: number;
+
+  constructor(value: number) {
+    this.value = value;
+  }
 }
 
 function tagOf(value: unknown): string {

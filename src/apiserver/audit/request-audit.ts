@@ -5,7 +5,6 @@ import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
 import { formatDuration } from '#apimachinery/runtime/duration';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json';
-import { parseYaml } from '#apimachinery/runtime/yaml';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { formatMicroTime } from '#apimachinery/runtime/time';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
@@ -90,14 +89,9 @@ export class RequestAudit {
     if (this.recordsRequest) this.#requestObject = this.#withoutManagedFields(encode(type, object));
   }
 
-  /** A patch as it was sent: JSON, or the YAML of an apply. One that is neither is refused later and not noted. */
-  requestPatch(body: Buffer): void {
-    if (!this.recordsRequest) return;
-    try {
-      this.#requestObject = encodeJson(parseYaml(body).value);
-    } catch {
-      this.#requestObject = undefined;
-    }
+  /** A patch as it was sent, parsed; called only where it is wanted. */
+  requestPatch(patch: unknown): void {
+    this.#requestObject = encodeJson(patch);
   }
 
   responseStatus({ status, message, reason, details, code }: Status): void {

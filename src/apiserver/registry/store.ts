@@ -10,10 +10,8 @@ import {
   newTimeoutError,
 } from '#apimachinery/api/errors';
 import { type DeleteOptions, type GroupKind, type GroupResource, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
-import { encode, encodeSteps } from '#apimachinery/runtime/encode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
-import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
@@ -27,6 +25,7 @@ import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import type { Encode, Revision, Storage } from '#apiserver/storage/storage';
 import { betweenSteps, needsSteps } from './between-steps.ts';
 import { beforeDelete, collectionFinalizers, markAsDeleting } from './deletion.ts';
+import { ObjectEncoding } from './object-encoding.ts';
 import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
 
 /** A compare-and-swap that lost against so many others in a row gives up. */
@@ -36,9 +35,6 @@ const generatedNameAttempts = 8;
 const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const maxGeneratedBase = 58;
 const optimisticLock = 'the object has been modified; please apply your changes to the latest version and try again';
-
-/** Stands for the revision in the encoding of a large object. No client can know it. */
-const placeholder = `revision ${randomUUID()}`;
 
 /** What came out of a write. */
 export interface Stored {
@@ -120,6 +116,7 @@ export type Produce = (existing: KubeObject | undefined, inParts: boolean) => Ku
  */
 export class Store {
   readonly type: StructType;
+  readonly encoding: ObjectEncoding;
   readonly groupResource: GroupResource;
   /** Of the stored version: errors name `Event`, not `Event.events.k8s.io`. */
   readonly groupKind: GroupKind;
@@ -136,6 +133,7 @@ export class Store {
   ) {
     this.#cacher = cacher;
     this.type = schemas.struct(definition.storageVersion?.schema ?? definition.schema);
+    this.encoding = new ObjectEncoding(this.type, definition.custom !== undefined);
     this.groupResource = { group: definition.group, resource: definition.resource };
     this.groupKind = { group: (definition.storageVersion?.version ?? definition).group, kind: definition.kind };
     this.#strategy = definition.strategy;
@@ -203,7 +201,7 @@ export class Store {
           if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
           return this.#unstored(object, true);
         }
-        const encodeAt = inParts ? await this.#encodeInSteps(object) : undefined;
+        const encodeAt = inParts ? await this.encoding.encodeInSteps(object) : undefined;
         const store = (made: Encode) => this.storage.create(key, made, this.#writeOptions());
         const { span } = request;
         const create = span ? (made: Encode) => span.around('Create etcd3', this.#spanAttributes(key), () => store(made)) : store;
@@ -330,7 +328,7 @@ export class Store {
       }
       const { bytes, revision } = record;
       const inParts = needsSteps(Math.max(request.bodyBytes, bytes.length));
-      const existing = inParts ? await this.#parseInSteps(bytes) : this.parse(bytes);
+      const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
       if (inParts) await betweenSteps();
       if (options.uid !== undefined && options.uid !== existing.metadata.uid)
         throw this.#uidConflict(request, key, name, options.uid, existing.metadata.uid ?? '');
@@ -345,11 +343,11 @@ export class Store {
         if (inParts) await betweenSteps();
         const validated = request.validate('UPDATE', object, existing);
         if (validated) await validated;
-        const inSomeSteps = inParts ? await this.#encodeInSteps(object) : undefined;
+        const inSomeSteps = inParts ? await this.encoding.encodeInSteps(object) : undefined;
         object.metadata.resourceVersion = String(revision);
-        const unchanged = inSomeSteps ? inSomeSteps(revision) : this.encode(object);
+        const unchanged = inSomeSteps ? inSomeSteps(revision) : this.encoding.encode(object);
         if (
-          (unchanged.equals(bytes) || this.#onlyTimesDiffer(object, existing, unchanged, bytes)) &&
+          (unchanged.equals(bytes) || this.encoding.onlyTimesDiffer(object, existing, unchanged, bytes)) &&
           !this.storage.needsRewrite?.(key) &&
           !(await this.hooks.isStale?.(key, existing))
         )
@@ -363,9 +361,9 @@ export class Store {
         ) {
           await this.storage.delete(key, revision);
           await this.hooks.afterDelete?.(object, request);
-          return { object, bytes: this.encode(object), created: false };
+          return { object, bytes: this.encoding.encode(object), created: false };
         }
-        const encodeAt = inSomeSteps ?? this.#encodeAgain(object, unchanged, revision);
+        const encodeAt = inSomeSteps ?? this.encoding.encodeAgain(object, unchanged, revision);
         const written = await this.storage.update(key, revision, encodeAt, this.#writeOptions());
         stored = true;
         return { object, bytes: written.value, created: false };
@@ -439,38 +437,13 @@ export class Store {
     return this.#validateFurther(request, object, existing, strategy, found, finish);
   }
 
-  /**
-   * A write that would only move managedFields' times is none. `encoded` is the object as it would be stored, `bytes` what is;
-   * times are all of one length. Upstream: endpoints/handlers/fieldmanager/equality.go.
-   */
-  #onlyTimesDiffer(object: KubeObject, existing: KubeObject, encoded: Buffer, bytes: Buffer): boolean {
-    if (encoded.length !== bytes.length || !isWithinTimes(encoded, bytes)) return false;
-    const fields = object.metadata.managedFields;
-    const old = existing.metadata.managedFields;
-    if (!fields || !old || fields.length !== old.length || fields.every((entry, at) => entry.time === old[at]?.time)) return false;
-    const managedFields = fields.map((entry, at) => ({ ...entry, time: old[at]?.time ?? '' }));
-    return this.encode({ ...object, metadata: { ...object.metadata, managedFields } }).equals(bytes);
-  }
-
-  /** Encodes at another revision what was encoded at this one: where the kind's fields have an order, only the revision is replaced. */
-  #encodeAgain(object: KubeObject, encoded: Buffer, revision: Revision): Encode {
-    const before = `"resourceVersion":"${revision}"`;
-    const at = this.definition.custom ? -1 : encoded.indexOf(before);
-    return (next) => {
-      object.metadata.resourceVersion = String(next);
-      if (at < 0) return this.encode(object);
-      const head = encoded.subarray(0, at);
-      return Buffer.concat([head, Buffer.from(`"resourceVersion":"${next}"`), encoded.subarray(at + before.length)]);
-    };
-  }
-
   async delete(request: WriteRequest, name: string, options: DeleteOptions): Promise<Deleted> {
     const key = this.key(request.namespace, name);
     let record = (await this.cacher.get(key, '')) as { readonly revision: Revision; readonly bytes: Buffer } | undefined;
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (!record) throw newNotFound(this.groupResource, name);
       const { revision, bytes } = record;
-      const existing = this.parse(bytes);
+      const existing = this.encoding.parse(bytes);
       const object = deepCopy(existing);
       const grace = beforeDelete(this.definition, object, options, request.now);
       if (grace === 'pending') return { stored: { object: existing, bytes, created: false }, gone: false };
@@ -484,18 +457,18 @@ export class Store {
       if (held && grace === 'immediate' && !begins) markAsDeleting(this.definition, object, request.now);
       const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
       if (request.dryRun) {
-        return { stored: { object, bytes: this.encode(object), created: false }, gone: !stays };
+        return { stored: { object, bytes: this.encoding.encode(object), created: false }, gone: !stays };
       }
       try {
         if (stays || grace === 'graceful') {
-          if (this.encode(object).equals(bytes)) return { stored: { object: existing, bytes, created: false }, gone: false };
+          if (this.encoding.encode(object).equals(bytes)) return { stored: { object: existing, bytes, created: false }, gone: false };
           const marked = await this.#write((encodeAt) => this.storage.update(key, revision, encodeAt, this.#writeOptions()), object, false);
           if (stays) return { stored: marked, gone: false };
         }
         const deleted = await this.storage.delete(key, Number(object.metadata.resourceVersion));
         object.metadata.resourceVersion = String(deleted.revision);
         await this.hooks.afterDelete?.(object, request);
-        return { stored: { object, bytes: this.encode(object), created: false }, gone: true };
+        return { stored: { object, bytes: this.encoding.encode(object), created: false }, gone: true };
       } catch (error) {
         if (!(error instanceof ConflictError)) throw error;
         record = error.current && { revision: error.current.revision, bytes: error.current.value };
@@ -504,47 +477,22 @@ export class Store {
     throw newTimeoutError(`${this.definition.resource} ${JSON.stringify(name)}: other writers were faster ${maxAttempts} times`, 1);
   }
 
-  parse(bytes: Buffer): KubeObject {
-    return parseEncoded(bytes) as KubeObject;
-  }
-
-  encode(object: KubeObject): Buffer {
-    return Buffer.from(`${encode(this.type, object)}\n`);
-  }
-
   async #write(
     store: (encodeAt: Encode) => Promise<{ readonly value: Buffer }>,
     object: KubeObject,
     created: boolean,
     encodeAt: Encode = (revision) => {
       object.metadata.resourceVersion = String(revision);
-      return this.encode(object);
+      return this.encoding.encode(object);
     },
   ): Promise<Stored> {
     const record = await store(encodeAt);
     return { object, bytes: record.value, created };
   }
 
-  /** Encodes a large object in steps, but for its revision, which is put in later. The object must not change meanwhile. */
-  async #encodeInSteps(object: KubeObject): Promise<Encode> {
-    object.metadata.resourceVersion = placeholder;
-    const encoded = Buffer.from(`${await inSteps(encodeSteps(this.type, object))}\n`);
-    const at = encoded.indexOf(placeholder);
-    const [head, tail] = [encoded.subarray(0, at), encoded.subarray(at + placeholder.length)];
-    return (revision) => {
-      object.metadata.resourceVersion = String(revision);
-      return Buffer.concat([head, Buffer.from(object.metadata.resourceVersion), tail]);
-    };
-  }
-
-  /** A large stored object in steps. */
-  async #parseInSteps(bytes: Buffer): Promise<KubeObject> {
-    return (await inSteps(parseJsonSteps(bytes))).value as KubeObject;
-  }
-
   #unstored(object: KubeObject, created: boolean): Stored {
     delete object.metadata.resourceVersion;
-    return { object, bytes: this.encode(object), created };
+    return { object, bytes: this.encoding.encode(object), created };
   }
 
   #writeOptions(): { ttlSeconds?: number } {
@@ -570,21 +518,6 @@ export class Store {
     const groupKind = this.definition.custom ? { group: parseGroupVersion(apiVersion).group, kind } : this.groupKind;
     throw newInvalid(groupKind, name, errors);
   }
-}
-
-/** Whether the first and the last byte in which two encoded objects of one length differ may be ones of a time of managedFields. */
-function isWithinTimes(encoded: Buffer, bytes: Buffer): boolean {
-  let first = 0;
-  while (first < encoded.length && encoded[first] === bytes[first]) first += 1;
-  if (!isInTime(encoded, first)) return false;
-  let last = encoded.length - 1;
-  while (last > first && encoded[last] === bytes[last]) last -= 1;
-  return isInTime(encoded, last);
-}
-
-function isInTime(encoded: Buffer, at: number): boolean {
-  const time = '"time":"2006-01-02T15:04:05Z';
-  return encoded.toString('latin1', Math.max(0, at - time.length + 1), at).includes('"time":"');
 }
 
 function assign<T extends object, K extends keyof T>(target: T, key: K, value: T[K] | undefined): void {

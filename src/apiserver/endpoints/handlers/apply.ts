@@ -7,8 +7,9 @@ import { parseCborMap } from '#apimachinery/runtime/cbor';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { DecodeError } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
-import { parseYaml, YamlError } from '#apimachinery/runtime/yaml';
+import { type ParsedYaml, YamlError } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import { workOn } from '#apiserver/registry/between-steps';
 import type { Stored } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
@@ -74,7 +75,7 @@ interface Applied {
 
 async function parseApplied({ form, bytes }: AppliedBody): Promise<Applied> {
   try {
-    if (form === 'application/yaml') return parseAppliedYaml(bytes);
+    if (form === 'application/yaml') return await parseAppliedYaml(bytes);
     return { object: await workOn(bytes.length, parseCborMap(bytes, true)), errors: [] };
   } catch (error) {
     if (error instanceof DecodeError) throw newBadRequest(`error decoding YAML: ${error.message}`);
@@ -82,8 +83,8 @@ async function parseApplied({ form, bytes }: AppliedBody): Promise<Applied> {
   }
 }
 
-function parseAppliedYaml(bytes: Buffer): Applied {
-  const { value, duplicateError } = readYaml(bytes);
+async function parseAppliedYaml(bytes: Buffer): Promise<Applied> {
+  const { value, duplicateError } = await convertYaml(bytes);
   const object = value ?? {};
   if (!isJsonObject(object))
     throw new DecodeError(
@@ -92,9 +93,9 @@ function parseAppliedYaml(bytes: Buffer): Applied {
   return { object, errors: duplicateError === undefined ? [] : [duplicateError] };
 }
 
-function readYaml(bytes: Buffer): ReturnType<typeof parseYaml> {
+async function convertYaml(bytes: Buffer): Promise<ParsedYaml> {
   try {
-    return parseYaml(bytes);
+    return await readYaml(bytes);
   } catch (error) {
     if (error instanceof DecodeError || error instanceof YamlError || error instanceof JsonSyntaxError)
       throw new DecodeError(`error converting YAML to JSON: ${error.message}`, { cause: error });

@@ -17,7 +17,7 @@ import { negotiate, type Negotiated } from './negotiation.ts';
 import { partialBytes } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { cborType, inMediaType, respondCompressible, respondPieces, respondWithin, wantsPretty } from './responses.ts';
+import { cborType, respondCompressible, respondInMediaType, respondPieces, respondWithin, wantsPretty } from './responses.ts';
 import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
 
@@ -191,7 +191,7 @@ function respondJson(context: RequestContext, negotiated: Negotiated, type: Stru
   const { mediaType } = negotiated;
   if (context.audit?.recordsResponse) context.audit.responseObject(Buffer.concat(pieces));
   if (mediaType === 'application/json' && !wantsPretty(context, negotiated)) return respondPieces(context, mediaType, pieces);
-  respondCompressible(context, 200, mediaType, inMediaType(context, Buffer.concat(pieces), negotiated, type));
+  respondInMediaType(context, 200, Buffer.concat(pieces), negotiated, type);
 }
 
 function separated(runs: readonly Buffer[]): Buffer[] {

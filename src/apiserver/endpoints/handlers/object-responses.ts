@@ -18,7 +18,7 @@ export function respondObject(
 ): void {
   const { convert } = negotiated;
   if (!convert && !endpoint.conversion) return respondJson(context, status, stored, negotiated, endpoint.type);
-  const object = endpoint.store.parse(stored);
+  const object = endpoint.store.encoding.parse(stored);
   if (convert?.kind === 'Table') {
     const metadata = { resourceVersion: object.metadata.resourceVersion ?? '' };
     const table = encodeTable(endpoint, [object], metadata, tableOptions(context), convert.version);

@@ -14,7 +14,9 @@ import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
+import type { RequestAudit } from '#apiserver/audit/request-audit';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import { needsSteps } from '#apiserver/registry/between-steps';
 import { type AppliedForm, applyObject } from './apply.ts';
 import { negotiate, servesCbor } from './negotiation.ts';
@@ -71,7 +73,7 @@ export class PatchHandler {
     if (!supported.includes(patchType)) throw unsupportedPatchType(context, endpoint);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await readRequestBody(context);
-    context.audit?.requestPatch(body);
+    if (context.audit?.recordsRequest) await notePatch(context.audit, body);
     const form = appliedForm(patchType);
     const options = parseWriteOptions(context.query, 'PatchOptions', form !== undefined);
     if (form) {
@@ -99,6 +101,17 @@ export class PatchHandler {
     );
     respondObject(context, endpoint, 200, stored.bytes, negotiated);
   }
+}
+
+async function notePatch(audit: RequestAudit, body: Buffer): Promise<void> {
+  let patch: unknown;
+  try {
+    patch = (await readYaml(body)).value;
+  } catch {
+    // It is neither JSON nor the YAML of an apply: there is nothing to note, and it is refused later.
+    return;
+  }
+  audit.requestPatch(patch);
 }
 
 /**

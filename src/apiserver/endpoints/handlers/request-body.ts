@@ -9,9 +9,10 @@ import { DecodeError, type ParsedJson, parseJson, parseJsonSteps } from '#apimac
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { inSteps, oneStep, type Steps } from '#apimachinery/runtime/steps';
+import { inSteps } from '#apimachinery/runtime/steps';
 import { parseYaml } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import { betweenSteps, needsSteps, workOn } from '#apiserver/registry/between-steps';
 import type { EndpointRestrictions, MediaType } from './negotiation.ts';
 import { decodeDocument, type KindLookup, noKindRegistered, type ResourceEndpoint } from './resource-endpoint.ts';
@@ -73,7 +74,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   let duplicates: readonly string[];
   let literals: ParsedJson['literals'];
   try {
-    const parsed = needsSteps(bytes.length) ? await inSteps(parseSteps(bytes, mediaType)) : parse(bytes, mediaType);
+    const parsed = needsSteps(bytes.length) ? await parseLarge(bytes, mediaType) : parse(bytes, mediaType);
     raw = parsed.value;
     duplicates = parsed.duplicateFields;
     literals = parsed.literals;
@@ -106,8 +107,8 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
 
 const parse = (bytes: Buffer, mediaType: MediaType): ParsedJson => (mediaType === 'application/yaml' ? parseYaml(bytes) : parseJson(bytes));
 
-const parseSteps = (bytes: Buffer, mediaType: MediaType): Steps<ParsedJson> =>
-  mediaType === 'application/yaml' ? oneStep(() => parseYaml(bytes)) : parseJsonSteps(bytes);
+const parseLarge = (bytes: Buffer, mediaType: MediaType): Promise<ParsedJson> =>
+  mediaType === 'application/yaml' ? readYaml(bytes) : inSteps(parseJsonSteps(bytes));
 
 export function strictErrors(unknownFields: readonly string[], duplicateFields: readonly string[]): string[] {
   return [

@@ -17,6 +17,8 @@ import { encodeCbor } from '#apimachinery/runtime/cbor';
 import { encodeProtobuf } from '#apimachinery/runtime/protobuf';
 import { encodeYaml } from '#apimachinery/runtime/yaml';
 import type { StructType } from '#apimachinery/runtime/schema';
+import { writeYaml } from '#apiserver/endpoints/yaml/yaml-thread';
+import { needsSteps } from '#apiserver/registry/between-steps';
 import { BodyTooLargeError, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -82,11 +84,20 @@ function respondJsonIn(context: RequestContext, status: number, json: Buffer, ne
   if (negotiated.mediaType === 'application/json' && json.length <= gzipThreshold && !wantsPretty(context, negotiated)) {
     return respondBytes(context, status, 'application/json', json);
   }
-  respondCompressible(context, status, negotiated.mediaType, inMediaType(context, json, negotiated, type));
+  respondInMediaType(context, status, json, negotiated, type);
 }
 
-/** Turns JSON into the negotiated media type. */
-export function inMediaType(context: RequestContext, json: Buffer, negotiated: Negotiated, type: StructType): Buffer {
+/** Sends JSON in the negotiated media type. */
+export function respondInMediaType(context: RequestContext, status: number, json: Buffer, negotiated: Negotiated, type: StructType): void {
+  if (negotiated.mediaType !== 'application/yaml' || !needsSteps(json.length))
+    return respondCompressible(context, status, negotiated.mediaType, inMediaType(context, json, negotiated, type));
+  writeYaml(json).then(
+    (yaml) => respondCompressible(context, status, negotiated.mediaType, yaml),
+    (error: unknown) => respondError(context, newInternalError(error as Error)),
+  );
+}
+
+function inMediaType(context: RequestContext, json: Buffer, negotiated: Negotiated, type: StructType): Buffer {
   switch (negotiated.mediaType) {
     case 'application/json':
       return wantsPretty(context, negotiated) ? Buffer.from(indentJson(json.toString('utf8').trimEnd())) : json;

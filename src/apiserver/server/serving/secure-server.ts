@@ -1,11 +1,12 @@
-import type { EventEmitter } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import http from 'node:http';
 import http2 from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 import tls from 'node:tls';
 import type { Exchange, Peer } from '#apiserver/endpoints/request/exchange';
 import { Http1Exchange } from './http1-exchange.ts';
 import { Http2Exchange } from './http2-exchange.ts';
+import { assertFree, sharesPorts } from './shares-ports.ts';
 import { UpgradeExchange } from './upgrade-exchange.ts';
 
 /** PEM texts of one certificate and its key. */
@@ -54,10 +55,18 @@ const limits = {
 } as const;
 
 /**
- * One TLS port that speaks HTTP/2 and HTTP/1.1 by ALPN. The two protocol servers never listen: they get the sockets after
- * the handshake, so that HTTP/2 streams arrive bare, without the compatibility layer that `allowHTTP1` brings with it.
+ * The event loop takes one connection from each listener in a turn, between the requests of all others: with a single one, a
+ * thousand clients that come back at once keep whoever comes then waiting for seconds. A handshake takes a millisecond.
+ */
+const listeners = sharesPorts ? 8 : 1;
+
+/**
+ * One TLS port that speaks HTTP/2 and HTTP/1.1 by ALPN. Of its servers only those of TCP listen: the one of TLS gets their
+ * sockets, and the two of HTTP those after the handshake, so that HTTP/2 streams arrive bare, without the compatibility layer
+ * that `allowHTTP1` brings with it.
  */
 export class SecureServer {
+  readonly #listeners: NetServer[] = [];
   readonly #tls: tls.Server;
   readonly #sharesPort: boolean;
   readonly #http1: http.Server;
@@ -155,16 +164,27 @@ export class SecureServer {
     this.#addServerNames(options);
   }
 
-  listen(port: number, host: string): Promise<AddressInfo> {
-    return new Promise((resolve, reject) => {
-      this.#tls.once('error', reject);
-      this.#tls.listen({ port, host, backlog: 4096, reusePort: this.#sharesPort }, () => {
-        this.#tls.off('error', reject);
-        // http.Server enforces its header and request time-outs from 'listening' on, which it never sees by itself.
-        this.#http1.emit('listening');
-        resolve(this.#tls.address() as AddressInfo);
-      });
-    });
+  /** Rejects where the port is another's, and with whatever else the system says; it does not listen then. */
+  async listen(port: number, host: string): Promise<AddressInfo> {
+    if (port !== 0 && listeners > 1 && !this.#sharesPort) await assertFree(port, host);
+    try {
+      const address = await this.#addListener(port, host);
+      await Promise.all(Array.from({ length: listeners - 1 }, () => this.#addListener(address.port, host)));
+      // http.Server enforces its header and request time-outs from 'listening' on, which it never sees by itself.
+      this.#http1.emit('listening');
+      return address;
+    } catch (error) {
+      for (const listener of this.#listeners) listener.close();
+      throw error;
+    }
+  }
+
+  async #addListener(port: number, host: string): Promise<AddressInfo> {
+    const listener = createServer((socket) => this.#tls.emit('connection', socket));
+    listener.listen({ port, host, backlog: 4096, reusePort: listeners > 1 || this.#sharesPort });
+    await once(listener, 'listening');
+    this.#listeners.push(listener);
+    return listener.address() as AddressInfo;
   }
 
   /** Serves with other certificates from the next handshake on. */
@@ -184,7 +204,7 @@ export class SecureServer {
   /** New connections are refused; HTTP/2 clients get a GOAWAY, idle HTTP/1.1 connections are closed, what is under way goes on. */
   stopListening(): void {
     this.#draining = true;
-    this.#tls.close();
+    for (const listener of this.#listeners) listener.close();
     for (const session of this.#sessions.keys()) session.close();
     this.#http1.closeIdleConnections();
   }

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import net, { type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { assertTlsOptions, type SecureServerOptions, type Serve, type TlsOptions } from '../secure-server.ts';
+import { assertFree } from '../shares-ports.ts';
 import { WorkerLink } from './worker-link.ts';
 
 export interface ServingWorkersOptions extends SecureServerOptions {
@@ -103,13 +103,4 @@ export class ServingWorkers {
     }, delayMs);
     this.#timers.add(timer);
   }
-}
-
-/** Several of one user may listen on a port that is shared: somebody else's is not to be. Rejects with EADDRINUSE. */
-async function assertFree(port: number, host: string): Promise<void> {
-  const server = net.createServer();
-  server.listen({ port, host });
-  await once(server, 'listening');
-  server.close();
-  await once(server, 'close');
 }

@@ -1,0 +1,62 @@
+import { Buffer } from 'node:buffer';
+import { expect, test } from 'vitest';
+import { encodeJson } from '#apimachinery/runtime/json';
+import { encodeYaml, parseYaml } from '#apimachinery/runtime/yaml';
+import { readYaml, writeYaml } from './yaml-thread.ts';
+
+/** Behind what is to be read, so much that it is large. */
+const filler = `filler: "${'x'.repeat(200_000)}"\n`;
+const large = (yaml: string): Buffer => Buffer.from(yaml + filler);
+
+const documents: readonly (readonly [what: string, yaml: string])[] = [
+  ['maps and lists', 'a: {b: [1, two, {c: d}], e: []}\nf: {}\n'],
+  ['numbers', 'a: [1, -7, 0x1F, 0o17, 1_000, 1.5, 1.0, 1e3, 9007199254740993, 18446744073709551615, 1e300]\n'],
+  ['words', 'a: [yes, no, ~, null, on, "yes", 2006-01-02]\n'],
+  ['texts', 'a: "ä\\u2028\\ud83d\\ude00 <&>"\nb: |\n  one\n  two\nc: >-\n  folded\n  text\n'],
+  ['anchors', 'a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}\n'],
+  ['duplicates', 'a: 1\nb: 2\na: 3\n'],
+];
+
+test.each(documents)('large YAML is read as small: %s', async (_, yaml) => {
+  const expected = parseYaml(large(yaml));
+  expect(await readYaml(large(yaml))).toEqual(expected);
+  expect(Object.keys(expected.value as object)).toContain('filler');
+});
+
+test.each([
+  ['a: [1\n', 'yaml: '],
+  ['a: *nobody\n', "yaml: unknown anchor 'nobody' referenced"],
+  ['a: .nan\n', 'json: unsupported value: NaN'],
+  ['{"a": 1,}]\n', 'yaml: '],
+])('large YAML has the errors of small: %j', async (yaml, message) => {
+  let expected: unknown;
+  try {
+    parseYaml(large(yaml));
+  } catch (error) {
+    expected = error;
+  }
+  const error = await readYaml(large(yaml)).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(Error);
+  expect([(error as Error).name, (error as Error).message]).toEqual([(expected as Error).name, (expected as Error).message]);
+  expect((error as Error).message).toContain(message);
+});
+
+test('large JSON is YAML, and needs no thread', async () => {
+  const bytes = Buffer.from(`{"a":1.0,"a":[1e3,12345678901234567890],"filler":"${'x'.repeat(200_000)}"}`);
+  expect(await readYaml(bytes)).toEqual(parseYaml(bytes));
+});
+
+test('YAML is written as by this thread', async () => {
+  const value = { list: [1, 9007199254740993n, 'yes', null], text: 'ä\nb', ...(parseYaml(Buffer.from(filler)).value as object) };
+  expect((await writeYaml(Buffer.from(encodeJson(value)))).toString()).toBe(encodeYaml(value));
+});
+
+test('this thread goes on meanwhile', async () => {
+  const yaml = Buffer.from(Array.from({ length: 60_000 }, (_, i) => `key-${i}: value ${i}\n`).join(''));
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 5);
+  const { value } = await readYaml(yaml);
+  clearInterval(timer);
+  expect(Object.keys(value as object)).toHaveLength(60_000);
+  expect(turns).toBeGreaterThan(10);
+});

@@ -1,0 +1,110 @@
+import { Buffer } from 'node:buffer';
+import { Worker } from 'node:worker_threads';
+import { DecodeError, parseJsonSteps } from '#apimachinery/runtime/json';
+import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
+import { inSteps } from '#apimachinery/runtime/steps';
+import { type ParsedYaml, parseYaml, YamlError } from '#apimachinery/runtime/yaml';
+import { needsSteps } from '#apiserver/registry/between-steps';
+
+export interface YamlRequest {
+  readonly id: number;
+  /** `read`: the bytes are YAML; `write`: they are JSON. */
+  readonly ask: 'read' | 'write';
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** What was read, as JSON, with what `parseYaml` tells of it; what was written, as YAML; or the error. */
+export type YamlAnswer =
+  | ({ readonly id: number; readonly text: Uint8Array<ArrayBuffer> } & Partial<Pick<ParsedYaml, 'duplicateFields' | 'duplicateError'>>)
+  | { readonly id: number; readonly failed: { readonly name: string; readonly message: string } };
+
+type YamlText = Extract<YamlAnswer, { readonly text: unknown }>;
+
+/** The thread ends when nobody has asked it for so long. */
+const idleMs = 30_000;
+const openingBrace = 0x7b;
+
+/** Reads YAML as `parseYaml` does, and rejects with its errors; a large body in steps if it is JSON, and else by another thread: 3 MiB take seconds. */
+export async function readYaml(bytes: Buffer): Promise<ParsedYaml> {
+  if (!needsSteps(bytes.length)) return parseYaml(bytes);
+  if (bytes[0] === openingBrace) {
+    try {
+      return { ...(await inSteps(parseJsonSteps(bytes))), duplicateError: undefined };
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error;
+    }
+  }
+  const { text, duplicateFields = [], duplicateError } = await thread.ask('read', bytes);
+  const { value } = await inSteps(parseJsonSteps(Buffer.from(text.buffer)));
+  return { value, duplicateFields, duplicateError, literals: undefined };
+}
+
+/** Writes large JSON as YAML, by another thread. */
+export async function writeYaml(json: Buffer): Promise<Buffer> {
+  const { text } = await thread.ask('write', json);
+  return Buffer.from(text.buffer);
+}
+
+/** Started by the first question. Those that come meanwhile wait for their turn. */
+class YamlThread {
+  #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #last = 0;
+  readonly #waiting = new Map<number, PromiseWithResolvers<YamlText>>();
+
+  ask(ask: YamlRequest['ask'], bytes: Buffer): Promise<YamlText> {
+    clearTimeout(this.#idle);
+    const worker = (this.#worker ??= this.#start());
+    // Only while somebody waits for it, it keeps the process.
+    worker.ref();
+    const id = (this.#last += 1);
+    const answer = Promise.withResolvers<YamlText>();
+    this.#waiting.set(id, answer);
+    const copy = new Uint8Array(bytes);
+    worker.postMessage({ id, ask, bytes: copy } satisfies YamlRequest, [copy.buffer]);
+    return answer.promise;
+  }
+
+  #start(): Worker {
+    const isSource = import.meta.url.endsWith('.ts');
+    const worker = new Worker(new URL(`./yaml-worker.${isSource ? 'ts' : 'js'}`, import.meta.url), {
+      name: 'yaml',
+      execArgv: isSource ? ['--conditions=kubenest-source'] : [],
+      resourceLimits: { maxOldGenerationSizeMb: 1024 },
+    });
+    worker.on('message', (answer: YamlAnswer) => this.#settle(worker, answer));
+    worker.on('error', (error: Error) => this.#fail(worker, error));
+    worker.on('exit', () => this.#fail(worker, new Error('the thread that reads and writes YAML has ended')));
+    return worker;
+  }
+
+  #settle(worker: Worker, answer: YamlAnswer): void {
+    const waiting = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if ('failed' in answer) waiting?.reject(errorOf(answer.failed));
+    else waiting?.resolve(answer);
+    if (this.#waiting.size > 0) return;
+    worker.unref();
+    this.#idle = setTimeout(() => this.#end(worker), idleMs).unref();
+  }
+
+  #end(worker: Worker): void {
+    this.#worker = undefined;
+    void worker.terminate();
+  }
+
+  /** Only one that has run out of memory ends of itself; the next question starts another. */
+  #fail(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+}
+
+const thread = new YamlThread();
+
+function errorOf({ name, message }: { readonly name: string; readonly message: string }): Error {
+  if (name === 'YamlError') return new YamlError(message);
+  return name === 'DecodeError' ? new DecodeError(message) : new Error(message);
+}

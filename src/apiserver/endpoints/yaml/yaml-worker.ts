@@ -1,0 +1,32 @@
+import { Buffer } from 'node:buffer';
+import { parentPort } from 'node:worker_threads';
+import { encodeJson, parseJson } from '#apimachinery/runtime/json';
+import { encodeYaml, parseYaml } from '#apimachinery/runtime/yaml';
+import type { YamlAnswer, YamlRequest } from './yaml-thread.ts';
+
+/*
+ * The thread that reads and writes large YAML, one after the other. From the source, Node loads this file and what it imports
+ * as they stand: only syntax that can be erased.
+ */
+
+const port = parentPort!;
+
+port.on('message', (request: YamlRequest) => {
+  const answer = answerTo(request);
+  port.postMessage(answer, 'text' in answer ? [answer.text.buffer] : []);
+});
+
+function answerTo({ id, ask, bytes }: YamlRequest): YamlAnswer {
+  try {
+    if (ask === 'write') return { id, text: bytesOf(encodeYaml(parseJson(Buffer.from(bytes.buffer)).value)) };
+    const { value, duplicateFields, duplicateError } = parseYaml(bytes);
+    return { id, text: bytesOf(encodeJson(value)), duplicateFields, duplicateError };
+  } catch (error) {
+    const { name, message } = error as Error;
+    return { id, failed: { name, message } };
+  }
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
+}

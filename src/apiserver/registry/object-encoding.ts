@@ -1,0 +1,93 @@
+import { Buffer } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { encode, encodeSteps } from '#apimachinery/runtime/encode';
+import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json';
+import type { StructType } from '#apimachinery/runtime/schema';
+import { inSteps } from '#apimachinery/runtime/steps';
+import type { Encode, Revision } from '#apiserver/storage/storage';
+
+/** Stands for the revision in the encoding of a large object. No client can know it. */
+const placeholder = `revision ${randomUUID()}`;
+
+/** The stored form of the objects of one resource: JSON in the order of its type, with an ending newline and the revision in it. */
+export class ObjectEncoding {
+  readonly #type: StructType;
+  /** Where the kind's fields have no order of their own, an object's metadata may be anywhere in its encoding. */
+  readonly #isOrdered: boolean;
+
+  /** `custom`: of a CustomResourceDefinition. */
+  constructor(type: StructType, custom: boolean) {
+    this.#type = type;
+    this.#isOrdered = !custom;
+  }
+
+  parse(bytes: Buffer): KubeObject {
+    return parseEncoded(bytes) as KubeObject;
+  }
+
+  /** The same of a large object, between whose parts others run. */
+  async parseInSteps(bytes: Buffer): Promise<KubeObject> {
+    return (await inSteps(parseJsonSteps(bytes))).value as KubeObject;
+  }
+
+  encode(object: KubeObject): Buffer {
+    return Buffer.from(`${encode(this.#type, object)}\n`);
+  }
+
+  /** Encodes a large object in steps, but for its revision, which is put in later. The object must not change meanwhile. */
+  async encodeInSteps(object: KubeObject): Promise<Encode> {
+    object.metadata.resourceVersion = placeholder;
+    const encoded = Buffer.from(`${await inSteps(encodeSteps(this.#type, object))}\n`);
+    return withRevision(object, encoded, encoded.indexOf(placeholder), placeholder.length);
+  }
+
+  /** Encodes at another revision what was encoded at this one. */
+  encodeAgain(object: KubeObject, encoded: Buffer, revision: Revision): Encode {
+    const field = '"resourceVersion":"';
+    const at = this.#isOrdered ? encoded.indexOf(`${field}${revision}"`) : -1;
+    if (at >= 0) return withRevision(object, encoded, at + field.length, String(revision).length);
+    return (next) => {
+      object.metadata.resourceVersion = String(next);
+      return this.encode(object);
+    };
+  }
+
+  /**
+   * A write that would only move managedFields' times is none. `encoded` is the object as it would be stored, `bytes` what is;
+   * times are all of one length. Upstream: endpoints/handlers/fieldmanager/equality.go.
+   */
+  onlyTimesDiffer(object: KubeObject, existing: KubeObject, encoded: Buffer, bytes: Buffer): boolean {
+    if (encoded.length !== bytes.length || !isWithinTimes(encoded, bytes)) return false;
+    const fields = object.metadata.managedFields;
+    const old = existing.metadata.managedFields;
+    if (!fields || !old || fields.length !== old.length || fields.every((entry, at) => entry.time === old[at]?.time)) return false;
+    const managedFields = fields.map((entry, at) => ({ ...entry, time: old[at]?.time ?? '' }));
+    return this.encode({ ...object, metadata: { ...object.metadata, managedFields } }).equals(bytes);
+  }
+}
+
+/** Puts revisions in the place of what is at `at` of an encoding, and in the object. */
+function withRevision(object: KubeObject, encoded: Buffer, at: number, length: number): Encode {
+  const head = encoded.subarray(0, at);
+  const tail = encoded.subarray(at + length);
+  return (revision) => {
+    object.metadata.resourceVersion = String(revision);
+    return Buffer.concat([head, Buffer.from(object.metadata.resourceVersion), tail]);
+  };
+}
+
+/** Whether the first and the last byte in which two encoded objects of one length differ may be ones of a time of managedFields. */
+function isWithinTimes(encoded: Buffer, bytes: Buffer): boolean {
+  let first = 0;
+  while (first < encoded.length && encoded[first] === bytes[first]) first += 1;
+  if (!isInTime(encoded, first)) return false;
+  let last = encoded.length - 1;
+  while (last > first && encoded[last] === bytes[last]) last -= 1;
+  return isInTime(encoded, last);
+}
+
+function isInTime(encoded: Buffer, at: number): boolean {
+  const time = '"time":"2006-01-02T15:04:05Z';
+  return encoded.toString('latin1', Math.max(0, at - time.length + 1), at).includes('"time":"');
+}
