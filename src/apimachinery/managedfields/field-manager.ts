@@ -50,6 +50,8 @@ export interface FieldManager {
    * conflicts unless `force`; and Error (500, the message as it is) for a configuration that the type does not allow.
    */
   apply(live: KubeObject, applied: KubeObject, manager: string, force: boolean): KubeObject | undefined;
+  /** `apply` of large objects in steps; neither object may change meanwhile. */
+  applySteps(live: KubeObject, applied: KubeObject, manager: string, force: boolean): Steps<KubeObject | undefined>;
 }
 
 export interface FieldManagerOptions {
@@ -171,17 +173,23 @@ class DefaultFieldManager implements FieldManager {
   }
 
   apply(live: KubeObject, applied: KubeObject, manager: string, force: boolean): KubeObject | undefined {
+    return atOnce(this.applySteps(live, applied, manager, force));
+  }
+
+  *applySteps(live: KubeObject, applied: KubeObject, manager: string, force: boolean): Steps<KubeObject | undefined> {
     this.#checkVersion(applied);
     const before = this.#decodeLive(live);
+    yield;
     let result: KubeObject;
     try {
-      result = this.#applyOrUpgrade(live, applied, before, manager, force);
+      result = yield* this.#applyOrUpgrade(live, applied, before, manager, force);
     } catch (error) {
       if (error instanceof ConflictError) throw newConflictError(error.conflicts);
       if (error instanceof TypedError) throw new Error(`failed to merge config: ${error.message}`, { cause: error });
       throw error;
     }
     if (manager === 'kubectl') result = updateLastApplied(result, applied);
+    yield;
     const { shape } = this.#updater;
     return deepEqual(withAlwaysFields(shape, result), withAlwaysFields(shape, live)) ? undefined : result;
   }
@@ -204,20 +212,20 @@ class DefaultFieldManager implements FieldManager {
   }
 
   /** An apply of kubectl may take over what client-side apply set before. */
-  #applyOrUpgrade(live: KubeObject, applied: KubeObject, before: readonly Manager[], manager: string, force: boolean): KubeObject {
+  *#applyOrUpgrade(live: KubeObject, applied: KubeObject, before: readonly Manager[], manager: string, force: boolean): Steps<KubeObject> {
     try {
-      return this.#apply(live, applied, before, manager, force);
+      return yield* this.#apply(live, applied, before, manager, force);
     } catch (error) {
       if (!(error instanceof ConflictError) || manager !== 'kubectl') throw error;
       const allowed = fieldsOfLastApplied(this.#updater.shape, this.options.groupVersion, live);
       if (!allowed) throw error;
       const left: Conflict[] = error.conflicts.map(({ owner, fields }) => ({ owner, fields: fields.difference(allowed) }));
       if (left.some(({ fields }) => !fields.isEmpty)) throw new ConflictError(left.filter(({ fields }) => !fields.isEmpty));
-      return this.#apply(live, applied, before, manager, true);
+      return yield* this.#apply(live, applied, before, manager, true);
     }
   }
 
-  #apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], manager: string, force: boolean): KubeObject {
+  *#apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], manager: string, force: boolean): Steps<KubeObject> {
     const { groupVersion, type, codecType = type } = this.options;
     const untracked = withManagedFields(live, undefined);
     const owners = before.length > 0 ? before : this.#claim(this.#updater.compare(undefined, untracked), before, beforeFirstApply);
@@ -229,9 +237,10 @@ class DefaultFieldManager implements FieldManager {
         throw new Error(`failed to create typed patch object (${describe(applied)}): ${cause.message}`, { cause });
       throw cause;
     }
+    yield;
     const time = owners.find((owner) => isSameManager(owner, self))?.time;
     const complete = withAlwaysFields(this.#updater.shape, untracked) as KubeObject;
-    const { object, managers } = this.#updater.apply(complete, applied, owners, { ...self, time, fields: FieldSet.empty }, force);
+    const { object, managers } = yield* this.#updater.apply(complete, applied, owners, { ...self, time, fields: FieldSet.empty }, force);
     const changed = object !== undefined;
     const after: Manager[] = [];
     for (const owner of managers) {
@@ -242,7 +251,10 @@ class DefaultFieldManager implements FieldManager {
       const fields = owner.fields.difference(stripSet);
       if (!fields.isEmpty) after.push({ ...owner, fields, time: changed ? this.#clock() : time });
     }
-    return withManagedFields(object ? this.#decode(codecType, object, applied) : untracked, encodeManagers(after));
+    yield;
+    const entries = encodeManagers(after);
+    yield;
+    return withManagedFields(object ? this.#decode(codecType, object, applied) : untracked, entries);
   }
 
   #decode(type: StructType, merged: KubeObject, applied: KubeObject): KubeObject {

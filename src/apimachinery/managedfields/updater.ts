@@ -88,32 +88,37 @@ export class Updater {
   /**
    * Merges a configuration into the live object and removes what its manager owned before and nobody owns now.
    * `live` must have all the fields that Go always has (withAlwaysFields). `self` tells who applies; its fields are set here. Throws ConflictError unless `force`, and TypedError.
+   * In steps, one for each set of fields and the like; nothing of it may change meanwhile.
    */
-  apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], self: Manager, force: boolean): Applied {
+  *apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], self: Manager, force: boolean): Steps<Applied> {
     const { resetFields } = this.options;
-    const managers = before
-      .filter(({ apiVersion }) => this.#typeIn(apiVersion))
-      .map((owner) => {
-        const fields = this.#reconcile(owner);
-        return fields === owner.fields ? owner : { ...owner, fields };
-      });
+    const managers: Manager[] = [];
+    for (const owner of before) {
+      if (!this.#typeIn(owner.apiVersion)) continue;
+      const fields = this.#reconcile(owner);
+      managers.push(fields === owner.fields ? owner : { ...owner, fields });
+      yield;
+    }
     const last = managers.find((owner) => isSameManager(owner, self));
     let fields = toFieldSet(this.shape, applied);
     if (resetFields) fields = fields.recursiveDifference(resetFields);
     const others = managers.filter((owner) => owner !== last);
     const claims = [...others, { ...self, fields }];
+    yield;
 
     let object = merge(this.shape, live, applied) as KubeObject;
+    yield;
     // What is still said stays in any case; in another version that cannot be told from the sets.
     const drops = last && (last.apiVersion !== self.apiVersion || !last.fields.difference(fields).isEmpty);
-    if (drops) object = this.#prune(object, claims, last);
-    const owners = this.#resolve(live, object, others, force);
+    if (drops) object = yield* this.#prune(object, claims, last);
+    const owners = yield* this.#resolve(live, object, others, force);
+    yield;
     if (!fields.isEmpty) owners.push({ ...self, fields });
     return { object: deepEqual(live, object) ? undefined : object, managers: owners };
   }
 
   /** The other owners after an apply. */
-  #resolve(live: KubeObject, object: KubeObject, others: readonly Manager[], force: boolean): Manager[] {
+  *#resolve(live: KubeObject, object: KubeObject, others: readonly Manager[], force: boolean): Steps<Manager[]> {
     const { groupVersion } = this.options;
     const versions = new Map<string, Comparison | undefined>([
       [groupVersion, this.#filter(compare(this.shape, live, object, { left: 'typed', right: 'raw' })) ?? nothing],
@@ -121,10 +126,12 @@ export class Updater {
     const conflicts: Conflict[] = [];
     const kept: Manager[] = [];
     for (const owner of others) {
+      yield;
       const own = this.#comparisonIn(owner.apiVersion, versions, live, object, 'raw');
       if (!own) continue;
       const lost = owner.fields.intersection(own.modified.union(own.added));
       if (!lost.isEmpty) conflicts.push({ owner, fields: lost });
+      yield;
       const fields = withoutChanges(owner.fields, own);
       if (!fields.isEmpty) kept.push({ ...owner, fields });
     }
@@ -181,20 +188,23 @@ export class Updater {
   }
 
   /** Removes what the manager applied last time, and does not this time, and nobody else owns. */
-  #prune(merged: KubeObject, claims: readonly Manager[], last: Manager): KubeObject {
+  *#prune(merged: KubeObject, claims: readonly Manager[], last: Manager): Steps<KubeObject> {
     const version = last.apiVersion;
     const type = this.#typeIn(version);
     const converted = this.#convert(merged, version, 'raw');
     if (!type || !converted) return merged;
     const shape = shapeOf(type);
     const lastFields = ensureNamedFieldsAreMembers(shape, last.fields);
+    yield;
     let pruned = removeItems(shape, converted, lastFields) as KubeObject | null;
-    pruned = this.#addBackOwned(converted, asObject(pruned, converted), version, claims);
-    pruned = this.#addBackDangling(converted, pruned, version, lastFields);
+    yield;
+    pruned = yield* this.#addBackOwned(converted, asObject(pruned, converted), version, claims);
+    pruned = yield* this.#addBackDangling(converted, pruned, version, lastFields);
+    yield;
     return this.#convert(asObject(pruned, converted), this.options.groupVersion, 'raw') ?? merged;
   }
 
-  #addBackOwned(merged: KubeObject, pruned: KubeObject, prunedVersion: string, claims: readonly Manager[]): KubeObject {
+  *#addBackOwned(merged: KubeObject, pruned: KubeObject, prunedVersion: string, claims: readonly Manager[]): Steps<KubeObject> {
     const owned = new Map<string, FieldSet>([[prunedVersion, FieldSet.empty]]);
     for (const { apiVersion, fields } of claims) owned.set(apiVersion, (owned.get(apiVersion) ?? FieldSet.empty).union(fields));
     let all = merged;
@@ -207,7 +217,13 @@ export class Updater {
       if (!type || !a || !b) continue;
       const shape = shapeOf(type);
       const named = (set: FieldSet): FieldSet => ensureNamedFieldsAreMembers(shape, set);
-      const gone = named(toFieldSet(shape, a)).difference(named(toFieldSet(shape, b)).union(named(fields)));
+      yield;
+      const before = named(toFieldSet(shape, a));
+      yield;
+      const after = named(toFieldSet(shape, b));
+      yield;
+      const gone = before.difference(after.union(named(fields)));
+      yield;
       all = a;
       rest = asObject(removeItems(shape, a, gone) as KubeObject | null, a);
     }
@@ -215,13 +231,16 @@ export class Updater {
   }
 
   /** Puts back what nobody owned before: only what the manager itself had applied may go. */
-  #addBackDangling(merged: KubeObject, pruned: KubeObject, version: string, lastFields: FieldSet): KubeObject {
+  *#addBackDangling(merged: KubeObject, pruned: KubeObject, version: string, lastFields: FieldSet): Steps<KubeObject> {
     const type = this.#typeIn(version);
     const converted = this.#convert(pruned, version, 'raw');
     if (!type || !converted) return merged;
     const shape = shapeOf(type);
+    yield;
     const before = ensureNamedFieldsAreMembers(shape, toFieldSet(shape, merged));
+    yield;
     const after = ensureNamedFieldsAreMembers(shape, toFieldSet(shape, converted));
+    yield;
     return asObject(removeItems(shape, merged, before.difference(after).intersection(lastFields)) as KubeObject | null, merged);
   }
 }

@@ -7,6 +7,7 @@ import { parseCborMap } from '#apimachinery/runtime/cbor';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { DecodeError } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
+import { atOnce, inSteps } from '#apimachinery/runtime/steps';
 import { type ParsedYaml, YamlError } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
@@ -40,7 +41,8 @@ export async function applyObject(
     async (existing, inParts) => {
       const live = existing ?? newEmptyObject(endpoint, namespace, name);
       const liveVersioned = endpoint.conversion && existing ? endpoint.conversion.fromStorage(live) : live;
-      const merged = endpoint.fieldManager.apply(liveVersioned, readApplied(), options.fieldManager, options.force ?? false);
+      const merging = endpoint.fieldManager.applySteps(liveVersioned, readApplied(), options.fieldManager, options.force ?? false);
+      const merged = inParts ? await inSteps(merging) : atOnce(merging);
       const next = deepCopy(merged ?? liveVersioned);
       if (!existing && next.metadata.uid) {
         throw newConflict(
