@@ -17,7 +17,7 @@ import { negotiate, type Negotiated } from './negotiation.ts';
 import { partialBytes } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { cborType, respondCompressible, respondInMediaType, respondPieces, respondWithin, wantsPretty } from './responses.ts';
+import { cborType, respondInMediaType, respondPieces, respondWithin, wantsPretty } from './responses.ts';
 import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
 
