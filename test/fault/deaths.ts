@@ -34,6 +34,8 @@ const failpoints: readonly (readonly [name: string, passages: number])[] = [
   ['before-checkpoint', 4],
   ['after-checkpoint', 4],
 ];
+/** Of a store that has no event. */
+const emptyRevision = 1;
 /** A process dies within this time at the latest, also if it does not come to its failpoint. */
 const longestLifeMs = 400;
 
@@ -77,7 +79,8 @@ export async function readStore(
   const storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0 });
   try {
     const revision = await storage.currentRevision();
-    if (revision > after) {
+    // Of a process that died in its first transaction nothing is left, and nothing would come.
+    if (revision > Math.max(after, emptyRevision)) {
       for await (const { revision: at, key, record, previous } of storage.watch('/', after, new AbortController().signal)) {
         if (key.startsWith(prefix))
           log.push({ revision: at, key, text: record ? textOf(record.value) : '', previous: previous?.revision ?? 0 });

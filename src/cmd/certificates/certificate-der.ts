@@ -60,6 +60,8 @@ const leafUsage = 0b1010_0000;
 const authorityUsage = 0b1010_0100;
 /** From then on times have four digits for the year. */
 const firstGeneralizedYear = 2050;
+/** The class of ASN.1 tags that mean something in their place alone. */
+const contextSpecific = 3;
 /** The point of a P-256 key, uncompressed, is the end of its SubjectPublicKeyInfo. */
 const pointBytes = 65;
 
@@ -134,25 +136,27 @@ function signatureAlgorithm(): Sequence {
 }
 
 function tagged(tagNumber: number, value: AsnType[]): Constructed {
-  return new Constructed({ idBlock: { tagClass: 3, tagNumber }, value });
+  return new Constructed({ idBlock: { tagClass: contextSpecific, tagNumber }, value });
 }
 
 function primitive(tagNumber: number, valueHex: Uint8Array): Primitive {
-  return new Primitive({ idBlock: { tagClass: 3, tagNumber }, valueHex });
+  return new Primitive({ idBlock: { tagClass: contextSpecific, tagNumber }, valueHex });
 }
 
 function subjectOf(certificate: Sequence): AsnType {
-  return part(certificate, 5);
+  return part(certificate, 4);
 }
 
 function publicKeyOf(certificate: Sequence): AsnType {
-  return part(certificate, 6);
+  return part(certificate, 5);
 }
 
-/** A field of TBSCertificate, counted with the version, which certificates with extensions have. */
+/** A field of TBSCertificate, counted without the version, which those of version 1 do not have. */
 function part(certificate: Sequence, index: number): AsnType {
   const [tbs] = certificate.valueBlock.value as [Sequence];
-  return tbs.valueBlock.value[index] as AsnType;
+  const [first] = tbs.valueBlock.value;
+  const hasVersion = first?.idBlock.tagClass === contextSpecific;
+  return tbs.valueBlock.value[hasVersion ? index + 1 : index] as AsnType;
 }
 
 function read(der: Uint8Array): Sequence {

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
+import { fromBER, type Sequence } from 'asn1js';
 import { expect, test } from 'vitest';
 import { Authority, newSigningKey } from './issue.ts';
 import { lastCertificate, matches } from './key-pair-files.ts';
@@ -55,6 +56,15 @@ test('an authority that is loaded signs under its own name', async () => {
   const { cert } = await loaded.issue({ commonName: 'bob', usages: ['client'] });
   const certificate = new X509Certificate(cert);
   expect([certificate.checkIssued(ca), certificate.verify(ca.publicKey), certificate.subjectAltName]).toEqual([true, true, undefined]);
+});
+
+test("an authority's certificate of version 1 has the names elsewhere", async () => {
+  const certificate = fromBER(ca.raw).result as Sequence;
+  const [tbs] = certificate.valueBlock.value as [Sequence];
+  tbs.valueBlock.value = tbs.valueBlock.value.slice(1, -1);
+  const cert = new X509Certificate(Buffer.from(certificate.toBER())).toString();
+  const issued = await Authority.load({ cert, key: authority.pair.key }).issue({ commonName: 'bob', usages: ['client'] });
+  expect(new X509Certificate(issued.cert).issuer).toBe('CN=test-ca');
 });
 
 test('only keys of P-256 sign', async () => {
