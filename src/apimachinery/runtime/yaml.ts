@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import { compareUtf8, parseJson } from './json.ts';
-import { JsonSyntaxError } from './json-syntax.ts';
+import { isSpace, JsonSyntaxError } from './json-syntax.ts';
 import { formatFloat, quote } from './quote.ts';
 
 /** No YAML. `message` begins with `yaml: `; upstream puts `error converting YAML to JSON: ` before it where it decodes an apply patch. */
@@ -32,7 +32,7 @@ function library(): typeof Yaml {
 
 /** Reads the first document. A body that begins with `{` and is JSON is read as such. Throws YamlError; DecodeError as `parseJson`. */
 export function parseYaml(bytes: Uint8Array): ParsedYaml {
-  if (firstByte(bytes) === 0x7b) {
+  if (mayBeJson(bytes)) {
     try {
       return { ...parseJson(bytes), duplicateError: undefined };
     } catch (error) {
@@ -48,9 +48,9 @@ export function parseYaml(bytes: Uint8Array): ParsedYaml {
   }
 }
 
-function firstByte(bytes: Uint8Array): number | undefined {
-  for (const byte of bytes) if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) return byte;
-  return undefined;
+/** Whether a body begins as a JSON object does: then it is read as JSON, if it is. */
+export function mayBeJson(bytes: Uint8Array): boolean {
+  return bytes.find((byte) => !isSpace(byte)) === 0x7b;
 }
 
 /** Upstream: yaml.v2 scannerc.go (max_flow_level). */

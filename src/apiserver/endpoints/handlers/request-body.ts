@@ -10,7 +10,6 @@ import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { inSteps } from '#apimachinery/runtime/steps';
-import { parseYaml } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import { betweenSteps, needsSteps, workOn } from '#apiserver/registry/between-steps';
@@ -74,7 +73,8 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   let duplicates: readonly string[];
   let literals: ParsedJson['literals'];
   try {
-    const parsed = needsSteps(bytes.length) ? await parseLarge(bytes, mediaType) : parse(bytes, mediaType);
+    const parsing = parse(bytes, mediaType);
+    const parsed = parsing instanceof Promise ? await parsing : parsing;
     raw = parsed.value;
     duplicates = parsed.duplicateFields;
     literals = parsed.literals;
@@ -105,10 +105,10 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   }
 }
 
-const parse = (bytes: Buffer, mediaType: MediaType): ParsedJson => (mediaType === 'application/yaml' ? parseYaml(bytes) : parseJson(bytes));
-
-const parseLarge = (bytes: Buffer, mediaType: MediaType): Promise<ParsedJson> =>
-  mediaType === 'application/yaml' ? readYaml(bytes) : inSteps(parseJsonSteps(bytes));
+function parse(bytes: Buffer, mediaType: MediaType): ParsedJson | Promise<ParsedJson> {
+  if (mediaType === 'application/yaml') return readYaml(bytes);
+  return needsSteps(bytes.length) ? inSteps(parseJsonSteps(bytes)) : parseJson(bytes);
+}
 
 export function strictErrors(unknownFields: readonly string[], duplicateFields: readonly string[]): string[] {
   return [

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { DecodeError, parseJsonSteps } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { inSteps } from '#apimachinery/runtime/steps';
-import { type ParsedYaml, parseYaml, YamlError } from '#apimachinery/runtime/yaml';
+import { mayBeJson, type ParsedYaml, parseYaml, YamlError } from '#apimachinery/runtime/yaml';
 import { needsSteps } from '#apiserver/registry/between-steps';
 
 export interface YamlRequest {
@@ -22,12 +22,14 @@ type YamlText = Extract<YamlAnswer, { readonly text: unknown }>;
 
 /** The thread ends when nobody has asked it for so long. */
 const idleMs = 30_000;
-const openingBrace = 0x7b;
 
-/** Reads YAML as `parseYaml` does, and rejects with its errors; a large body in steps if it is JSON, and else by another thread: 3 MiB take seconds. */
-export async function readYaml(bytes: Buffer): Promise<ParsedYaml> {
-  if (!needsSteps(bytes.length)) return parseYaml(bytes);
-  if (bytes[0] === openingBrace) {
+/** Reads YAML as `parseYaml` does, and has its errors; a large body in steps if it is JSON, and else by another thread: 3 MiB take seconds. */
+export function readYaml(bytes: Buffer): ParsedYaml | Promise<ParsedYaml> {
+  return needsSteps(bytes.length) ? readLargeYaml(bytes) : parseYaml(bytes);
+}
+
+async function readLargeYaml(bytes: Buffer): Promise<ParsedYaml> {
+  if (mayBeJson(bytes)) {
     try {
       return { ...(await inSteps(parseJsonSteps(bytes))), duplicateError: undefined };
     } catch (error) {
@@ -35,14 +37,18 @@ export async function readYaml(bytes: Buffer): Promise<ParsedYaml> {
     }
   }
   const { text, duplicateFields = [], duplicateError } = await thread.ask('read', bytes);
-  const { value } = await inSteps(parseJsonSteps(Buffer.from(text.buffer)));
+  const { value } = await inSteps(parseJsonSteps(bufferOf(text)));
   return { value, duplicateFields, duplicateError, literals: undefined };
 }
 
 /** Writes large JSON as YAML, by another thread. */
 export async function writeYaml(json: Buffer): Promise<Buffer> {
   const { text } = await thread.ask('write', json);
-  return Buffer.from(text.buffer);
+  return bufferOf(text);
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** Started by the first question. Those that come meanwhile wait for their turn. */
