@@ -20,6 +20,7 @@ import {
   ManagedFieldsError,
   withManagedFields,
 } from './managers.ts';
+import { NewObjectFields } from './new-object-fields.ts';
 import { fieldElement } from './path-element.ts';
 import { type Comparison, type Skip, TypedError, withAlwaysFields } from './typed.ts';
 import { Updater } from './updater.ts';
@@ -92,17 +93,35 @@ export function newFieldManager(options: FieldManagerOptions): FieldManager {
 
 class DefaultFieldManager implements FieldManager {
   readonly #updater: Updater;
+  readonly #ofNew: NewObjectFields;
   readonly #subresource: string;
   readonly #clock: () => string;
 
   constructor(private readonly options: FieldManagerOptions) {
     this.#updater = new Updater(options, skipOf(options.resetFields));
+    this.#ofNew = new NewObjectFields(this.#updater.shape);
     this.#subresource = options.subresource ?? '';
     this.#clock = options.clock ?? now;
   }
 
   update(live: KubeObject | undefined, next: KubeObject, manager: string): KubeObject {
+    return live ? this.#update(live, next, manager) : this.#create(next, manager);
+  }
+
+  #update(live: KubeObject | undefined, next: KubeObject, manager: string): KubeObject {
     return atOnce(this.#updating(live, next, manager, () => oneStep(() => this.#updater.compare(live, next))));
+  }
+
+  /** `update` without a live object: one of a form that is known needs no comparison. */
+  #create(next: KubeObject, manager: string): KubeObject {
+    const signature = next.metadata.managedFields ? undefined : this.#ofNew.signatureOf(next);
+    if (signature === undefined) return this.#update(undefined, next, manager);
+    const known = this.#ofNew.get(signature);
+    if (known) return withManagedFields(next, encodeManagers([this.#owner(manager, FieldSet.fromCanonical(known))]));
+    const created = this.#update(undefined, next, manager);
+    const fields = created.metadata.managedFields?.[0]?.fieldsV1;
+    if (fields) this.#ofNew.set(signature, fields);
+    return created;
   }
 
   updateSteps(live: KubeObject | undefined, next: KubeObject, manager: string): Steps<KubeObject> {
@@ -123,7 +142,7 @@ class DefaultFieldManager implements FieldManager {
       yield;
       const owners = yield* this.#updater.ownersAfter(comparison, live, next, before);
       yield;
-      const after = this.#claim(comparison, owners, manager || 'unknown');
+      const after = this.#claim(comparison, owners, manager);
       return withManagedFields(next, after === before ? this.#entriesOf(live, next, before) : encodeManagers(after));
     } catch (error) {
       if (error instanceof TypedError || error instanceof DecodeError) return withManagedFields(next, undefined);
@@ -135,11 +154,18 @@ class DefaultFieldManager implements FieldManager {
   #claim(comparison: Comparison | undefined, owners: readonly Manager[], manager: string): readonly Manager[] {
     const own = comparison ? comparison.modified.union(comparison.added).difference(stripSet) : FieldSet.empty;
     if (own.isEmpty) return capUpdateManagers(owners);
-    const self = { manager, operation: 'Update', apiVersion: this.options.groupVersion, subresource: this.#subresource } as const;
+    const self = this.#owner(manager, own);
     const others = owners.filter((owner) => !isSameManager(owner, self));
     const mine = owners.find((owner) => isSameManager(owner, self));
-    others.push({ ...self, time: this.#clock(), fields: mine ? mine.fields.union(own) : own });
+    others.push(mine ? { ...self, fields: mine.fields.union(own) } : self);
     return capUpdateManagers(others);
+  }
+
+  /** Who updates now. */
+  #owner(manager: string, fields: FieldSet): Manager {
+    const { groupVersion: apiVersion } = this.options;
+    const subresource = this.#subresource;
+    return { manager: manager || 'unknown', operation: 'Update', apiVersion, subresource, time: this.#clock(), fields };
   }
 
   /** The entries of managers that nothing happened to: as they stand, not written anew. */

@@ -285,6 +285,8 @@ export function encodeJson(value: unknown, keysOf: (object: object) => string[] 
  * bigints, depth and some characters.
  */
 export function encodeRawJson(value: unknown): string {
+  const known = typeof value === 'object' && value !== null ? rememberedTexts.get(value) : undefined;
+  if (known !== undefined) return known;
   let text: string | undefined;
   try {
     text = JSON.stringify(value) as string | undefined;
@@ -292,6 +294,13 @@ export function encodeRawJson(value: unknown): string {
     return write(value, 0, Object.keys);
   }
   return text === undefined || goesOtherwise.test(text) ? write(value, 0, Object.keys) : text;
+}
+
+const rememberedTexts = new WeakMap<object, string>();
+
+/** Lets `encodeRawJson` of a deeply frozen value be a look at what it was, as long as the value lives. */
+export function rememberRawJson(value: object): void {
+  rememberedTexts.set(value, encodeRawJson(value));
 }
 
 /** What Go escapes and JSON.stringify does not, or writes in another way: lone surrogates. */

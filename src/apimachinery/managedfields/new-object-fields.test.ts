@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { encodeRawJson } from '#apimachinery/runtime/json';
+import type { StructType, Type } from '#apimachinery/runtime/schema';
+import { newFieldManager } from './field-manager.ts';
+import { thingType } from './fixtures.ts';
+import { NewObjectFields } from './new-object-fields.ts';
+import { shapeOf } from './shape.ts';
+
+const make = (type: StructType = thingType) =>
+  newFieldManager({ type, groupVersion: 'test/v1', kind: 'Thing', clock: () => '2026-01-01T00:00:00Z' });
+
+/** Keys of which one is the beginning of another, or looks like a length. */
+const name = fc.constantFrom('a', 'b', 'ab', '1', '1:a', '');
+const port = fc.record(
+  { port: fc.constantFrom(0, 1, '1', null, 2), protocol: fc.constantFrom('TCP', 'UDP', '', null), name },
+  { requiredKeys: [] },
+);
+const item = fc.record(
+  {
+    name: fc.option(name),
+    value: fc.constantFrom('', 'x', null),
+    ports: fc.array(port, { maxLength: 2 }),
+    resources: fc.record({ type: name }, { requiredKeys: [] }),
+  },
+  { requiredKeys: [] },
+);
+const spec = fc.record(
+  {
+    replicas: fc.constantFrom(0, 1, null, undefined),
+    paused: fc.constantFrom(true, false, null),
+    data: fc.dictionary(name, fc.constantFrom<unknown>('1', '', null, undefined, {}), { maxKeys: 3 }),
+    selector: fc.dictionary(name, name, { maxKeys: 2 }),
+    items: fc.option(fc.array(item, { maxLength: 3 })),
+    args: fc.array(name, { maxLength: 2 }),
+    any: fc.jsonValue({ maxDepth: 2 }),
+    strategy: fc.constantFrom<unknown>({}, null, { type: '' }, { type: 'x', rolling: {} }, []),
+    unknown: fc.constantFrom(1, undefined),
+  },
+  { requiredKeys: [] },
+);
+const metadata = fc.record(
+  {
+    name,
+    labels: fc.option(fc.dictionary(name, name, { maxKeys: 2 })),
+    finalizers: fc.array(fc.constantFrom('a', 'b', 'ab'), { maxLength: 3 }),
+  },
+  { requiredKeys: [] },
+);
+const thing = fc.record({ metadata, spec, status: fc.constantFrom(undefined, {}, { phase: 'p' }) }, { requiredKeys: ['metadata'] });
+const objectOf = (parts: object): KubeObject => ({ apiVersion: 'test/v1', kind: 'Thing', ...parts }) as unknown as KubeObject;
+
+/** What a manager of its own says, which compares. */
+function expectedOf(object: KubeObject, type?: StructType): KubeObject {
+  return make(type).update(undefined, deepCopy(object), 'me');
+}
+
+/** The same type as one of a CustomResourceDefinition. */
+function ofCustomResource(type: StructType): StructType {
+  const { kind, goName, fields, atomic, preserveUnknownFields } = type;
+  return { kind, name: `test/v1/${type.name}`, goName, fields, atomic, preserveUnknownFields };
+}
+
+describe.each([
+  ['a Go struct', thingType],
+  ['a custom resource', ofCustomResource(thingType)],
+])('the fields of new objects of %s', (_, type: StructType) => {
+  it('are those that a comparison finds, whatever came before', () => {
+    const shared = make(type);
+    fc.assert(
+      fc.property(thing, (parts) => {
+        const object = objectOf(parts);
+        const expected = expectedOf(object, type);
+        for (let time = 0; time < 2; time += 1) {
+          const made = shared.update(undefined, deepCopy(object), 'me');
+          expect(made).toEqual(expected);
+          // Their order, too.
+          const fields = made.metadata.managedFields?.[0]?.fieldsV1;
+          if (fields) expect(encodeRawJson(fields)).toBe(encodeRawJson(expected.metadata.managedFields?.[0]?.fieldsV1));
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('objects of one form', () => {
+  const forms = new NewObjectFields(shapeOf(thingType as Type));
+  const pod = (name: string, value: string) => objectOf({ metadata: { name }, spec: { items: [{ name: 'app', value }] } });
+
+  it('share their fields, which nobody can change', () => {
+    const manager = make();
+    const [one, two] = ['one', 'two'].map((text) => manager.update(undefined, pod(text, text), text).metadata.managedFields![0]!);
+    expect(two!.fieldsV1).toBe(one!.fieldsV1);
+    expect([one!.manager, two!.manager]).toEqual(['one', 'two']);
+    expect(() => Object.assign(two!.fieldsV1!['f:spec']!, { 'f:more': {} })).toThrow(TypeError);
+  });
+
+  it('have one signature; another key is another', () => {
+    expect(forms.signatureOf(pod('one', 'x'))).toBe(forms.signatureOf(pod('two', 'y')));
+    expect(forms.signatureOf(objectOf({ metadata: { name: 'one' }, spec: { items: [{ name: 'web', value: 'x' }] } }))).not.toBe(
+      forms.signatureOf(pod('one', 'x')),
+    );
+  });
+
+  it('are not remembered when they are large, deep or of any form', () => {
+    const data = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`key-${at}`, '']));
+    expect(forms.signatureOf(objectOf({ metadata: {}, spec: { data, replicas: 1, items: [] } }))).toBeUndefined();
+    expect(forms.signatureOf(objectOf({ metadata: {}, spec: { any: { a: 1 } } }))).toBeUndefined();
+    let rolling: object = {};
+    for (let depth = 0; depth < 1_000; depth += 1) rolling = { rolling };
+    expect(forms.signatureOf(objectOf({ metadata: {}, spec: { strategy: rolling } }))).toBeUndefined();
+  });
+
+  it('are forgotten when many others came after them', () => {
+    for (let at = 0; at < 100; at += 1) forms.set(`form ${at}`, { 'f:a': {} });
+    expect(forms.get('form 0')).toBeUndefined();
+    expect(forms.get('form 99')).toEqual({ 'f:a': {} });
+  });
+});

@@ -1,0 +1,143 @@
+import type { FieldsV1 } from '#apimachinery/meta/types';
+import { rememberRawJson } from '#apimachinery/runtime/json';
+import type { FieldShape, ListShape, MapShape, Shape } from './shape.ts';
+
+type Json = Record<string, unknown>;
+
+/** Objects that say more than this are not remembered: few are like them. */
+const maxSignature = 4_096;
+const maxDepth = 64;
+
+/** So many forms of one kind are remembered at least, and twice as many at most. */
+const maxForms = 16;
+
+/**
+ * The fields of new objects of one type, by the objects' form. Of a new object all fields are owned by who made it, whatever
+ * their values; and what makes objects makes many of one form: the pods of a ReplicaSet differ in names alone.
+ */
+export class NewObjectFields {
+  #recent = new Map<string, FieldsV1>();
+  #older = new Map<string, FieldsV1>();
+
+  constructor(private readonly shape: Shape) {}
+
+  /**
+   * What the paths of an object depend on, as a text: which fields it has, the keys of its maps and what tells the items of its
+   * lists apart. undefined: the object is too large, or of a form that is not worth it. Never throws.
+   */
+  signatureOf(object: object): string | undefined {
+    const writer = new SignatureWriter();
+    return writer.value(this.shape, object, 0) ? writer.text : undefined;
+  }
+
+  get(signature: string): FieldsV1 | undefined {
+    const recent = this.#recent.get(signature);
+    if (recent) return recent;
+    const older = this.#older.get(signature);
+    if (older) this.#keep(signature, older);
+    return older;
+  }
+
+  /** The fields are frozen: they become part of other objects. */
+  set(signature: string, fields: FieldsV1): void {
+    freeze(fields);
+    rememberRawJson(fields);
+    this.#keep(signature, fields);
+  }
+
+  #keep(signature: string, fields: FieldsV1): void {
+    if (this.#recent.size >= maxForms) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(signature, fields);
+  }
+}
+
+function freeze(fields: FieldsV1): void {
+  Object.freeze(fields);
+  for (const element in fields) if (!Object.isFrozen(fields[element])) freeze(fields[element]!);
+}
+
+/** Writes values so that no two of different paths have one text. Its methods return false for what cannot be written. */
+class SignatureWriter {
+  text = '';
+
+  value(shape: Shape, value: unknown, depth: number): boolean {
+    if (typeof value !== 'object' || value === null || shape.kind === 'scalar' || shape.atomic) {
+      this.text += '.';
+      return true;
+    }
+    if (depth > maxDepth || this.text.length > maxSignature) return false;
+    if (shape.kind === 'list') return Array.isArray(value) && this.#list(shape, value, depth + 1);
+    if (shape.kind === 'any' || Array.isArray(value)) return false;
+    if (shape.fields.size === 0) return this.#map(shape, value as Json, depth + 1);
+    return this.#struct(shape, value as Json, depth + 1);
+  }
+
+  #struct(shape: MapShape, value: Json, depth: number): boolean {
+    this.text += '{';
+    for (const name in value) {
+      const field = shape.fields.get(name);
+      if (!field) return false;
+      const child = value[name];
+      if (shape.structured ? isAbsent(field, child) : child === undefined) continue;
+      if (!this.#field(field, child, depth)) return false;
+    }
+    this.text += '}';
+    return true;
+  }
+
+  #field(field: FieldShape, child: unknown, depth: number): boolean {
+    // Ranks are below a few hundred: a character for each.
+    this.text += String.fromCharCode(firstRank + field.rank);
+    return typeof child !== 'object' || this.value(field.shape, child, depth);
+  }
+
+  #map(shape: MapShape, map: Json, depth: number): boolean {
+    const { values } = shape;
+    if (!values) return false;
+    this.text += '<';
+    for (const name in map) {
+      const child = map[name];
+      if (child === undefined) continue;
+      this.#key(name);
+      if (!this.value(values, child, depth)) return false;
+    }
+    this.text += '>';
+    return true;
+  }
+
+  #list(shape: ListShape, items: readonly unknown[], depth: number): boolean {
+    this.text += '[';
+    for (const item of items) if (!this.#item(shape, item, depth)) return false;
+    this.text += ']';
+    return true;
+  }
+
+  #item(shape: ListShape, item: unknown, depth: number): boolean {
+    if (shape.keys.length === 0) return this.#keyValue(item);
+    if (typeof item !== 'object' || item === null) return false;
+    for (const name of shape.keys) if (!this.#keyValue(Object.hasOwn(item, name) ? (item as Json)[name] : undefined)) return false;
+    return this.value(shape.items, item, depth);
+  }
+
+  #keyValue(value: unknown): boolean {
+    if (typeof value === 'object' && value !== null) return false;
+    this.text += value === null ? 'null' : typeof value;
+    this.#key(String(value));
+    return true;
+  }
+
+  #key(text: string): void {
+    this.text += `${text.length}:${text}`;
+  }
+}
+
+/** No character below is a field. */
+const firstRank = 0x100;
+
+/** A zero value that Go leaves out, but for empty containers: those differ in their text. */
+function isAbsent({ omitsZero }: FieldShape, value: unknown): boolean {
+  return value === undefined || value === null || (omitsZero && (value === '' || value === 0 || value === false));
+}
