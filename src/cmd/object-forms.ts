@@ -3,7 +3,7 @@ import { definitionOfV1beta1 } from '#apiextensions-apiserver/apis/apiextensions
 import { type GroupKind, groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { encodeCbor, isCbor, parseCbor } from '#apimachinery/runtime/cbor';
 import { decode } from '#apimachinery/runtime/decode';
-import { encode } from '#apimachinery/runtime/encode';
+import { encodeLine } from '#apimachinery/runtime/encode';
 import { encodeJson, parseEncoded, parseJson } from '#apimachinery/runtime/json';
 import { decodeProtobuf, encodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
@@ -118,13 +118,13 @@ class TypedForm implements ObjectForm {
     const object = parseJson(json).value as KubeObject;
     delete object.metadata.resourceVersion;
     delete object.metadata.selfLink;
-    return mediaType === 'application/json' ? Buffer.from(`${encode(type, object)}\n`) : encodeProtobuf(type, object);
+    return mediaType === 'application/json' ? encodeLine(type, object) : encodeProtobuf(type, object);
   }
 
   fromStorage(stored: Buffer, revision: number): Buffer {
     const object = this.#read(stored);
     object.metadata.resourceVersion = String(revision);
-    return Buffer.from(`${encode(this.options.type, object)}\n`);
+    return encodeLine(this.options.type, object);
   }
 
   #read(stored: Buffer): KubeObject {

@@ -1,6 +1,6 @@
 import { type GroupVersionKind, groupVersionString, type KubeObject, type ObjectMeta } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
-import { encode } from '#apimachinery/runtime/encode';
+import { encode, encodeLine } from '#apimachinery/runtime/encode';
 import { DecodeError, parseEncoded } from '#apimachinery/runtime/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { applyDefaults, pruneNonNullableNullsWithoutDefaults } from '#apimachinery/structural/default';
@@ -87,7 +87,7 @@ export class CustomVersion {
   }
 
   encode(object: KubeObject): Buffer {
-    return Buffer.from(`${encode(this.type, object)}\n`);
+    return encodeLine(this.type, object);
   }
 
   #coerce(document: Record<string, unknown>, coercion: Coercion): void {

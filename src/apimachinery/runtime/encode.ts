@@ -1,15 +1,8 @@
 /** Encoding an object of a struct type as Go does. Upstream: encoding/json. */
+import type { Buffer } from 'node:buffer';
 import { setOwn } from '#apimachinery/patch/own-property';
-import {
-  encodeJson,
-  encodeJsonSteps,
-  encodeNumber,
-  encodeRawJson,
-  encodeRawJsonSteps,
-  encodeString,
-  sortedKeys,
-  sortedKeysSteps,
-} from './json.ts';
+import { encodeJson, encodeJsonSteps, encodeNumber, encodeRawJson, encodeRawJsonSteps, sortedKeys, sortedKeysSteps } from './json.ts';
+import { JsonWriter } from './json-writer.ts';
 import type { RawType, StructType } from './schema.ts';
 import { Code, type ValuePlan, type FieldPlan, type StructPlan, structPlan, maxStructDepth } from './struct-plan.ts';
 import type { Steps } from './steps.ts';
@@ -17,24 +10,48 @@ import { isZero, isZeroScalar, isZeroTime } from './zero.ts';
 
 type Json = Record<string, unknown>;
 
+const writer = new JsonWriter();
+
 /**
  * An object of a type as json.Marshal writes it: compact, in the order of the Go struct, map keys sorted, zero values left out or written as the fields
  * say. Properties that are undefined, null or unknown to the type are not there. Values must be decoded ones, or of the same form.
  */
 export function encode(type: StructType, object: object): string {
-  return encodeStruct(structPlan(type), object as Json, 0);
+  write(type, object);
+  return writer.toString();
 }
+
+/** `encode` with a newline behind it, in UTF-8: as json.Encoder writes it, in answers and in storage. */
+export function encodeLine(type: StructType, object: object): Buffer {
+  write(type, object);
+  writer.byte(newline);
+  return writer.toBuffer();
+}
+
+function write(type: StructType, object: object): void {
+  writer.begin();
+  pending = 0;
+  writeStruct(structPlan(type), object as Json, 0);
+}
+
+const newline = 0x0a;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const comma = 0x2c;
+const colon = 0x3a;
 
 /** The texts of parts of one large object, made before the object's own in steps. */
 type Parts = Map<object, string>;
 
 let parts: Parts | undefined;
 
-/** `encode` of a large object in steps. It must not change meanwhile. */
-export function* encodeSteps(type: StructType, object: object): Steps<string> {
+/** `encodeLine` of a large object in steps. It must not change meanwhile. */
+export function* encodeLineSteps(type: StructType, object: object): Steps<Buffer> {
   const made: Parts = new Map();
   yield* structParts(structPlan(type), object as Json, made);
-  return withParts(made, () => encode(type, object));
+  return withParts(made, () => encodeLine(type, object));
 }
 
 function withParts<T>(made: Parts, work: () => T): T {
@@ -44,6 +61,16 @@ function withParts<T>(made: Parts, work: () => T): T {
   } finally {
     parts = undefined;
   }
+}
+
+/** The text of a value by itself, with the parts that were made. */
+function textOfPart(plan: ValuePlan, value: unknown, made: Parts): string {
+  return withParts(made, () => {
+    writer.begin();
+    pending = 0;
+    writeValue(plan, value, 0);
+    return writer.toString();
+  });
 }
 
 const partOf = (value: unknown): string | undefined => parts?.get(value as object);
@@ -84,7 +111,7 @@ function* listParts(plan: ValuePlan, list: readonly unknown[], made: Parts): Ste
     const some = list.slice(from, from + stepItems);
     for (const item of some) if (typeof item === 'object' && item !== null) yield* valueParts(items, item, made);
     if (list.length <= stepItems) return;
-    out += `${from === 0 ? '[' : ','}${withParts(made, () => encodeValue(plan, some, 0)).slice(1, -1)}`;
+    out += `${from === 0 ? '[' : ','}${textOfPart(plan, some, made).slice(1, -1)}`;
     yield;
   }
   if (list.length > 0) made.set(list, `${out}]`);
@@ -102,204 +129,216 @@ function* mapParts(plan: ValuePlan, map: Json, made: Parts): Steps<void> {
       if (items && typeof item === 'object' && item !== null) yield* valueParts(items, item, made);
     }
     if (keys.length <= stepItems) return;
-    const text = withParts(made, () => encodeValue(plan, some, 0)).slice(1, -1);
+    const text = textOfPart(plan, some, made).slice(1, -1);
     if (text) out += `${out ? ',' : '{'}${text}`;
     yield;
   }
   if (out) made.set(map, `${out}}`);
 }
 
-function encodeStruct(plan: StructPlan, object: Json, depth: number): string {
-  if (plan.preserve) return encodeOpenStruct(plan, object, depth);
+/** The fields of the structs that are being written, and their values, in the order of each struct: one on the other's end, like a stack. */
+const fields: FieldPlan[] = [];
+const values: unknown[] = [];
+let pending = 0;
+
+function writeStruct(plan: StructPlan, object: Json, depth: number): void {
+  if (plan.preserve) return writeOpenStruct(plan, object, depth);
   if (depth > maxStructDepth) throw new RangeError('encode: exceeded max depth');
   const { byName, always } = plan;
-  let out = '';
-  let last = -1;
-  let nextAlways = 0;
+  const first = pending;
   for (const key in object) {
     const value = object[key];
     if (value === undefined || value === null) continue;
     const field = byName.get(key);
-    if (field === undefined) continue;
-    const { index } = field;
-    if (index < last) return encodeUnordered(plan, object, depth);
-    last = index;
-    while (nextAlways < always.length) {
+    if (field !== undefined) insertByIndex(first, field, value);
+  }
+  const last = pending;
+  const start = writer.at;
+  let nextAlways = 0;
+  for (let at = first; at < last; at += 1) {
+    const field = fields[at]!;
+    const value = values[at];
+    values[at] = undefined;
+    while (nextAlways < always.length && always[nextAlways]!.index <= field.index) {
       const due = always[nextAlways]!;
-      if (due.index > index) break;
-      nextAlways++;
-      if (due.index === index) break;
-      out += (out === '' ? due.first : due.prefix) + zeroOf(due);
+      nextAlways += 1;
+      if (due.index < field.index) writeZero(due);
     }
-    const text = encodeField(field, value, depth);
-    if (text !== undefined) out += (out === '' ? field.first : field.prefix) + text;
+    writeField(field, value, depth);
   }
-  for (; nextAlways < always.length; nextAlways++) {
-    const due = always[nextAlways]!;
-    out += (out === '' ? due.first : due.prefix) + zeroOf(due);
-  }
-  return out === '' ? '{}' : `${out}}`;
+  for (; nextAlways < always.length; nextAlways += 1) writeZero(always[nextAlways]!);
+  pending = first;
+  writer.close(start, openBrace, closeBrace);
 }
 
-/** `encodeStruct` for an object whose keys are not in the order of the struct. */
-function encodeUnordered(plan: StructPlan, object: Json, depth: number): string {
-  const fields: FieldPlan[] = [];
-  /** Of each field its text; undefined where it is left out. */
-  const texts: (string | undefined)[] = [];
-  for (const key in object) {
-    const value = object[key];
-    if (value === undefined || value === null) continue;
-    const field = plan.byName.get(key);
-    if (field !== undefined) insertByIndex(fields, texts, field, encodeField(field, value, depth));
-  }
-  for (const due of plan.always) if (!fields.includes(due)) insertByIndex(fields, texts, due, zeroOf(due));
-  let out = '';
-  for (let at = 0; at < fields.length; at++) {
-    const text = texts[at];
-    if (text !== undefined) out += (out === '' ? fields[at]!.first : fields[at]!.prefix) + text;
-  }
-  return out === '' ? '{}' : `${out}}`;
-}
-
-function insertByIndex(fields: FieldPlan[], texts: (string | undefined)[], field: FieldPlan, text: string | undefined): void {
-  let at = fields.length;
-  fields.push(field);
-  texts.push(text);
-  for (; at > 0 && fields[at - 1]!.index > field.index; at--) {
+function insertByIndex(first: number, field: FieldPlan, value: unknown): void {
+  let at = pending;
+  pending += 1;
+  for (; at > first && fields[at - 1]!.index > field.index; at -= 1) {
     fields[at] = fields[at - 1]!;
-    texts[at] = texts[at - 1];
+    values[at] = values[at - 1];
   }
   fields[at] = field;
-  texts[at] = text;
+  values[at] = value;
 }
 
-/** undefined: the field is left out. */
-function encodeField(field: FieldPlan, value: unknown, depth: number): string | undefined {
+/** Writes a field with its key, or nothing where it is left out. */
+function writeField(field: FieldPlan, value: unknown, depth: number): void {
+  const { prefix, keepsZero } = field;
   switch (field.code) {
     case Code.String:
-      return value !== '' || field.keepsZero ? encodeString(value as string) : undefined;
+      if (value === '' && !keepsZero) return;
+      writer.text(prefix);
+      return writer.string(value as string);
     case Code.Boolean:
-      return value === true ? 'true' : field.keepsZero ? 'false' : undefined;
+      if (value !== true && !keepsZero) return;
+      writer.text(prefix);
+      return writer.text(value === true ? 'true' : 'false');
     case Code.Int32:
     case Code.Int64:
-      return value !== 0 || field.keepsZero ? String(value) : undefined;
+      if (value === 0 && !keepsZero) return;
+      writer.text(prefix);
+      return writer.text(String(value));
     case Code.Struct:
-      return field.omitzero && isZero(field.value.type, value) ? undefined : encodeStruct(field.value.struct(), value as Json, depth + 1);
-    case Code.List:
-      if ((value as unknown[]).length > 0) return encodeValue(field.value, value, depth);
-      return !field.keepsZero ? undefined : field.nullWhenEmpty ? 'null' : '[]';
+      if (field.omitzero && isZero(field.value.type, value)) return;
+      writer.text(prefix);
+      return writeStruct(field.value.struct(), value as Json, depth + 1);
+    case Code.List: {
+      const isEmpty = (value as unknown[]).length === 0;
+      if (isEmpty && !keepsZero) return;
+      writer.text(prefix);
+      return isEmpty ? writer.text(field.nullWhenEmpty ? 'null' : '[]') : writeValue(field.value, value, depth);
+    }
     case Code.Map:
     case Code.StringMap: {
       // Whether there is a key would take as long to ask as all keys.
-      const text = encodeValue(field.value, value, depth);
-      return field.keepsZero || text !== '{}' ? text : undefined;
+      const before = writer.at;
+      writer.text(prefix);
+      const start = writer.at;
+      writeValue(field.value, value, depth);
+      if (!keepsZero && writer.isPair(start, openBrace, closeBrace)) writer.rewind(before);
+      return;
     }
     case Code.Float64:
     case Code.Bytes:
-      return field.keepsZero || !isZeroScalar(value) ? encodeValue(field.value, value, depth) : undefined;
+      if (!keepsZero && isZeroScalar(value)) return;
+      break;
     case Code.Time:
     case Code.MicroTime:
-      if (!isZeroTime(value as string)) return `"${value as string}"`;
-      return field.keepsZero && !field.omitzero ? 'null' : undefined;
+      if (isZeroTime(value as string) && (!keepsZero || field.omitzero)) return;
+      break;
     default:
-      return field.omitzero && isZero(field.value.type, value) ? undefined : encodeValue(field.value, value, depth);
+      if (field.omitzero && isZero(field.value.type, value)) return;
   }
+  writer.text(prefix);
+  writeValue(field.value, value, depth);
 }
 
 /** A struct that keeps unknown fields is a map to Go: sorted, and nothing left out. */
-function encodeOpenStruct(plan: StructPlan, object: Json, depth: number): string {
-  let out = '';
+function writeOpenStruct(plan: StructPlan, object: Json, depth: number): void {
+  const start = writer.at;
   for (const key of sortedKeys(object)) {
     const value = object[key];
     if (value === undefined) continue;
+    writeKey(key);
     const field = plan.byName.get(key);
-    const text = field && value !== null ? encodeValue(field.value, value, depth + 1) : (partOf(value) ?? encodeJson(value));
-    out += `${out === '' ? '{' : ','}${encodeString(key)}:${text}`;
+    if (field && value !== null) writeValue(field.value, value, depth + 1);
+    else writer.text(partOf(value) ?? encodeJson(value));
   }
-  return out === '' ? '{}' : `${out}}`;
+  writer.close(start, openBrace, closeBrace);
 }
 
-function encodeValue(plan: ValuePlan, value: unknown, depth: number): string {
-  if (value === null || value === undefined) return zeroText(plan);
+function writeKey(key: string): void {
+  writer.byte(comma);
+  writer.string(key);
+  writer.byte(colon);
+}
+
+function writeValue(plan: ValuePlan, value: unknown, depth: number): void {
+  if (value === null || value === undefined) return writeZeroValue(plan);
   const part = parts && partOf(value);
-  if (part !== undefined) return part;
+  if (part !== undefined) return writer.text(part);
   switch (plan.code) {
     case Code.String:
-      return encodeString(value as string);
+      return writer.string(value as string);
     case Code.Boolean:
+      return writer.text(String(value));
     case Code.Int32:
     case Code.Int64:
-      return String(value);
+      return writer.text(String(value));
     case Code.Float64:
-      return typeof value === 'bigint' ? String(value) : encodeNumber(value as number);
+      return writer.text(typeof value === 'bigint' ? String(value) : encodeNumber(value as number));
     case Code.Bytes:
-      return `"${value as string}"`;
+      return writer.quoted(value as string);
     case Code.Time:
     case Code.MicroTime:
-      return isZeroTime(value as string) ? 'null' : `"${value as string}"`;
+      return isZeroTime(value as string) ? writer.text('null') : writer.quoted(value as string);
     case Code.Quantity:
-      return encodeString(String(value));
+      return writer.string(String(value));
     case Code.IntOrString:
-      return typeof value === 'string' ? encodeString(value) : String(value);
+      return typeof value === 'string' ? writer.string(value) : writer.text(String(value));
     // Go has a map behind plain `any`, and the bytes as they came behind its own raw types.
     case Code.Raw:
-      return isAny(plan) ? encodeJson(value) : encodeRawJson(value);
+      return writer.text(isAny(plan) ? encodeJson(value) : encodeRawJson(value));
     case Code.Struct:
-      return encodeStruct(plan.struct(), value as Json, depth + 1);
-    case Code.List: {
-      const list = value as unknown[];
-      if (list.length === 0) return '[]';
-      const items = plan.items();
-      let out = `[${encodeValue(items, list[0], depth + 1)}`;
-      for (let i = 1; i < list.length; i++) out += `,${encodeValue(items, list[i], depth + 1)}`;
-      return `${out}]`;
-    }
-    case Code.StringMap: {
-      const map = value as Json;
-      let out = '';
-      for (const key of sortedKeys(map)) {
-        const item = map[key];
-        if (item !== undefined) out += `${out === '' ? '{' : ','}${encodeString(key)}:${encodeString((item ?? '') as string)}`;
-      }
-      return out === '' ? '{}' : `${out}}`;
-    }
-    case Code.Map: {
-      const map = value as Json;
-      const items = plan.items();
-      let out = '';
-      for (const key of sortedKeys(map)) {
-        const item = map[key];
-        if (item !== undefined) out += `${out === '' ? '{' : ','}${encodeString(key)}:${encodeValue(items, item, depth + 1)}`;
-      }
-      return out === '' ? '{}' : `${out}}`;
-    }
+      return writeStruct(plan.struct(), value as Json, depth + 1);
+    case Code.List:
+      return writeList(plan, value as unknown[], depth);
+    case Code.StringMap:
+    case Code.Map:
+      return writeMap(plan, value as Json, depth);
   }
+}
+
+function writeList(plan: ValuePlan, list: readonly unknown[], depth: number): void {
+  const items = plan.items();
+  const start = writer.at;
+  for (let at = 0; at < list.length; at += 1) {
+    writer.byte(comma);
+    writeValue(items, list[at], depth + 1);
+  }
+  writer.close(start, openBracket, closeBracket);
+}
+
+function writeMap(plan: ValuePlan, map: Json, depth: number): void {
+  const items = plan.code === Code.Map ? plan.items() : undefined;
+  const start = writer.at;
+  for (const key of sortedKeys(map)) {
+    const item = map[key];
+    if (item === undefined) continue;
+    writeKey(key);
+    if (items) writeValue(items, item, depth + 1);
+    else writer.string((item ?? '') as string);
+  }
+  writer.close(start, openBrace, closeBrace);
 }
 
 const isAny = (plan: ValuePlan): boolean => (plan.type as RawType).name === 'any';
 
-/** Of an `always` field. */
-function zeroOf({ zero, value }: FieldPlan): string {
-  return zero === 'null' ? 'null' : zeroText(value);
+/** An `always` field that is not there. */
+function writeZero({ prefix, zero, value }: FieldPlan): void {
+  writer.text(prefix);
+  if (zero === 'null') writer.text('null');
+  else writeZeroValue(value);
 }
 
 /** The zero value of Go, as json.Marshal writes it. */
-function zeroText(value: ValuePlan): string {
+function writeZeroValue(value: ValuePlan): void {
   switch (value.code) {
     case Code.String:
-      return '""';
+      return writer.text('""');
     case Code.Boolean:
-      return 'false';
+      return writer.text('false');
     case Code.Int32:
     case Code.Int64:
     case Code.Float64:
     case Code.IntOrString:
-      return '0';
+      return writer.text('0');
     case Code.Quantity:
-      return '"0"';
+      return writer.text('"0"');
     case Code.Struct:
-      return encodeStruct(value.struct(), {}, 0);
+      return writeStruct(value.struct(), {}, 0);
     default:
-      return 'null';
+      return writer.text('null');
   }
 }

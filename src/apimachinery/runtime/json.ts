@@ -213,7 +213,8 @@ function restore(root: unknown): unknown {
   return holder[0];
 }
 
-const needsEscape = /["\\<>&\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
+/** What is in no JSON string of Go as it stands. */
+export const needsEscape = /["\\<>&\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
 const goEscapes = /[<>&\u2028\u2029]/g;
 const goEscape: Readonly<Record<string, string>> = {
   '<': '\\u003c',

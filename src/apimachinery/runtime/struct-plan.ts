@@ -53,8 +53,7 @@ export interface FieldPlan {
   readonly index: number;
   readonly code: Code;
   readonly value: ValuePlan;
-  /** The key as it is written, with quotes and colon: as the first one of an object, and behind another. */
-  readonly first: string;
+  /** The key as it is written behind another, with a comma, quotes and a colon. */
   readonly prefix: string;
   /** A zero value is written: the field is a pointer, or without omitempty. */
   readonly keepsZero: boolean;
@@ -153,7 +152,6 @@ function fieldPlan(field: Field, index: number): FieldPlan {
     index,
     code: value.code,
     value,
-    first: `{${encodeString(field.name)}:`,
     prefix: `,${encodeString(field.name)}:`,
     keepsZero: field.ptr || field.always,
     isPointer: field.ptr,

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { KubeObject } from '#apimachinery/meta/types';
-import { encode, encodeSteps } from '#apimachinery/runtime/encode';
+import { encodeLine, encodeLineSteps } from '#apimachinery/runtime/encode';
 import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { inSteps } from '#apimachinery/runtime/steps';
@@ -32,13 +32,13 @@ export class ObjectEncoding {
   }
 
   encode(object: KubeObject): Buffer {
-    return Buffer.from(`${encode(this.#type, object)}\n`);
+    return encodeLine(this.#type, object);
   }
 
   /** Encodes a large object in steps, but for its revision, which is put in later. The object must not change meanwhile. */
   async encodeInSteps(object: KubeObject): Promise<Encode> {
     object.metadata.resourceVersion = placeholder;
-    const encoded = Buffer.from(`${await inSteps(encodeSteps(this.#type, object))}\n`);
+    const encoded = await inSteps(encodeLineSteps(this.#type, object));
     return withRevision(object, encoded, encoded.indexOf(placeholder), placeholder.length);
   }
 

@@ -1,7 +1,6 @@
-import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { GroupVersionKind, KubeObject, Status } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/encode';
+import { encodeLine } from '#apimachinery/runtime/encode';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { WriteRequest } from '#apiserver/registry/store';
 import { type Negotiated, negotiate } from './negotiation.ts';
@@ -71,7 +70,7 @@ export function respondValue(
   object: KubeObject,
   negotiated: Negotiated,
 ): void {
-  respondObject(context, endpoint, status, Buffer.from(`${encode(endpoint.type, object)}\n`), negotiated);
+  respondObject(context, endpoint, status, encodeLine(endpoint.type, object), negotiated);
 }
 
 /** Answers that a creation was done where there is no object to show. */
@@ -79,5 +78,5 @@ export function respondCreated(context: RequestContext, negotiated: Negotiated):
   const status: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
   context.audit?.responseStatus(status);
   const type = metaSchema.struct('meta_v1.Status');
-  respondJson(context, 201, Buffer.from(`${encode(type, status)}\n`), negotiated, type);
+  respondJson(context, 201, encodeLine(type, status), negotiated, type);
 }

@@ -1,8 +1,7 @@
-import { Buffer } from 'node:buffer';
 import { Injectable, UseInterceptors } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/encode';
+import { encodeLine } from '#apimachinery/runtime/encode';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { readDeleteOptions } from './delete-options.ts';
@@ -46,5 +45,5 @@ function respondDeletedStatus(
   } as Status;
   context.audit?.responseStatus(status);
   const type = metaSchema.struct('meta_v1.Status');
-  respondJson(context, 200, Buffer.from(`${encode(type, status)}\n`), negotiated, type);
+  respondJson(context, 200, encodeLine(type, status), negotiated, type);
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { encode } from '#apimachinery/runtime/encode';
+import { encodeLine } from '#apimachinery/runtime/encode';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { Negotiated } from './negotiation.ts';
 import { encodePartial } from './partial.ts';
@@ -34,5 +34,5 @@ export function respondObject(
       metaSchema.struct('meta_v1.PartialObjectMetadata'),
     );
   }
-  respondJson(context, status, Buffer.from(`${encode(endpoint.type, shown)}\n`), negotiated, endpoint.type);
+  respondJson(context, status, encodeLine(endpoint.type, shown), negotiated, endpoint.type);
 }

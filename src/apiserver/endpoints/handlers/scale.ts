@@ -1,8 +1,8 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { Injectable, UseInterceptors } from '@nestjs/common';
 import { newBadRequest, newConflict, newInternalError, newInvalid, newNotFound } from '#apimachinery/api/errors';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/encode';
+import { encodeLine } from '#apimachinery/runtime/encode';
 import { ScaleHandler } from '#apimachinery/managedfields/scale-handler';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { atOnce } from '#apimachinery/runtime/steps';
@@ -50,7 +50,7 @@ function scaleOf(endpoint: ResourceEndpoint, object: KubeObject): Scale {
 }
 
 function respondScale(context: RequestContext, endpoint: ResourceEndpoint, object: KubeObject, negotiated: Negotiated): void {
-  respondObject(context, endpoint, 200, Buffer.from(`${encode(endpoint.type, scaleOf(endpoint, object))}\n`), negotiated);
+  respondObject(context, endpoint, 200, encodeLine(endpoint.type, scaleOf(endpoint, object)), negotiated);
 }
 
 /** Makes the new Scale of the present one. */

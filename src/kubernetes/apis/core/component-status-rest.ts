@@ -3,7 +3,7 @@ import https from 'node:https';
 import { Inject, Injectable } from '@nestjs/common';
 import { newNotFound } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { encode } from '#apimachinery/runtime/encode';
+import { encode, encodeLine } from '#apimachinery/runtime/encode';
 import { respondValue } from '#apiserver/endpoints/handlers/create-request';
 import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 import { negotiate } from '#apiserver/endpoints/handlers/negotiation';
@@ -107,7 +107,7 @@ export class ComponentStatusListHandler {
 /** As selectors see it. */
 function asCached(endpoint: ResourceEndpoint, status: ComponentStatus): CachedObject {
   const name = status.metadata.name ?? '';
-  return new CachedObject(name, 0, 0, Buffer.from(`${encode(endpoint.type, status)}\n`), {
+  return new CachedObject(name, 0, 0, encodeLine(endpoint.type, status), {
     parse: () => status,
     fields: () => ({ 'metadata.name': name }),
   });
