@@ -3,8 +3,8 @@ import type { FlowControl } from '#apiserver/endpoints/filters/priority-and-fair
 import { FlowController } from '#apiserver/flowcontrol/flow-controller';
 import { FlowMetrics } from '#apiserver/flowcontrol/flow-metrics';
 import type { FlowSchema, PriorityLevelConfiguration } from '#apiserver/flowcontrol/rule';
-import type { SeatedRequest } from '#apiserver/flowcontrol/queue-set';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { LiveRequest } from '#apiserver/flowcontrol/flow-dump';
+import { Roster } from '#apiserver/endpoints/request/roster';
 import { WatchTracker } from '#apiserver/flowcontrol/watch-tracker';
 import { type ObjectStats, WorkEstimator } from '#apiserver/flowcontrol/work-estimator';
 import type { Informers } from '#apiserver/registry/informers';
@@ -36,7 +36,7 @@ export function newFlowControl({ config, informers, storage, registry, shutdown 
     watches,
     estimator: new WorkEstimator(statsOf(storage), watches),
     metrics: new FlowMetrics(registry, controller),
-    live: new Map<SeatedRequest, RequestContext>(),
+    live: new Roster<LiveRequest>(),
   };
   return {
     control,

@@ -7,12 +7,15 @@ import type { FlowMetrics } from './flow-metrics.ts';
 import type { SeatedRequest } from './queue-set.ts';
 
 /** What waits or executes at this moment, with who asks. */
-export type LiveRequests = ReadonlyMap<SeatedRequest, RequestContext>;
+export interface LiveRequest {
+  readonly request: SeatedRequest;
+  readonly context: RequestContext;
+}
 
 export interface DumpedFlowControl {
   readonly controller: FlowController;
   readonly metrics: FlowMetrics;
-  readonly live: LiveRequests;
+  readonly live: Iterable<LiveRequest>;
 }
 
 /** The narrowest column, its space included. */
@@ -70,7 +73,7 @@ function requestRows({ controller, live }: DumpedFlowControl, detailed: boolean)
   const header =
     'PriorityLevelName FlowSchemaName QueueIndex RequestIndexInQueue FlowDistingsher ArriveTime InitialSeats FinalSeats AdditionalLatency StartTime';
   const details = 'UserName Verb APIPath Namespace Name APIVersion Resource SubResource';
-  const rows = [...live].map(([request, context]) => {
+  const rows = [...live].map(({ request, context }) => {
     const { info, authenticatedUser, receivedAt } = context;
     const { work, flowSchema, startedAt, decide } = request;
     const classification = controller.classify(authenticatedUser, info);

@@ -1,7 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Place, Roster } from '#apiserver/endpoints/request/roster';
 import type { Classification, FlowController } from '#apiserver/flowcontrol/flow-controller';
+import type { LiveRequest } from '#apiserver/flowcontrol/flow-dump';
 import type { FlowMetrics } from '#apiserver/flowcontrol/flow-metrics';
 import type { SeatedRequest } from '#apiserver/flowcontrol/queue-set';
 import type { WatchTracker } from '#apiserver/flowcontrol/watch-tracker';
@@ -14,7 +16,7 @@ export interface FlowControl {
   readonly watches: WatchTracker;
   readonly metrics: FlowMetrics;
   /** What waits, or executes and takes its time. */
-  readonly live: Map<SeatedRequest, RequestContext>;
+  readonly live: Roster<LiveRequest>;
 }
 
 const text = Buffer.from('Too many requests, please try again later.\n');
@@ -58,7 +60,7 @@ export function withPriorityAndFairness(
     }
     const { request } = started;
     if (started.executes) return execute(next, context, classification, request);
-    live.set(request, context);
+    const place = live.add({ request, context });
     const kind = kindOf(context);
     const queuedAt = performance.now();
     usage.waiting[kind].set((waiting[kind] += 1), queuedAt);
@@ -75,8 +77,8 @@ export function withPriorityAndFairness(
       usage.waiting[kind].set((waiting[kind] -= 1), dispatchedAt);
       context.waited(queuedAt, dispatchedAt);
       metrics.waited(classification, performance.now() - context.receivedAt, executes);
+      live.remove(place);
       if (executes) return execute(next, context, classification, request);
-      live.delete(request);
       refuse(context, classification);
     });
   };
@@ -90,10 +92,11 @@ export function withPriorityAndFairness(
     series.dispatched();
     const isWatch = context.info.verb === 'watch' && context.info.isResourceRequest;
     if (isWatch) context.exchange.onClose(watches.register(context.info));
+    let place: Place<LiveRequest> | undefined;
     const finish = (): void => {
       inFlight[kind] -= 1;
       usage.executing[kind].set(inFlight[kind], performance.now());
-      live.delete(request);
+      if (place) live.remove(place);
       observe(inFlight);
       series.executed(isWatch ? 'watch' : 'regular', classification.level.queues.finish(request));
     };
@@ -106,7 +109,7 @@ export function withPriorityAndFairness(
     }
     if (result === undefined) finish();
     else {
-      live.set(request, context);
+      place = live.add({ request, context });
       context.whenSettled(finish);
     }
     return result;

@@ -1,6 +1,7 @@
 import { newTimeoutError } from '#apimachinery/api/errors';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
+import { Roster } from '#apiserver/endpoints/request/roster';
 
 /**
  * Answers 504 where a request is not done by its deadline; what it does is not interrupted, only no longer waited for.
@@ -8,29 +9,25 @@ import type { Filter, RequestContext } from '#apiserver/endpoints/request/reques
  * Upstream: server/filters/timeout.go.
  */
 export function withTimeoutForNonLongRunning(): Filter {
-  const waiting = new Set<RequestContext>();
+  const waiting = new Roster<RequestContext>();
   let timer: NodeJS.Timeout | undefined;
   const look = (): void => {
     const now = performance.now();
-    for (const context of waiting) {
-      if (context.deadline > now) continue;
-      waiting.delete(context);
-      if (!context.exchange.responded) {
-        respondError(context, newTimeoutError('request did not complete within the allotted timeout', 0));
-        context.exchange.closeConnectionAfter();
-      }
+    for (const context of waiting.removeWhere(({ deadline }) => deadline <= now)) {
+      if (context.exchange.responded) continue;
+      respondError(context, newTimeoutError('request did not complete within the allotted timeout', 0));
+      context.exchange.closeConnectionAfter();
     }
-    if (waiting.size === 0) {
-      clearInterval(timer);
-      timer = undefined;
-    }
+    if (waiting.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
   };
   return (next) => (context) => {
     const result = next(context);
     if (result === undefined || context.deadline === 0) return result;
-    waiting.add(context);
+    const place = waiting.add(context);
     timer ??= setInterval(look, 250).unref();
-    context.whenSettled(() => waiting.delete(context));
+    context.whenSettled(() => waiting.remove(place));
     return result;
   };
 }
