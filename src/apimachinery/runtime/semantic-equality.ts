@@ -13,14 +13,18 @@ export function semanticDeepEqual(left: unknown, right: unknown): boolean {
     if (isNothing(a) && isNothing(b)) continue;
     if (Array.isArray(a) || Array.isArray(b)) {
       if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-      for (let i = 0; i < a.length; i++) pending.push(a[i], b[i]);
+      for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) pending.push(a[i], b[i]);
       continue;
     }
     const of = membersOf(a);
     const other = membersOf(b);
     if (!of || !other) return false;
-    for (const key of Object.keys(of)) pending.push(of[key], Object.hasOwn(other, key) ? other[key] : undefined);
-    for (const key of Object.keys(other)) if (!Object.hasOwn(of, key)) pending.push(undefined, other[key]);
+    for (const key in of) {
+      const value = of[key];
+      const opposite = Object.hasOwn(other, key) ? other[key] : undefined;
+      if (value !== opposite) pending.push(value, opposite);
+    }
+    for (const key in other) if (!Object.hasOwn(of, key)) pending.push(undefined, other[key]);
   }
   return true;
 }
