@@ -283,14 +283,21 @@ class DefaultFieldManager implements FieldManager {
     return withManagedFields(object ? this.#decode(codecType, object, applied) : untracked, entries);
   }
 
+  #conversionProblem({ message }: DecodeError): string {
+    const { groupVersion, kind } = this.options;
+    return `unable to convert unstructured object to ${formatKind(groupVersion, kind)}: ${message}`;
+  }
+
   #decode(type: StructType, merged: KubeObject, applied: KubeObject): KubeObject {
     try {
-      const { object } = decode<KubeObject>(type, deepCopy(merged));
+      const { object } = decode<KubeObject>(type, deepCopy(merged), { form: 'unstructured' });
       object.metadata ??= {};
       return object;
     } catch (cause) {
       if (cause instanceof DecodeError)
-        throw new Error(`failed to convert new object (${describe(applied)}) to proper version: ${cause.message}`, { cause });
+        throw new Error(`failed to convert new object (${describe(applied)}) to proper version: ${this.#conversionProblem(cause)}`, {
+          cause,
+        });
       throw cause;
     }
   }

@@ -7,9 +7,10 @@
  */
 import { canonicalQuantity } from '../api/quantity.ts';
 import { setOwn } from '#apimachinery/patch/own-property';
+import { Decoding, type DecodingForm, MapKey, valueWord } from './decoding.ts';
 import { DecodeError } from './json.ts';
 import type { StructType } from './schema.ts';
-import { Code, type ValuePlan, type FieldPlan, type StructPlan, structPlan, maxStructDepth, goTypeName } from './struct-plan.ts';
+import { Code, type ValuePlan, type FieldPlan, type StructPlan, structPlan, maxStructDepth } from './struct-plan.ts';
 import { canonicalMicroTime, canonicalTime } from './time.ts';
 import { isZero, isZeroScalar, isZeroTime } from './zero.ts';
 
@@ -18,6 +19,8 @@ export interface DecodeOptions {
   readonly strict?: boolean | undefined;
   /** Of `parseJson`: lets `1.0` be refused as an integer and `1e3` be kept as a quantity. */
   readonly literals?: ReadonlyMap<string, string> | undefined;
+  /** `json` unless it says otherwise. */
+  readonly form?: DecodingForm | undefined;
 }
 
 export interface Decoded<T = Record<string, unknown>> {
@@ -28,85 +31,16 @@ export interface Decoded<T = Record<string, unknown>> {
 
 type Json = Record<string, unknown>;
 
-/** A map key on the way to a value: part of the paths of unknown fields, but not of Go's type errors. */
-class MapKey {
-  constructor(readonly key: string) {}
-}
-
-/** One decoding. `at` is the way from the root: field names, list indexes and map keys of the containers that are open. */
-class Decoding {
-  readonly at: (string | number | MapKey)[] = [];
-  readonly unknown: string[] = [];
-  /** The first mismatch; Go goes on and reports it at the end, unless a type's own parser fails first. */
-  error: DecodeError | undefined;
-  depth = 0;
-
-  constructor(
-    readonly strict: boolean,
-    readonly literals: ReadonlyMap<string, string> | undefined,
-  ) {}
-
-  path(name?: string): string {
-    let text = '';
-    for (const step of name === undefined ? this.at : [...this.at, name]) {
-      if (typeof step === 'number') text += `[${step}]`;
-      else text += `${text && '.'}${typeof step === 'string' ? step : step.key}`;
-    }
-    return text;
-  }
-
-  addUnknown(name: string): void {
-    if (!this.strict || this.unknown.length >= 100) return;
-    const path = this.path(name);
-    if (!this.unknown.includes(path)) this.unknown.push(path);
-  }
-
-  /** `field` is the one that holds the value, unless it is already on the way. */
-  mismatch(value: string, typeName: string, owner: StructPlan | undefined, field: string | undefined): DecodeError {
-    const names = this.at.filter((step) => typeof step === 'string');
-    if (field !== undefined) names.push(field);
-    if (!owner) return new DecodeError(`json: cannot unmarshal ${value} into Go value of type ${typeName}`);
-    if (owner.embedsTypeMeta && (field === 'kind' || field === 'apiVersion')) names.splice(-1, 0, 'TypeMeta');
-    return new DecodeError(
-      `json: cannot unmarshal ${value} into Go struct field ${owner.shortName}.${names.join('.')} of type ${typeName}`,
-    );
-  }
-
-  save(error: DecodeError): void {
-    this.error ??= error;
-  }
-
-  literal(value: unknown, field: string | undefined): string {
-    return this.literals?.get(this.path(field)) ?? String(value);
-  }
-}
-
-/** What Go calls a JSON value in its errors. */
-function valueWord(value: unknown): string {
-  if (Array.isArray(value)) return 'array';
-  switch (typeof value) {
-    case 'string':
-      return 'string';
-    case 'boolean':
-      return 'bool';
-    case 'number':
-    case 'bigint':
-      return 'number';
-    default:
-      return value === null ? 'null' : 'object';
-  }
-}
-
 /**
  * Makes a parsed JSON value into an object of a type. The value is used up: it is changed in place, or parts of it are reused. Unknown fields are
  * dropped and reported; duplicates are the parser's matter. Throws DecodeError with Go's message if a value does not fit.
  */
 export function decode<T = Json>(type: StructType, value: unknown, options: DecodeOptions = {}): Decoded<T> {
-  const decoding = new Decoding(options.strict !== false, options.literals);
   const plan = structPlan(type);
+  const decoding = new Decoding(plan, options.strict !== false, options.literals, options.form ?? 'json');
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     if (value === null) return { object: {} as T, unknownFields: [] };
-    throw decoding.mismatch(valueWord(value), type.goName, undefined, undefined);
+    throw decoding.typeError(valueWord(value), type.goName, undefined, undefined);
   }
   const object = decodeStruct(plan, value as Json, decoding);
   if (decoding.error) throw decoding.error;
@@ -193,7 +127,7 @@ function decodeField(field: FieldPlan, value: unknown, decoding: Decoding, owner
       decoding.at.push(field.name);
       const isMapOfStrings = field.code === Code.StringMap;
       const size = isMapOfStrings
-        ? decodeStringMap(value as Json, decoding, owner)
+        ? decodeStringMap(field.value, value as Json, decoding, owner)
         : decodeMap(field.value, value as Json, decoding, owner);
       decoding.at.pop();
       return field.keepsZero || field.keepsEmpty || size > 0 ? value : undefined;
@@ -227,7 +161,11 @@ function decodeValue(
     case Code.Int64: {
       if (typeof value !== 'number' && typeof value !== 'bigint') break;
       if (isInteger(plan.code, value, decoding, field)) return value;
-      decoding.save(decoding.mismatch(`number ${decoding.literal(value, field)}`, goTypeName(plan.type), owner, field));
+      if (decoding.form === 'unstructured') {
+        if (typeof value === 'number' && !Number.isSafeInteger(value)) break;
+        return Number(BigInt.asIntN(32, BigInt(value)));
+      }
+      decoding.save(decoding.integerError(`number ${decoding.literal(value, field)}`, plan.type, owner, field));
       return undefined;
     }
     case Code.Float64:
@@ -240,7 +178,7 @@ function decodeValue(
       break;
     case Code.Time:
     case Code.MicroTime:
-      if (typeof value !== 'string') throw decoding.mismatch(valueWord(value), 'string', owner, field);
+      if (typeof value !== 'string') throw decoding.parserError(valueWord(value), 'string', owner, field);
       return decodeTime(value, plan.code === Code.MicroTime);
     case Code.Quantity:
       return decodeQuantity(value, decoding, field);
@@ -248,13 +186,13 @@ function decodeValue(
       if (typeof value === 'string') return value;
       const isNumber = typeof value === 'number' || typeof value === 'bigint';
       if (isNumber && isInteger(Code.Int32, value, decoding, field)) return value;
-      throw decoding.mismatch(isNumber ? `number ${decoding.literal(value, field)}` : valueWord(value), 'int32', owner, field);
+      throw decoding.parserError(isNumber ? `number ${decoding.literal(value, field)}` : valueWord(value), 'int32', owner, field);
     }
     case Code.Raw:
       return value;
     case Code.StringMap:
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-        decodeStringMap(value as Json, decoding, owner);
+        decodeStringMap(plan, value as Json, decoding, owner);
         return value;
       }
       break;
@@ -271,7 +209,7 @@ function decodeValue(
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) return decodeStruct(plan.struct(), value as Json, decoding);
       break;
   }
-  decoding.save(decoding.mismatch(valueWord(value), goTypeName(plan.type), owner, field));
+  decoding.save(decoding.mismatch(value, plan.type, owner, field));
   return undefined;
 }
 
@@ -305,16 +243,22 @@ function zeroItem(plan: ValuePlan): unknown {
 }
 
 /** In place; gives the number of keys, since to ask for one of many takes as long as to ask for all. */
-function decodeStringMap(map: Json, decoding: Decoding, owner: StructPlan | undefined): number {
+function decodeStringMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): number {
   let size = 0;
   for (const key in map) {
     size++;
     const value = map[key];
     if (typeof value === 'string') continue;
-    if (value !== null) decoding.save(decoding.mismatch(valueWord(value), 'string', owner, undefined));
+    if (value !== null) saveItemError(plan, key, value, decoding, owner);
     map[key] = '';
   }
   return size;
+}
+
+function saveItemError(plan: ValuePlan, key: string, value: unknown, decoding: Decoding, owner: StructPlan | undefined): void {
+  decoding.at.push(new MapKey(key));
+  decoding.save(decoding.mismatch(value, plan.items().type, owner, undefined));
+  decoding.at.pop();
 }
 
 /** As `decodeStringMap`. */
@@ -377,7 +321,7 @@ function decodeBase64(text: string, decoding: Decoding): string | undefined {
   }
   const problem = base64Problem(text);
   if (problem === undefined) return Buffer.from(text.replace(/[\r\n]/g, ''), 'base64').toString('base64');
-  decoding.save(new DecodeError(problem));
+  decoding.save(new DecodeError(decoding.form === 'unstructured' ? `error decoding from json: ${problem}` : problem));
   return undefined;
 }
 
@@ -419,7 +363,7 @@ function decodeByteList(list: readonly unknown[], decoding: Decoding, owner: Str
   const bytes = list.map((item) => {
     if (item === null) return 0;
     if (typeof item === 'number' && Number.isInteger(item) && item >= 0 && item < 256) return item;
-    decoding.save(decoding.mismatch(typeof item === 'number' ? `number ${item}` : valueWord(item), 'uint8', owner, field));
+    decoding.save(decoding.typeError(typeof item === 'number' ? `number ${item}` : valueWord(item), 'uint8', owner, field));
     return 0;
   });
   return Buffer.from(bytes).toString('base64');

@@ -1,0 +1,151 @@
+import { embeddedIn, namedTypeOf } from './go-names.ts';
+import { DecodeError } from './json.ts';
+import type { ScalarKind, Type } from './schema.ts';
+import { goTypeName, type StructPlan } from './struct-plan.ts';
+
+/**
+ * Whose errors a decoding tells: those of Go's JSON package, or those of the converter that upstream uses for what was parsed before (strategic merge
+ * patches, apply), which also takes `1.0` for an integer, and cuts integers that are too large.
+ */
+export type DecodingForm = 'json' | 'unstructured';
+
+/** A map key on the way to a value: part of the paths of unknown fields, but not of Go's type errors. */
+export class MapKey {
+  constructor(readonly key: string) {}
+}
+
+/** One decoding. `at` is the way from the root: field names, list indexes and map keys of the containers that are open. */
+export class Decoding {
+  readonly at: (string | number | MapKey)[] = [];
+  readonly unknown: string[] = [];
+  /** The first mismatch; Go goes on and reports it at the end, unless a type's own parser fails first. */
+  error: DecodeError | undefined;
+  depth = 0;
+
+  constructor(
+    readonly root: StructPlan,
+    readonly strict: boolean,
+    readonly literals: ReadonlyMap<string, string> | undefined,
+    readonly form: DecodingForm,
+  ) {}
+
+  path(name?: string): string {
+    let text = '';
+    for (const step of name === undefined ? this.at : [...this.at, name]) {
+      if (typeof step === 'number') text += `[${step}]`;
+      else text += `${text && '.'}${typeof step === 'string' ? step : step.key}`;
+    }
+    return text;
+  }
+
+  addUnknown(name: string): void {
+    if (!this.strict || this.unknown.length >= 100) return;
+    const path = this.path(name);
+    if (!this.unknown.includes(path)) this.unknown.push(path);
+  }
+
+  /** A value that does not fit its type. `field` is the one that holds the value, unless it is already on the way. */
+  mismatch(value: unknown, type: Type, owner: StructPlan | undefined, field: string | undefined): DecodeError {
+    const { names, typeName } = this.#place(type, field);
+    if (this.form === 'unstructured') return new DecodeError(converterProblem(value, type, typeName));
+    return this.typeError(valueWord(value), typeName, owner, field, names);
+  }
+
+  /** An integer that its type has no place for. */
+  integerError(value: string, type: Type, owner: StructPlan | undefined, field: string | undefined): DecodeError {
+    const { names, typeName } = this.#place(type, field);
+    return this.typeError(value, typeName, owner, field, names);
+  }
+
+  /** Go's error of a value, in its words, for a type. */
+  typeError(
+    value: string,
+    typeName: string,
+    owner: StructPlan | undefined,
+    field: string | undefined,
+    names: string[] = this.#place(undefined, field).names,
+  ): DecodeError {
+    if (!owner) return new DecodeError(`json: cannot unmarshal ${value} into Go value of type ${typeName}`);
+    if (owner.embedsTypeMeta && (field === 'kind' || field === 'apiVersion')) names.splice(-1, 0, 'TypeMeta');
+    return new DecodeError(
+      `json: cannot unmarshal ${value} into Go struct field ${owner.shortName}.${names.join('.')} of type ${typeName}`,
+    );
+  }
+
+  /** What a type's own parser says of JSON that it does not take. */
+  parserError(value: string, typeName: string, owner: StructPlan | undefined, field: string | undefined): DecodeError {
+    return this.form === 'unstructured'
+      ? new DecodeError(`json: cannot unmarshal ${value} into Go value of type ${typeName}`)
+      : this.typeError(value, typeName, owner, field);
+  }
+
+  /** The fields on the way to a value with the structs that are embedded between them, and Go's name of its type. */
+  #place(type: Type | undefined, field: string | undefined): { names: string[]; typeName: string } {
+    const names: string[] = [];
+    let typeName: string | undefined;
+    let current: Type | undefined = this.root.type;
+    for (const step of field === undefined ? this.at : [...this.at, field]) {
+      if (typeof step !== 'string') {
+        typeName = typeName?.startsWith('[]') ? typeName.slice(2) : typeName?.startsWith('map[string]') ? typeName.slice(11) : undefined;
+        current = current?.kind === 'list' ? current.items : current?.kind === 'map' ? current.values : undefined;
+        continue;
+      }
+      const struct: Type | undefined = current?.kind === 'struct' ? current : undefined;
+      const outer = struct && embeddedIn(struct.name, step);
+      if (outer !== undefined) names.push(outer);
+      names.push(step);
+      typeName = struct && namedTypeOf(struct.name, step);
+      current = struct?.kind === 'struct' ? struct.fields.get(step)?.type : undefined;
+    }
+    return { names, typeName: typeName ?? (type ? goTypeName(type) : '') };
+  }
+
+  save(error: DecodeError): void {
+    // The converter stops at once.
+    if (this.form === 'unstructured') throw error;
+    this.error ??= error;
+  }
+
+  literal(value: unknown, field: string | undefined): string {
+    return this.literals?.get(this.path(field)) ?? String(value);
+  }
+}
+
+/** What Go calls a JSON value in its errors. */
+export function valueWord(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'bool';
+    case 'number':
+    case 'bigint':
+      return 'number';
+    default:
+      return value === null ? 'null' : 'object';
+  }
+}
+
+/** Go's kind of a parsed value. */
+function kindOf(value: unknown): string {
+  const word = valueWord(value);
+  if (word === 'array') return 'slice';
+  if (word === 'object') return 'map';
+  return word === 'number' ? (typeof value === 'number' && !Number.isInteger(value) ? 'float64' : 'int64') : word;
+}
+
+const goKinds: Readonly<Partial<Record<ScalarKind, string>>> = { boolean: 'bool', bytes: 'slice' };
+
+/** Upstream: runtime/converter.go, fromUnstructured. */
+function converterProblem(value: unknown, type: Type, typeName: string): string {
+  const kind = kindOf(value);
+  if (type.kind === 'struct') return `cannot restore struct from: ${kind}`;
+  if (type.kind === 'map') return `cannot restore map from ${kind}`;
+  if (type.kind === 'list') return `cannot restore slice from ${kind}`;
+  const want = type.kind === 'scalar' ? (goKinds[type.scalar] ?? type.scalar) : 'interface';
+  if (want === 'slice') return `cannot restore slice from ${kind}`;
+  // Go converts integers to strings (of one character) and numbers to each other: of these it says that JSON does not.
+  const isConvertible = (kind === 'int64' && want === 'string') || (kind === 'float64' && /^(int|float)/.test(want));
+  return isConvertible ? `cannot convert ${kind} to ${typeName}` : `unrecognized type: ${want}`;
+}
