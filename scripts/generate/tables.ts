@@ -62,6 +62,7 @@ const emptyCounts: Readonly<Record<string, readonly string[]>> = {
   'core_v1.PodSecurityContext': ['supplementalGroups'],
   'core_v1.PodSpec': ['overhead'],
   'core_v1.ResourceRequirements': ['claims'],
+  'meta_v1.ObjectMeta': ['managedFields'],
   'resource_v1.DeviceAttribute': ['bools', 'ints', 'strings', 'versions'],
   'resource_v1.ResourceSliceSpec': ['devices', 'sharedCounters'],
   'resource_v1beta1.DeviceAttribute': ['bools', 'ints', 'strings', 'versions'],

@@ -118,7 +118,9 @@ export class MapShape {
         name,
         element: `f:${name}`,
         rank: ranks.get(name)!,
-        shape: compile(field.type, field.atomic, this.#keepsUnknown()),
+        shape: field.granular
+          ? new MapShape(field.type, false, this.#keepsUnknown())
+          : compile(field.type, field.atomic, this.#keepsUnknown()),
         omitsZero: structured && !field.ptr && !field.always,
         always: structured && field.always,
         zero: structured && field.always ? zeroOf(field) : undefined,

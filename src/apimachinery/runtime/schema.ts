@@ -117,6 +117,8 @@ export interface Field {
   readonly patchMergeKey?: string | undefined;
   /** Of a struct or map field: the whole value has one owner. */
   readonly atomic: boolean;
+  /** The parts of the value have owners of their own, though its type says otherwise. */
+  readonly granular?: boolean | undefined;
 }
 export interface StructType {
   readonly kind: 'struct';
@@ -297,6 +299,7 @@ class LazyStruct implements StructType {
         patchStrategy: table.patchStrategy,
         patchMergeKey: table.patchMergeKey,
         atomic: table.mapType === 'atomic' || (type.kind === 'struct' && type.atomic) || (type.kind === 'map' && type.mapType === 'atomic'),
+        granular: table.mapType === 'granular' && type.kind === 'struct' && type.atomic,
       });
     }
     return fields;

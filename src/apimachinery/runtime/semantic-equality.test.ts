@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Field, Type } from './schema.ts';
 import { semanticDeepEqual } from './semantic-equality.ts';
 
 it.each([
@@ -28,4 +29,53 @@ it('takes any depth', () => {
     return value;
   };
   expect(semanticDeepEqual(deep(), deep())).toBe(true);
+});
+
+const string: Type = { kind: 'scalar', scalar: 'string' };
+const field = (name: string, type: Type, ptr = false): Field => ({
+  name,
+  type,
+  ptr,
+  required: false,
+  always: false,
+  omitzero: false,
+  default: undefined,
+  atomic: false,
+});
+const thing: Type = {
+  kind: 'struct',
+  name: 'test_v1.Thing',
+  goName: 'v1.Thing',
+  atomic: false,
+  preserveUnknownFields: false,
+  get fields(): ReadonlyMap<string, Field> {
+    const fields = [
+      field('text', string),
+      field('maybe', string, true),
+      field('inner', thing),
+      field('pointer', thing, true),
+      field('list', { kind: 'list', items: thing, listType: 'atomic', listMapKeys: [] }),
+      field('map', { kind: 'map', values: string, mapType: 'granular' }),
+      field('count', { kind: 'scalar', scalar: 'int64' }, false),
+    ];
+    return new Map(fields.map((one) => [one.name, one]));
+  },
+};
+
+it.each([
+  { a: {}, b: { text: '', inner: {}, list: [], map: {}, count: 0 }, want: true },
+  { a: {}, b: { inner: { text: '' } }, want: true },
+  { a: {}, b: { maybe: '' }, want: false },
+  { a: {}, b: { maybe: null }, want: true },
+  { a: {}, b: { pointer: {} }, want: false },
+  { a: { pointer: {} }, b: { pointer: { text: '' } }, want: true },
+  { a: { list: [{}] }, b: { list: [{ inner: {} }] }, want: true },
+  { a: { list: [{}] }, b: {}, want: false },
+  { a: { map: { a: '' } }, b: { map: {} }, want: false },
+  { a: { map: { a: 'x' } }, b: { map: { a: 'y' } }, want: false },
+  { a: { count: 2n }, b: { count: 2 }, want: true },
+  { a: { other: 1 }, b: {}, want: false },
+])('$a and $b of a type: $want', ({ a, b, want }) => {
+  expect(semanticDeepEqual(a, b, thing)).toBe(want);
+  expect(semanticDeepEqual(b, a, thing)).toBe(want);
 });

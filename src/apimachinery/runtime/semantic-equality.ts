@@ -1,10 +1,16 @@
+import { deepEqual } from './equality.ts';
+import type { ScalarKind, Type } from './schema.ts';
+
 /**
- * Whether two decoded values of one type are equal, where an absent field, an empty list, an empty map, and what holds
- * nothing but these are the same: once they went over the wire, most of them cannot be told apart. (Upstream tells a pointer
- * to an empty struct from none; without the type that is not possible.) Depth costs no stack. Upstream:
- * apimachinery/pkg/api/equality, Semantic.
+ * Whether two decoded values of one type are equal. Without the type, an absent field, an empty list, an empty map, and what holds nothing but these
+ * are the same. With it, they are what Go has for them: an absent field is its zero value (`serviceName` is `""`), but a pointer to a zero value is
+ * not none (`seLinuxOptions: {}`). Depth costs no stack. Upstream: apimachinery/pkg/api/equality, Semantic.
  */
-export function semanticDeepEqual(left: unknown, right: unknown): boolean {
+export function semanticDeepEqual(left: unknown, right: unknown, type?: Type): boolean {
+  return type ? equalAs(type, left, right) : equalUntyped(left, right);
+}
+
+function equalUntyped(left: unknown, right: unknown): boolean {
   const pending: unknown[] = [left, right];
   while (pending.length > 0) {
     const b = pending.pop();
@@ -39,3 +45,70 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefine
 function isNothing(value: unknown): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
+
+interface Compared {
+  readonly type: Type;
+  readonly isPointer: boolean;
+  readonly a: unknown;
+  readonly b: unknown;
+}
+
+function equalAs(type: Type, left: unknown, right: unknown): boolean {
+  // Most values that are the same are written the same.
+  if (deepEqual(left, right)) return true;
+  const pending: Compared[] = [{ type, isPointer: false, a: left, b: right }];
+  for (let pair = pending.pop(); pair; pair = pending.pop()) if (!isSame(pair, pending)) return false;
+  return true;
+}
+
+/** Whether two values are the same but for the values in them, which are left to be compared. */
+function isSame({ type, isPointer, a, b }: Compared, pending: Compared[]): boolean {
+  if (a === b) return true;
+  if (isPointer && isAbsent(a) !== isAbsent(b)) return false;
+  switch (type.kind) {
+    case 'scalar':
+      return deepEqual(a ?? zeros[type.scalar], b ?? zeros[type.scalar]);
+    case 'raw':
+      return deepEqual(a, b);
+    case 'list': {
+      const of = (a ?? []) as readonly unknown[];
+      const other = (b ?? []) as readonly unknown[];
+      for (let i = 0; i < of.length; i++) pending.push({ type: type.items, isPointer: false, a: of[i], b: other[i] });
+      return of.length === other.length;
+    }
+    case 'map': {
+      const of = membersOf(a)!;
+      const other = membersOf(b)!;
+      const keys = Object.keys(of);
+      for (const key of keys) {
+        if (!Object.hasOwn(other, key)) return false;
+        pending.push({ type: type.values, isPointer: false, a: of[key], b: other[key] });
+      }
+      return keys.length === Object.keys(other).length;
+    }
+    case 'struct': {
+      const of = membersOf(a)!;
+      const other = membersOf(b)!;
+      for (const name of new Set([...Object.keys(of), ...Object.keys(other)])) {
+        const field = type.fields.get(name);
+        if (field) pending.push({ type: field.type, isPointer: field.ptr, a: of[name], b: other[name] });
+        else if (!deepEqual(of[name], other[name])) return false;
+      }
+      return true;
+    }
+  }
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null;
+
+/** What stands for an absent scalar; there is none for a time. */
+const zeros: Partial<Readonly<Record<ScalarKind, unknown>>> = {
+  string: '',
+  bytes: '',
+  boolean: false,
+  int32: 0,
+  int64: 0,
+  float64: 0,
+  quantity: '0',
+  intOrString: 0,
+};

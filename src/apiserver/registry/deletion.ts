@@ -68,6 +68,7 @@ function shorten(metadata: ObjectMeta, requested: number | undefined, now: strin
 }
 
 function checkPreconditions(definition: ResourceDefinition, metadata: ObjectMeta, { preconditions }: DeleteOptions): void {
+  if (definition.resource === 'namespaces' && definition.group === '') return checkNamespacePreconditions(metadata, preconditions);
   const resource = { group: definition.group, resource: definition.kind };
   if (preconditions?.uid !== undefined && preconditions.uid !== metadata.uid) {
     throw newConflict(
@@ -82,6 +83,19 @@ function checkPreconditions(definition: ResourceDefinition, metadata: ObjectMeta
       metadata.name ?? '',
       `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
     );
+  }
+}
+
+/** Upstream: pkg/registry/core/namespace/storage. */
+function checkNamespacePreconditions(metadata: ObjectMeta, preconditions: DeleteOptions['preconditions']): void {
+  for (const [field, word] of [
+    ['uid', 'UID'],
+    ['resourceVersion', 'ResourceVersion'],
+  ] as const) {
+    const wanted = preconditions?.[field];
+    if (wanted === undefined || wanted === metadata[field]) continue;
+    const detail = `Precondition failed: ${word} in precondition: ${wanted}, ${word} in object meta: ${metadata[field]}`;
+    throw newConflict({ group: '', resource: 'namespaces' }, metadata.name ?? '', detail);
   }
 }
 

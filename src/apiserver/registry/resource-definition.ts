@@ -2,6 +2,7 @@ import type { GroupVersion, KubeObject } from '#apimachinery/meta/types';
 import type { ReplicasPaths } from '#apimachinery/managedfields/scale-handler';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { FieldError } from '#apimachinery/validation/field';
+import type { ValidateNameFunc } from '#apimachinery/validation/names';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 
 /** What a strategy may know of the request besides the objects. */
@@ -40,7 +41,14 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   warningsOnUpdate?(object: T, old: T, context: StrategyContext): string[];
   /** Messages of what is wrong with a name, empty if nothing; `prefix` for a generateName. Without it: a DNS-1123 subdomain. */
   validateName?(name: string, prefix: boolean): readonly string[];
-  /** Finalizers may have names without a domain (custom resources); of other kinds only the server's own have. */
+  /** `validateName` where the name of a new object follows from its spec (APIServices). */
+  nameRules?(object: T): ValidateNameFunc;
+  /**
+   * How much of the metadata is left to the generic registry, where the kind's own validation does not look at it again: `all` (nothing is said of the
+   * metadata of a new object before all else is right), or what may change on `update`.
+   */
+  readonly genericMeta?: 'all' | 'update';
+  /** Finalizers may have names without a domain; of kinds that are validated as those of the core group are, only the server's own have. */
   readonly anyFinalizers?: boolean;
   /** PUT of a missing object creates it. */
   readonly allowCreateOnUpdate?: boolean;

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import {
   isAlreadyExists,
   newAlreadyExists,
+  newBadRequest,
   newConflict,
   newGenerateNameConflict,
   newInvalid,
@@ -15,6 +16,7 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { inSteps } from '#apimachinery/runtime/steps';
 import { type FieldError, fieldPath, invalid, TooManyErrors } from '#apimachinery/validation/field';
 import { isValidPathSegmentName, nameIsDNSSubdomain, validatePathSegmentName } from '#apimachinery/validation/names';
@@ -34,6 +36,8 @@ const generatedNameAttempts = 8;
 /** Upstream: apiserver/pkg/storage/names/generate.go: vowels and easily confused letters are left out. */
 const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const maxGeneratedBase = 58;
+/** A uint64. */
+const maxVersion = 0xffff_ffff_ffff_ffffn;
 const optimisticLock = 'the object has been modified; please apply your changes to the latest version and try again';
 
 /** What came out of a write. */
@@ -148,8 +152,8 @@ export class Store {
   /** `/pods/default/web-1`; without a name the prefix of all in the namespace, without both of all. */
   key(namespace: string, name: string): string {
     const { namespaced, storagePath } = this.definition;
-    if (name === '.' || name === '..' || namespace === '.' || namespace === '..')
-      this.#refuseKey(namespaced && (namespace === '.' || namespace === '..') ? namespace : name);
+    if (name === '.' || name === '..' || name.includes('%') || name.includes('/')) throw newInvalidName(name);
+    if (namespaced && (namespace === '.' || namespace === '..')) this.#refuseKey(`${namespace}/${name}`);
     return namespaced ? `/${storagePath}/${namespace}/${name}` : `/${storagePath}/${name}`;
   }
 
@@ -176,10 +180,6 @@ export class Store {
 
   async create(request: WriteRequest, object: KubeObject): Promise<Stored> {
     const { metadata } = object;
-    // Upstream's storage looks at it, which a dry run does not reach.
-    if (parseVersion(metadata.resourceVersion) !== 0n && !request.dryRun)
-      throw new Error('resourceVersion should not be set on objects to be created');
-    delete metadata.resourceVersion;
     const generate = !metadata.name && metadata.generateName;
     const inParts = needsSteps(request.bodyBytes);
     this.#beginCreate(request, object);
@@ -199,8 +199,10 @@ export class Store {
         const key = this.key(request.namespace, metadata.name ?? '');
         if (request.dryRun) {
           if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
-          return this.#unstored(object, true);
+          return { object, bytes: this.encoding.encode(object), created: true };
         }
+        if (isVersionSet(metadata.resourceVersion)) throw new Error('resourceVersion should not be set on objects to be created');
+        delete metadata.resourceVersion;
         const encodeAt = inParts ? await this.encoding.encodeInSteps(object) : undefined;
         const store = (made: Encode) => this.storage.create(key, made, this.#writeOptions());
         const { span } = request;
@@ -240,13 +242,16 @@ export class Store {
     const errors = [
       ...validateObjectMeta(
         metadata,
-        { namespaced: this.definition.namespaced, nameFn: strategy.validateName ?? nameIsDNSSubdomain },
+        { namespaced: this.definition.namespaced, nameFn: strategy.nameRules?.(object) ?? strategy.validateName ?? nameIsDNSSubdomain },
         fieldPath('metadata'),
       ),
       ...this.#finalizerErrors(object, strategy),
     ];
     const found = strategy.validate?.(object, request) ?? [];
-    const finish = (all: readonly FieldError[]) => this.#finishCreate(request, object, [...errors, ...all]);
+    const finish = (all: readonly FieldError[]) => {
+      if (strategy.genericMeta === 'all') this.#throwInvalid(all, object);
+      this.#finishCreate(request, object, [...errors, ...all]);
+    };
     return this.#validateFurther(request, object, undefined, strategy, found, finish);
   }
 
@@ -283,7 +288,8 @@ export class Store {
   }
 
   #finalizerErrors({ metadata: { finalizers } }: KubeObject, strategy: Strategy): FieldError[] {
-    return finalizers && !strategy.anyFinalizers ? validateKubeFinalizerNames(finalizers, fieldPath('metadata').child('finalizers')) : [];
+    const isFree = strategy.anyFinalizers || strategy.genericMeta === 'all';
+    return finalizers && !isFree ? validateKubeFinalizerNames(finalizers, fieldPath('metadata').child('finalizers')) : [];
   }
 
   /** Makes a new object of the stored one and swaps them, as often as it takes. Upstream: Store.Update over GuaranteedUpdate. */
@@ -414,7 +420,7 @@ export class Store {
     else delete metadata.namespace;
     assign(metadata, 'generation', old.generation);
     strategy.prepareForUpdate?.(object, existing, request);
-    if (strategy.generation === 'spec' && !deepEqual(object['spec'], existing['spec'])) metadata.generation = (old.generation ?? 0) + 1;
+    if (strategy.generation === 'spec' && !this.#isSameSpec(object, existing)) metadata.generation = (old.generation ?? 0) + 1;
     metadata.uid ??= old.uid ?? '';
     assign(metadata, 'creationTimestamp', old.creationTimestamp);
     assign(metadata, 'selfLink', undefined);
@@ -425,7 +431,7 @@ export class Store {
       ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: validatePathSegmentName }, fieldPath('metadata')),
       ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
       // Upstream checks the same twice, in the generic registry and in the kind's own validation: clients see both causes.
-      ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
+      ...(this.#strategy.genericMeta ? [] : validateObjectMetaUpdate(metadata, old, fieldPath('metadata'))),
       ...this.#finalizerErrors(object, strategy),
     ];
     const found = strategy.validateUpdate?.(object, existing, request) ?? [];
@@ -435,6 +441,12 @@ export class Store {
       strategy.canonicalize?.(object);
     };
     return this.#validateFurther(request, object, existing, strategy, found, finish);
+  }
+
+  /** Of custom resources all that was written counts. */
+  #isSameSpec(object: KubeObject, existing: KubeObject): boolean {
+    if (this.definition.custom) return deepEqual(object['spec'], existing['spec']);
+    return semanticDeepEqual(object['spec'], existing['spec'], this.type.fields.get('spec')?.type);
   }
 
   async delete(request: WriteRequest, name: string, options: DeleteOptions): Promise<Deleted> {
@@ -490,11 +502,6 @@ export class Store {
     return { object, bytes: record.value, created };
   }
 
-  #unstored(object: KubeObject, created: boolean): Stored {
-    delete object.metadata.resourceVersion;
-    return { object, bytes: this.encoding.encode(object), created };
-  }
-
   #writeOptions(): { ttlSeconds?: number } {
     return this.definition.ttlSeconds === undefined ? {} : { ttlSeconds: this.definition.ttlSeconds };
   }
@@ -529,7 +536,19 @@ function assign<T extends object, K extends keyof T>(target: T, key: K, value: T
 function parseVersion(text: string | undefined): bigint {
   if (text === undefined || text === '') return 0n;
   if (!/^\d+$/.test(text)) throw new Error(`strconv.ParseUint: parsing ${quote(text)}: invalid syntax`);
-  return BigInt(text);
+  const version = BigInt(text);
+  if (version > maxVersion) throw new Error(`strconv.ParseUint: parsing ${quote(text)}: value out of range`);
+  return version;
+}
+
+/** Upstream: NamespaceKeyFunc and NoNamespaceKeyFunc of the generic registry. */
+function newInvalidName(name: string): Error {
+  return newBadRequest(`Name parameter invalid: ${quote(name)}: ${isValidPathSegmentName(name).join(';')}`);
+}
+
+/** Whether a new object has a resourceVersion, which only the storage asks: not a dry run, which answers what was sent. Upstream: Create of etcd3/store.go. */
+function isVersionSet(text: string | undefined): boolean {
+  return text !== undefined && /^\d+$/.test(text) && BigInt(text) !== 0n && BigInt(text) <= maxVersion;
 }
 
 /** A name of the base and five letters. */

@@ -131,7 +131,7 @@ describe('prepareForUpdate', () => {
     },
     {
       path: 'core/pods',
-      given: { spec: { a: [] }, metadata: { generation: 4 } },
+      given: { spec: { tolerations: [] }, metadata: { generation: 4 } },
       old: { spec: {} },
       want: { metadata: { generation: 4 } },
     },

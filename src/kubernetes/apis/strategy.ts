@@ -1,6 +1,7 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import type { ParentSubresource, Strategy } from '#apiserver/registry/resource-definition';
+import { schema } from '#kubernetes/schema/schema';
 
 /** Gives `object` the field of `old`, absence included. */
 export function keepField(object: KubeObject, old: KubeObject, field: string): void {
@@ -24,9 +25,9 @@ export function resetObjectMetaForStatus(object: KubeObject, old: KubeObject): v
   keepMeta(object, old, 'deletionTimestamp', 'generation', 'selfLink', 'labels', 'annotations', 'finalizers', 'ownerReferences');
 }
 
-/** Sets the generation of an updated object: one more than before if what counts has changed. */
-export function bumpGeneration(object: KubeObject, old: KubeObject, ...fields: string[]): void {
-  if (fields.some((field) => !semanticDeepEqual(object[field], old[field])))
+/** Sets the generation of an updated object of a type (`core_v1.PodTemplate`): one more than before if the field that counts has changed. */
+export function bumpGeneration(type: string, object: KubeObject, old: KubeObject, field: string): void {
+  if (!semanticDeepEqual(object[field], old[field], schema.struct(type).fields.get(field)?.type))
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
 }
 

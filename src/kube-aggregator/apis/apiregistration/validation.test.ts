@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.gen';
-import { validateApiService, validateApiServiceStatus } from './validation.ts';
+import type { APIService, APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.gen';
+import { apiServiceName, validateApiService, validateApiServiceStatus, validateApiServiceUpdate } from './validation.ts';
 
 const local: APIServiceSpec = { group: 'a.io', version: 'v1', groupPriorityMinimum: 100, versionPriority: 10 };
 const service = { namespace: 'n', name: 's', port: 443 };
@@ -51,7 +51,12 @@ describe('validateApiService', () => {
   });
 
   it('wants the name of the version and the group', () => {
-    expect(errorsOf(local, 'a')).toEqual(['metadata.name: Invalid value: "a": must be `spec.version+"."+spec.group`: "v1.a.io"']);
+    const service: APIService = { apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', metadata: { name: 'a' }, spec: local };
+    const problem = 'must be `spec.version+"."+spec.group`: "v1.a.io"';
+    expect(apiServiceName(service)('a', false)).toEqual([problem]);
+    expect(apiServiceName(service)('v1.a.io', false)).toEqual([]);
+    expect(apiServiceName(service)('..', false)).toEqual(["may not be '..'"]);
+    expect(validateApiServiceUpdate(service).map(String)).toEqual([`metadata.name: Invalid value: "a": ${problem}`]);
     expect(errorsOf({ ...local, group: '' }, 'v1.')).toEqual([]);
     expect(errorsOf({ ...local, group: '', version: 'v2' }, 'v2.')).toEqual([
       'spec.group: Required value: only v1 may have an empty group and it better be legacy kube',

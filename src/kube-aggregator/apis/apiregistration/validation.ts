@@ -1,22 +1,41 @@
 import { Buffer } from 'node:buffer';
 import { quote } from '#apimachinery/runtime/quote';
 import { type FieldError, fieldPath, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
-import { isDNS1035Label, isDNS1123Subdomain, isValidPortNum } from '#apimachinery/validation/names';
+import {
+  isDNS1035Label,
+  isDNS1123Subdomain,
+  isValidPathSegmentName,
+  isValidPortNum,
+  type ValidateNameFunc,
+} from '#apimachinery/validation/names';
 import type { APIService, APIServiceSpec, ServiceReference } from '#kube-aggregator/schema/apiregistration_v1.gen';
 
 const maxGroupPriority = 20_000;
 const maxVersionPriority = 1_000;
 const conditionStatuses = ['True', 'False', 'Unknown'];
 
-/** An APIService, its metadata but the name aside. Upstream: apiregistration/validation (ValidateAPIService). */
-export function validateApiService({ metadata, spec = {} }: APIService): FieldError[] {
+/** What the name of an APIService must be: a segment of a path, and then what its spec says. */
+export function apiServiceName({ spec = {} }: APIService): ValidateNameFunc {
+  const required = `${spec.version ?? ''}.${spec.group ?? ''}`;
+  return (name) => {
+    const problems = isValidPathSegmentName(name);
+    if (problems.length > 0) return problems;
+    return name === required ? [] : [`must be \`spec.version+"."+spec.group\`: ${quote(required)}`];
+  };
+}
+
+/** An APIService after an update, its metadata but the name aside. Upstream: apiregistration/validation (ValidateAPIServiceUpdate). */
+export function validateApiServiceUpdate(service: APIService): FieldError[] {
+  const { name } = service.metadata;
+  const problems = name ? apiServiceName(service)(name, false) : [];
+  return [...problems.map((message) => invalid(fieldPath('metadata', 'name'), name, message)), ...validateApiService(service)];
+}
+
+/** An APIService, its metadata aside. Upstream: apiregistration/validation (ValidateAPIService). */
+export function validateApiService({ spec = {} }: APIService): FieldError[] {
   const path = fieldPath('spec');
   const { group = '', version = '', groupPriorityMinimum = 0, versionPriority = 0, service } = spec;
-  const name = `${version}.${group}`;
   const errors: FieldError[] = [];
-  if (metadata.name && metadata.name !== name) {
-    errors.push(invalid(fieldPath('metadata', 'name'), metadata.name, `must be \`spec.version+"."+spec.group\`: ${quote(name)}`));
-  }
   if (group === '' && version !== 'v1')
     errors.push(required(path.child('group'), 'only v1 may have an empty group and it better be legacy kube'));
   if (group !== '') for (const message of isDNS1123Subdomain(group)) errors.push(invalid(path.child('group'), group, message));

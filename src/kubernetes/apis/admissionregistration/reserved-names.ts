@@ -13,6 +13,8 @@ export function reservingStaticNames<T extends KubeObject>(strategy: Strategy<T>
   const warnings = (object: KubeObject): string[] => (isReserved(object) ? [`metadata.name: ${reserved}`] : []);
   return {
     ...strategy,
+    // Their validation is that of the generic machinery, not that of the core group.
+    anyFinalizers: true,
     validate(object, context) {
       const errors = strategy.validate?.(object, context) ?? [];
       if (isReserved(object) && context.isEnabled?.(feature))

@@ -97,7 +97,7 @@ function validate(request: CertificateSigningRequest, old: CertificateSigningReq
   const before = old?.spec?.usages ?? [];
   const errors: FieldError[] = [];
   const problem = certificateRequestProblem(pem);
-  if (problem !== undefined) errors.push(invalid(spec.child('request'), pem, problem));
+  if (problem !== undefined) errors.push(invalid(spec.child('request'), request.spec?.request ?? null, problem));
   if (wanted.length === 0) errors.push(required(spec.child('usages')));
   if (before.every((usage) => usages.includes(usage))) {
     for (const [i, usage] of wanted.entries())

@@ -7,6 +7,9 @@ import replicasets from '#kubernetes/apis/apps/v1/replicasets';
 import statefulsets from '#kubernetes/apis/apps/v1/statefulsets';
 import cronjobs from '#kubernetes/apis/batch/v1/cronjobs';
 import jobs from '#kubernetes/apis/batch/v1/jobs';
+import resourceslices from '#kubernetes/apis/resource/v1/resourceslices';
+import csidrivers from '#kubernetes/apis/storage/v1/csidrivers';
+import persistentvolumeclaims from './v1/persistentvolumeclaims.ts';
 import podtemplates from './v1/podtemplates.ts';
 import replicationcontrollers from './v1/replicationcontrollers.ts';
 
@@ -42,5 +45,46 @@ describe('withPodTemplate', () => {
     const kept = object();
     strategy.prepareForUpdate?.(kept, object(), without);
     expect(keeps(kept)).toBe(true);
+  });
+});
+
+describe('fields of features that are off', () => {
+  const rows: [string, ResourceDefinition, spec: () => object, left: object][] = [
+    [
+      'maxUnavailable of a StatefulSet',
+      statefulsets as unknown as ResourceDefinition,
+      () => ({ updateStrategy: { rollingUpdate: { partition: 1, maxUnavailable: 2 } } }),
+      { updateStrategy: { rollingUpdate: { partition: 1 } } },
+    ],
+    [
+      'the source of a claim in another namespace',
+      persistentvolumeclaims as unknown as ResourceDefinition,
+      () => ({ dataSourceRef: { kind: 'X', name: 'x', namespace: 'other' } }),
+      {},
+    ],
+    [
+      'mappings of a device',
+      resourceslices as unknown as ResourceDefinition,
+      () => ({ devices: [{ name: 'd', nodeAllocatableResourceMappings: { cpu: {} } }] }),
+      { devices: [{ name: 'd' }] },
+    ],
+    [
+      'what a driver says of missing nodes',
+      csidrivers as unknown as ResourceDefinition,
+      () => ({ attachRequired: true, preventPodSchedulingIfMissing: true }),
+      { attachRequired: true },
+    ],
+  ];
+  it.each(rows)('%s goes, unless it is there already', (_, { strategy }, spec, left) => {
+    const object = (): KubeObject => ({ apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, spec: spec() });
+    const made = object();
+    strategy.prepareForCreate?.(made, without);
+    expect(made['spec']).toEqual(left);
+    const changed = object();
+    strategy.prepareForUpdate?.(changed, made, without);
+    expect(changed['spec']).toEqual(left);
+    const kept = object();
+    strategy.prepareForUpdate?.(kept, object(), without);
+    expect(kept['spec']).toEqual(spec());
   });
 });

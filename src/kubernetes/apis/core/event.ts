@@ -5,17 +5,26 @@ import { describe, stringColumn, wide } from '#kubernetes/apis/columns';
 import { validateCoreEvent, validateEventCreate, validateEventUpdate } from '#kubernetes/apis/core/validation/event';
 import type { Event } from '#kubernetes/schema/core_v1.gen';
 
-/** Of core v1. */
-export const eventStrategy: Strategy<Event> = {
+const common: Strategy<Event> = {
   allowCreateOnUpdate: true,
   defaultGarbageCollectionPolicy: 'unsupported',
   validateName: validatePathSegmentName,
+};
+
+/** Of core v1. */
+export const eventStrategy: Strategy<Event> = {
+  ...common,
+  genericMeta: 'all',
   validate: validateCoreEvent,
   validateUpdate: validateCoreEvent,
 };
 
 /** Of events.k8s.io, which demands more. */
-export const newerEventStrategy: Strategy<Event> = { ...eventStrategy, validate: validateEventCreate, validateUpdate: validateEventUpdate };
+export const newerEventStrategy: Strategy<Event> = {
+  ...common,
+  validate: validateEventCreate,
+  validateUpdate: validateEventUpdate,
+};
 
 /** The fields that events can be selected by, under the names of core v1. */
 export const eventFields = {

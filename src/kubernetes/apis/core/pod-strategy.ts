@@ -1,5 +1,4 @@
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
-import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { fieldPath } from '#apimachinery/validation/field';
 import { getWarningsForIP } from '#apimachinery/validation/ip';
 import type { Strategy } from '#apiserver/registry/resource-definition';
@@ -13,6 +12,7 @@ import {
   validatePodUpdate,
 } from '#kubernetes/apis/core/validation/pod';
 import { podWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import { keepField, keepMeta, resetObjectMetaForStatus } from '#kubernetes/apis/strategy';
 import type { Container, Pod, PodAffinityTerm } from '#kubernetes/schema/core_v1.gen';
 
@@ -47,7 +47,7 @@ function mergeMatchLabelKeys({ metadata, spec }: Pod): void {
 }
 
 function raiseGeneration(pod: Pod, old: Pod): void {
-  if (!semanticDeepEqual(pod.spec, old.spec)) pod.metadata.generation = (pod.metadata.generation ?? 0) + 1;
+  if (!equalAs('core_v1.PodSpec', pod.spec, old.spec)) pod.metadata.generation = (pod.metadata.generation ?? 0) + 1;
 }
 
 /** Upstream: kubernetes/pkg/registry/core/pod/strategy.go. */

@@ -1,8 +1,8 @@
 /** Upstream: pkg/apis/storagemigration/validation/validation.go. */
-import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { addErrors, type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError, validateConditions } from '#apimachinery/validation/object-meta';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import { structValue } from '#kubernetes/apis/struct-value';
 import type { StorageVersionMigration, StorageVersionMigrationStatus } from '#kubernetes/schema/storagemigration_v1beta1.gen';
 
@@ -22,7 +22,7 @@ export function validateStorageVersionMigration({ spec }: StorageVersionMigratio
 
 export function validateStorageVersionMigrationUpdate(migration: StorageVersionMigration, old: StorageVersionMigration): FieldError[] {
   const errors = validateStorageVersionMigration(migration);
-  if (!semanticDeepEqual(migration.spec, old.spec)) {
+  if (!equalAs('storagemigration_v1beta1.StorageVersionMigrationSpec', migration.spec, old.spec)) {
     const { group = '', resource = '' } = migration.spec?.resource ?? {};
     errors.push(invalid(fieldPath('spec'), structValue({ Resource: { group, resource } }), fieldImmutableError));
   }

@@ -1,8 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn, TableColumn } from '#apiserver/registry/table-columns';
 import type { APIService } from '#kube-aggregator/schema/apiregistration_v1.gen';
-import { validatePathSegmentName } from '#apimachinery/validation/names';
-import { validateApiService, validateApiServiceStatus } from '../validation.ts';
+import { apiServiceName, validateApiService, validateApiServiceStatus, validateApiServiceUpdate } from '../validation.ts';
 import { defaultApiService } from './defaults.ts';
 
 function availableText({ status }: APIService): string {
@@ -27,7 +26,7 @@ export default defineResource<APIService>({
     resetFields: [['status']],
     allowUnconditionalUpdate: false,
     anyFinalizers: true,
-    validateName: validatePathSegmentName,
+    nameRules: apiServiceName,
     prepareForCreate(service, { now }) {
       service.status = {};
       if (service.spec?.service) return;
@@ -40,7 +39,7 @@ export default defineResource<APIService>({
       else delete service.status;
     },
     validate: validateApiService,
-    validateUpdate: validateApiService,
+    validateUpdate: validateApiServiceUpdate,
   },
   columns: [
     nameColumn,

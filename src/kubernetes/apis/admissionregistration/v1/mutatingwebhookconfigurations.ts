@@ -29,7 +29,7 @@ export default defineResource<MutatingWebhookConfiguration>({
       configuration.metadata.generation = 1;
     },
     prepareForUpdate(configuration, old) {
-      bumpGeneration(configuration, old, 'webhooks');
+      bumpGeneration('admissionregistration_v1.MutatingWebhookConfiguration', configuration, old, 'webhooks');
     },
   }),
   columns: [

@@ -107,7 +107,10 @@ function validateSelectors({ namespaceSelector, objectSelector }: Webhook, allow
 
 function validateClientConfig({ url, service }: NonNullable<Webhook['clientConfig']>, path: Path): FieldError[] {
   if ((url === undefined) === (service === undefined)) return [required(path, 'exactly one of url or service is required')];
-  return url === undefined ? validateWebhookService(path.child('service'), service ?? {}) : validateWebhookURL(path.child('url'), url);
+  if (url !== undefined) return validateWebhookURL(path.child('url'), url);
+  // Upstream hands over name and namespace the wrong way round.
+  const { name = '', namespace = '', ...rest } = service ?? {};
+  return validateWebhookService(path.child('service'), { ...rest, namespace: name, name: namespace });
 }
 
 function validateReviewVersions(versions: readonly string[], { requiresKnownReviewVersion }: Options, path: Path): FieldError[] {

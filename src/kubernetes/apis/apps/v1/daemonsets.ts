@@ -1,4 +1,5 @@
-import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { newBadRequest } from '#apimachinery/api/errors';
+import { quote } from '#apimachinery/runtime/quote';
 import { fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
@@ -6,6 +7,7 @@ import { validateDaemonSet, validateDaemonSetStatusUpdate, validateDaemonSetUpda
 import { containerColumns, describe, formatLabels, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
 import { podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { DaemonSet } from '#kubernetes/schema/apps_v1.gen';
 import { defaultDaemonSet } from './defaults.ts';
@@ -18,6 +20,20 @@ function templateGeneration({ metadata }: DaemonSet): number {
 }
 
 function setTemplateGeneration({ metadata }: DaemonSet, generation: number): void {
+  (metadata.annotations ??= {})[templateGenerationAnnotation] = String(generation);
+}
+
+/**
+ * Inside upstream the count is a field, which each decoded object gets from the annotation and leaves there again, 0 where there was none: so the
+ * managers of fields see it. Upstream: pkg/apis/apps/v1/conversion.go.
+ */
+function convertTemplateGeneration({ metadata }: DaemonSet): void {
+  const text = metadata.annotations?.[templateGenerationAnnotation] ?? '0';
+  const generation = /^[+-]?\d+$/.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined;
+  if (generation === undefined || BigInt.asIntN(64, generation) !== generation) {
+    const problem = generation === undefined ? 'invalid syntax' : 'value out of range';
+    throw newBadRequest(`DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: parsing ${quote(text)}: ${problem}`);
+  }
   (metadata.annotations ??= {})[templateGenerationAnnotation] = String(generation);
 }
 
@@ -36,14 +52,17 @@ export default defineResource<DaemonSet>({
   storageVersionHash: 'dd7pWHUlMKQ=',
   schema: 'apps_v1.DaemonSet',
   storagePath: 'daemonsets',
-  defaults: defaultDaemonSet,
+  defaults(daemonSet) {
+    defaultDaemonSet(daemonSet);
+    convertTemplateGeneration(daemonSet);
+  },
   strategy: specAndStatus(
     withPodTemplate<DaemonSet>(({ spec }) => spec?.template, {
       prepareForCreate(daemonSet) {
         setTemplateGeneration(daemonSet, Math.max(templateGeneration(daemonSet), 1));
       },
       prepareForUpdate(daemonSet, old) {
-        const same = semanticDeepEqual(daemonSet.spec?.template, old.spec?.template);
+        const same = equalAs('core_v1.PodTemplateSpec', daemonSet.spec?.template, old.spec?.template);
         setTemplateGeneration(daemonSet, templateGeneration(old) + (same ? 0 : 1));
       },
       validate: validateDaemonSet,

@@ -8,6 +8,7 @@ import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, labelSelectorText, stringColumn, wide } from '#kubernetes/apis/columns';
 import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import { keepMeta, statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { Deployment } from '#kubernetes/schema/apps_v1.gen';
 import { defaultDeployment } from './defaults.ts';
@@ -41,7 +42,8 @@ export default defineResource<Deployment>({
       },
       prepareForUpdate(deployment, old) {
         const same =
-          semanticDeepEqual(deployment.spec, old.spec) && semanticDeepEqual(deployment.metadata.annotations, old.metadata.annotations);
+          equalAs('apps_v1.DeploymentSpec', deployment.spec, old.spec) &&
+          semanticDeepEqual(deployment.metadata.annotations, old.metadata.annotations);
         if (!same) deployment.metadata.generation = (old.metadata.generation ?? 0) + 1;
       },
       validate: validateDeployment,

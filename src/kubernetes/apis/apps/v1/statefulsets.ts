@@ -21,6 +21,11 @@ function templateWarnings({ spec }: StatefulSet): string[] {
   return podTemplateWarnings(spec?.template, fieldPath('spec', 'template'));
 }
 
+/** MaxUnavailableStatefulSet. Upstream: dropStatefulSetDisabledFields in pkg/registry/apps/statefulset/strategy.go. */
+function dropMaxUnavailable({ spec }: StatefulSet, old?: StatefulSet): void {
+  if (old?.spec?.updateStrategy?.rollingUpdate?.maxUnavailable === undefined) delete spec?.updateStrategy?.rollingUpdate?.maxUnavailable;
+}
+
 export default defineResource<StatefulSet>({
   group: 'apps',
   version: 'v1',
@@ -35,6 +40,8 @@ export default defineResource<StatefulSet>({
   strategy: specAndStatus(
     withPodTemplate<StatefulSet>(({ spec }) => spec?.template, {
       validateName: nameIsDNSLabel,
+      prepareForCreate: (statefulSet) => dropMaxUnavailable(statefulSet),
+      prepareForUpdate: dropMaxUnavailable,
       validate: validateStatefulSet,
       validateUpdate: validateStatefulSetUpdate,
       warningsOnCreate: (statefulSet) => [...templateWarnings(statefulSet), ...statefulSetWarnings(statefulSet)],

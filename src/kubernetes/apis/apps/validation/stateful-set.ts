@@ -1,4 +1,3 @@
-import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { addErrors, type FieldError, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
 import { validateDNS1123Label } from '#kubernetes/apis/core/validation/checks';
@@ -6,6 +5,7 @@ import { validatePersistentVolumeClaimSpec, warnClaimSpec } from '#kubernetes/ap
 import { validatePodSpecificAnnotations } from '#kubernetes/apis/core/validation/pod-annotations';
 import { newTemplateOptions, type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validatePodTemplateSpec } from '#kubernetes/apis/core/validation/pod-spec';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import { intOrPercentValue, validateNotMoreThan100Percent, validatePositiveIntOrPercent } from '#kubernetes/apis/int-or-percent';
 import { selects, selectorValue, templateLabelsError } from '#kubernetes/apis/pod-template';
 import { structValue } from '#kubernetes/apis/struct-value';
@@ -60,7 +60,7 @@ export function validateStatefulSetUpdate({ spec = noSpec }: StatefulSet, { spec
     validateSpec(errors, spec, options, { immutable: true, template: true });
   }
   const changed = { ...spec, ...Object.fromEntries(mutableFields.map((field) => [field, old[field]])) };
-  if (!semanticDeepEqual(changed, old)) {
+  if (!equalAs('apps_v1.StatefulSetSpec', changed, old)) {
     errors.push(
       forbidden(
         specPath,

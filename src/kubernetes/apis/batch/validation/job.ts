@@ -1,5 +1,4 @@
 /** Upstream: pkg/apis/batch/validation/validation.go, pkg/registry/batch/job/strategy.go. */
-import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {
   addErrors,
   type FieldError,
@@ -20,6 +19,7 @@ import { internalValue } from '#kubernetes/apis/core/validation/internal';
 import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import { newTemplateOptions, type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validatePodTemplateSpec } from '#kubernetes/apis/core/validation/pod-spec';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import { validateImmutable } from '#kubernetes/apis/immutable-field';
 import { selects, selectorValue, templateLabelsError, templateValue, validateSelector } from '#kubernetes/apis/pod-template';
 import { structValue } from '#kubernetes/apis/struct-value';
@@ -328,7 +328,7 @@ function validateCompletionsUpdate(errors: FieldError[], spec: JobSpec, old: Job
 
 /** Where the pods of a suspended job run may still be said, and what they need; all else of the template stays. */
 function validateTemplateUpdate(errors: FieldError[], template: PodTemplateSpec, oldTemplate: PodTemplateSpec, old: Job): void {
-  if (semanticDeepEqual(template, oldTemplate)) return;
+  if (equalAs('core_v1.PodTemplateSpec', template, oldTemplate)) return;
   const { spec, status } = old;
   const isMutable = spec?.suspend === true && (!status?.startTime || hasCondition(old, 'Suspended')) && !status?.active;
   const allowed = isMutable ? withSchedulingDirectives(oldTemplate, template) : oldTemplate;

@@ -15,6 +15,7 @@ export default defineResource<Lease>({
   strategy: {
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
+    anyFinalizers: true,
     validate: validateLease,
     validateUpdate: validateLease,
     prepareForCreate({ spec }, { isEnabled }) {

@@ -16,6 +16,7 @@ export default defineResource<LeaseCandidate>({
   strategy: {
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
+    anyFinalizers: true,
     // The names of processes, as client-go makes them: `host_uuid`.
     validateName: isConfigMapKey,
     validate: validateLeaseCandidate,

@@ -19,6 +19,7 @@ export default defineResource<LimitRange>({
     prepareForCreate({ metadata }) {
       metadata.name ||= crypto.randomUUID();
     },
+    genericMeta: 'update',
     validate: validateLimitRange,
     validateUpdate: validateLimitRangeUpdate,
   },

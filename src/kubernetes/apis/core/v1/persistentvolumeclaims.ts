@@ -14,6 +14,11 @@ import { defaultPersistentVolumeClaim } from './defaults.ts';
 
 const noSource = {};
 
+/** A source of another namespace goes (CrossNamespaceVolumeDataSource). Upstream: DropDisabledFields in pkg/api/persistentvolumeclaim/util.go. */
+function dropDisabledDataSource(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec = noSource): void {
+  if (spec.dataSourceRef?.namespace && !old.dataSourceRef) delete spec.dataSourceRef;
+}
+
 /** Of a data source other than a claim or a snapshot, the old field `dataSource` says nothing. */
 function enforceDataSourceBackwardsCompatibility(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec = noSource): void {
   if (old.dataSource || old.dataSourceRef || spec.dataSourceRef || !spec.dataSource) return;
@@ -48,11 +53,13 @@ export default defineResource<PersistentVolumeClaim>({
       claim.status = { phase: 'Pending' };
       const { spec } = claim;
       if (!spec) return;
+      dropDisabledDataSource(spec);
       enforceDataSourceBackwardsCompatibility(spec);
       normalizeDataSources(spec);
     },
     prepareForUpdate({ spec }, old) {
       if (!spec) return;
+      dropDisabledDataSource(spec, old.spec);
       enforceDataSourceBackwardsCompatibility(spec, old.spec);
       normalizeDataSources(spec);
     },

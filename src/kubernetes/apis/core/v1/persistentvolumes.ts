@@ -24,6 +24,7 @@ export default defineResource<PersistentVolume>({
   defaults: defaultPersistentVolume,
   strategy: withoutStatus({
     returnsDeletedObject: true,
+    genericMeta: 'update',
     prepareForCreate(volume, { now }) {
       volume.status = { phase: 'Pending', lastPhaseTransitionTime: now };
     },

@@ -33,7 +33,7 @@ export default defineResource<PodTemplate>({
       podTemplate.metadata.generation = 1;
     },
     prepareForUpdate(podTemplate, old) {
-      bumpGeneration(podTemplate, old, 'template');
+      bumpGeneration('core_v1.PodTemplate', podTemplate, old, 'template');
     },
     validate: ({ template }) => validateTemplate(template, undefined),
     validateUpdate: ({ template }, old) => validateTemplate(template, old.template),

@@ -1,6 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { keyPairProblem } from '#kubernetes/apis/core/tls-key-pair';
 import { validateSecret, validateSecretUpdate } from '#kubernetes/apis/core/validation/config';
 import type { Secret } from '#kubernetes/schema/core_v1.gen';
 import { defaultSecret } from './defaults.ts';
@@ -14,6 +15,12 @@ function mergeStringData(secret: Secret): void {
     Object.defineProperty(data, key, { value: Buffer.from(text).toString('base64'), enumerable: true, configurable: true, writable: true });
   }
   delete secret.stringData;
+}
+
+/** A certificate without its key is kept, but not in silence. */
+function secretWarnings({ type, data }: Secret): string[] {
+  const problem = type === 'kubernetes.io/tls' ? keyPairProblem(data?.['tls.crt'], data?.['tls.key']) : undefined;
+  return problem === undefined ? [] : [problem];
 }
 
 export default defineResource<Secret>({
@@ -34,6 +41,8 @@ export default defineResource<Secret>({
     },
     validate: validateSecret,
     validateUpdate: validateSecretUpdate,
+    warningsOnCreate: secretWarnings,
+    warningsOnUpdate: secretWarnings,
   },
   selectableFields: { type: ({ type }) => type ?? '' },
   unsupportedField: (label) => `field label not supported: ${label}`,

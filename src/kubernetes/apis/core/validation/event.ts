@@ -4,6 +4,7 @@ import { addErrors, type FieldError, fieldPath, invalid, required } from '#apima
 import { isDNS1123Subdomain, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type { Event } from '#kubernetes/schema/core_v1.gen';
 import { byteLength, check, fieldIsImmutable, validateQualifiedName } from './checks.ts';
+import { internalValue } from './internal.ts';
 import { validateMetaAgain } from './object-meta.ts';
 
 /** Of core v1, where little is demanded; also the beginning of the newer rules. `reporting` is the name of the reporter's field. */
@@ -12,7 +13,7 @@ function validateLegacy(event: Event, reporting: string): FieldError[] {
   const {
     metadata: { namespace = '' },
     involvedObject,
-    eventTime,
+    eventTime = null,
     reportingComponent = '',
     reportingInstance = '',
     action = '',
@@ -21,13 +22,13 @@ function validateLegacy(event: Event, reporting: string): FieldError[] {
   } = event;
   const ofObject = involvedObject?.namespace ?? '';
   const isForeign =
-    eventTime !== undefined
+    eventTime !== null
       ? ofObject === '' && namespace !== 'default' && namespace !== 'kube-system'
       : ofObject === ''
         ? namespace !== '' && namespace !== 'default'
         : namespace !== ofObject;
   if (isForeign) errors.push(invalid(fieldPath('involvedObject', 'namespace'), ofObject, 'does not match event.namespace'));
-  if (eventTime !== undefined) {
+  if (eventTime !== null) {
     if (reportingComponent === '') errors.push(required(fieldPath(reporting)));
     validateQualifiedName(errors, reportingComponent, fieldPath(reporting));
     for (const [field, value] of [
@@ -48,7 +49,7 @@ function validateSeries({ series }: Event): FieldError[] {
   if (!series) return [];
   const errors: FieldError[] = [];
   if ((series.count ?? 0) < 2) errors.push(invalid(fieldPath('series.count'), '', 'should be at least 2'));
-  if (series.lastObservedTime === undefined) errors.push(required(fieldPath('series.lastObservedTime')));
+  if (!series.lastObservedTime) errors.push(required(fieldPath('series.lastObservedTime')));
   return errors;
 }
 
@@ -61,13 +62,13 @@ export function validateEventCreate(event: Event): FieldError[] {
   const errors = validateLegacy(event, 'reportingController');
   validateMetaAgain(errors, event.metadata, nameIsDNSSubdomain);
   addErrors(errors, validateSeries(event));
-  if (event.eventTime === undefined) errors.push(required(fieldPath('eventTime')));
+  if (!event.eventTime) errors.push(required(fieldPath('eventTime')));
   if (event.type !== 'Normal' && event.type !== 'Warning')
     errors.push(invalid(fieldPath('type'), '', `has invalid value: ${event.type ?? ''}`));
   const { firstTimestamp, lastTimestamp, count, source } = event;
   const isOld = {
-    firstTimestamp: firstTimestamp !== undefined,
-    lastTimestamp: lastTimestamp !== undefined,
+    firstTimestamp: Boolean(firstTimestamp),
+    lastTimestamp: Boolean(lastTimestamp),
     count: Boolean(count),
     source: Boolean(source?.component || source?.host),
   };
@@ -93,12 +94,24 @@ const immutable = [
   ['reportingInstance', ''],
 ] as const;
 
+/** References are printed as upstream's internal type. */
+function shown(field: string, value: unknown): unknown {
+  if (field === 'involvedObject' || (field === 'related' && value !== null)) return internalValue('ObjectReference', value);
+  return value;
+}
+
 export function validateEventUpdate(event: Event, old: Event): FieldError[] {
   const errors = validateLegacy(event, 'reportingController');
   if (!semanticDeepEqual(event.series, old.series)) addErrors(errors, validateSeries(event));
   for (const [field, zero] of immutable) {
     if (semanticDeepEqual(event[field] ?? zero, old[field] ?? zero)) continue;
-    errors.push(invalid(fieldPath(field === 'reportingComponent' ? 'reportingController' : field), event[field] ?? zero, fieldIsImmutable));
+    errors.push(
+      invalid(
+        fieldPath(field === 'reportingComponent' ? 'reportingController' : field),
+        shown(field, event[field] ?? zero),
+        fieldIsImmutable,
+      ),
+    );
   }
   return errors;
 }

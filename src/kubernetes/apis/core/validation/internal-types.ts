@@ -104,6 +104,9 @@ export const internalTypes: Readonly<Record<string, string>> = {
     'VolumeAttributesClassName *string',
   PersistentVolumeClaimTemplate: '+ObjectMeta, Spec PersistentVolumeClaimSpec',
   PersistentVolumeClaimVolumeSource: 'ClaimName string, ReadOnly bool',
+  PersistentVolumeSpec:
+    'Capacity map, +PersistentVolumeSource, AccessModes []string, ClaimRef *ObjectReference, PersistentVolumeReclaimPolicy string, ' +
+    'StorageClassName string, MountOptions []string, VolumeMode *string, NodeAffinity *VolumeNodeAffinity, VolumeAttributesClassName *string',
   PersistentVolumeSource:
     'GCEPersistentDisk=gcePersistentDisk *GCEPersistentDiskVolumeSource, ' +
     'AWSElasticBlockStore=awsElasticBlockStore *AWSElasticBlockStoreVolumeSource, HostPath *HostPathVolumeSource, ' +

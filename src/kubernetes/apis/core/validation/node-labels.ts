@@ -30,7 +30,7 @@ export function warnNodeSelectorTerm(
     if (!checkValues) continue;
     for (const [j, value] of values.entries()) {
       for (const message of isValidLabelValue(value))
-        warnings.push(`${path().child('matchExpressions').index(i).child('values').index(j).toString()}: ${message}`);
+        warnings.push(`${path().child('matchExpressions').index(i).child('values').index(j).toString()}: ${value} is invalid, ${message}`);
     }
   }
 }

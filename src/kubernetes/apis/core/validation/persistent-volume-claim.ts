@@ -1,5 +1,4 @@
 /** Claims of persistent volumes. Upstream: pkg/apis/core/validation. */
-import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {
   addErrors,
   type FieldError,
@@ -14,6 +13,7 @@ import { isDNS1123Subdomain, isQualifiedName, nameIsDNSSubdomain, validateNamesp
 import { validateAnnotations, validateLabelSelector, validateLabels } from '#apimachinery/validation/object-meta';
 import { isNativeResource } from '#kubernetes/apis/core/resource-list';
 import { betaStorageClass } from '#kubernetes/apis/core/volumes';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import type {
   PersistentVolumeClaim,
   PersistentVolumeClaimSpec,
@@ -165,7 +165,7 @@ export function validatePersistentVolumeClaimUpdate(claim: PersistentVolumeClaim
     }
     copyField(munged, compared, 'volumeAttributesClassName');
   }
-  if (!semanticDeepEqual(munged, compared)) {
+  if (!equalAs('core_v1.PersistentVolumeClaimSpec', munged, compared)) {
     errors.push(forbidden(specPath, `${immutableSpec}\n${internalDiff('PersistentVolumeClaimSpec', compared, munged)}`));
   }
 

@@ -2,6 +2,7 @@
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import type { NodeSelectorRequirement, PersistentVolume, PersistentVolumeSpec, VolumeNodeAffinity } from '#kubernetes/schema/core_v1.gen';
 import { validateNodeSelector } from './affinity.ts';
 import { check, fieldIsImmutable, isNotPositive, quantityOf, validateEnum, validateOptionalEnum } from './checks.ts';
@@ -103,7 +104,8 @@ export function validatePersistentVolumeSpec(
   } else if (!isInline) {
     validateOptionalEnum(errors, volumeMode, volumeModes, path, 'volumeMode');
   }
-  if (attributesClass === undefined) return;
+  // Of inline volumes upstream looks at it with the feature off.
+  if (attributesClass === undefined || isInline) return;
   if (attributesClass === '') errors.push(required(path.child('volumeAttributesClassName'), 'an empty string is disallowed'));
   else check(errors, nameIsDNSSubdomain(attributesClass, false), attributesClass, path, 'volumeAttributesClassName');
   if (!spec.csi) errors.push(required(path.child('csi'), 'has to be specified when using volumeAttributesClassName'));
@@ -190,7 +192,7 @@ export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: Pe
   }
   const source = sourceOf(spec, before);
   const oldSource = sourceOf(before);
-  if (!semanticDeepEqual(source, oldSource)) {
+  if (!equalAs('core_v1.PersistentVolumeSpec', source, oldSource)) {
     const diff = internalDiff('PersistentVolumeSource', oldSource, source);
     errors.push(forbidden(specPath.child('persistentvolumesource'), `spec.persistentvolumesource is immutable after creation\n${diff}`));
   }

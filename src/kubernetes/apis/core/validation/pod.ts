@@ -16,6 +16,7 @@ import {
 import { isValidGroupID, isValidUserID, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { podQosClass } from '#kubernetes/apis/core/pod-qos';
 import { isNativeResource, isSidecar, type ResourceList } from '#kubernetes/apis/core/resource-list';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import type {
   Affinity,
   Binding,
@@ -125,9 +126,9 @@ export function validatePodUpdate(pod: Pod, old: Pod): FieldError[] {
   }
   validateOnlyAddedTolerations(errors, spec.tolerations, before.tolerations, options);
   validateOnlyDeletedGates(errors, spec, before);
-  if (semanticDeepEqual(spec, before)) return errors;
+  if (equalAs('core_v1.PodSpec', spec, before)) return errors;
   const munged = withoutUpdatable(errors, spec, before);
-  if (!semanticDeepEqual(munged, before)) {
+  if (!equalAs('core_v1.PodSpec', munged, before)) {
     errors.push(
       forbidden(specPath, `pod updates may not change fields other than ${updatableFields}\n${internalDiff('PodSpec', before, munged)}`),
     );
@@ -500,7 +501,7 @@ export function validatePodEphemeralContainersUpdate(pod: Pod, old: Pod): FieldE
     const now = pod.spec?.ephemeralContainers?.findLast(({ name }) => name === before.name);
     const name = quote(before.name ?? '');
     if (!now) errors.push(forbidden(path, `existing ephemeral containers ${name} may not be removed\n`));
-    else if (!semanticDeepEqual(before, now)) {
+    else if (!equalAs('core_v1.EphemeralContainer', before, now)) {
       errors.push(
         forbidden(path, `existing ephemeral containers ${name} may not be changed\n${internalDiff('EphemeralContainer', before, now)}`),
       );

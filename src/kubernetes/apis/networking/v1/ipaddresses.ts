@@ -1,9 +1,7 @@
-import { fieldPath } from '#apimachinery/validation/field';
-import { isValidIP } from '#apimachinery/validation/ip';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { nameColumn, TableColumn, translateTimestampSince } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
-import { validateIPAddress, validateIPAddressUpdate } from '#kubernetes/apis/networking/validation/ip-address';
+import { validateIPAddress, validateIPAddressName, validateIPAddressUpdate } from '#kubernetes/apis/networking/validation/ip-address';
 import type { IPAddress } from '#kubernetes/schema/networking_v1.gen';
 
 export default defineResource<IPAddress>({
@@ -17,7 +15,7 @@ export default defineResource<IPAddress>({
   schema: 'networking_v1.IPAddress',
   storagePath: 'ipaddresses',
   strategy: {
-    validateName: (name) => isValidIP(fieldPath('metadata', 'name'), name).map((error) => error.detail),
+    validateName: validateIPAddressName,
     validate: validateIPAddress,
     validateUpdate: validateIPAddressUpdate,
   },

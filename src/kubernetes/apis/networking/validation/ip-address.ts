@@ -1,12 +1,19 @@
 /** Upstream: pkg/apis/networking/validation/validation.go. */
-import { type FieldError, fieldPath, required } from '#apimachinery/validation/field';
+import { addErrors, type FieldError, fieldPath, required } from '#apimachinery/validation/field';
+import { isValidIP } from '#apimachinery/validation/ip';
 import { isDNS1123Subdomain, isValidPathSegmentName } from '#apimachinery/validation/names';
 import { check } from '#kubernetes/apis/core/validation/checks';
+import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import { validateImmutable } from '#kubernetes/apis/immutable-field';
 import { structValue } from '#kubernetes/apis/struct-value';
 import type { IPAddress } from '#kubernetes/schema/networking_v1.gen';
 
 const specPath = fieldPath('spec');
+
+/** An address is its own name. */
+export function validateIPAddressName(name: string): string[] {
+  return isValidIP(fieldPath('metadata', 'name'), name).map((error) => error.detail);
+}
 
 export function validateIPAddress({ spec }: IPAddress): FieldError[] {
   const errors: FieldError[] = [];
@@ -23,8 +30,11 @@ export function validateIPAddress({ spec }: IPAddress): FieldError[] {
   return errors;
 }
 
-export function validateIPAddressUpdate({ spec }: IPAddress, old: IPAddress): FieldError[] {
+export function validateIPAddressUpdate(address: IPAddress, old: IPAddress): FieldError[] {
+  const { metadata, spec } = address;
   const errors: FieldError[] = [];
+  validateMetaAgain(errors, metadata, validateIPAddressName, false);
+  addErrors(errors, validateIPAddress(address));
   validateImmutable(
     errors,
     spec?.parentRef,

@@ -1,10 +1,11 @@
 /** Upstream: pkg/apis/node/validation/validation.go. */
 import { addErrors, type FieldError, duplicate, fieldPath, required } from '#apimachinery/validation/field';
-import { nameIsDNSLabel } from '#apimachinery/validation/names';
+import { nameIsDNSLabel, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateImmutableField, validateLabels } from '#apimachinery/validation/object-meta';
 import { validateTolerations } from '#kubernetes/apis/core/validation/affinity';
 import { check } from '#kubernetes/apis/core/validation/checks';
 import { internalValue } from '#kubernetes/apis/core/validation/internal';
+import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import { newTemplateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validateContainerResourceRequirements } from '#kubernetes/apis/core/validation/resources';
 import type { RuntimeClass, Scheduling } from '#kubernetes/schema/node_v1.gen';
@@ -28,7 +29,11 @@ export function validateRuntimeClass({ handler, overhead, scheduling }: RuntimeC
 }
 
 export function validateRuntimeClassUpdate(runtimeClass: RuntimeClass, old: RuntimeClass): FieldError[] {
-  return validateImmutableField(runtimeClass.handler, old.handler, fieldPath('handler'));
+  const errors: FieldError[] = [];
+  validateMetaAgain(errors, runtimeClass.metadata, nameIsDNSSubdomain, false);
+  addErrors(errors, validateRuntimeClass(runtimeClass));
+  addErrors(errors, validateImmutableField(runtimeClass.handler, old.handler, fieldPath('handler')));
+  return errors;
 }
 
 function validateScheduling(errors: FieldError[], { nodeSelector, tolerations = [] }: Scheduling): void {

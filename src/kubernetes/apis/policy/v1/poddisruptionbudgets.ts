@@ -21,6 +21,7 @@ export default defineResource<PodDisruptionBudget>({
   storagePath: 'poddisruptionbudgets',
   strategy: specAndStatus({
     allowUnconditionalUpdate: false,
+    genericMeta: 'all',
     validateName: validatePathSegmentName,
     validate: validatePodDisruptionBudget,
     validateUpdate: validatePodDisruptionBudgetUpdate,

@@ -16,6 +16,17 @@ function dropDisabledAttributes(slice: ResourceSlice, old: ResourceSlice | undef
   for (const attribute of attributesOf(slice)) for (const list of ['bools', 'ints', 'strings', 'versions'] as const) delete attribute[list];
 }
 
+/** DRANodeAllocatableResources */
+function dropDisabledMappings(slice: ResourceSlice, old: ResourceSlice | undefined): void {
+  if (old?.spec?.devices?.some(({ nodeAllocatableResourceMappings: mappings = {} }) => Object.keys(mappings).length > 0)) return;
+  for (const device of slice.spec?.devices ?? []) delete device.nodeAllocatableResourceMappings;
+}
+
+function dropDisabledFields(slice: ResourceSlice, old: ResourceSlice | undefined, isEnabled: StrategyContext['isEnabled']): void {
+  dropDisabledMappings(slice, old);
+  dropDisabledAttributes(slice, old, isEnabled);
+}
+
 function attributesOf(slice: ResourceSlice | undefined): DeviceAttribute[] {
   return (slice?.spec?.devices ?? []).flatMap(({ attributes }) => Object.values(attributes ?? {}));
 }
@@ -33,8 +44,8 @@ export default defineResource<ResourceSlice>({
   strategy: {
     returnsDeletedObject: true,
     generation: 'spec',
-    prepareForCreate: (slice, { isEnabled }) => dropDisabledAttributes(slice, undefined, isEnabled),
-    prepareForUpdate: (slice, old, { isEnabled }) => dropDisabledAttributes(slice, old, isEnabled),
+    prepareForCreate: (slice, { isEnabled }) => dropDisabledFields(slice, undefined, isEnabled),
+    prepareForUpdate: (slice, old, { isEnabled }) => dropDisabledFields(slice, old, isEnabled),
     validate: validateResourceSlice,
     validateUpdate: validateResourceSliceUpdate,
   },

@@ -1,7 +1,7 @@
 /** Upstream: pkg/apis/resource/validation/validation.go. */
-import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 import { fieldImmutableError, validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import type { ResourceClaim, ResourceClaimTemplate } from '#kubernetes/schema/resource_v1.gen';
 import { schema } from '#kubernetes/schema/schema';
 import { validateResourceClaimSpec } from './device-claim.ts';
@@ -32,5 +32,5 @@ export function validateResourceClaimTemplateUpdate({ spec }: ResourceClaimTempl
 }
 
 function immutableSpec(type: string, spec: unknown, old: unknown): FieldError[] {
-  return semanticDeepEqual(spec, old) ? [] : [invalid(path, goValue(schema.struct(type), spec), fieldImmutableError)];
+  return equalAs(type, spec, old) ? [] : [invalid(path, goValue(schema.struct(type), spec), fieldImmutableError)];
 }

@@ -70,7 +70,13 @@ function validateScope(errors: FieldError[], { nodeName, nodeSelector, allNodes,
     validateNodeSelector(errors, nodeSelector, () => false, path.child('nodeSelector'));
     const { nodeSelectorTerms = [] } = nodeSelector;
     if (nodeSelectorTerms.length !== 1)
-      errors.push(invalid(path.child('nodeSelector', 'nodeSelectorTerms'), nodeSelectorTerms, 'must have exactly one node selector term'));
+      errors.push(
+        invalid(
+          path.child('nodeSelector', 'nodeSelectorTerms'),
+          nodeSelector.nodeSelectorTerms ?? null,
+          'must have exactly one node selector term',
+        ),
+      );
   }
   for (const [field, value] of Object.entries({ allNodes, perDeviceNodeSelection })) {
     if (value) set.push(`\`${field}\``);

@@ -1,10 +1,20 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { booleanColumn, describe, stringColumn } from '#kubernetes/apis/columns';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import { validateCSIDriver, validateCSIDriverUpdate } from '#kubernetes/apis/storage/validation/csi-driver';
 import { bumpGeneration } from '#kubernetes/apis/strategy';
 import type { CSIDriver } from '#kubernetes/schema/storage_v1.gen';
 import { defaultCsiDriver } from './defaults.ts';
+
+/** Tokens should come as secrets, which are not logged. */
+function tokenWarnings({ spec }: CSIDriver): string[] {
+  return spec?.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined
+    ? [
+        'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes',
+      ]
+    : [];
+}
 
 export default defineResource<CSIDriver>({
   group: 'storage.k8s.io',
@@ -21,8 +31,22 @@ export default defineResource<CSIDriver>({
     allowUnconditionalUpdate: false,
     validate: validateCSIDriver,
     validateUpdate: validateCSIDriverUpdate,
+    warningsOnCreate: tokenWarnings,
+    warningsOnUpdate: (driver, old) => {
+      const same = equalAs(
+        'storage_v1.CSIDriverSpec',
+        { tokenRequests: driver.spec?.tokenRequests },
+        { tokenRequests: old.spec?.tokenRequests },
+      );
+      return same ? [] : tokenWarnings(driver);
+    },
+    // VolumeLimitScaling
+    prepareForCreate({ spec }) {
+      delete spec?.preventPodSchedulingIfMissing;
+    },
     prepareForUpdate(driver, old) {
-      bumpGeneration(driver, old, 'spec');
+      if (old.spec?.preventPodSchedulingIfMissing === undefined) delete driver.spec?.preventPodSchedulingIfMissing;
+      bumpGeneration('storage_v1.CSIDriver', driver, old, 'spec');
     },
   },
   columns: [

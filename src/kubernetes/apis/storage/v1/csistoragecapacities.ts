@@ -10,6 +10,11 @@ export default defineResource({
   storageVersionHash: 'xeVl+2Ly1kE=',
   schema: 'storage_v1.CSIStorageCapacity',
   storagePath: 'csistoragecapacities',
-  strategy: { allowUnconditionalUpdate: false, validate: validateCSIStorageCapacity, validateUpdate: validateCSIStorageCapacityUpdate },
+  strategy: {
+    genericMeta: 'update',
+    allowUnconditionalUpdate: false,
+    validate: validateCSIStorageCapacity,
+    validateUpdate: validateCSIStorageCapacityUpdate,
+  },
   columns: defaultColumns,
 });

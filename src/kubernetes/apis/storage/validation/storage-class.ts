@@ -11,7 +11,9 @@ import {
   notSupported,
   required,
 } from '#apimachinery/validation/field';
+import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError, validateLabelName } from '#apimachinery/validation/object-meta';
+import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import type { TopologySelectorTerm } from '#kubernetes/schema/core_v1.gen';
 import type { StorageClass } from '#kubernetes/schema/storage_v1.gen';
 import { validateParameters, validateProvisioner } from './parameters.ts';
@@ -39,6 +41,8 @@ export function validateStorageClass({
 
 export function validateStorageClassUpdate(storageClass: StorageClass, old: StorageClass): FieldError[] {
   const errors: FieldError[] = [];
+  validateMetaAgain(errors, storageClass.metadata, nameIsDNSSubdomain, false);
+  addErrors(errors, validateStorageClass(storageClass));
   for (const field of ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const) {
     if (!semanticDeepEqual(storageClass[field], old[field]))
       errors.push(invalid(fieldPath(field), storageClass[field], fieldImmutableError));

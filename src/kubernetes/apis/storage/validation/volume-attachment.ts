@@ -1,5 +1,4 @@
 /** Upstream: pkg/apis/storage/validation/validation.go. */
-import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { addErrors, type FieldError, type Path, fieldPath, forbidden, invalid, required, tooLong } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';
@@ -8,6 +7,7 @@ import { internalValue } from '#kubernetes/apis/core/validation/internal';
 import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import { validatePersistentVolumeSpec } from '#kubernetes/apis/core/validation/persistent-volume';
 import { validateCsiDriverName } from '#kubernetes/apis/core/validation/volume-sources';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import { structValue } from '#kubernetes/apis/struct-value';
 import type { VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeError } from '#kubernetes/schema/storage_v1.gen';
 import { mapSize } from './parameters.ts';
@@ -38,7 +38,8 @@ export function validateVolumeAttachmentUpdate(attachment: VolumeAttachment, old
   const errors: FieldError[] = [];
   validateMetaAgain(errors, attachment.metadata, nameIsDNSSubdomain, false);
   addErrors(errors, validateVolumeAttachment(attachment));
-  if (!semanticDeepEqual(attachment.spec, old.spec)) errors.push(invalid(specPath, specValue(attachment.spec), fieldImmutableError));
+  if (!equalAs('storage_v1.VolumeAttachmentSpec', attachment.spec, old.spec))
+    errors.push(invalid(specPath, specValue(attachment.spec), fieldImmutableError));
   return errors;
 }
 
