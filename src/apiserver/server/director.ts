@@ -7,6 +7,8 @@ import type { PathMux } from './path-mux.ts';
 /** What proxies pass on. */
 const connectMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
+const itemVerbs = ['get', 'update', 'patch', 'delete', 'connect'];
+
 /**
  * Sends requests on: paths of API groups to the endpoint of their resource, by tables compiled from the delegation chain;
  * all others to the mux. Upstream: apiserver/pkg/server/handler.go.
@@ -57,7 +59,7 @@ export class Director {
     if (!installed || !fitsScope(context, installed)) return this.#unknownResource(context, endpoints);
     const handler =
       installed.verbs.get(verbOf(context)) ?? (connectMethods.has(context.method) ? installed.verbs.get('connect') : undefined);
-    if (!handler) return respondNoRoute(context, 405);
+    if (!handler) return respondNoRoute(context, isRouted(info, installed) ? 405 : 404);
     const { deprecationWarning, removedRelease } = installed.endpoint.definition;
     if (deprecationWarning !== undefined) warnOfDeprecated(context, deprecationWarning, removedRelease);
     context.mediaTypes = installed.endpoint.restrictions.mediaTypes;
@@ -121,6 +123,11 @@ function fitsScope({ info }: RequestContext, { namespaced, endpoint }: Installed
   const isNamespaces = endpoint.definition.resource === 'namespaces' && endpoint.definition.group === '';
   if (!namespaced) return isNamespaces || info.namespace === '';
   return info.namespace !== '' || info.parts.length === 1;
+}
+
+/** Whether the path is one at all: of what is only made (SubjectAccessReviews), nothing has a path of its own. */
+function isRouted({ parts }: RequestContext['info'], { verbs }: InstalledEndpoint): boolean {
+  return parts.length !== 2 || itemVerbs.some((verb) => verbs.has(verb));
 }
 
 function verbOf({ info, method }: RequestContext): string {

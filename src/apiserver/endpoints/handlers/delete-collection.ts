@@ -18,8 +18,9 @@ export class DeleteCollectionHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const listOptions = parseListOptions(context.query);
-    const options = await readDeleteOptions(context, endpoint);
     const { store, definition } = endpoint;
+    const predicate = selectionOf(definition, listOptions, '');
+    const options = await readDeleteOptions(context, endpoint);
     const { namespace } = context.info;
     const list = await store.cacher.list({
       scope: store.prefix(namespace),
@@ -27,7 +28,7 @@ export class DeleteCollectionHandler {
       resourceVersionMatch: listOptions.resourceVersionMatch,
       limit: listOptions.limit,
       continue: listOptions.continue,
-      predicate: selectionOf(definition, listOptions, ''),
+      predicate,
     });
     const objects = list.chunks.flatMap(({ items }) => items);
     const remove = async ({ object }: CachedObject): Promise<void> => {

@@ -1,4 +1,4 @@
-import { newBadRequest, newInvalid } from '#apimachinery/api/errors';
+import { newInvalid } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { DeleteOptions, GroupVersionKind } from '#apimachinery/meta/types';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -35,6 +35,8 @@ async function optionsOfBody(context: RequestContext, body: Buffer, endpoint: Re
   // As upstream notes them.
   context.audit?.requestObject({ ...object, apiVersion: internalVersion }, type);
   const { metadata: _, kind: __, apiVersion: ___, ...options } = object;
+  // AllowUnsafeMalformedObjectDeletion
+  delete options['ignoreStoreReadErrorWithClusterBreakingPotential'];
   return options as DeleteOptions;
 }
 
@@ -50,7 +52,5 @@ function optionsOfQuery(context: RequestContext): DeleteOptions {
   if (policy !== null && policy !== '') options.propagationPolicy = policy;
   const dryRun = parameters.getAll('dryRun');
   if (dryRun.length > 0) options.dryRun = dryRun;
-  const ignore = parseBoolean(parameters.get('ignoreStoreReadErrorWithClusterBreakingPotential'));
-  if (ignore) throw newBadRequest('ignoreStoreReadErrorWithClusterBreakingPotential is not enabled on this server');
   return options;
 }

@@ -14,7 +14,7 @@ import type { Store } from '#apiserver/registry/store';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import { groupResourceString } from '#apimachinery/api/errors';
 import { negotiate, type Negotiated } from './negotiation.ts';
-import { partialBytes } from './partial.ts';
+import { newWrongPartial, partialBytes } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { cborType, respondInMediaType, respondPieces, respondWithin, wantsPretty } from './responses.ts';
@@ -74,6 +74,7 @@ function respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list
   const { convert, mediaType } = negotiated;
   const metadata = metadataOf(list);
   if (convert?.kind === 'Table') return respondTable(context, endpoint, list, metadata, negotiated);
+  if (convert?.kind === 'PartialObjectMetadata') throw newWrongPartial(endpoint, convert.kind, true);
   const partial = convert?.version;
   const groupVersion = groupVersionString(endpoint.kind);
   const form: ListForm = partial
@@ -139,7 +140,10 @@ function jsonPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: Lis
     return [Buffer.from(`{"apiVersion":"${apiVersion}","items":[`), ...runs, Buffer.from(end)];
   }
   const meta = encode(metaSchema.struct('meta_v1.ListMeta'), metadata);
-  return [Buffer.from(`{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${meta},"items":[`), ...runs, listEnd];
+  const head = `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${meta},"items":`;
+  // Of a list that upstream makes of another, none are null.
+  if (form.partial && chunks.every(({ items }) => items.length === 0)) return [Buffer.from(`${head}null}\n`)];
+  return [Buffer.from(`${head}[`), ...runs, listEnd];
 }
 
 /** Built-in items do not repeat kind and apiVersion: what follows them in the stored bytes is the item. */

@@ -70,7 +70,10 @@ describe('isPretty', () => {
     ['', 'kubectl/v1.36', false],
     ['pretty=true', undefined, true],
     ['pretty=false', 'curl/8.0', false],
-    ['pretty', undefined, true],
+    ['pretty', undefined, false],
+    ['pretty=', 'curl/8.0', true],
+    ['pretty=x', 'curl/8.0', false],
+    ['pretty=1', undefined, true],
   ] as const)('of query %j by %j is %j', (query, userAgent, want) => {
     expect(isPretty(query, userAgent)).toBe(want);
   });

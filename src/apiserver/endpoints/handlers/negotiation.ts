@@ -144,11 +144,14 @@ export function watchMediaType(mediaType: MediaType): string {
   return mediaType === 'application/json' ? mediaType : streamMediaType(mediaType);
 }
 
+/** What strconv.ParseBool takes for true. */
+const trueWords: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
+
 /** Whether `?pretty=` or the client's kind asks for indented JSON. */
 export function isPretty(query: string, userAgent: string | undefined): boolean {
   if (query.includes('pretty')) {
     const value = new URLSearchParams(query).get('pretty');
-    if (value !== null) return value !== 'false' && value !== '0';
+    if (value) return trueWords.has(value);
   }
   return userAgent !== undefined && /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent);
 }

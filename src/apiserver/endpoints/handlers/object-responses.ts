@@ -3,7 +3,7 @@ import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { encodeLine } from '#apimachinery/runtime/encode';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { Negotiated } from './negotiation.ts';
-import { encodePartial } from './partial.ts';
+import { encodePartial, newWrongPartial } from './partial.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { respondJson } from './responses.ts';
 import { encodeTable, tableOptions } from './table.ts';
@@ -24,6 +24,7 @@ export function respondObject(
     const table = encodeTable(endpoint, [object], metadata, tableOptions(context), convert.version);
     return respondJson(context, status, Buffer.from(`${table}\n`), negotiated, metaSchema.struct('meta_v1.Table'));
   }
+  if (convert?.kind === 'PartialObjectMetadataList') throw newWrongPartial(endpoint, convert.kind, false);
   const shown = fromStorage(endpoint, object);
   if (convert) {
     return respondJson(

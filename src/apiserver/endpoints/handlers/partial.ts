@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { newStatus, StatusError } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
@@ -6,6 +7,16 @@ import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 
 const metadataKey = Buffer.from('"metadata":');
+
+/** A client asked for the metadata of an object and gets a list, or the other way round. Upstream: asPartialObjectMetadata in endpoints/handlers/response.go. */
+export function newWrongPartial({ definition, kinds, kind, store }: ResourceEndpoint, wanted: string, isList: boolean): Error {
+  const goName = definition.custom
+    ? `unstructured.Unstructured${isList ? 'List' : ''}`
+    : kinds.internalName({ ...kind, group: store.groupKind.group, kind: isList ? definition.listKind : definition.kind });
+  return new StatusError(
+    newStatus(406, 'NotAcceptable', `you requested ${wanted}, but the requested object is ${isList ? 'a' : 'not a'} list (*${goName})`),
+  );
+}
 
 /** The object with its metadata alone. */
 export function encodePartial(object: KubeObject, version: string): string {

@@ -5,11 +5,11 @@ import { formatValue } from '#apimachinery/patch/format-value';
 import { interpretPatchError } from '#apimachinery/patch/interpret-patch-error';
 import { applyJsonPatch, decodeJsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
 import { applyMergePatch, checkMergePatch } from '#apimachinery/patch/merge-patch';
-import { isJsonObject } from '#apimachinery/patch/own-property';
+import { getOwn, isJsonObject } from '#apimachinery/patch/own-property';
 import { applyStrategicMergePatch } from '#apimachinery/patch/strategic-merge-patch';
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
-import { DecodeError, encodeJson, type ParsedJson, parseJson, parseJsonSteps, sortedKeys } from '#apimachinery/runtime/json';
+import { compareUtf8, DecodeError, encodeJson, type ParsedJson, parseJson, parseJsonSteps, sortedKeys } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
@@ -132,11 +132,24 @@ function copyOf(object: KubeObject): KubeObject {
 /** The entry with an empty place for its fields. */
 const withoutFields = (entry: ManagedFieldsEntry): ManagedFieldsEntry => (entry.fieldsV1 ? { ...entry, fieldsV1: {} } : entry);
 
+/** Notes the objects of a patched document that a merge patch led through, or brought: upstream has them as maps. */
+function noteMerged(patched: unknown, patch: unknown, sorted: WeakSet<object>): void {
+  const pending: unknown[] = [patched, patch];
+  while (pending.length > 0) {
+    const changes = pending.pop();
+    const value = pending.pop();
+    if (Array.isArray(value) && Array.isArray(changes)) for (const [i, item] of value.entries()) pending.push(item, changes[i]);
+    if (!isJsonObject(value) || !isJsonObject(changes)) continue;
+    sorted.add(value);
+    for (const key of Object.keys(changes)) pending.push(getOwn(value, key), changes[key]);
+  }
+}
+
 /** A JSON, merge or strategic merge patch, parsed once, applied as often as the compare-and-swap needs it. */
 export class Patch {
   readonly #parsed: unknown;
   readonly #strictErrors: readonly string[];
-  /** What the operations of a JSON patch led through: Go has it as maps, which it writes sorted. */
+  /** What a patch led through: Go has it as maps, which it writes sorted. */
   readonly #sorted = new WeakSet<object>();
 
   private constructor(
@@ -166,7 +179,7 @@ export class Patch {
     try {
       return new Patch(context, endpoint, type, needsSteps(body.length) ? yield* parseJsonSteps(body) : parseJson(body), options);
     } catch (error) {
-      if (!(error instanceof JsonSyntaxError)) throw error;
+      if (!(error instanceof JsonSyntaxError || error instanceof DecodeError)) throw error;
       const decoding = options.fieldValidation !== 'Ignore' && type !== 'application/strategic-merge-patch+json';
       throw newBadRequest(decoding ? `error decoding patch: ${error.message}` : error.message);
     }
@@ -182,7 +195,11 @@ export class Patch {
     let decoded: Decoded<KubeObject>;
     try {
       // Errors show the whole document; what is decoded by a schema loses what the schema does not know.
-      decoded = decodeDocument(endpoint, endpoint.decode ? deepCopy(patched) : patched);
+      decoded = decodeDocument(
+        endpoint,
+        endpoint.decode ? deepCopy(patched) : patched,
+        this.#isStrategic ? { form: 'unstructured' } : undefined,
+      );
     } catch (error) {
       // Decoding has used the document up as far as it came.
       if (error instanceof DecodeError) throw this.#invalid(this.#apply(current()), error.message);
@@ -190,13 +207,19 @@ export class Patch {
     }
     const { object } = decoded;
     this.#checkKind(object, patched);
-    const errors = [...this.#strictErrors, ...strictErrors(decoded.unknownFields, [])];
+    const unknown = strictErrors(decoded.unknownFields, []);
+    const errors = [...this.#strictErrors, ...(this.#isStrategic ? unknown.sort(compareUtf8) : unknown)];
     if (errors.length > 0 && options.fieldValidation === 'Strict')
       throw this.#invalid(patched, `strict decoding error: ${errors.join(', ')}`);
     if (options.fieldValidation === 'Warn') for (const error of errors) this.context.warn(error);
-    endpoint.definition.defaults?.(object);
     object.metadata ??= {};
+    endpoint.definition.defaults?.(object);
     return object;
+  }
+
+  /** Upstream decodes what such a patch makes with its converter of parsed objects. */
+  get #isStrategic(): boolean {
+    return this.type === 'application/strategic-merge-patch+json';
   }
 
   #apply(document: KubeObject): unknown {
@@ -219,7 +242,7 @@ export class Patch {
     const apiVersion = groupVersionString(kind);
     // Of a custom resource, its own validation says what is wrong with its kind.
     if ((object.kind === kind.kind && object.apiVersion === apiVersion) || this.endpoint.decode) return;
-    if (this.type === 'application/strategic-merge-patch+json') {
+    if (this.#isStrategic) {
       object.kind = kind.kind;
       object.apiVersion = apiVersion;
       return;
@@ -238,7 +261,8 @@ export class Patch {
       case 'application/json-patch+json':
         return encodeJson(patched, (object) => (this.#sorted.has(object) ? sortedKeys(object) : Object.keys(object)));
       default:
-        return encodeJson(patched);
+        noteMerged(patched, this.#parsed, this.#sorted);
+        return encodeJson(patched, (object) => (this.#sorted.has(object) ? sortedKeys(object) : Object.keys(object)));
     }
   }
 }

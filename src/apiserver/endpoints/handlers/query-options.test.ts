@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseWriteOptions } from './query-options.ts';
+import { parseQuery, parseWriteOptions } from './query-options.ts';
 
 describe('what admission is shown of the options', () => {
   it.each([
@@ -15,4 +15,13 @@ describe('what admission is shown of the options', () => {
   ] as const)('$kind of "$query"', ({ query, kind, isApply, given }) => {
     expect(parseWriteOptions(query, kind, isApply).given).toEqual({ kind, apiVersion: 'meta.k8s.io/v1', ...given });
   });
+});
+
+describe('parseQuery', () => {
+  it.each([
+    ['a=1&b=2', 'a=1&b=2'],
+    ['a=%zz&b=2', 'b=2'],
+    ['a=1;c=3&b=%20', 'b=+'],
+    ['a=%', ''],
+  ])('%j is %j', (query, want) => expect(parseQuery(query).toString()).toBe(want));
 });

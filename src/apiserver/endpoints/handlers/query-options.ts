@@ -1,6 +1,7 @@
 import { newBadRequest, newInvalid } from '#apimachinery/api/errors';
 import { type FieldError, fieldPath, forbidden, notSupported, required } from '#apimachinery/validation/field';
 import { validateDryRun, validateFieldManager, validateFieldValidation } from '#apimachinery/validation/object-meta';
+import { readSelectors } from './selection.ts';
 import { quote } from '#apimachinery/runtime/quote';
 
 /** metav1.ListOptions of a query. Upstream: apimachinery/pkg/apis/meta/internalversion. */
@@ -31,10 +32,23 @@ const emptyQuery: ListQuery = {
   sendInitialEvents: undefined,
 };
 
+/** The parameters of a query. Those that are malformed are dropped, as Go's net/url does. */
+export function parseQuery(query: string): URLSearchParams {
+  const isMalformed = (text: string): boolean => /%(?![0-9a-f]{2})|;/i.test(text);
+  return new URLSearchParams(
+    isMalformed(query)
+      ? query
+          .split('&')
+          .filter((pair) => !isMalformed(pair))
+          .join('&')
+      : query,
+  );
+}
+
 /** Throws BadRequest for values of the wrong form and Invalid for combinations that make no sense. */
 export function parseListOptions(query: string): ListQuery {
   if (query === '') return emptyQuery;
-  const parameters = new URLSearchParams(query);
+  const parameters = parseQuery(query);
   const text = (name: string): string => parameters.get(name) ?? '';
   const options: ListQuery = {
     labelSelector: text('labelSelector'),
@@ -49,6 +63,8 @@ export function parseListOptions(query: string): ListQuery {
     sendInitialEvents: parseBoolean(parameters.get('sendInitialEvents')),
   };
   const errors = validateListOptions(options);
+  // Upstream has read the selectors by then.
+  if (errors.length > 0) readSelectors(options);
   if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
   return options;
 }
@@ -90,6 +106,9 @@ function validateWatchOptions(options: ListQuery): FieldError[] {
     if (options.resourceVersionMatch !== 'NotOlderThan')
       errors.push(notSupported(matchPath, options.resourceVersionMatch, ['NotOlderThan']));
     if (options.continue) errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided'));
+  } else if (options.continue && options.sendInitialEvents === undefined && (!options.resourceVersion || options.resourceVersion === '0')) {
+    // For such watches upstream sets the match itself. SetListOptionsDefaults in apimachinery/pkg/apis/meta/internalversion/defaults.go.
+    errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided'));
   }
   return errors;
 }
@@ -126,7 +145,7 @@ const plainWrites: Readonly<Record<WriteOptionsKind, WriteQuery>> = {
 /** `isApply` changes what a patch may and must say. Throws Invalid or BadRequest. */
 export function parseWriteOptions(query: string, kind: WriteOptionsKind, isApply = false): WriteQuery {
   if (query === '' && !isApply) return plainWrites[kind];
-  const parameters = new URLSearchParams(query);
+  const parameters = parseQuery(query);
   const dryRun = parameters.getAll('dryRun');
   const fieldManager = parameters.get('fieldManager') ?? '';
   const fieldValidation = parameters.get('fieldValidation') ?? '';

@@ -136,6 +136,7 @@ export function applyFieldValidation(
 }
 
 function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): DecodedBody {
+  if (bytes.length === 0) throw unrecognized(bytes, expected, 'empty data');
   if (!isProtobuf(bytes)) {
     throw unrecognized(bytes, expected, 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
   }

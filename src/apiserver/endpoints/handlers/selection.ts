@@ -1,6 +1,6 @@
 import { newBadRequest } from '#apimachinery/api/errors';
-import { FieldSelectorError, parseFieldSelector } from '#apimachinery/fields/selector';
-import { LabelSelectorError, parseSelector } from '#apimachinery/labels/selector';
+import { type FieldSelector, FieldSelectorError, parseFieldSelector } from '#apimachinery/fields/selector';
+import { type LabelSelector, LabelSelectorError, parseSelector } from '#apimachinery/labels/selector';
 import { quote } from '#apimachinery/runtime/quote';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
@@ -15,8 +15,7 @@ export function selectionOf(
   name: string,
 ): Predicate {
   if (!options.labelSelector && !options.fieldSelector && !name) return everything;
-  const labels = parse(() => parseSelector(options.labelSelector), LabelSelectorError);
-  const fields = parse(() => parseFieldSelector(options.fieldSelector), FieldSelectorError);
+  const { labels, fields } = readSelectors(options);
   for (const { field } of fields.requirements) checkField(definition, field);
   const exactName = name || fields.requiresExactMatch('metadata.name');
   const nodeName = fields.requiresExactMatch('spec.nodeName');
@@ -29,6 +28,17 @@ export function selectionOf(
       (!name || object.fields['metadata.name'] === name) &&
       (labels.isEmpty() || labels.matches(object.labels)) &&
       (fields.isEmpty() || fields.matches(object.fields)),
+  };
+}
+
+/** Throws BadRequest for selectors that cannot be read. */
+export function readSelectors({ labelSelector, fieldSelector }: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>): {
+  readonly labels: LabelSelector;
+  readonly fields: FieldSelector;
+} {
+  return {
+    labels: parse(() => parseSelector(labelSelector), LabelSelectorError),
+    fields: parse(() => parseFieldSelector(fieldSelector), FieldSelectorError),
   };
 }
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { groupResourceString } from '#apimachinery/api/errors';
+import { groupResourceString, newNotAcceptable } from '#apimachinery/api/errors';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
 import { encodeCbor, encodeCborWatchEvent } from '#apimachinery/runtime/cbor';
@@ -13,9 +13,9 @@ import { observe, type Series } from '#apiserver/server/metrics/series-histogram
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { WatchEvent } from '#apiserver/storage/cacher/watch-event';
 import type { WatchEnd, WatchHandle, WatchSink } from '#apiserver/storage/cacher/watcher';
-import { negotiate, type Negotiated, watchMediaType } from './negotiation.ts';
+import { negotiate, type Negotiated, streamMediaTypes, watchMediaType } from './negotiation.ts';
 import { encodePartial } from './partial.ts';
-import { parseListOptions } from './query-options.ts';
+import { type ListQuery, parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint, watchEventBuckets } from './resource-endpoint.ts';
 import { cborType, startHeaders } from './responses.ts';
 import { selectionOf, watchedName } from './selection.ts';
@@ -32,6 +32,7 @@ export class WatchHandler {
 
   handle(context: RequestContext, endpoint: ResourceEndpoint): void {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
+    if (negotiated.mediaType === 'application/yaml') throw newNotAcceptable(streamMediaTypes(endpoint.restrictions.mediaTypes));
     const options = parseListOptions(
       context.info.parts.length > 0 && !context.query.includes('watch')
         ? `${context.query}${context.query ? '&' : ''}watch=1`
@@ -44,7 +45,7 @@ export class WatchHandler {
     const asked = {
       scope: store.prefix(context.info.namespace),
       resourceVersion: options.resourceVersion,
-      sendInitialEvents: options.sendInitialEvents,
+      sendInitialEvents: options.sendInitialEvents ?? sendsInitialEvents(options, endpoint),
       allowBookmarks: options.allowWatchBookmarks,
       predicate: selectionOf(definition, options, watchedName(context)),
       deadline: performance.now() + timeoutMs,
@@ -55,6 +56,12 @@ export class WatchHandler {
       : watch();
     stream.begin(handle, timeoutMs);
   }
+}
+
+/** Watches from nowhere say what is there, and when that was all. Upstream: SetListOptionsDefaults in apimachinery/pkg/apis/meta/internalversion/defaults.go. */
+function sendsInitialEvents({ resourceVersion, resourceVersionMatch }: ListQuery, { isEnabled }: ResourceEndpoint): true | undefined {
+  const isLegacy = (resourceVersion === '' || resourceVersion === '0') && resourceVersionMatch === '';
+  return isLegacy && isEnabled('WatchList') ? true : undefined;
 }
 
 /** How an event becomes bytes; events keep the bytes of each variant, so that all its watchers share them. */

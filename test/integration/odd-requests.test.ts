@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster, type TestRequest } from '#testing/index';
+
+/** Requests that a seldom client sends, with the answers of kube-apiserver v1.36.3. */
+const core = '/api/v1/namespaces/default';
+const apps = '/apis/apps/v1/namespaces/default';
+const dry = '?dryRun=All';
+const type = (contentType: string) => ({ 'content-type': contentType });
+const merge = type('application/merge-patch+json');
+const strategic = type('application/strategic-merge-patch+json');
+const apply = type('application/apply-patch+yaml');
+const as = (kind: string) => ({ accept: `application/json;as=${kind};v=v1;g=meta.k8s.io` });
+const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+const controller = {
+  apiVersion: 'v1',
+  kind: 'ReplicationController',
+  metadata: { name: 'odd' },
+  spec: { replicas: 1, selector: { a: 'b' }, template },
+};
+const statefulSet = {
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'odd' },
+  spec: { selector: { matchLabels: { a: 'b' } }, template },
+};
+const daemonSet = { ...statefulSet, kind: 'DaemonSet' };
+const event = {
+  apiVersion: 'v1',
+  kind: 'Event',
+  metadata: { name: 'odd' },
+  involvedObject: { kind: 'Pod', namespace: 'default', name: 'x' },
+  reason: 'R',
+};
+
+interface Answer {
+  readonly kind?: string;
+  readonly message?: string;
+  readonly metadata?: {
+    readonly generation?: number;
+    readonly resourceVersion?: string;
+    readonly managedFields?: readonly { readonly fieldsV1: Record<string, unknown> }[];
+  };
+  readonly items?: unknown;
+}
+
+describe('odd requests', () => {
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    cluster = await startTestCluster();
+    for (const [path, body] of [
+      [`${core}/configmaps`, { metadata: { name: 'odd' } }],
+      [`${core}/replicationcontrollers`, controller],
+      [`${core}/events`, event],
+      [`${apps}/statefulsets`, statefulSet],
+      [`${apps}/daemonsets`, daemonSet],
+    ] as const)
+      expect((await cluster.fetch(path, { body })).status, path).toBe(201);
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  async function answer(path: string, request: TestRequest = {}): Promise<Answer & { readonly code: number; readonly warning: string }> {
+    const response = await cluster.fetch(path, request);
+    return { ...((await response.json()) as Answer), code: response.status, warning: response.headers.get('warning') ?? '' };
+  }
+
+  it.each<[string, string, TestRequest, number, string]>([
+    ['a name with a percent sign', `${core}/configmaps/a%25b`, {}, 400, `Name parameter invalid: "a%b": may not contain '%'`],
+    ['a name of two dots', `${core}/configmaps/%2e%2e`, {}, 400, `Name parameter invalid: "..": may not be '..'`],
+    [
+      'an object where there are none',
+      '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews/x',
+      {},
+      404,
+      'the server could not find the requested resource',
+    ],
+    [
+      'a list of what is only made',
+      '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews?fieldSelector=metadata.name=x',
+      {},
+      405,
+      'the server does not allow this method on the requested resource',
+    ],
+    [
+      'a list as the metadata of an object',
+      `${core}/configmaps`,
+      { headers: as('PartialObjectMetadata') },
+      406,
+      'you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)',
+    ],
+    [
+      'an object as a list',
+      `${core}/configmaps/odd`,
+      { headers: as('PartialObjectMetadataList') },
+      406,
+      'you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)',
+    ],
+    [
+      'a selector that cannot be read, among options that do not fit',
+      `${core}/configmaps?labelSelector=a,&resourceVersionMatch=Bogus`,
+      {},
+      400,
+      "found '', expected: identifier after ','",
+    ],
+    [
+      'a watch that goes on',
+      `${core}/configmaps?watch=1&continue=x`,
+      {},
+      422,
+      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided',
+    ],
+    [
+      'another uid of a namespace',
+      '/api/v1/namespaces/default',
+      { method: 'DELETE', body: { preconditions: { resourceVersion: 'x' } } },
+      409,
+      'Operation cannot be fulfilled on namespaces "default": Precondition failed: ResourceVersion in precondition: x, ResourceVersion in object meta: RV',
+    ],
+    [
+      'a collection to be deleted by a selector that cannot be read',
+      `${core}/configmaps?labelSelector=a,`,
+      { method: 'DELETE', body: { kind: 'Pod', apiVersion: 'v1' } },
+      400,
+      "found '', expected: identifier after ','",
+    ],
+    [
+      'nothing as protobuf',
+      `${core}/configmaps`,
+      { method: 'POST', headers: type('application/vnd.kubernetes.protobuf') },
+      400,
+      'the object provided is unrecognized (must be of type ConfigMap): empty data (<empty>)',
+    ],
+    [
+      'a patch that takes the metadata away',
+      `${core}/configmaps/odd`,
+      { method: 'PATCH', headers: strategic, body: { $patch: 'replace' } },
+      400,
+      'the name of the object (odd based on URL) was undeterminable: name must be provided',
+    ],
+    [
+      'a number that is too large, in a patch',
+      `${core}/configmaps/odd`,
+      { method: 'PATCH', headers: merge, body: '{"data":{"a":1e400}}' },
+      400,
+      'error decoding patch: json: cannot unmarshal number 1e400 into Go value of type float64',
+    ],
+    [
+      'a count of a DaemonSet that is none',
+      `${apps}/daemonsets${dry}`,
+      {
+        body: { ...daemonSet, metadata: { name: 'other', annotations: { 'deprecated.daemonset.template.generation': 'abc' } } },
+      },
+      400,
+      'DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: parsing "abc": invalid syntax',
+    ],
+    [
+      'a version of an object to be made',
+      `${core}/configmaps`,
+      { body: { metadata: { name: 'other', resourceVersion: '1' } } },
+      500,
+      'resourceVersion should not be set on objects to be created',
+    ],
+    [
+      'a budget without a name and with another problem',
+      `/apis/policy/v1/namespaces/default/poddisruptionbudgets`,
+      { body: { spec: { unhealthyPodEvictionPolicy: 'x' } } },
+      422,
+      'PodDisruptionBudget.policy "" is invalid: spec.unhealthyPodEvictionPolicy: Unsupported value: "x": supported values: "AlwaysAllow", "IfHealthyBudget"',
+    ],
+    [
+      'a webhook without the namespace of its service',
+      `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations`,
+      {
+        body: {
+          metadata: { name: 'odd', finalizers: ['any'] },
+          webhooks: [
+            {
+              name: 'a.b.c',
+              sideEffects: 'None',
+              admissionReviewVersions: ['v1'],
+              clientConfig: { service: { name: 's', namespace: '' } },
+            },
+          ],
+        },
+      },
+      422,
+      'ValidatingWebhookConfiguration.admissionregistration.k8s.io "odd" is invalid: webhooks[0].clientConfig.service.name: Required value',
+    ],
+  ])('%s', async (_, path, request, code, message) => {
+    const found = await answer(path, request);
+    expect({ code: found.code, message: found.message?.replace(/object meta: \d+/, 'object meta: RV') }).toEqual({ code, message });
+  });
+
+  it('a version that is none does not matter, and a dry run answers it', async () => {
+    const body = { metadata: { name: 'other', resourceVersion: 'x' } };
+    expect(await answer(`${core}/configmaps${dry}`, { body })).toMatchObject({ code: 201, metadata: { resourceVersion: 'x' } });
+    expect((await answer(`${core}/configmaps`, { body })).code).toBe(201);
+  });
+
+  it.each([
+    ['replicationcontrollers', core, controller],
+    ['statefulsets', apps, statefulSet],
+  ])('%s that are put as they were made have not changed', async (resource, base, body) => {
+    const found = await answer(`${base}/${resource}/odd`, { method: 'PUT', body });
+    expect(found).toMatchObject({ code: 200, metadata: { generation: 1 } });
+  });
+
+  it('a pointer to something empty is a change', async () => {
+    const body = { spec: { template: { spec: { securityContext: { seLinuxOptions: {} } } } } };
+    const found = await answer(`${core}/replicationcontrollers/odd${dry}`, { method: 'PATCH', headers: merge, body });
+    expect(found).toMatchObject({ code: 200, metadata: { generation: 2 } });
+  });
+
+  it('the count of a DaemonSet is a field of who makes it', async () => {
+    const { metadata } = await answer(`${apps}/daemonsets/odd`);
+    expect(metadata?.managedFields?.[0]?.fieldsV1['f:metadata']).toEqual({
+      'f:annotations': { '.': {}, 'f:deprecated.daemonset.template.generation': {} },
+    });
+  });
+
+  it('the claim of a volume has fields of its own', async () => {
+    const body = {
+      metadata: { name: 'odd' },
+      spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' }, claimRef: { name: 'b' } },
+    };
+    const { metadata } = await answer(`/api/v1/persistentvolumes${dry}`, { body });
+    expect(metadata?.managedFields?.[0]?.fieldsV1['f:spec']).toMatchObject({ 'f:claimRef': { '.': {}, 'f:name': {} } });
+  });
+
+  it('no managed fields are none', async () => {
+    const body = { metadata: { managedFields: [] } };
+    const { metadata } = await answer(`${core}/configmaps/odd${dry}`, { method: 'PATCH', headers: merge, body });
+    expect(metadata?.managedFields).toBeUndefined();
+  });
+
+  it('an event that is applied needs no time', async () => {
+    const found = await answer(`${core}/events/odd?fieldManager=m&force=true`, { method: 'PATCH', headers: apply, body: event });
+    expect(found.code).toBe(200);
+  });
+
+  it('integers of applied configurations are cut', async () => {
+    const path = `${core}/services/odd${dry}&fieldManager=m`;
+    const body = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'odd' }, spec: { ports: [{ port: 4294967376 }] } };
+    expect(await answer(path, { method: 'PATCH', headers: apply, body })).toMatchObject({ code: 201, spec: { ports: [{ port: 80 }] } });
+  });
+
+  it('keys that do not belong together are told', async () => {
+    const body = { metadata: { name: 'odd' }, type: 'kubernetes.io/tls', data: { 'tls.crt': 'QQ==', 'tls.key': 'QQ==' } };
+    const { code, warning } = await answer(`${core}/secrets${dry}`, { body });
+    expect({ code, warning }).toEqual({ code: 201, warning: '299 - "tls: failed to find any PEM data in certificate input"' });
+  });
+
+  it('a merge patch that does not fit shows what it led through in order, and all else as it was', async () => {
+    const { message } = await answer(`${core}/configmaps/odd`, { method: 'PATCH', headers: merge, body: { immutable: 1 } });
+    expect(message).toMatch(
+      /Invalid value: "\{\\"apiVersion\\":\\"v1\\",\\"immutable\\":1,\\"kind\\":\\"ConfigMap\\",\\"metadata\\":\{\\"name\\":/,
+    );
+  });
+
+  it('unknown fields of a strategic merge patch are told in order', async () => {
+    const body = { z: 1, b: 1 };
+    const { warning } = await answer(`${core}/configmaps/odd${dry}`, { method: 'PATCH', headers: strategic, body });
+    expect(warning).toBe(String.raw`299 - "unknown field \"b\"", 299 - "unknown field \"z\""`);
+  });
+
+  it('a list of metadata has no items rather than an empty list, and a query drops what is malformed', async () => {
+    const found = await answer('/api/v1/namespaces/none/configmaps?labelSelector=%zz', { headers: as('PartialObjectMetadataList') });
+    expect(found).toMatchObject({ code: 200, kind: 'PartialObjectMetadataList', items: null });
+  });
+
+  it('a watch from nowhere says when all is told; there is none in YAML', async () => {
+    const watch = `${core}/configmaps?watch=1&timeoutSeconds=1&allowWatchBookmarks=true`;
+    expect(await (await cluster.fetch(watch)).text()).toContain('"k8s.io/initial-events-end":"true"');
+    expect((await cluster.fetch(watch, { headers: { accept: 'application/yaml' } })).status).toBe(406);
+  });
+
+  it('tokens of a driver are warned of', async () => {
+    const body = {
+      metadata: { name: 'odd.example.com' },
+      spec: { tokenRequests: [{ audience: 'a' }], preventPodSchedulingIfMissing: true },
+    };
+    const found = await answer(`/apis/storage.k8s.io/v1/csidrivers${dry}`, { body });
+    expect(found.warning).toMatch(/spec.serviceAccountTokenInSecrets is unset/);
+    expect(found).not.toHaveProperty('spec.preventPodSchedulingIfMissing');
+  });
+});
