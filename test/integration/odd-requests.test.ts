@@ -243,6 +243,38 @@ describe('odd requests', () => {
     expect(await answer(path, { method: 'PATCH', headers: apply, body })).toMatchObject({ code: 201, spec: { ports: [{ port: 80 }] } });
   });
 
+  it.each([
+    [merge, { kind: null }, 200],
+    [type('application/json-patch+json'), [{ op: 'remove', path: '/kind' }], 200],
+    [merge, { apiVersion: null }, 400],
+    [merge, { kind: 'Pod' }, 422],
+  ])('what a patch does to the kind: %j %j', async (headers, body, code) => {
+    expect((await answer(`${core}/configmaps/odd${dry}`, { method: 'PATCH', headers, body })).code).toBe(code);
+  });
+
+  it('the status of a review of a token that nobody knows is what was sent', async () => {
+    const body = { spec: { token: 'none' }, status: { authenticated: true, audiences: ['a'], user: { username: 'b' } } };
+    const found = await answer('/apis/authentication.k8s.io/v1/tokenreviews', { body });
+    expect(found).toMatchObject({ status: { audiences: ['a'], user: { username: 'b' } } });
+    expect(found).not.toHaveProperty('status.authenticated');
+  });
+
+  it('hints of endpoints that are empty are a change', async () => {
+    const slice = { metadata: { name: 'odd' }, addressType: 'IPv4', endpoints: [{ addresses: ['10.1.2.3'] }] };
+    const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+    expect((await answer(path, { body: slice })).code).toBe(201);
+    const body = { endpoints: [{ addresses: ['10.1.2.3'], hints: {} }] };
+    expect(await answer(`${path}/odd`, { method: 'PATCH', headers: merge, body })).toMatchObject({ metadata: { generation: 2 } });
+  });
+
+  it('bindings of policies are named on an update as they are at first', async () => {
+    const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings';
+    const binding = { metadata: { name: 'odd' }, spec: { policyName: 'p', validationActions: ['Deny'] } };
+    expect((await answer(path, { body: binding })).code).toBe(201);
+    const body = { metadata: { generateName: 'system:foo' } };
+    expect((await answer(`${path}/odd${dry}`, { method: 'PATCH', headers: merge, body })).code).toBe(422);
+  });
+
   it('keys that do not belong together are told', async () => {
     const body = { metadata: { name: 'odd' }, type: 'kubernetes.io/tls', data: { 'tls.crt': 'QQ==', 'tls.key': 'QQ==' } };
     const { code, warning } = await answer(`${core}/secrets${dry}`, { body });

@@ -132,6 +132,8 @@ function copyOf(object: KubeObject): KubeObject {
 /** The entry with an empty place for its fields. */
 const withoutFields = (entry: ManagedFieldsEntry): ManagedFieldsEntry => (entry.fieldsV1 ? { ...entry, fieldsV1: {} } : entry);
 
+const nameless = { apiVersion: '', kind: '', metadata: {} } as KubeObject;
+
 /** Notes the objects of a patched document that a merge patch led through, or brought: upstream has them as maps. */
 function noteMerged(patched: unknown, patch: unknown, sorted: WeakSet<object>): void {
   const pending: unknown[] = [patched, patch];
@@ -208,7 +210,7 @@ export class Patch {
     const { object } = decoded;
     this.#checkKind(object, patched);
     const unknown = strictErrors(decoded.unknownFields, []);
-    const errors = [...this.#strictErrors, ...(this.#isStrategic ? unknown.sort(compareUtf8) : unknown)];
+    const errors = [...this.#strictErrors, ...(this.type === 'application/json-patch+json' ? unknown : unknown.sort(compareUtf8))];
     if (errors.length > 0 && options.fieldValidation === 'Strict')
       throw this.#invalid(patched, `strict decoding error: ${errors.join(', ')}`);
     if (options.fieldValidation === 'Warn') for (const error of errors) this.context.warn(error);
@@ -240,6 +242,9 @@ export class Patch {
   #checkKind(object: KubeObject, patched: unknown): void {
     const { kind } = this.endpoint;
     const apiVersion = groupVersionString(kind);
+    // A kind that is gone is the one that is expected; without a version upstream decodes an object of no version, which is empty.
+    if (!object.kind && !this.endpoint.decode) object.kind = kind.kind;
+    if (!object.apiVersion && !this.endpoint.decode && !this.#isStrategic) ensureNameMatches(this.context.info.name, nameless);
     // Of a custom resource, its own validation says what is wrong with its kind.
     if ((object.kind === kind.kind && object.apiVersion === apiVersion) || this.endpoint.decode) return;
     if (this.#isStrategic) {
@@ -247,7 +252,7 @@ export class Patch {
       object.apiVersion = apiVersion;
       return;
     }
-    throw this.#invalid(patched, noKindRegistered(object.kind ?? '', object.apiVersion ?? ''));
+    throw this.#invalid(patched, noKindRegistered(object.kind, object.apiVersion ?? ''));
   }
 
   #invalid(patched: unknown, message: string): Error {

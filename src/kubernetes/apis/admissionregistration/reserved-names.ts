@@ -1,6 +1,8 @@
 /** Names that only objects in files have. Upstream: pkg/apis/admissionregistration/validation/static_suffix.go. */
 import type { KubeObject } from '#apimachinery/meta/types';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
+import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { validateObjectMeta } from '#apimachinery/validation/object-meta';
 import { staticSuffix } from '#apiserver/admission/manifest/manifests';
 import type { Strategy } from '#apiserver/registry/resource-definition';
 
@@ -15,11 +17,16 @@ export function reservingStaticNames<T extends KubeObject>(strategy: Strategy<T>
     ...strategy,
     // Their validation is that of the generic machinery, not that of the core group.
     anyFinalizers: true,
+    genericMeta: 'update',
     validate(object, context) {
       const errors = strategy.validate?.(object, context) ?? [];
       if (isReserved(object) && context.isEnabled?.(feature))
         errors.push(invalid(fieldPath('metadata').child('name'), object.metadata.name, reserved));
       return errors;
+    },
+    validateUpdate(object, old, context) {
+      const again = validateObjectMeta(object.metadata, { namespaced: false, nameFn: nameIsDNSSubdomain }, fieldPath('metadata'));
+      return [...again, ...(strategy.validateUpdate?.(object, old, context) ?? [])];
     },
     warningsOnCreate: (object, { isEnabled }) => (isEnabled?.(feature) ? [] : warnings(object)),
     warningsOnUpdate: warnings,

@@ -55,20 +55,22 @@ export class TokenReviewHandler {
     const { token = '', audiences: asked = [] } = object.spec ?? {};
     if (!token) throw newBadRequest('token is required for TokenReview in authentication');
     await request.validate('CREATE', object, undefined);
-    object.status = await this.#review(token, asked.length > 0 ? asked : this.#audiences);
+    const review = await this.#review(token, asked.length > 0 ? asked : this.#audiences);
+    // What the client has sent stays where nothing is found.
+    object.status = { user: {}, ...object.status, authenticated: false, ...review };
     respondValue(context, endpoint, 201, object, negotiated);
   }
 
   async #review(token: string, wanted: readonly string[]): Promise<NonNullable<TokenReview['status']>> {
     try {
       const user = await this.authenticator.authenticate(credentialsOf(token, wanted));
-      if (!user) return { user: {} };
+      if (!user) return {};
       // Authenticators that know of no audiences stand for the server's own.
       const audiences = wanted.filter((audience) => (user.audiences ?? this.#audiences).includes(audience));
-      if (wanted.length > 0 && audiences.length === 0) return { user: {}, error: 'invalid bearer token' };
+      if (wanted.length > 0 && audiences.length === 0) return { error: 'invalid bearer token' };
       return { authenticated: true, user: shownUser(withAuthenticatedGroup(user)), ...(audiences.length > 0 && { audiences }) };
     } catch (error) {
-      return { user: {}, error: (error as Error).message };
+      return { error: (error as Error).message };
     }
   }
 }

@@ -8,6 +8,7 @@ import {
   validateEndpointSlice,
   validateEndpointSliceUpdate,
 } from '#kubernetes/apis/discovery/validation/endpoint-slice';
+import { equalAs } from '#kubernetes/apis/equal-as';
 import type { Endpoint, EndpointSlice } from '#kubernetes/schema/discovery_v1.gen';
 import { defaultEndpointSlice } from './defaults.ts';
 
@@ -40,7 +41,13 @@ export default defineResource<EndpointSlice>({
       for (const endpoint of slice.endpoints ?? []) delete endpoint.deprecatedTopology;
     },
     prepareForUpdate(slice, old) {
-      const changed = ['addressType', 'endpoints', 'ports'].some((field) => !semanticDeepEqual(slice[field], old[field]));
+      const { addressType, endpoints, ports } = old;
+      const { addressType: newType, endpoints: newEndpoints, ports: newPorts } = slice;
+      const changed = !equalAs(
+        'discovery_v1.EndpointSlice',
+        { addressType: newType, endpoints: newEndpoints, ports: newPorts },
+        { addressType, endpoints, ports },
+      );
       if (changed || !semanticDeepEqual(slice.metadata.labels, old.metadata.labels))
         slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
       if (!semanticDeepEqual(slice.endpoints, old.endpoints)) dropTopology(slice, old);
