@@ -144,6 +144,20 @@ describe('odd requests', () => {
       'error decoding patch: json: cannot unmarshal number 1e400 into Go value of type float64',
     ],
     [
+      'a number that is too large',
+      `${core}/configmaps`,
+      { body: '{"metadata":{"name":"x"},"data":{"a":1e400}}' },
+      400,
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+    ],
+    [
+      'a number that is too large for an integer',
+      `${core}/replicationcontrollers`,
+      { body: '{"spec":{"template":{"metadata":{"generation":1e400}}}}' },
+      400,
+      'ReplicationController in version "v1" cannot be handled as a ReplicationController: json: cannot unmarshal number 1e400 into Go struct field ObjectMeta.spec.template.metadata.generation of type int64',
+    ],
+    [
       'a count of a DaemonSet that is none',
       `${apps}/daemonsets${dry}`,
       {
@@ -273,6 +287,11 @@ describe('odd requests', () => {
     expect((await answer(path, { body: binding })).code).toBe(201);
     const body = { metadata: { generateName: 'system:foo' } };
     expect((await answer(`${path}/odd${dry}`, { method: 'PATCH', headers: merge, body })).code).toBe(422);
+  });
+
+  it('a number that is too large does not matter where it is none, or a quantity', async () => {
+    const body = '{"metadata":{"name":"odd"},"spec":{"hard":{"example.com/a":1e400},"none":1e400}}';
+    expect((await answer(`${core}/resourcequotas`, { body })).code).toBe(201);
   });
 
   it('keys that do not belong together are told', async () => {

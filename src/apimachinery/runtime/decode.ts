@@ -165,12 +165,16 @@ function decodeValue(
         if (typeof value === 'number' && !Number.isSafeInteger(value)) break;
         return Number(BigInt.asIntN(32, BigInt(value)));
       }
-      decoding.save(decoding.integerError(`number ${decoding.literal(value, field)}`, plan.type, owner, field));
+      decoding.save(decoding.numberError(`number ${decoding.literal(value, field)}`, plan.type, owner, field));
       return undefined;
     }
     case Code.Float64:
-      if (typeof value === 'number') return value;
+      if (typeof value === 'number' && Number.isFinite(value)) return value;
       if (typeof value === 'bigint') return Number(value);
+      if (typeof value === 'number') {
+        decoding.save(decoding.numberError(`number ${decoding.literal(value, field)}`, plan.type, owner, field));
+        return undefined;
+      }
       break;
     case Code.Bytes:
       if (typeof value === 'string') return decodeBase64(value, decoding);

@@ -51,8 +51,8 @@ export class Decoding {
     return this.typeError(valueWord(value), typeName, owner, field, names);
   }
 
-  /** An integer that its type has no place for. */
-  integerError(value: string, type: Type, owner: StructPlan | undefined, field: string | undefined): DecodeError {
+  /** A number that its type has no place for. */
+  numberError(value: string, type: Type, owner: StructPlan | undefined, field: string | undefined): DecodeError {
     const { names, typeName } = this.#place(type, field);
     return this.typeError(value, typeName, owner, field, names);
   }

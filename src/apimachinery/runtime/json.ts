@@ -27,7 +27,12 @@ export interface ParsedJson {
    * needs them to refuse `1.0` as an integer in Go's words.
    */
   readonly literals: ReadonlyMap<string, string> | undefined;
+  /** The first number that overflows a double, which is Infinity then; only where that was asked for. */
+  readonly overflow?: string | undefined;
 }
+
+/** What becomes of numbers that overflow a double: it depends on the type whether they matter. */
+type Overflow = 'refuse' | 'keep';
 
 /** A run of digits that may be an integer beyond the safe range. */
 const longDigits = /\d{16}/;
@@ -41,13 +46,17 @@ export function parseEncoded(bytes: Buffer): unknown {
   return longDigits.test(text) ? parseJson(bytes).value : (JSON.parse(text) as unknown);
 }
 
+export function newOverflowError(literal: string): DecodeError {
+  return new DecodeError(`json: cannot unmarshal number ${literal} into Go value of type float64`);
+}
+
 /** Reads one JSON document. Invalid UTF-8 and lone surrogates become U+FFFD. Throws JsonSyntaxError; DecodeError for a number that overflows a double. */
-export function parseJson(bytes: Uint8Array): ParsedJson {
+export function parseJson(bytes: Uint8Array, overflow: Overflow = 'refuse'): ParsedJson {
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const found = JsonScan.of(buffer);
   checkDepth(found);
   const value = parsePart(found, 0, buffer.length, '', '');
-  return parsed(found, restored(found, value));
+  return parsed(found, restored(found, value), overflow);
 }
 
 /**
@@ -55,7 +64,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
  * is put into the containers that are there. `{"a":[1,2],"b":3}` in three parts: `{"a":[1` + `]}`, then `{"…":[` + `2]` + `}`, whose 2 goes to the list of
  * `a`, then `{` + `"b":3}`.
  */
-export function* parseJsonSteps(bytes: Buffer, partBytes = 64 * 1024): Steps<ParsedJson> {
+export function* parseJsonSteps(bytes: Buffer, partBytes = 64 * 1024, overflow: Overflow = 'refuse'): Steps<ParsedJson> {
   const scan = JsonScan.begin(bytes);
   let from = 0;
   let opening = '';
@@ -76,7 +85,7 @@ export function* parseJsonSteps(bytes: Buffer, partBytes = 64 * 1024): Steps<Par
     scan.surrogates = false;
     yield;
   }
-  return parsed(scan, root);
+  return parsed(scan, root, overflow);
 }
 
 type Container = unknown[] | Record<string, unknown>;
@@ -133,9 +142,9 @@ function checkDepth({ tooDeep, bytes }: JsonScan): void {
   if (tooDeep) throw findSyntaxError(bytes) ?? new JsonSyntaxError('exceeded max depth', bytes.length);
 }
 
-function parsed({ overflow, duplicates, literals }: JsonScan, value: unknown): ParsedJson {
-  if (overflow !== undefined) throw new DecodeError(`json: cannot unmarshal number ${overflow} into Go value of type float64`);
-  return { value, duplicateFields: duplicates ?? none, literals };
+function parsed({ overflow, duplicates, literals }: JsonScan, value: unknown, found: Overflow): ParsedJson {
+  if (overflow !== undefined && found === 'refuse') throw newOverflowError(overflow);
+  return { value, duplicateFields: duplicates ?? none, literals, overflow };
 }
 
 /** Reads a part between what opens and what closes it; long integers are marked. Throws JsonSyntaxError, of the whole text. */

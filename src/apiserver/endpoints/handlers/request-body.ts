@@ -5,7 +5,7 @@ import { groupVersionString, parseGroupVersion } from '#apimachinery/meta/types'
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { cborKind, decodeCbor, parseCborMap } from '#apimachinery/runtime/cbor';
 import { diagnoseCbor } from '#apimachinery/runtime/cbor-diagnostic';
-import { DecodeError, type ParsedJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json';
+import { DecodeError, newOverflowError, type ParsedJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
@@ -72,12 +72,14 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   let raw: unknown;
   let duplicates: readonly string[];
   let literals: ParsedJson['literals'];
+  let overflow: ParsedJson['overflow'];
   try {
-    const parsing = parse(bytes, mediaType);
+    const parsing = parse(bytes, mediaType, expected.decode ? 'refuse' : 'keep');
     const parsed = parsing instanceof Promise ? await parsing : parsing;
     raw = parsed.value;
     duplicates = parsed.duplicateFields;
     literals = parsed.literals;
+    overflow = parsed.overflow;
   } catch (error) {
     if (error instanceof JsonSyntaxError)
       throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${error.message}`);
@@ -94,6 +96,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   try {
     const { object, unknownFields } = decodeDocument(expected, raw, { literals });
     if (inParts) await betweenSteps();
+    if (overflow !== undefined && !hasFiniteNumbers(object)) throw newOverflowError(overflow);
     object.metadata ??= {};
     if (expected.decode) return { object, strictErrors: [...strictErrors([], duplicates), ...strictErrors(unknownFields, [])] };
     object.apiVersion = groupVersionString(expected.kind);
@@ -105,9 +108,15 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   }
 }
 
-function parse(bytes: Buffer, mediaType: MediaType): ParsedJson | Promise<ParsedJson> {
+function parse(bytes: Buffer, mediaType: MediaType, overflow: 'refuse' | 'keep'): ParsedJson | Promise<ParsedJson> {
   if (mediaType === 'application/yaml') return readYaml(bytes);
-  return needsSteps(bytes.length) ? inSteps(parseJsonSteps(bytes)) : parseJson(bytes);
+  return needsSteps(bytes.length) ? inSteps(parseJsonSteps(bytes, undefined, overflow)) : parseJson(bytes, overflow);
+}
+
+/** Whether all numbers of a value are. */
+function hasFiniteNumbers(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value !== 'object' || value === null || Object.values(value).every(hasFiniteNumbers);
 }
 
 export function strictErrors(unknownFields: readonly string[], duplicateFields: readonly string[]): string[] {
