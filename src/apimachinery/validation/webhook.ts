@@ -8,6 +8,8 @@ const form = '; desired format: https://host[/path]';
 
 /** How a webhook may be named by its address. Upstream: apiserver/pkg/util/webhook/validation.go. */
 export function validateWebhookURL(path: Path, text: string): FieldError[] {
+  const problem = urlProblem(text);
+  if (problem !== undefined) return [required(path, `url must be a valid URL: parse ${quote(text)}: ${problem}${form}`)];
   if (!URL.canParse(text) && /^[a-z][a-z0-9+.-]*:\/\/./i.test(text))
     return [required(path, `url must be a valid URL: parse ${quote(text)}: invalid URL${form}`)];
   const [, scheme = '', , authority = '', , query, fragment] =
@@ -21,6 +23,18 @@ export function validateWebhookURL(path: Path, text: string): FieldError[] {
   if (fragment) errors.push(invalid(path, fragment, 'fragments are not permitted in the URL'));
   if (query) errors.push(invalid(path, query, 'query parameters are not permitted in the URL'));
   return errors;
+}
+
+/** What Go's net/url says of texts that are plainly no URL. */
+function urlProblem(text: string): string | undefined {
+  if (/[\u0000-\u001f\u007f]/.test(text)) return 'net/url: invalid control character in URL';
+  if (text.startsWith(':')) return 'missing protocol scheme';
+  const withoutFragment = text.split('#', 1)[0]!;
+  const hasScheme = /^[a-z][a-z0-9+.-]*:/i.test(withoutFragment);
+  const [segment = ''] = withoutFragment.split(/[/?]/, 1);
+  if (!hasScheme && segment.includes(':')) return 'first path segment in URL cannot contain colon';
+  const escape = /%(?![0-9a-f]{2}).{0,2}/i.exec(withoutFragment.split('?', 1)[0]!);
+  return escape ? `invalid URL escape ${quote(escape[0])}` : undefined;
 }
 
 /** How a webhook may be named by its service. */
