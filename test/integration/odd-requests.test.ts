@@ -131,10 +131,10 @@ describe('odd requests', () => {
     ],
     [
       'a patch that takes the metadata away',
-      `${core}/configmaps/odd`,
+      '/api/v1/namespaces/default',
       { method: 'PATCH', headers: strategic, body: { $patch: 'replace' } },
       400,
-      'the name of the object (odd based on URL) was undeterminable: name must be provided',
+      'the name of the object (default based on URL) was undeterminable: name must be provided',
     ],
     [
       'a number that is too large, in a patch',
@@ -242,7 +242,7 @@ describe('odd requests', () => {
 
   it('no managed fields are none', async () => {
     const body = { metadata: { managedFields: [] } };
-    const { metadata } = await answer(`${core}/configmaps/odd${dry}`, { method: 'PATCH', headers: merge, body });
+    const { metadata } = await answer(`${core}/replicationcontrollers/odd${dry}`, { method: 'PATCH', headers: merge, body });
     expect(metadata?.managedFields).toBeUndefined();
   });
 
