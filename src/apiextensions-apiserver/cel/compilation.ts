@@ -2,7 +2,7 @@ import type { ValidationRule } from '#apimachinery/structural/json-schema-props'
 import type { Structural } from '#apimachinery/structural/structural';
 import { FieldPathError, validFieldPath } from '#apimachinery/structural/valid-field-path';
 import { boolType, optionalType, stringType } from '#apiserver/cel/check/types';
-import { type SizeEstimator, sizesOf } from '#apiserver/cel/cost/estimate';
+import { type SizeEstimator, sizesFromRoot } from '#apiserver/cel/cost/estimate';
 import { maxRequestSizeBytes } from '#apiserver/cel/cost/limits';
 import { assignTypeName, type DeclType } from '#apiserver/cel/decl-type';
 import { type Environment, type Expression, PlanError, type Program } from '#apiserver/cel/environment';
@@ -47,7 +47,7 @@ export function compileRules(
   environments: Environments,
 ): CompiledRule[] {
   const type = assignTypeName(declType, selfType);
-  const sizes = sizesOf({ self: type, oldSelf: type });
+  const sizes = sizesFromRoot(type);
   const maxCardinality = Math.trunc(maxRequestSizeBytes / (declType.minSerializedSize + 1));
   return rules.map((rule) => {
     const extend = (environment: Environment): Environment =>

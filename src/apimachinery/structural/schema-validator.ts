@@ -1,8 +1,9 @@
-import { RE2JS } from 're2js';
+import type { RE2JS } from 're2js';
 import { getOwn, type JsonObject } from '../patch/own-property.ts';
 import { deepEqual } from '../runtime/equality.ts';
 import { encodeJson } from '../runtime/json.ts';
 import { formatFloat, quote } from '../runtime/quote.ts';
+import { compileRegexp } from '../runtime/regexp.ts';
 import type { FieldError, Path } from '../validation/field.ts';
 import { type Correlation, oldItems, oldProperty } from './correlation.ts';
 import { formatCheck, isSupportedFormat } from './formats.ts';
@@ -54,7 +55,7 @@ export class SchemaValidator {
   readonly #allOf: readonly SchemaValidator[];
   readonly #not: SchemaValidator | undefined;
 
-  /** Throws RE2JSSyntaxException for a pattern that is none. */
+  /** Throws RegexpError for a pattern that is none. */
   constructor(props: JsonSchemaProps, options: SchemaValidatorOptions = { onlySupportedFormats: true }) {
     this.#props = props;
     const { type = '', format = '', pattern, not } = props;
@@ -62,7 +63,7 @@ export class SchemaValidator {
     const isSupported = !options.onlySupportedFormats || isSupportedFormat(format, this.#types.length === 1 ? type : '');
     this.#format = isSupported ? format : '';
     this.#formatCheck = formatCheck(this.#format);
-    this.#pattern = pattern ? RE2JS.compile(pattern) : undefined;
+    this.#pattern = pattern ? compileRegexp(pattern) : undefined;
     const compile = (schema: JsonSchemaProps): SchemaValidator => new SchemaValidator(schema, options);
     const items = itemsSchema(props);
     this.#items = items && compile(items);

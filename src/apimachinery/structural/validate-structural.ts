@@ -1,6 +1,6 @@
 import { addErrors } from '#apimachinery/validation/field';
-import { RE2JS } from 're2js';
 import { compareUtf8 } from '../runtime/json.ts';
+import { compileRegexp, RegexpError } from '../runtime/regexp.ts';
 import { type FieldError, forbidden, invalid, type Path, required } from '../validation/field.ts';
 import { additionalPropertiesSchema, itemsSchema, type JsonSchemaProps } from './json-schema-props.ts';
 import type { Structural } from './structural.ts';
@@ -111,10 +111,11 @@ function valueValidation(props: JsonSchemaProps, skipAnyOf: boolean, skipFirstAl
 
 function patternError(pattern: string): string | undefined {
   try {
-    RE2JS.compile(pattern);
+    compileRegexp(pattern);
     return undefined;
   } catch (error) {
-    return (error as Error).message;
+    if (error instanceof RegexpError) return error.message;
+    throw error;
   }
 }
 

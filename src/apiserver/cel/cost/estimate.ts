@@ -23,11 +23,22 @@ export type SizeEstimator = (path: readonly string[]) => Interval | undefined;
 
 /** Sizes by the bounds of the types of variables. A path that leads nowhere has no known size. */
 export function sizesOf(variables: Readonly<Record<string, DeclType>>): SizeEstimator {
-  return ([variable, ...rest]) => {
-    let type = Object.hasOwn(variables, variable!) ? variables[variable!] : undefined;
-    for (const part of rest) type = type && partType(type, part);
-    return type && { min: 0, max: type.maxElements };
-  };
+  return ([variable, ...rest]) => sizeAt(Object.hasOwn(variables, variable!) ? variables[variable!] : undefined, rest);
+}
+
+/**
+ * Sizes by the bounds of the type of `self`, where upstream begins whatever a path begins with: also for names that are no variable
+ * (`string` in `type(self) == string`), and in what a call made, whose parts have a path that begins with `@items`.
+ * Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go (sizeEstimator).
+ */
+export function sizesFromRoot(root: DeclType): SizeEstimator {
+  return ([, ...rest]) => sizeAt(root, rest);
+}
+
+function sizeAt(root: DeclType | undefined, path: readonly string[]): Interval | undefined {
+  let type = root;
+  for (const part of path) type = type && partType(type, part);
+  return type && { min: 0, max: type.maxElements };
 }
 
 function partType(type: DeclType, part: string): DeclType | undefined {
@@ -255,7 +266,7 @@ class Estimation {
     const { accuInit, iterRange } = node;
     this.#push(node.accuVar, { path: this.#pathOf(accuInit), size: this.#sizeOf(accuInit), entrySize: this.#entrySizeOf(accuInit) });
     const pushed = this.#pushIteration(node);
-    const turn = add(this.cost(node.loopStep), this.cost(node.loopCondition));
+    const turn = add(this.cost(node.loopCondition), this.cost(node.loopStep));
     this.#locals.length -= pushed;
     const result = this.cost(node.result);
     this.#locals.pop();

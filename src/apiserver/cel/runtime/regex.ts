@@ -1,5 +1,6 @@
 /** Regular expressions of users, on an engine that takes linear time. Upstream: Go's package regexp. */
-import { RE2JS, RE2JSException } from 're2js';
+import type { RE2JS } from 're2js';
+import { compileRegexp, RegexpError } from '#apimachinery/runtime/regexp';
 import { CelError, type Value } from './values.ts';
 
 /** Patterns that are kept compiled; those of constants are kept by their program. */
@@ -11,12 +12,12 @@ export function compilePattern(pattern: string): RE2JS | CelError {
   const known = cache.get(pattern);
   if (known) return known;
   try {
-    const compiled = RE2JS.compile(pattern);
+    const compiled = compileRegexp(pattern);
     if (cache.size >= maxCached) cache.clear();
     cache.set(pattern, compiled);
     return compiled;
   } catch (error) {
-    if (error instanceof RE2JSException) return new CelError(error.message);
+    if (error instanceof RegexpError) return new CelError(error.message);
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { RegexpError } from '#apimachinery/runtime/regexp';
 import type { Steps } from '#apimachinery/runtime/steps';
 import { type JsonSchemaProps, schemaHas } from '#apimachinery/structural/json-schema-props';
 import { validateDefaults } from '#apimachinery/structural/schema-defaults';
@@ -113,7 +114,7 @@ function checkValidator(path: Path, schema: JsonSchemaProps): FieldError[] {
     new SchemaValidator(schema);
     return [];
   } catch (error) {
-    if ((error as Error).name !== 'RE2JSSyntaxException') throw error;
-    return [invalid(path, '', `error building validator: ${(error as Error).message}`)];
+    if (!(error instanceof RegexpError)) throw error;
+    return [invalid(path, '', `error building validator: ${error.message}`)];
   }
 }

@@ -42,6 +42,18 @@ describe('validateDefinition', () => {
     expect(errorsOf(crd({}))).toEqual([]);
   });
 
+  it.each(['type(self.port) == int', 'type(self.port) == string ? self.port == "a" : self.port == 1'])(
+    'takes a rule that asks for a type, whose size is that of self: %s',
+    (rule) => {
+      const spec: JsonSchemaProps = {
+        type: 'object',
+        properties: { port: { 'x-kubernetes-int-or-string': true } },
+        'x-kubernetes-validations': [{ rule }],
+      };
+      expect(errorsOf(inSchema({ spec }))).toEqual([]);
+    },
+  );
+
   it('lets others run between the schemas of a large one', () => {
     const properties = Object.fromEntries(Array.from({ length: 100 }, (_, i): [string, JsonSchemaProps] => [`p${i}`, { type: 'string' }]));
     const steps = validateDefinition(inSchema({ spec: { type: 'object', properties } }));
@@ -190,6 +202,17 @@ describe('validateDefinition', () => {
       'a rule that can cost too much',
       { a: { type: 'array', items: text, 'x-kubernetes-validations': [{ rule: 'self.all(a, self.all(b, a != b))' }] } },
       [`${root}.properties[a].x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x`],
+    ],
+    [
+      'a rule on what a call made, whose parts have the size of self',
+      {
+        a: {
+          type: 'object',
+          properties: { b: text },
+          'x-kubernetes-validations': [{ rule: 'self.b.split("").all(c, self.b.contains(c))' }],
+        },
+      },
+      [`${root}.properties[a].x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of 2.0x`],
     ],
     [
       'a transition rule in a plain list',

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { compileRegexp } from './regexp.ts';
+
+describe('compileRegexp', () => {
+  it.each([
+    ['(?P<n>a)(?P<n>b)', 'ab'],
+    ['[(?P<n>]\\(?P<n>(?<n>a)(?P<n>b)', '(P<n>ab'],
+    ['\\Q(?P<n>\\E(?P<n>a)(?P<n>b)', '(?P<n>ab'],
+  ])('takes a name twice: %s', (pattern, text) => {
+    expect(compileRegexp(pattern).matches(text)).toBe(true);
+  });
+
+  it.each([
+    ['(', 'error parsing regexp: missing closing ): `(`'],
+    ['a\\', 'error parsing regexp: trailing backslash at end of expression: ``'],
+    ['[\\', 'error parsing regexp: trailing backslash at end of expression: ``'],
+    [`${'('.repeat(1001)}a${')'.repeat(1001)}`, `error parsing regexp: expression nests too deeply: \`${'('.repeat(1001)}a${')'.repeat(1001)}\``],
+  ])('says what Go says of %s', (pattern, message) => {
+    expect(() => compileRegexp(pattern)).toThrow(message);
+  });
+});

@@ -1,0 +1,28 @@
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+
+/** A pattern that Go's regexp refuses, too; the message is Go's. */
+export class RegexpError extends Error {}
+
+/** Escapes, quotations and classes, in which `(?P<` opens no group, and the openings of groups that have a name. */
+const openings = /\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\]\\])*\]|\(\?P?<\w+>/g;
+
+/**
+ * Compiles a pattern of a client on an engine that takes linear time, with the syntax and the messages of Go's package regexp. Throws
+ * RegexpError. Nobody asks for groups by name here, so that Go's leave to use a name twice costs those names.
+ */
+export function compileRegexp(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    if (error.getDescription() === 'duplicate capture group name')
+      return compileRegexp(pattern.replace(openings, (found) => (found.startsWith('(') ? '(' : found)));
+    throw new RegexpError(`error parsing regexp: ${error.getDescription()}: \`${rejected(error, pattern)}\``, { cause: error });
+  }
+}
+
+/** Which part of a pattern Go says is wrong. */
+function rejected(error: RE2JSSyntaxException, pattern: string): string {
+  const isOfAll = /too deeply|too large/.test(error.getDescription());
+  return error.getPattern() ?? (isOfAll ? pattern : '');
+}
