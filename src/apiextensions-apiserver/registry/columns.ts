@@ -15,6 +15,12 @@ const age: CustomResourceColumnDefinition = {
   jsonPath: '.metadata.creationTimestamp',
 };
 
+const desired = { name: 'Desired', type: 'integer', description: 'Number of desired replicas', jsonPath: '.spec.replicas' };
+const available = { name: 'Available', type: 'integer', description: 'Number of actual replicas', jsonPath: '.status.replicas' };
+
+/** The columns of the Scale of custom resources. Upstream: apiextensions-apiserver/pkg/apiserver/helpers.go (getScaleColumnsForVersion). */
+export const scaleColumns: readonly Column[] = customColumns([desired, available, age]);
+
 /**
  * The columns of a version: the name, and what the definition adds, or without that the age. A path that cannot be read ends
  * them, as upstream. Upstream: registry/customresource/tableconvertor.

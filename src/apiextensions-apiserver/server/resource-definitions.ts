@@ -9,7 +9,7 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
-import { customColumns, printed } from '../registry/columns.ts';
+import { customColumns, printed, scaleColumns } from '../registry/columns.ts';
 import { CustomVersion } from '../registry/custom-version.ts';
 import { customScale, replicasPathsOf } from '../registry/scale.ts';
 import { type CustomResourceRules, customResourceStatusStrategy, customResourceStrategy } from '../registry/strategy.ts';
@@ -94,6 +94,7 @@ function subresourcesOf(
       groupVersion: { group: 'autoscaling', version: 'v1' },
       schema: 'autoscaling_v1.Scale',
       verbs: subresourceVerbs,
+      columns: scaleColumns,
       scale: customScale(subresources.scale, replicasPathsOf(spec)),
     };
   return found;

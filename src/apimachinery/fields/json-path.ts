@@ -6,6 +6,9 @@ export class JsonPathError extends Error {
   override readonly name = 'JsonPathError';
 }
 
+/** A path that cannot be followed in an object. */
+class FollowError extends Error {}
+
 type Step =
   | { readonly kind: 'field'; readonly name: string }
   | { readonly kind: 'wildcard' }
@@ -30,9 +33,14 @@ export class JsonPath {
     this.#steps = new Parser(text).parse();
   }
 
-  /** All that the path leads to; what is missing is left out. */
+  /** All that the path leads to; what is missing is left out. Nothing where upstream has an error, as of an index beyond a list. */
   find(root: unknown): unknown[] {
-    return walk(this.#steps, [root]);
+    try {
+      return walk(this.#steps, [root]);
+    } catch (error) {
+      if (error instanceof FollowError) return [];
+      throw error;
+    }
   }
 }
 
@@ -51,7 +59,7 @@ function follow(step: Step, value: unknown): unknown[] {
     case 'descent':
       return descend(value);
     case 'index':
-      return Array.isArray(value) ? slice(value as unknown[], step) : [];
+      return slice(value, step);
     case 'union':
       return step.members.flatMap((member) => walk(member, [value]));
     case 'filter':
@@ -71,13 +79,17 @@ function descend(root: unknown): unknown[] {
   return found;
 }
 
-function slice(list: readonly unknown[], { from, to, step }: Step & { kind: 'index' }): unknown[] {
+/** Upstream: evalArray. */
+function slice(list: unknown, { from, to, step }: Step & { kind: 'index' }): unknown[] {
+  if (list === null || list === undefined) return [];
+  if (!Array.isArray(list)) throw new FollowError('value is not array or slice');
   const { length } = list;
-  const begin = Math.max(0, from === undefined ? 0 : from < 0 ? from + length : from);
-  const end = Math.min(length, to === undefined ? length : to < 0 || (to === 0 && (from ?? 0) < 0) ? to + length : to);
-  const found: unknown[] = [];
-  for (let i = begin; i < end; i += step) found.push(list[i]);
-  return found;
+  const begin = from === undefined ? 0 : from < 0 ? from + length : from;
+  const end = to === undefined ? length : to < 0 || (to === 0 && (from ?? 0) < 0) ? to + length : to;
+  if (begin === end) return [];
+  if (begin < 0 || begin >= length || end < 0 || end > length) throw new FollowError('array index out of bounds');
+  if (begin > end) throw new FollowError('starting index is greater than ending index');
+  return (list as unknown[]).slice(begin, end).filter((_, i) => i % step === 0);
 }
 
 function holds({ left, operator, right }: Step & { kind: 'filter' }, item: unknown): boolean {

@@ -1,5 +1,6 @@
-import { newNotFound, newServiceUnavailable } from '#apimachinery/api/errors';
+import { newBadRequest, newMethodNotSupported, newNotFound, newServiceUnavailable } from '#apimachinery/api/errors';
 import { respondError, respondNoRoute, respondText } from '#apiserver/endpoints/handlers/responses';
+import type { EndpointHandler } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { DelegationTarget, GroupVersionEndpoints, InstalledEndpoint } from './delegation.ts';
 import type { PathMux } from './path-mux.ts';
@@ -54,16 +55,25 @@ export class Director {
     if (proxy) return proxy(context);
     if (!info.isResourceRequest) return this.mux.serve(context, this.notFound);
     const groupVersion = `${info.apiGroup}/${info.apiVersion}`;
-    const endpoints = this.#table.get(groupVersion) ?? this.#find(groupVersion);
-    const installed = endpoints?.get(info.subresource ? `${info.resource}/${info.subresource}` : info.resource);
+    const endpoints = this.#table.get(groupVersion);
+    if (!endpoints) return this.#routeDynamic(context, this.#find(groupVersion));
+    const installed = endpoints.get(endpointName(context));
     if (!installed || !fitsScope(context, installed)) return this.#unknownResource(context, endpoints);
     const handler =
       installed.verbs.get(verbOf(context)) ?? (connectMethods.has(context.method) ? installed.verbs.get('connect') : undefined);
-    if (!handler) return respondNoRoute(context, isRouted(info, installed) ? 405 : 404);
-    const { deprecationWarning, removedRelease } = installed.endpoint.definition;
-    if (deprecationWarning !== undefined) warnOfDeprecated(context, deprecationWarning, removedRelease);
-    context.mediaTypes = installed.endpoint.restrictions.mediaTypes;
-    return handler(context, installed.endpoint);
+    return handler ? handle(context, installed, handler) : respondNoRoute(context, isRouted(info, installed) ? 405 : 404);
+  }
+
+  /** Of kinds that come and go the verb counts, not the route. Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go (ServeHTTP). */
+  #routeDynamic(context: RequestContext, endpoints: GroupVersionEndpoints | undefined): void | Promise<void> {
+    const { info } = context;
+    const installed = endpoints?.get(endpointName(context));
+    if (!installed || !fitsDynamicScope(context, installed)) return this.#unknownResource(context, endpoints);
+    const handler = installed.verbs.get(info.verb);
+    if (handler && info.name === '' && (info.verb === 'update' || info.verb === 'patch'))
+      return respondError(context, newBadRequest('name must be provided'));
+    if (handler) return handle(context, installed, handler);
+    return respondError(context, newMethodNotSupported({ group: info.apiGroup, resource: info.resource }, info.verb));
   }
 
   #find(groupVersion: string): GroupVersionEndpoints | undefined {
@@ -84,7 +94,7 @@ export class Director {
     const { info } = context;
     if (info.isResourceRequest && !this.#ownGroups.has(info.apiGroup)) {
       const parent = info.subresource === '' ? undefined : endpoints?.get(info.resource);
-      if (parent && fitsScope(context, parent))
+      if (parent && fitsDynamicScope(context, parent))
         return respondError(context, newNotFound({ group: info.apiGroup, resource: info.resource }, info.name));
       return this.#nothingHere(context);
     }
@@ -99,6 +109,17 @@ export class Director {
     if (this.incomplete.has(context)) return this.#unknownResource(context);
     return this.#nothingHere(context);
   };
+}
+
+function endpointName({ info }: RequestContext): string {
+  return info.subresource ? `${info.resource}/${info.subresource}` : info.resource;
+}
+
+function handle(context: RequestContext, { endpoint }: InstalledEndpoint, handler: EndpointHandler): void | Promise<void> {
+  const { deprecationWarning, removedRelease } = endpoint.definition;
+  if (deprecationWarning !== undefined) warnOfDeprecated(context, deprecationWarning, removedRelease);
+  context.mediaTypes = endpoint.restrictions.mediaTypes;
+  return handler(context, endpoint);
 }
 
 /** The client is warned, and the audit says so. Upstream: endpoints/installer.go, endpoints/metrics/metrics.go. */
@@ -128,6 +149,12 @@ function fitsScope({ info }: RequestContext, { namespaced, endpoint }: Installed
 /** Whether the path is one at all: of what is only made (SubjectAccessReviews), nothing has a path of its own. */
 function isRouted({ parts }: RequestContext['info'], { verbs }: InstalledEndpoint): boolean {
   return parts.length !== 2 || itemVerbs.some((verb) => verbs.has(verb));
+}
+
+/** Of namespaced ones, only what may span all namespaces needs none. Upstream: possiblyAcrossAllNamespacesVerbs. */
+function fitsDynamicScope({ info }: RequestContext, { namespaced }: InstalledEndpoint): boolean {
+  if (!namespaced) return info.namespace === '';
+  return info.namespace !== '' || info.verb === 'list' || info.verb === 'watch';
 }
 
 function verbOf({ info, method }: RequestContext): string {

@@ -144,6 +144,11 @@ export class DiscoveryRegistry {
     return this.#version(group, version)?.source.custom === true;
   }
 
+  /** Whether the server has versions of the group that are neither clients' nor other servers'. */
+  isOwn(group: string): boolean {
+    return this.#groups().get(group)?.versions.some(({ source }) => !source.custom && !source.remote) === true;
+  }
+
   /** Where all of this is to be had. */
   paths(): string[] {
     return [...this.#groups().values()].flatMap(({ group, versions }) => {
@@ -243,8 +248,9 @@ function kindOf(resource: ResourceDefinition, name: string): GroupVersionKindJso
   return { group: subresource.groupVersion?.group ?? '', version: subresource.groupVersion?.version ?? '', kind: subresource.kind };
 }
 
-function subresourceNames(resource: ResourceDefinition): string[] {
-  return Object.keys(resource.subresources).sort();
+/** By name; of custom resources as their definition has them: upstream's lists begin with the status there. */
+function subresourceNames({ subresources, custom }: ResourceDefinition): string[] {
+  return custom ? Object.keys(subresources) : Object.keys(subresources).sort();
 }
 
 /** The resource, and each of its subresources as `pods/status`. */

@@ -1,7 +1,7 @@
 import type { Handler } from '#apiserver/endpoints/request/request-context';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { negotiate, plainRestrictions, type EndpointRestrictions, withCbor } from '#apiserver/endpoints/handlers/negotiation';
-import { respondBytes, respondJson, respondNoRoute } from '#apiserver/endpoints/handlers/responses';
+import { respondBytes, respondJson, respondNoRoute, setHeader } from '#apiserver/endpoints/handlers/responses';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { onlyGet, type PathMux, trimSlashes } from '#apiserver/server/path-mux';
 import type { DiscoveryDocument, DiscoveryRegistry } from './discovery-registry.ts';
@@ -24,6 +24,7 @@ export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, not
       const negotiated = negotiate(context.header('accept'), restrictions);
       if (!negotiated.convert) return respondDocument(context, plain(context), restrictions);
       const document = discovery.aggregated(name);
+      setHeader(context.headers, 'Cache-Control', 'public');
       context.headers.push('ETag', `"${document.etag}"`, 'Vary', 'Accept');
       if (context.header('if-none-match') === `"${document.etag}"`) return respondBytes(context, 304, undefined, undefined);
       return respondBytes(
@@ -49,6 +50,7 @@ export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, not
     if (rest.length > 0) return respondDocument(context, undefined, restrictions);
     if (version === undefined) return respondDocument(context, discovery.group(group), restrictions);
     const document = discovery.resources(group, version);
+    if (!document && !discovery.isOwn(group)) return notFound(context);
     return discovery.isCustom(group, version)
       ? respondDocument(context, document, restrictions)
       : respondToGet(context, document, ofBuiltIn);

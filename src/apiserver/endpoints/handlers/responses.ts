@@ -41,6 +41,12 @@ export function respondBytes(context: RequestContext, status: number, contentTyp
   context.exchange.send(status, headers, body);
 }
 
+/** Replaces a header that a filter has set. The list holds names and values in turn. */
+export function setHeader(headers: string[], name: string, value: string): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i]?.toLowerCase() === name.toLowerCase()) headers.splice(i, 2);
+  headers.push(name, value);
+}
+
 /** Sends a plain text and a newline, as Go's http.Error does. */
 export function respondText(context: RequestContext, status: number, text: string): void {
   context.headers.push('X-Content-Type-Options', 'nosniff');

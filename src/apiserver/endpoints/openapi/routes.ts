@@ -1,4 +1,4 @@
-import { respondBytes, respondPieces, startHeaders } from '#apiserver/endpoints/handlers/responses';
+import { respondBytes, respondPieces, setHeader, startHeaders } from '#apiserver/endpoints/handlers/responses';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { PathMux } from '#apiserver/server/path-mux';
 import type { OpenApiRegistry } from './openapi-registry.ts';
@@ -67,12 +67,6 @@ async function serveDocument(context: RequestContext, path: string, openApi: Ope
     context.headers.push('Expires', new Date(Date.now() + year).toUTCString());
   }
   context.exchange.sendPieces(200, startHeaders(context, 200, json), answer.pieces, answer.size);
-}
-
-/** Replaces a header that a filter has set. The list holds names and values in turn. */
-function setHeader(headers: string[], name: string, value: string): void {
-  for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i]?.toLowerCase() === name.toLowerCase()) headers.splice(i, 2);
-  headers.push(name, value);
 }
 
 /** /openapi/v2 and /openapi/v3 with what is below it. Upstream: kube-openapi/pkg/handler, handler3. */

@@ -21,3 +21,23 @@ it('remembers every version that was stored', () => {
   expect(updated.status).toEqual({ storedVersions: ['v1', 'v2'] });
   expect(old.status).toEqual({ storedVersions: ['v1'] });
 });
+
+it('writes schemas below items as the type has them, and values with their keys in order', () => {
+  const item = {
+    zzz: 1,
+    'x-kubernetes-validations': [{ message: 'm', rule: 'true' }],
+    nullable: true,
+    properties: { b: { default: { d: 1, c: [{ f: 1, e: 2 }] }, type: 'object' }, a: { items: { maxLength: 1, type: 'string' }, type: 'array' } },
+    type: 'object',
+  };
+  const created = {
+    ...definition('v1', {}),
+    spec: { versions: [{ name: 'v1', storage: true, schema: { openAPIV3Schema: { type: 'array', items: item } } }] },
+  };
+  definitions.defaults?.(created as never);
+  const [version] = created.spec.versions;
+  expect(JSON.stringify(version?.schema.openAPIV3Schema.items)).toBe(
+    '{"type":"object","properties":{"a":{"type":"array","items":{"type":"string","maxLength":1}},' +
+      '"b":{"type":"object","default":{"c":[{"e":2,"f":1}],"d":1}}},"nullable":true,"x-kubernetes-validations":[{"rule":"true","message":"m"}]}',
+  );
+});

@@ -1,6 +1,7 @@
 import { newBadRequest } from '#apimachinery/api/errors';
-import { isJsonObject } from '#apimachinery/patch/own-property';
-import { DecodeError } from '#apimachinery/runtime/json';
+import { isJsonObject, setOwn } from '#apimachinery/patch/own-property';
+import { DecodeError, sortedKeys } from '#apimachinery/runtime/json';
+import type { StructType } from '#apimachinery/runtime/schema';
 import { decode } from '#apimachinery/runtime/decode';
 import { type JsonSchemaProps, subschemas } from '#apimachinery/structural/json-schema-props';
 import { schema } from '#apiextensions-apiserver/schema/schema';
@@ -10,8 +11,8 @@ const maxDepth = 500;
 
 /**
  * Decodes, in place, what is either a schema or something else (`items`, `additionalProperties`), which the type of
- * definitions leaves as it is: unknown fields and zero values go, without being told of. Throws BadRequest.
- * Upstream: apiextensions/v1/marshal.go.
+ * definitions leaves as it is: unknown fields and zero values go, without being told of, and the rest has the order of Go's
+ * JSON. Throws BadRequest. Upstream: apiextensions/v1/marshal.go.
  */
 export function decodeNestedSchemas(root: JsonSchemaProps): void {
   const pending: (readonly [JsonSchemaProps, number])[] = [[root, 1]];
@@ -19,6 +20,7 @@ export function decodeNestedSchemas(root: JsonSchemaProps): void {
     const [props, depth] = next;
     if (depth > maxDepth) throw cannotBeHandled('exceeded max depth');
     decodeItems(props);
+    sortValues(props);
     for (const keyword of ['additionalProperties', 'additionalItems'] as const) {
       const value = props[keyword];
       if (value === undefined) continue;
@@ -36,9 +38,64 @@ function decodeItems(props: JsonSchemaProps): void {
   else delete props.items;
 }
 
+const propsType = (): StructType => schema.struct('apiextensions_v1.JSONSchemaProps');
+const ruleType = (): StructType => schema.struct('apiextensions_v1.ValidationRule');
+
+type Json = Record<string, unknown>;
+
+/** The fields of a struct in its order. */
+function fieldsInOrder(type: StructType, object: Json, part: (name: string, value: unknown) => unknown): Json {
+  const ordered: Json = {};
+  for (const name of type.fields.keys()) if (object[name] !== undefined) ordered[name] = part(name, object[name]);
+  return ordered;
+}
+
+/** A schema as its type would be written, down to what is decoded by itself. */
+function inOrder(props: JsonSchemaProps): JsonSchemaProps {
+  return fieldsInOrder(propsType(), props as Json, (name, value) => {
+    switch (name) {
+      case 'allOf':
+      case 'anyOf':
+      case 'oneOf':
+        return (value as JsonSchemaProps[]).map(inOrder);
+      case 'not':
+        return inOrder(value as JsonSchemaProps);
+      case 'properties':
+      case 'patternProperties':
+      case 'definitions':
+        return mapInOrder(value as Json, (one) => inOrder(one as JsonSchemaProps));
+      case 'x-kubernetes-validations':
+        return (value as Json[]).map((rule) => fieldsInOrder(ruleType(), rule, (_, text) => text));
+      default:
+        return value;
+    }
+  });
+}
+
+function mapInOrder(map: Json, part: (value: unknown) => unknown): Json {
+  const ordered: Json = {};
+  for (const key of sortedKeys(map)) setOwn(ordered, key, part(map[key]));
+  return ordered;
+}
+
+/** Upstream reads these values, and writes them again. */
+function sortValues(props: JsonSchemaProps): void {
+  for (const name of ['default', 'example', 'enum'] as const) {
+    const value: unknown = props[name];
+    if (typeof value === 'object' && value !== null) (props as Json)[name] = sorted(value);
+  }
+}
+
+/** What is nested deeper than any value of a schema stays as it is. */
+function sorted(value: unknown, depth = 0): unknown {
+  if (depth > maxDepth) return value;
+  if (Array.isArray(value)) return value.map((item) => sorted(item, depth + 1));
+  return isJsonObject(value) ? mapInOrder(value, (one) => sorted(one, depth + 1)) : value;
+}
+
 function decodeSchema(value: unknown): JsonSchemaProps {
   try {
-    return decode<JsonSchemaProps>(schema.struct('apiextensions_v1.JSONSchemaProps'), value, { strict: false }).object;
+    return inOrder(decode<JsonSchemaProps>(propsType(), value, { strict: false }).object);
   } catch (error) {
     if (error instanceof DecodeError) throw cannotBeHandled(error.message);
     throw error;
