@@ -14,7 +14,7 @@ import { tables } from '#apiextensions-apiserver/schema/schema';
 import { openApiTypes } from '../apis/apiextensions/validation/open-api-schema.ts';
 import { actionSchema } from '../registry/custom-types.ts';
 import type { CustomDefinition } from '../server/resource-definitions.ts';
-import { listMetadataSchema, metadataSchema, publishedSchema, typeMeta, withoutV3 } from './custom-schema.ts';
+import { inOpenApiOrder, listMetadataSchema, metadataSchema, publishedSchema, sortKeys, typeMeta, withoutV3 } from './custom-schema.ts';
 
 /** Types of a document that no table has: `custom.Widget`. */
 const prefix = 'custom.';
@@ -62,7 +62,7 @@ export function* customDocument(groupVersion: GroupVersion, resources: readonly 
   // What custom resources refer to themselves.
   types.reference('meta_v1.ObjectMeta');
   types.reference('meta_v1.ListMeta');
-  const schemas = new Map(Object.entries(types.components()));
+  const schemas = new Map(Object.entries(types.components()).map(([name, schema]) => [name, withKindsOfClients(schema)]));
   const byName = new Map(resources.flatMap(withActions).map((resource) => [modelName(groupVersion, resource.definition.kind), resource]));
   for (const [name, resource] of byName) {
     yield;
@@ -80,6 +80,16 @@ export function* customDocument(groupVersion: GroupVersion, resources: readonly 
       return resource && objectSchema(resource, true);
     },
   } as V3Document;
+}
+
+/** Upstream's clients do not know these groups, and what documents of custom resources say of DeleteOptions is what clients know. */
+const unknownToClients = new Set(['admission.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io', 'imagepolicy.k8s.io']);
+const kindsExtension = 'x-kubernetes-group-version-kind';
+
+/** Upstream: controller/openapi/builder (getDefinition), client-go/kubernetes/scheme. */
+function withKindsOfClients(schema: JsonSchema): JsonSchema {
+  const kinds = schema[kindsExtension] as readonly { group: string }[] | undefined;
+  return kinds ? { ...schema, [kindsExtension]: kinds.filter(({ group }) => !unknownToClients.has(group)) } : schema;
 }
 
 /** A resource, and the kinds of its subresources as if they were resources without any. */
@@ -100,11 +110,11 @@ function objectSchema({ definition, version }: CustomDefinition, v2: boolean): J
     ...typeMeta(),
     metadata: metadataSchema(),
   };
-  return {
+  return inOpenApiOrder({
     ...(described ?? { type: 'object' }),
     ...(described && { properties: sortKeys(properties) }),
     ...kindExtensions(definition, definition.kind),
-  };
+  });
 }
 
 function listSchema(definition: ResourceDefinition): JsonSchema {
@@ -130,13 +140,9 @@ function listSchema(definition: ResourceDefinition): JsonSchema {
 function kindExtensions({ group, version, selectableFields }: ResourceDefinition, kind: string): JsonSchema {
   const fields = Object.keys(selectableFields).map((fieldName) => ({ fieldPath: fieldName }));
   return {
-    'x-kubernetes-group-version-kind': [{ group, kind, version }],
+    [kindsExtension]: [{ group, kind, version }],
     ...(fields.length > 0 && { 'x-kubernetes-selectable-fields': fields }),
   };
-}
-
-function sortKeys<T>(record: Readonly<Record<string, T>>): Record<string, T> {
-  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => compareUtf8(a, b)));
 }
 
 /** By schema, which never changes. */

@@ -1,6 +1,7 @@
 import { metaTables } from '#apimachinery/meta/schema/tables';
 import { componentReference, type JsonSchema } from '#apimachinery/openapi/schemas';
 import { isJsonObject, mapValues } from '#apimachinery/patch/own-property';
+import { compareUtf8 } from '#apimachinery/runtime/json';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 
 const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -26,6 +27,26 @@ export const listMetadataSchema = (): JsonSchema => ({
   allOf: [componentReference(listMeta)],
 });
 
+/** The fields of a schema as kube-openapi writes them; extensions follow by name. Upstream: kube-openapi/pkg/validation/spec/schema.go. */
+const keywords = [
+  ...['id', '$ref', '$schema', 'description', 'type', 'nullable', 'format', 'title', 'default', 'maximum', 'exclusiveMaximum'],
+  ...['minimum', 'exclusiveMinimum', 'maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'uniqueItems', 'multipleOf'],
+  ...['enum', 'maxProperties', 'minProperties', 'required', 'items', 'allOf', 'oneOf', 'anyOf', 'not', 'properties'],
+  ...['additionalProperties', 'patternProperties', 'dependencies', 'additionalItems', 'definitions', 'externalDocs', 'example'],
+];
+const places: ReadonlyMap<string, number> = new Map(keywords.map((keyword, i) => [keyword, i]));
+
+/** A schema, its keywords in the order in which kube-openapi writes them. */
+export function inOpenApiOrder(schema: JsonSchema): JsonSchema {
+  const placeOf = (keyword: string): number => places.get(keyword) ?? keywords.length;
+  return Object.fromEntries(Object.entries(schema).sort(([a], [b]) => placeOf(a) - placeOf(b) || compareUtf8(a, b)));
+}
+
+/** A map by the order of its keys. */
+export function sortKeys<T>(record: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => compareUtf8(a, b)));
+}
+
 const intOrString: JsonSchema[] = [{ type: 'integer' }, { type: 'string' }];
 const isIntOrString = (anyOf: unknown): boolean => JSON.stringify(anyOf) === JSON.stringify(intOrString);
 
@@ -42,7 +63,7 @@ export function publishedSchema(props: JsonSchemaProps, v2: boolean): JsonSchema
     else schema['anyOf'] = intOrString;
   }
   if (props['x-kubernetes-embedded-resource'] && !(v2 && props['x-kubernetes-preserve-unknown-fields'])) addEmbeddedProperties(schema);
-  return schema;
+  return inOpenApiOrder(schema);
 }
 
 function publishedKeyword(keyword: string, value: unknown, v2: boolean): unknown {
@@ -58,6 +79,8 @@ function publishedKeyword(keyword: string, value: unknown, v2: boolean): unknown
     case 'anyOf':
     case 'oneOf':
       return (value as JsonSchemaProps[]).map(published);
+    case 'x-kubernetes-validations':
+      return v2 ? (value as Record<string, unknown>[]).map(sortKeys) : value;
     default:
       return value;
   }
@@ -66,12 +89,12 @@ function publishedKeyword(keyword: string, value: unknown, v2: boolean): unknown
 function addEmbeddedProperties(schema: JsonSchema): void {
   const apiVersion = `apiVersion defines the versioned schema of this representation of an object. More info: ${conventions}#resources`;
   const kind = `kind is a string value representing the type of this object. In CamelCase. More info: ${conventions}#types-kinds`;
-  schema['properties'] = {
+  schema['properties'] = sortKeys({
     ...(schema['properties'] as Record<string, JsonSchema> | undefined),
     apiVersion: { description: apiVersion, type: 'string' },
     kind: { description: kind, type: 'string' },
     metadata: metadataSchema(),
-  };
+  });
   const required = (schema['required'] as string[] | undefined) ?? [];
   schema['required'] = [...required, ...['kind', 'apiVersion'].filter((name) => !required.includes(name))];
 }

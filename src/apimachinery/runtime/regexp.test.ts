@@ -14,7 +14,10 @@ describe('compileRegexp', () => {
     ['(', 'error parsing regexp: missing closing ): `(`'],
     ['a\\', 'error parsing regexp: trailing backslash at end of expression: ``'],
     ['[\\', 'error parsing regexp: trailing backslash at end of expression: ``'],
-    [`${'('.repeat(1001)}a${')'.repeat(1001)}`, `error parsing regexp: expression nests too deeply: \`${'('.repeat(1001)}a${')'.repeat(1001)}\``],
+    [
+      `${'('.repeat(1001)}a${')'.repeat(1001)}`,
+      `error parsing regexp: expression nests too deeply: \`${'('.repeat(1001)}a${')'.repeat(1001)}\``,
+    ],
   ])('says what Go says of %s', (pattern, message) => {
     expect(() => compileRegexp(pattern)).toThrow(message);
   });

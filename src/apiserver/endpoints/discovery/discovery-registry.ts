@@ -146,7 +146,11 @@ export class DiscoveryRegistry {
 
   /** Whether the server has versions of the group that are neither clients' nor other servers'. */
   isOwn(group: string): boolean {
-    return this.#groups().get(group)?.versions.some(({ source }) => !source.custom && !source.remote) === true;
+    return (
+      this.#groups()
+        .get(group)
+        ?.versions.some(({ source }) => !source.custom && !source.remote) === true
+    );
   }
 
   /** Where all of this is to be had. */

@@ -11,6 +11,7 @@ import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/
 import type { StructType } from '#apimachinery/runtime/schema';
 import { inSteps } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { ParsedYaml } from '#apimachinery/runtime/yaml';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import { betweenSteps, needsSteps, workOn } from '#apiserver/registry/between-steps';
 import type { EndpointRestrictions, MediaType } from './negotiation.ts';
@@ -71,13 +72,16 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   if (mediaType === 'application/cbor') return expected.decode ? decodeCustomCbor(bytes, expected) : decodeCborBody(bytes, expected);
   let raw: unknown;
   let duplicates: readonly string[];
+  let yamlErrors: readonly string[];
   let literals: ParsedJson['literals'];
   let overflow: ParsedJson['overflow'];
   try {
     const parsing = parse(bytes, mediaType, expected.decode ? 'refuse' : 'keep');
     const parsed = parsing instanceof Promise ? await parsing : parsing;
     raw = parsed.value;
-    duplicates = parsed.duplicateFields;
+    const { duplicateError } = parsed as Partial<ParsedYaml>;
+    yamlErrors = duplicateError === undefined ? [] : [duplicateError];
+    duplicates = duplicateError === undefined ? parsed.duplicateFields : [];
     literals = parsed.literals;
     overflow = parsed.overflow;
   } catch (error) {
@@ -98,25 +102,31 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     if (inParts) await betweenSteps();
     if (overflow !== undefined && !hasFiniteNumbers(object)) throw newOverflowError(overflow);
     object.metadata ??= {};
-    if (expected.decode) return { object, strictErrors: [...strictErrors([], duplicates), ...strictErrors(unknownFields, [])] };
+    if (expected.decode)
+      return { object, strictErrors: [...yamlErrors, ...strictErrors([], duplicates), ...strictErrors(unknownFields, [])] };
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
-    return { object, strictErrors: strictErrors(unknownFields, duplicates) };
+    return { object, strictErrors: [...yamlErrors, ...strictErrors(unknownFields, duplicates)] };
   } catch (error) {
     if (error instanceof DecodeError) throw cannotBeHandled(kind, expected, error.message);
     throw error;
   }
 }
 
-function parse(bytes: Buffer, mediaType: MediaType, overflow: 'refuse' | 'keep'): ParsedJson | Promise<ParsedJson> {
+function parse(bytes: Buffer, mediaType: MediaType, overflow: 'refuse' | 'keep'): ParsedJson | ParsedYaml | Promise<ParsedJson | ParsedYaml> {
   if (mediaType === 'application/yaml') return readYaml(bytes);
   return needsSteps(bytes.length) ? inSteps(parseJsonSteps(bytes, undefined, overflow)) : parseJson(bytes, overflow);
 }
 
-/** Whether all numbers of a value are. */
-function hasFiniteNumbers(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isFinite(value);
-  return typeof value !== 'object' || value === null || Object.values(value).every(hasFiniteNumbers);
+/** Whether all numbers of a value are finite. Depth costs no stack. */
+function hasFiniteNumbers(root: unknown): boolean {
+  const pending = [root];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value === 'number' && !Number.isFinite(value)) return false;
+    if (typeof value === 'object' && value !== null) for (const key in value) pending.push((value as Record<string, unknown>)[key]);
+  }
+  return true;
 }
 
 export function strictErrors(unknownFields: readonly string[], duplicateFields: readonly string[]): string[] {
@@ -124,6 +134,17 @@ export function strictErrors(unknownFields: readonly string[], duplicateFields: 
     ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
     ...duplicateFields.map((path) => `duplicate field ${JSON.stringify(path)}`),
   ];
+}
+
+const yamlPrefix = 'yaml: unmarshal errors:\n';
+
+/** An error of YAML has a line for each key that is there twice, which are told one by one. Upstream: handlers/rest.go (parseYAMLWarnings). */
+function warningsOf(error: string): string[] {
+  if (!error.startsWith(yamlPrefix)) return [error];
+  return error
+    .slice(yamlPrefix.length)
+    .split('\n')
+    .map((line) => line.trim());
 }
 
 /** Applies `fieldValidation`: Strict refuses, Warn tells, Ignore keeps silent. */
@@ -135,7 +156,7 @@ export function applyFieldValidation(
 ): void {
   if (errors.length === 0 || validation === 'Ignore') return;
   if (validation === 'Warn') {
-    for (const error of errors) context.warn(error);
+    for (const error of errors) for (const warning of warningsOf(error)) context.warn(warning);
     return;
   }
   const { kind, version } = expected.kind;

@@ -27,7 +27,10 @@ it('writes schemas below items as the type has them, and values with their keys 
     zzz: 1,
     'x-kubernetes-validations': [{ message: 'm', rule: 'true' }],
     nullable: true,
-    properties: { b: { default: { d: 1, c: [{ f: 1, e: 2 }] }, type: 'object' }, a: { items: { maxLength: 1, type: 'string' }, type: 'array' } },
+    properties: {
+      b: { default: { d: 1, c: [{ f: 1, e: 2 }] }, type: 'object' },
+      a: { items: { maxLength: 1, type: 'string' }, type: 'array' },
+    },
     type: 'object',
   };
   const created = {

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestCluster } from '#testing/index';
+import { customKinds, type Json, kind, widget } from './custom-kinds.ts';
+
+const cluster = await startTestCluster();
+const { call, define } = customKinds(cluster);
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+const widgets = kind(
+  { type: 'object', properties: { replicas: { type: 'integer' }, name: { type: 'string' } } },
+  { subresources: scaled() },
+);
+
+function scaled(): Json {
+  return { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } };
+}
+
+beforeAll(async () => {
+  await define(widgets);
+  await call(widgets.path(), { body: widget(widgets, 'a', { spec: { replicas: 2 } }) });
+});
+
+/** Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go. */
+describe('a request for a custom resource', () => {
+  const root = `/apis/${widgets.group}/v1`;
+  const notFound = { text: '404 page not found\n' };
+  const unsupported = (verb: string): Json => ({
+    message: `${verb} is not supported on resources of kind "widgets.${widgets.group}"`,
+    reason: 'MethodNotAllowed',
+  });
+  const nameless = { message: 'name must be provided', reason: 'BadRequest' };
+  it.each<[string, string, string, number, Json]>([
+    ['to create without a namespace', 'POST', `${root}/widgets`, 404, notFound],
+    ['to delete in all namespaces', 'DELETE', `${root}/widgets`, 404, notFound],
+    ['for one without its namespace', 'GET', `${root}/widgets/a`, 404, notFound],
+    ['in a version that is not served', 'GET', `/apis/${widgets.group}/v2/widgets`, 404, notFound],
+    ['for the resources of a version that is not there', 'GET', `/apis/${widgets.group}/v2`, 404, notFound],
+    ['to create a status', 'POST', `${widgets.path()}/a/status`, 405, unsupported('create')],
+    ['to delete a scale', 'DELETE', `${widgets.path()}/a/scale`, 405, unsupported('delete')],
+    ['to update none', 'PUT', widgets.path(), 400, nameless],
+    ['to patch none', 'PATCH', widgets.path(), 400, nameless],
+    ['to create under a name', 'POST', `${widgets.path()}/b?dryRun=All`, 201, { metadata: { name: 'b' } }],
+  ])('%s', async (_, method, path, code, body) => {
+    const sent = method === 'GET' || method === 'DELETE' ? {} : { body: widget(widgets, 'b') };
+    const headers = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {};
+    const answer = await call(path, { method, headers, ...sent });
+    expect(answer.code).toBe(code);
+    expect(answer.body).toMatchObject(body);
+  });
+
+  it('for its head', async () => {
+    expect((await call(`${widgets.path()}/a`, { method: 'HEAD' })).code).toBe(200);
+  });
+
+  it('for its Scale as a table', async () => {
+    const { body } = await call(`${widgets.path()}/a/scale`, { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } });
+    expect((body['columnDefinitions'] as Json[]).map(({ name }) => name as string)).toEqual(['Name', 'Desired', 'Available', 'Age']);
+    expect((body['rows'] as Json[])[0]?.['cells'].slice(0, 3)).toEqual(['a', 2, 0]);
+  });
+});
+
+describe('discovery', () => {
+  it('lists the status before the scale', async () => {
+    const { body } = await call(`/apis/${widgets.group}/v1`);
+    expect((body['resources'] as Json[]).map(({ name }) => name as string)).toEqual(['widgets', 'widgets/status', 'widgets/scale']);
+  });
+
+  it('lets the merged list be cached', async () => {
+    const response = await cluster.fetch('/apis', {
+      headers: { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' },
+    });
+    expect(response.headers.get('cache-control')).toBe('public');
+  });
+});
+
+describe('YAML with a key that is there twice', () => {
+  const yaml = `apiVersion: ${widgets.group}/v1\nkind: Widget\nmetadata:\n  name: doc\nspec:\n  name: a\n  name: b\n  other: 1\n`;
+  const send = (mode: string) =>
+    call(`${widgets.path()}?dryRun=All&fieldValidation=${mode}`, { headers: { 'content-type': 'application/yaml' }, body: yaml });
+
+  it('is told of by line', async () => {
+    const { code, warnings } = await send('Warn');
+    expect([code, warnings]).toEqual([201, '299 - "line 7: key \\"name\\" already set in map", 299 - "unknown field \\"spec.other\\""']);
+  });
+
+  it('is refused with all lines', async () => {
+    const { body } = await send('Strict');
+    expect(body['message']).toBe(
+      'Widget in version "v1" cannot be handled as a Widget: strict decoding error: yaml: unmarshal errors:\n  line 7: key "name" already set in map, unknown field "spec.other"',
+    );
+  });
+});
+
+describe('documents', () => {
+  it('write schemas in the order of kube-openapi', async () => {
+    const spec = {
+      type: 'object',
+      properties: {
+        port: { 'x-kubernetes-int-or-string': true },
+        object: { type: 'object', nullable: true, 'x-kubernetes-preserve-unknown-fields': true, 'x-kubernetes-map-type': 'granular' },
+        embedded: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: { type: 'object' } } },
+      },
+    };
+    const shown = kind(spec);
+    await define(shown);
+    const { body } = await call(`/openapi/v3/apis/${shown.group}/v1`);
+    const model = `${shown.group.split('.').reverse().join('.')}.v1.Widget`;
+    const { port, object, embedded } = body['components']['schemas'][model].properties.spec.properties as Record<string, Json>;
+    expect(Object.keys(port!)).toEqual(['anyOf', 'x-kubernetes-int-or-string']);
+    expect(Object.keys(object!)).toEqual(['type', 'nullable', 'x-kubernetes-map-type', 'x-kubernetes-preserve-unknown-fields']);
+    expect(Object.keys(embedded!)).toEqual(['type', 'required', 'properties', 'x-kubernetes-embedded-resource']);
+    expect(Object.keys(embedded!['properties'] as Json)).toEqual(['apiVersion', 'kind', 'metadata', 'spec']);
+    const kinds = body['components']['schemas']['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions']['x-kubernetes-group-version-kind'];
+    expect((kinds as Json[]).map(({ group }) => group as string)).not.toContain('apiextensions.k8s.io');
+  });
+});
