@@ -56,6 +56,23 @@ describe('evaluation', () => {
 describe('errors of compilation', () => {
   const table: readonly (readonly [expression: string, expected: string])[] = [
     [
+      '"%d".format(["a"])',
+      'ERROR: <input>:1:14: error during formatting: decimal clause can only be used on integers, was given string\n | "%d".format(["a"])\n | .............^',
+    ],
+    ['"%s %s".format([1])', 'ERROR: <input>:1:15: index 1 out of range\n | "%s %s".format([1])\n | ..............^'],
+    [
+      '"%q".format([1])',
+      'ERROR: <input>:1:12: could not parse formatting clause: unrecognized formatting clause "q"\n | "%q".format([1])\n | ...........^',
+    ],
+    [
+      '"%s".format([1, 2])',
+      'ERROR: <input>:1:12: too many arguments supplied to string.format (expected 1, got 2)\n | "%s".format([1, 2])\n | ...........^',
+    ],
+    [
+      '"%s".format([{"a": [optional.of(1)]}])',
+      'ERROR: <input>:1:32: error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given optional_type\n | "%s".format([{"a": [optional.of(1)]}])\n | ...............................^',
+    ],
+    [
       'object.a ==',
       "ERROR: <input>:1:12: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | object.a ==\n | ...........^",
     ],

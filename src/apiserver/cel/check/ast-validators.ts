@@ -1,4 +1,5 @@
 /** What can be told of literals before anything runs. Upstream: cel-go cel/validator.go, and the format validator of ext/formatting.go. */
+import { checkFormat, FormatError } from '../library/text-format.ts';
 import { compilePattern } from '../runtime/regex.ts';
 import { CelError, type Value } from '../runtime/values.ts';
 import { type Call, children, type Expr } from '../syntax/ast.ts';
@@ -16,7 +17,7 @@ export function validateAst(ast: CheckedAst, issues: Issues, convert: (name: str
 
   function visit(expr: Expr, exempt: boolean): void {
     const { node } = expr;
-    if (node.kind === 'call') checkCall(node);
+    if (node.kind === 'call') checkCall(node, expr.id);
     if (!exempt && node.kind === 'list') {
       checkEqualTypes(
         node.elements.map((element, index) => ({ id: element.id, type: contentType(element, node.optionals.has(index)) })),
@@ -36,7 +37,9 @@ export function validateAst(ast: CheckedAst, issues: Issues, convert: (name: str
     for (const child of children(expr)) visit(child, inFormat);
   }
 
-  function checkCall({ function: name, args }: Call): void {
+  function checkCall(call: Call, id: number): void {
+    if (call.function === 'format') checkFormatCall(call, id);
+    const { function: name, args } = call;
     const literal = args[0];
     if (literal?.node.kind !== 'literal') return;
     const { value } = literal.node;
@@ -45,6 +48,18 @@ export function validateAst(ast: CheckedAst, issues: Issues, convert: (name: str
         ? typeof value === 'string' && compilePattern(value) instanceof CelError
         : (name === 'duration' || name === 'timestamp') && convert(name, value) instanceof CelError;
     if (wrong) report(literal.id, `invalid ${name} argument`);
+  }
+
+  function checkFormatCall({ target, args: [list] }: Call, id: number): void {
+    if (target?.node.kind !== 'literal' || list?.node.kind !== 'list') return;
+    const { value } = target.node;
+    if (typeof value !== 'string' || !ast.overloads.get(id)?.some((overload) => overload.id === 'string_format')) return;
+    try {
+      checkFormat(value, list.node.elements, (argument) => ast.types.get(argument.id) ?? dynType);
+    } catch (error) {
+      if (!(error instanceof FormatError)) throw error;
+      report(error.argument?.id ?? id, error.message);
+    }
   }
 
   function contentType({ id }: Expr, optional: boolean): CelType {

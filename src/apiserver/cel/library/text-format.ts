@@ -1,27 +1,92 @@
 /** `'%s is %d'.format([…])`. Upstream: cel-go ext/formatting.go. */
 import { quote } from '#apimachinery/runtime/quote';
-import { CelType } from '../check/types.ts';
+import { CelType, dynType, type Kind } from '../check/types.ts';
 import { toText } from '../runtime/format.ts';
 import { CelError, CelList, CelMap, Double, Duration, isInt, Timestamp, typeOf, Uint, type Value } from '../runtime/values.ts';
+import { children, type Expr } from '../syntax/ast.ts';
 
 const defaultPrecision = 6;
 /** JavaScript writes no more digits of a fraction than this. */
 const maxPrecision = 100;
 
-/** Thrown inside of this file; `message` is cel-go's. */
-class FormatError extends Error {}
+/** `message` is cel-go's. `argument`: the expression that is wrong, where it is one. */
+export class FormatError extends Error {
+  constructor(
+    message: string,
+    readonly argument?: Expr,
+  ) {
+    super(message);
+  }
+}
 
 /** Replaces the clauses of a format by the arguments. */
 export function formatText(format: string, args: CelList): Value {
+  const outOfRange = (index: number): void => {
+    if (index >= args.size) throw new FormatError(`index ${index} out of range`);
+  };
   try {
-    return interpolate(format, args);
+    return interpolate(format, outOfRange, args.size, ({ verb, precision }, index) => formatClause(verb, precision, args.get(index)));
   } catch (error) {
     if (error instanceof FormatError) return new CelError(error.message);
     throw error;
   }
 }
 
-function interpolate(format: string, args: CelList): string {
+/** Checks a literal format, and the types of its arguments. Throws FormatError. Upstream: cel-go ext/formatting.go (stringFormatValidator). */
+export function checkFormat(format: string, args: readonly Expr[], typeAt: (expr: Expr) => CelType): void {
+  let requested = 0;
+  const request = (): void => {
+    requested++;
+  };
+  interpolate(format, request, args.length, ({ verb }, index) => {
+    checkArgument(verb, args[index]!, typeAt);
+    return '';
+  });
+  if (args.length > requested)
+    throw new FormatError(`too many arguments supplied to string.format (expected ${requested}, got ${args.length})`);
+}
+
+const integers: readonly Kind[] = ['int', 'uint'];
+const scalars: readonly Kind[] = ['double', 'bool', 'string', 'timestamp', 'bytes', 'duration', 'type', 'null'];
+
+/** The types that a clause takes, and what is said of others. */
+const clauses: Readonly<Record<string, readonly [kinds: readonly Kind[], message: string]>> = {
+  s: [
+    [...integers, ...scalars, 'list', 'map'],
+    'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+  ],
+  d: [integers, 'decimal clause can only be used on integers'],
+  f: [['double', 'string'], 'fixed-point clause can only be used on doubles'],
+  e: [['double', 'string'], 'scientific clause can only be used on doubles'],
+  b: [[...integers, 'bool'], 'only integers and bools can be formatted as binary'],
+  x: [[...integers, 'string', 'bytes'], 'only integers, byte buffers, and strings can be formatted as hex'],
+  X: [[...integers, 'string', 'bytes'], 'only integers, byte buffers, and strings can be formatted as hex'],
+  o: [integers, 'octal clause can only be used on integers'],
+};
+
+function checkArgument(verb: string, argument: Expr, typeAt: (expr: Expr) => CelType): void {
+  const [kinds, message] = clauses[verb]!;
+  const type = typeAt(argument);
+  if (type !== dynType && !kinds.includes(type.kind))
+    throw new FormatError(`error during formatting: ${message}, was given ${type.name}`, argument);
+  const { node } = argument;
+  if (verb !== 's' || (node.kind !== 'list' && node.kind !== 'map')) return;
+  for (const child of children(argument)) checkArgument(verb, child, typeAt);
+}
+
+interface Clause {
+  readonly verb: string;
+  readonly precision: number;
+  readonly end: number;
+}
+
+/** `request` is told of each argument that the format asks for, before it is known to be there. */
+function interpolate(
+  format: string,
+  request: (index: number) => void,
+  count: number,
+  write: (clause: Clause, index: number) => string,
+): string {
   let out = '';
   let index = 0;
   let at = 0;
@@ -34,17 +99,18 @@ function interpolate(format: string, args: CelList): string {
       at = percent + 2;
       continue;
     }
-    if (index >= args.size) throw new FormatError(`index ${index} out of range`);
+    request(index);
     if (percent + 1 >= format.length) throw new FormatError('unexpected end of string');
+    if (index >= count) throw new FormatError(`index ${index} out of range`);
     const clause = parseClause(format, percent + 1);
-    out += formatClause(clause.verb, clause.precision, args.get(index));
+    out += write(clause, index);
     index++;
     at = clause.end;
   }
   return out;
 }
 
-function parseClause(format: string, start: number): { verb: string; precision: number; end: number } {
+function parseClause(format: string, start: number): Clause {
   let at = start;
   let precision = defaultPrecision;
   if (format[at] === '.') {
@@ -62,27 +128,31 @@ function parseClause(format: string, start: number): { verb: string; precision: 
 }
 
 function formatClause(verb: string, precision: number, value: Value): string {
-  const failed = (message: string): never => {
-    throw new FormatError(`error during formatting: ${message}, was given ${typeOf(value).name}`);
-  };
+  const text = clauseText(verb, precision, value);
+  if (text !== undefined) return text;
+  throw new FormatError(`error during formatting: ${clauses[verb]![1]}, was given ${typeOf(value).name}`);
+}
+
+/** undefined for a value that the clause does not take. */
+function clauseText(verb: string, precision: number, value: Value): string | undefined {
   switch (verb) {
     case 's':
       return formatString(value);
     case 'd':
-      return integer(value)?.toString() ?? failed('decimal clause can only be used on integers');
+      return integer(value)?.toString();
     case 'f':
-      return fixed(value, precision) ?? failed('fixed-point clause can only be used on doubles');
+      return fixed(value, precision);
     case 'e':
-      return scientific(value, precision) ?? failed('scientific clause can only be used on doubles');
+      return scientific(value, precision);
     case 'b':
       if (typeof value === 'boolean') return value ? '1' : '0';
-      return integer(value)?.toString(2) ?? failed('only integers and bools can be formatted as binary');
+      return integer(value)?.toString(2);
     case 'o':
-      return integer(value)?.toString(8) ?? failed('octal clause can only be used on integers');
-    default: {
-      const hex = hexadecimal(value) ?? failed('only integers, byte buffers, and strings can be formatted as hex');
-      return verb === 'X' ? hex.toUpperCase() : hex;
-    }
+      return integer(value)?.toString(8);
+    case 'X':
+      return hexadecimal(value)?.toUpperCase();
+    default:
+      return hexadecimal(value);
   }
 }
 
@@ -168,8 +238,7 @@ function formatString(value: Value): string {
   const text = toText(value);
   if (typeof text === 'string') return text;
   if (value instanceof Uint8Array) throw new FormatError(`error during formatting: could not convert argument "${text.message}" to string`);
-  const kinds = 'strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps';
-  throw new FormatError(`error during formatting: string clause can only be used on ${kinds}, was given ${typeOf(value).name}`);
+  throw new FormatError(`error during formatting: ${clauses['s']![1]}, was given ${typeOf(value).name}`);
 }
 
 /** A value inside of a list or map. */
