@@ -1,3 +1,4 @@
+import { isRequestUri } from '../runtime/url.ts';
 import { parseCIDRSloppy, parseIPSloppy } from '../validation/ip.ts';
 
 type Check = (text: string) => boolean;
@@ -66,18 +67,6 @@ function isHostname(text: string): boolean {
   return bytes <= 255 && text.split('.').every((label) => Buffer.byteLength(label) <= 63) && hostname.test(text);
 }
 
-/** What may follow the method of a request: an absolute path, or a URI with a scheme. */
-function isRequestUri(text: string): boolean {
-  if (text === '' || /[\x00-\x1f\x7f]/.test(text) || /%(?![0-9a-fA-F]{2})/.test(text.split('?', 1)[0] as string)) return false;
-  if (text.startsWith('/') || text === '*') return true;
-  const scheme = /^[a-zA-Z][a-zA-Z0-9+.-]*:/.exec(text);
-  if (!scheme) return false;
-  const rest = text.slice(scheme[0].length);
-  if (!rest.startsWith('//')) return true;
-  const authority = (rest.slice(2).split(/[/?#]/, 1)[0] as string).replace(/^.*@/, '');
-  return /^(?:\[[^\]\s]+\]|[^\s"<>^`{|}\\:]*)(?::\d*)?$/.test(authority);
-}
-
 /** The sum of the digits, each with its weight, from left to right. */
 function weighted(digits: string, weight: (at: number) => number): number {
   return [...digits].reduce((sum, digit, at) => sum + weight(at) * (digit === 'X' ? 10 : Number(digit)), 0);
@@ -107,7 +96,7 @@ function isCreditCard(text: string): boolean {
 }
 
 const macs =
-  /^(?:(?:[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}(?:(?:\1[0-9a-f]{2}){2}|(?:\1[0-9a-f]{2}){14})?)|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}(?:\.[0-9a-f]{4}|(?:\.[0-9a-f]{4}){7})?)$/i;
+  /^(?:(?:[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}(?:(?:\1[0-9a-f]{2}){2}|(?:\1[0-9a-f]{2}){14})?)|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}(?:\.[0-9a-f]{4}|(?:\.[0-9a-f]{4}){7})?|[0-9a-f]{12}(?:[0-9a-f]{4}|[0-9a-f]{28})?)$/i;
 const rgb = '(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])';
 const uuid = (version: string, variant: string): Check =>
   matches(new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}-?${variant}-?[0-9a-f]{12}$`, 'i'));
@@ -131,7 +120,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['isbn10', isIsbn10],
   ['isbn13', isIsbn13],
   ['creditcard', isCreditCard],
-  ['ssn', matches(/^\d{3}[- ]?\d{2}[- ]?\d{4}$/)],
+  ['ssn', matches(/^\d{3}[- ]\d{2}[- ]\d{4}$/)],
   ['hexcolor', matches(/^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/)],
   ['rgbcolor', matches(new RegExp(`^rgb\\(\\s*${rgb}\\s*,\\s*${rgb}\\s*,\\s*${rgb}\\s*\\)$`))],
   ['byte', matches(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/)],

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
-import { quote } from '../runtime/quote.ts';
+import { type GoUrl, parseUrl, UrlError } from '../runtime/url.ts';
 import { addErrors, type FieldError, invalid, type Path, required } from './field.ts';
 import { isDNS1123Subdomain, isValidPortNum } from './names.ts';
 
@@ -8,33 +8,21 @@ const form = '; desired format: https://host[/path]';
 
 /** How a webhook may be named by its address. Upstream: apiserver/pkg/util/webhook/validation.go. */
 export function validateWebhookURL(path: Path, text: string): FieldError[] {
-  const problem = urlProblem(text);
-  if (problem !== undefined) return [required(path, `url must be a valid URL: parse ${quote(text)}: ${problem}${form}`)];
-  if (!URL.canParse(text) && /^[a-z][a-z0-9+.-]*:\/\/./i.test(text))
-    return [required(path, `url must be a valid URL: parse ${quote(text)}: invalid URL${form}`)];
-  const [, scheme = '', , authority = '', , query, fragment] =
-    /^(?:([^:/?#]+):)?(\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(text) ?? [];
-  const at = authority.lastIndexOf('@');
-  const host = authority.slice(at + 1);
+  let url: GoUrl;
+  try {
+    url = parseUrl(text);
+  } catch (error) {
+    if (error instanceof UrlError) return [required(path, `url must be a valid URL: ${error.message}${form}`)];
+    throw error;
+  }
+  const { scheme, user, host, fragment, query } = url;
   const errors: FieldError[] = [];
   if (scheme !== 'https') errors.push(invalid(path, scheme, `'https' is the only allowed URL scheme${form}`));
   if (host === '') errors.push(invalid(path, host, `host must be specified${form}`));
-  if (at >= 0) errors.push(invalid(path, authority.slice(0, at), 'user information is not permitted in the URL'));
+  if (user !== undefined) errors.push(invalid(path, user, 'user information is not permitted in the URL'));
   if (fragment) errors.push(invalid(path, fragment, 'fragments are not permitted in the URL'));
   if (query) errors.push(invalid(path, query, 'query parameters are not permitted in the URL'));
   return errors;
-}
-
-/** What Go's net/url says of texts that are plainly no URL. */
-function urlProblem(text: string): string | undefined {
-  if (/[\u0000-\u001f\u007f]/.test(text)) return 'net/url: invalid control character in URL';
-  if (text.startsWith(':')) return 'missing protocol scheme';
-  const withoutFragment = text.split('#', 1)[0]!;
-  const hasScheme = /^[a-z][a-z0-9+.-]*:/i.test(withoutFragment);
-  const [segment = ''] = withoutFragment.split(/[/?]/, 1);
-  if (!hasScheme && segment.includes(':')) return 'first path segment in URL cannot contain colon';
-  const escape = /%(?![0-9a-f]{2}).{0,2}/i.exec(withoutFragment.split('?', 1)[0]!);
-  return escape ? `invalid URL escape ${quote(escape[0])}` : undefined;
 }
 
 /** How a webhook may be named by its service. */

@@ -1,12 +1,11 @@
 /** Named formats. Upstream: apiserver/pkg/cel/library/format.go. */
-import { quote } from '#apimachinery/runtime/quote';
+import { parseRequestUri, UrlError } from '#apimachinery/runtime/url';
 import { isQualifiedName, isValidLabelValue, nameIsDNS1035Label, nameIsDNSLabel, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { func, type FunctionDeclaration, global, member } from '../check/declarations.ts';
 import { listType, optionalType, stringType, structType } from '../check/types.ts';
 import type { Library } from '../environment.ts';
 import { parseRfc3339 } from '../runtime/time.ts';
 import { type CelObject, noSuchOverload, Optional, Timestamp, type Value, ValueList } from '../runtime/values.ts';
-import { parseRequestUri } from './urls.ts';
 
 const formatType = structType('kubernetes.NamedFormat');
 
@@ -33,8 +32,13 @@ function unless(valid: (text: string) => boolean, message: string): (text: strin
 }
 
 function isUri(text: string): readonly string[] {
-  const url = parseRequestUri(text);
-  return typeof url === 'string' ? [`parse ${quote(text)}: ${url}`] : [];
+  try {
+    parseRequestUri(text);
+    return [];
+  } catch (error) {
+    if (error instanceof UrlError) return [error.message];
+    throw error;
+  }
 }
 
 function isDate(text: string): boolean {

@@ -218,17 +218,18 @@ const superscripts: Readonly<Record<string, string>> = {
   '9': '\u2079',
 };
 
-function scientific(value: Value, precision: number): string | undefined {
+/** There are always six digits: upstream gives what is asked for to fmt as the width. */
+function scientific(value: Value, width: number): string | undefined {
   const number = double(value);
-  if (number === undefined) return undefined;
-  const special = notFinite(number);
-  if (special !== undefined) return special;
-  const [mantissa, exponent] = number.toExponential(precision).split('e') as [string, string];
+  return number === undefined ? undefined : (notFinite(number) ?? withExponent(number)).padStart(width);
+}
+
+function withExponent(number: number): string {
+  const [mantissa, exponent] = number.toExponential(defaultPrecision).split('e') as [string, string];
   const exact = number.toExponential(maxPrecision).split('e')[0]!;
-  const even = toEven(mantissa, exact, precision);
   const sign = exponent[0] === '-' ? '-' : '';
   const digits = exponent.slice(1).padStart(2, '0');
-  return `${even}\u202f\u00d7\u202f10${[...(sign + digits)].map((char) => superscripts[char]).join('')}`;
+  return `${toEven(mantissa, exact, defaultPrecision)}\u00d710${[...(sign + digits)].map((char) => superscripts[char]).join('')}`;
 }
 
 /** The clause %s. */

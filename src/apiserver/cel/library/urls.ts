@@ -1,5 +1,5 @@
 /** URLs as Go's net/url reads them. Upstream: apiserver/pkg/cel/library/urls.go, Go's package net/url. */
-import { quote } from '#apimachinery/runtime/quote';
+import { escapeProblem, parseRequestUri, parseUrl, UrlError } from '#apimachinery/runtime/url';
 import { func, type FunctionDeclaration, global, member, type Overload } from '../check/declarations.ts';
 import { boolType, listType, mapType, stringType, structType } from '../check/types.ts';
 import type { Library } from '../environment.ts';
@@ -35,73 +35,16 @@ export class Url implements CelObject {
   }
 }
 
-/** Why a text is no URL, without Go's `parse "…": ` before it. */
-type Reason = string;
-
-/** Parses what may stand in the first line of a request: an absolute URI or an absolute path. Upstream: url.ParseRequestURI, then url.Parse. */
-export function parseRequestUri(text: string): Url | Reason {
-  const hash = text.indexOf('#');
-  const url = parse(text) ?? 'invalid URI for request';
-  if (typeof url === 'string' || hash < 0) return url;
-  return parse(text.slice(0, hash)) ?? 'invalid URI for request';
-}
-
-function parse(text: string): Url | Reason | undefined {
-  if (/[\x00-\x1f\x7f]/.test(text)) return 'net/url: invalid control character in URL';
-  if (text === '') return 'empty url';
-  if (text === '*') return new Url(text, '', '', '*', '');
-  const scheme = splitScheme(text);
-  if (typeof scheme === 'string') return scheme;
-  const [beforeQuery, query] = splitAt(scheme.rest, '?');
-  if (!beforeQuery.startsWith('/')) {
-    // `mailto:someone` is opaque; without a scheme it is nothing.
-    return scheme.name === '' ? undefined : new Url(text, scheme.name, '', '', query);
-  }
-  if (scheme.name !== '' && !beforeQuery.startsWith('///') && beforeQuery.startsWith('//')) {
-    const [authority, path] = splitBefore(beforeQuery.slice(2), '/');
-    const host = parseAuthority(authority);
-    if (typeof host === 'string') return host;
-    return checkEscapes(path) ?? new Url(text, scheme.name, host.host, path, query);
-  }
-  const path = scheme.name !== '' && beforeQuery.startsWith('///') ? beforeQuery.slice(2) : beforeQuery;
-  return checkEscapes(path) ?? new Url(text, scheme.name, '', path, query);
-}
-
-function splitScheme(text: string): { name: string; rest: string } | Reason {
-  const match = /^([^:/?#]*):/.exec(text);
-  if (!match) return { name: '', rest: text };
-  if (match[1] === '') return 'missing protocol scheme';
-  if (/^[A-Za-z][A-Za-z0-9+.-]*$/.test(match[1]!)) return { name: match[1]!.toLowerCase(), rest: text.slice(match[0].length) };
-  if (/^[0-9+.-]/.test(match[1]!)) return 'first path segment in URL cannot contain colon';
-  return { name: '', rest: text };
+/** Parses what may stand in the first line of a request: an absolute URI or an absolute path. Throws UrlError. Upstream: url.ParseRequestURI, then url.Parse. */
+function toAbsoluteUrl(text: string): Url {
+  parseRequestUri(text);
+  const { scheme, host, path, query } = parseUrl(text);
+  return new Url(text, scheme, host, path, query);
 }
 
 function splitAt(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
-}
-
-function splitBefore(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at)];
-}
-
-function parseAuthority(authority: string): { host: string } | Reason {
-  const at = authority.lastIndexOf('@');
-  if (at >= 0 && !/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(authority.slice(0, at))) return 'net/url: invalid userinfo';
-  const host = authority.slice(at + 1);
-  const closing = host.lastIndexOf(']');
-  if (host.startsWith('[') && closing < 0) return "missing ']' in host";
-  const port = host.startsWith('[') ? host.slice(closing + 1) : host.includes(':') ? host.slice(host.lastIndexOf(':')) : '';
-  if (port !== '' && !/^:[0-9]*$/.test(port)) return `invalid port ${quote(port)} after host`;
-  const wrong = /[ "<>\\^`{|}#]/.exec(host);
-  if (wrong) return `invalid character ${quote(wrong[0])} in host name`;
-  return checkEscapes(host) ?? { host };
-}
-
-function checkEscapes(text: string): Reason | undefined {
-  const wrong = /%(?![0-9A-Fa-f]{2})/.exec(text);
-  return wrong ? `invalid URL escape ${quote(text.slice(wrong.index, wrong.index + 3))}` : undefined;
 }
 
 /** The path as Go's EscapedPath writes it: as it stands if that is a valid encoding. */
@@ -118,7 +61,7 @@ function escapeByte(byte: number): string {
 }
 
 function unescapeQuery(text: string): string | undefined {
-  if (checkEscapes(text)) return undefined;
+  if (escapeProblem(text)) return undefined;
   const bytes = text.replaceAll('+', ' ').split(/(%[0-9A-Fa-f]{2})/);
   return Buffer.concat(bytes.map((part, index) => (index % 2 === 1 ? Buffer.from(part.slice(1), 'hex') : Buffer.from(part)))).toString();
 }
@@ -136,8 +79,12 @@ function query({ query: text }: Url): ValueMap {
 }
 
 function toUrl(text: string): Value {
-  const url = parseRequestUri(text);
-  return typeof url === 'string' ? new CelError(`URL parse error during conversion from string: parse ${quote(text)}: ${url}`) : url;
+  try {
+    return toAbsoluteUrl(text);
+  } catch (error) {
+    if (error instanceof UrlError) return new CelError(`URL parse error during conversion from string: ${error.message}`);
+    throw error;
+  }
 }
 
 function getter(id: string, read: (url: Url) => string): Overload {
@@ -166,7 +113,7 @@ const functions: readonly FunctionDeclaration[] = [
   func('getQuery', member('url_get_query', [urlType], mapType(stringType, listType(stringType)), query)),
   func(
     'isURL',
-    global('is_url_string', [stringType], boolType, (text: string) => typeof parseRequestUri(text) !== 'string'),
+    global('is_url_string', [stringType], boolType, (text: string) => toUrl(text) instanceof Url),
   ),
 ];
 
