@@ -58,6 +58,9 @@ describe('SchemaValidator', () => {
       ['a', 'a'],
       ['spec: Invalid value: "": spec in body shouldn\'t contain duplicates'],
     ],
+    ['a fraction of an integer that is allowed', { enum: [1, '3'] }, 1.5, []],
+    ['the code point of a text that is allowed', { enum: [1, '3'] }, 51, []],
+    ['a number beyond integers', { maximum: 5 }, 1e20, ['spec: Invalid value: 1e+20: spec in body should be less than or equal to 5']],
     ['not', { not: { type: 'string', enum: ['a'] } }, 'a', ['<nil>: Invalid value: "": "spec" must not validate the schema (not)']],
     [
       'items by their place',

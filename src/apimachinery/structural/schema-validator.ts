@@ -243,7 +243,7 @@ export class SchemaValidator {
 
   #validateEnum(value: unknown, path: string, result: ValidationResult): void {
     const { enum: allowed } = this.#props;
-    if (!allowed || allowed.length === 0 || (value !== null && allowed.some((one) => deepEqual(value, one)))) return;
+    if (!allowed || allowed.length === 0 || (value !== null && allowed.some((one) => isAllowed(value, one)))) return;
     result.notSupported(
       path,
       value,
@@ -325,6 +325,23 @@ function isIntegerOf(value: number | bigint, bits: 32 | 64): boolean {
   if (typeof value === 'number' && !Number.isInteger(value)) return false;
   const integer = BigInt(value);
   return BigInt.asIntN(bits, integer) === integer;
+}
+
+/**
+ * Whether a value is one of an enum: as it is, or converted as Go does it, which cuts off the fraction of a number where an integer is
+ * allowed, and takes an integer for a code point where a text is. Upstream: kube-openapi/pkg/validation/validate/values.go (Enum).
+ */
+function isAllowed(value: unknown, allowed: unknown): boolean {
+  if (deepEqual(value, allowed)) return true;
+  if (typeof value !== 'number') return false;
+  if (typeof allowed === 'number') return Number.isInteger(allowed) && !Number.isInteger(value) && Math.trunc(value) === allowed;
+  return typeof allowed === 'string' && Number.isInteger(value) && runeText(value) === allowed;
+}
+
+/** What Go makes of an integer that is converted to a string. */
+function runeText(rune: number): string {
+  const isRune = rune >= 0 && rune <= 0x10ffff && !(rune >= 0xd800 && rune <= 0xdfff);
+  return isRune ? String.fromCodePoint(rune) : '\uFFFD';
 }
 
 function isMultiple(value: number | bigint, factor: number): boolean {

@@ -126,7 +126,8 @@ function formatBadValue(value: unknown): string {
     case 'string':
       return quote(value);
     case 'number':
-      return Number.isInteger(value) ? String(value) : formatFloat(value);
+      // Integers that a double does not hold exactly are bigints: these were written as a fraction or with an exponent.
+      return Number.isSafeInteger(value) ? String(value) : formatFloat(value);
     case 'bigint':
     case 'boolean':
       return String(value);

@@ -59,9 +59,9 @@ export function internalRuleText(rule: NonNullable<JsonSchemaProps['x-kubernetes
   return new JsonText(encodeRawJson(ruleJson(rule)));
 }
 
-/** Versions as Go prints them. */
-export function internalVersionsText(versions: readonly CustomResourceDefinitionVersion[]): JsonText {
-  return new JsonText(encodeRawJson(versions.map(versionJson)));
+/** Versions as Go prints them; undefined: a list that is not there. */
+export function internalVersionsText(versions: readonly CustomResourceDefinitionVersion[] | undefined): JsonText {
+  return new JsonText(encodeRawJson(versions?.map(versionJson) ?? null));
 }
 
 const listOf = <T>(list: readonly T[] | undefined, json: (item: T) => unknown): unknown[] | null => (list?.length ? list.map(json) : null);

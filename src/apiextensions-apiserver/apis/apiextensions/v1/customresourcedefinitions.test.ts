@@ -44,3 +44,11 @@ it('writes schemas below items as the type has them, and values with their keys 
       '"b":{"type":"object","default":{"c":[{"e":2,"f":1}],"d":1}}},"nullable":true,"x-kubernetes-validations":[{"rule":"true","message":"m"}]}',
   );
 });
+
+it('refuses a prefix of names, which could only be the whole name', () => {
+  const created = { ...definition('v1', {}), metadata: { generateName: 'x', name: 'xabc' }, spec: { group: 'g.dev', names: { plural: 'as' } } };
+  const steps = definitions.strategy.validateSteps!(created as never, undefined, context) as Generator<void, { field: string }[]>;
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  expect(step.value.slice(0, 2).map(({ field }) => field)).toEqual(['metadata.generateName', 'metadata.name']);
+});

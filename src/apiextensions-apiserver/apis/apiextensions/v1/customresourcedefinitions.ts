@@ -18,12 +18,13 @@ function addStoredVersion({ spec, status }: CustomResourceDefinition): void {
 }
 
 /** Beside what any name must be; that there is one is asked elsewhere. */
-function nameErrors(definition: CustomResourceDefinition): FieldError[] {
-  const name = definition.metadata.name ?? '';
-  const { names, group } = definition.spec ?? {};
-  return name === '' || name === `${names?.plural ?? ''}.${group ?? ''}`
-    ? []
-    : [invalid(fieldPath('metadata', 'name'), name, 'must be spec.names.plural+"."+spec.group')];
+function nameErrors({ metadata, spec }: CustomResourceDefinition): FieldError[] {
+  const expected = `${spec?.names?.plural ?? ''}.${spec?.group ?? ''}`;
+  return (['generateName', 'name'] as const).flatMap((field) => {
+    const name = metadata[field] ?? '';
+    const isRight = name === '' || name === expected;
+    return isRight ? [] : [invalid(fieldPath('metadata', field), name, 'must be spec.names.plural+"."+spec.group')];
+  });
 }
 
 /** Formats that no value is checked for. */

@@ -85,6 +85,12 @@ describe('validateDefinition', () => {
       { versions: [version({ type: 'object' }, { storage: false })] },
       ['spec.versions: Invalid value', 'must have exactly one version marked as storage version'],
     ],
+    ['no versions', { versions: undefined as never }, ['spec.versions: Invalid value: null: must have exactly one version']],
+    [
+      'a warning that cannot be printed',
+      { versions: [version({ type: 'object' }, { deprecated: true, deprecationWarning: '\0' })] },
+      ['spec.versions[0].deprecationWarning: Invalid value: "\\u0000": must only contain printable UTF-8 characters'],
+    ],
     [
       'no schema',
       { versions: [version({ type: 'object' }, { schema: undefined as never })] },

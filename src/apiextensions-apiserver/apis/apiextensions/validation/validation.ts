@@ -150,7 +150,7 @@ function* validateVersions(path: Path, internal: InternalSpec, needsStructural: 
     addErrors(errors, yield* validateVersion(place.index(i), version, hasStatus, needsStructural, requirements));
   }
   const names = versions.map(({ name }) => name);
-  const wrong = (detail: string): FieldError => invalid(place, internalVersionsText(versions), detail);
+  const wrong = (detail: string): FieldError => invalid(place, internalVersionsText(internal.spec.versions && versions), detail);
   if (new Set(names).size < names.length) errors.push(wrong('must contain unique version names'));
   if (versions.filter(({ storage }) => storage).length !== 1) errors.push(wrong('must have exactly one version marked as storage version'));
   const [first = ''] = names;

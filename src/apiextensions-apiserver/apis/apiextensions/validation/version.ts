@@ -1,9 +1,10 @@
+import { encodeJson } from '#apimachinery/runtime/json';
 import { isPrint } from '#apimachinery/runtime/quote';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { newStructural, StructuralError } from '#apimachinery/structural/structural';
 import { FieldPathError, validFieldPath } from '#apimachinery/structural/valid-field-path';
-import { addErrors, duplicate, type FieldError, invalid, type Path, required, tooMany } from '#apimachinery/validation/field';
+import { addErrors, duplicate, type FieldError, invalid, JsonText, type Path, required, tooMany } from '#apimachinery/validation/field';
 import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionVersion,
@@ -28,7 +29,8 @@ export function* validateVersion(
   const { deprecated = false, deprecationWarning, schema, subresources, selectableFields = [], name = '' } = version;
   const props = schema?.openAPIV3Schema as JsonSchemaProps | undefined;
   const errors = warningErrors(deprecated, deprecationWarning).map((message) =>
-    invalid(path.child('deprecationWarning'), deprecationWarning, message),
+    // Upstream's value is a pointer, which is told as JSON.
+    invalid(path.child('deprecationWarning'), new JsonText(encodeJson(deprecationWarning)), message),
   );
   addErrors(errors, yield* validateSchema(path.child('schema'), props, hasStatus, needsStructural, requirements, name));
   addErrors(errors, validateSubresources(path.child('subresources'), subresources));
