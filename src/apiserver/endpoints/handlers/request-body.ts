@@ -83,7 +83,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     yamlErrors = duplicateError === undefined ? [] : [duplicateError];
     duplicates = duplicateError === undefined ? parsed.duplicateFields : [];
     literals = parsed.literals;
-    overflow = parsed.overflow;
+    overflow = 'overflow' in parsed ? parsed.overflow : undefined;
   } catch (error) {
     if (error instanceof JsonSyntaxError)
       throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${error.message}`);
@@ -113,7 +113,11 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   }
 }
 
-function parse(bytes: Buffer, mediaType: MediaType, overflow: 'refuse' | 'keep'): ParsedJson | ParsedYaml | Promise<ParsedJson | ParsedYaml> {
+function parse(
+  bytes: Buffer,
+  mediaType: MediaType,
+  overflow: 'refuse' | 'keep',
+): ParsedJson | ParsedYaml | Promise<ParsedJson | ParsedYaml> {
   if (mediaType === 'application/yaml') return readYaml(bytes);
   return needsSteps(bytes.length) ? inSteps(parseJsonSteps(bytes, undefined, overflow)) : parseJson(bytes, overflow);
 }

@@ -8,6 +8,11 @@ const errorsOf = (spec: APIServiceSpec, name = 'v1.a.io'): string[] =>
   validateApiService({ apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', metadata: { name }, spec }).map(String);
 
 describe('validateApiService', () => {
+  it('refuses a prefix of names, which could only be the whole name', () => {
+    const object = { apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', metadata: { generateName: 'x' }, spec: local };
+    expect(apiServiceName(object)('x', true)).toEqual([expect.stringContaining('must be `spec.version+"."+spec.group`')]);
+  });
+
   it.each<[string, APIServiceSpec, string[]]>([
     ['a local one', local, []],
     ['one with a service', { ...local, service, caBundle: 'YQ==' }, []],

@@ -46,7 +46,11 @@ it('writes schemas below items as the type has them, and values with their keys 
 });
 
 it('refuses a prefix of names, which could only be the whole name', () => {
-  const created = { ...definition('v1', {}), metadata: { generateName: 'x', name: 'xabc' }, spec: { group: 'g.dev', names: { plural: 'as' } } };
+  const created = {
+    ...definition('v1', {}),
+    metadata: { generateName: 'x', name: 'xabc' },
+    spec: { group: 'g.dev', names: { plural: 'as' } },
+  };
   const steps = definitions.strategy.validateSteps!(created as never, undefined, context) as Generator<void, { field: string }[]>;
   let step = steps.next();
   while (!step.done) step = steps.next();
