@@ -202,6 +202,34 @@ describe('a webhook for conversion', () => {
     expect((await call(`${widgets.path('v2')}/a`)).body['spec']).toEqual({ address: 'a.dev:80' });
   });
 
+  it('leaves applying to versions that have no field in common', async () => {
+    const text = (name: string) => ({ type: 'object', properties: { spec: { type: 'object', properties: { [name]: { type: 'string' } } } } });
+    const widgets = convertedKind();
+    for (const [version, field] of (widgets.spec['versions'] as Json[]).map((one, i) => [one, i === 0 ? 'host' : 'address'] as const))
+      version['schema'] = { openAPIV3Schema: text(field) };
+    await define(widgets);
+    answer = (review) =>
+      success(
+        review,
+        review.request.objects.map((object) => {
+          const value = (object['spec'] as Json)['host'] ?? (object['spec'] as Json)['address'];
+          const isV2 = review.request.desiredAPIVersion.endsWith('/v2');
+          return { ...object, apiVersion: review.request.desiredAPIVersion, spec: isV2 ? { address: value } : { host: value } };
+        }),
+      );
+    const apply = (version: string, content: Json) =>
+      call(`${widgets.path(version)}/a?fieldManager=me`, patch('apply', widget(widgets, 'a', { spec: content }, version)));
+    expect((await apply('v2', { address: 'x' })).code).toBe(201);
+    const again = await apply('v1', { host: 'y' });
+    expect([again.code, again.body['spec']]).toEqual([200, { host: 'y' }]);
+    const changed = await call(`${widgets.path('v2')}/a?fieldManager=other`, patch('merge', { spec: { address: 'z' } }));
+    const owners = (changed.body['metadata']['managedFields'] as Json[]).map(({ manager, apiVersion }) => [manager, apiVersion] as unknown[]);
+    expect(owners).toEqual([
+      ['me', `${widgets.group}/v1`],
+      ['other', `${widgets.group}/v2`],
+    ]);
+  });
+
   it('of a service that is not there says so', async () => {
     const widgets = convertedKind({ url: undefined, service: { namespace: 'default', name: 'nowhere' } });
     await define(widgets);

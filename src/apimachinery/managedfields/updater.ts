@@ -10,7 +10,7 @@ import { ensureNamedFieldsAreMembers, reconcileFieldSet, removeItems } from './i
 import { isSameManager, type Manager } from './managers.ts';
 import { merge } from './merge.ts';
 import { type Shape, shapeOf } from './shape.ts';
-import { type Comparison, compare, comparingSteps, type Reading, type Readings, type Skip, toFieldSet } from './typed.ts';
+import { type Comparison, compare, comparingSteps, type Reading, type Readings, type Skip, toFieldSet, TypedError } from './typed.ts';
 
 export interface UpdaterOptions {
   readonly type: StructType;
@@ -161,7 +161,7 @@ export class Updater {
     const type = this.#typeIn(version);
     const a = live ? this.#convert(live, version, 'typed') : {};
     const b = this.#convert(next, version, reading);
-    const result = type && a && b ? (this.#filter(compare(shapeOf(type), a, b, typed, this.skip)) ?? nothing) : undefined;
+    const result = type && a && b ? (whereItFits(() => this.#filter(compare(shapeOf(type), a, b, typed, this.skip))) ?? nothing) : undefined;
     known.set(version, result);
     return result;
   }
@@ -196,6 +196,8 @@ export class Updater {
     const shape = shapeOf(type);
     const lastFields = ensureNamedFieldsAreMembers(shape, last.fields);
     yield;
+    if (version !== this.options.groupVersion && !whereItFits(() => toFieldSet(shape, converted))) return merged;
+    yield;
     let pruned = removeItems(shape, converted, lastFields) as KubeObject | null;
     yield;
     pruned = yield* this.#addBackOwned(converted, asObject(pruned, converted), version, claims);
@@ -218,7 +220,9 @@ export class Updater {
       const shape = shapeOf(type);
       const named = (set: FieldSet): FieldSet => ensureNamedFieldsAreMembers(shape, set);
       yield;
-      const before = named(toFieldSet(shape, a));
+      const present = whereItFits(() => toFieldSet(shape, a));
+      if (!present) continue;
+      const before = named(present);
       yield;
       const after = named(toFieldSet(shape, b));
       yield;
@@ -242,6 +246,19 @@ export class Updater {
     const after = ensureNamedFieldsAreMembers(shape, toFieldSet(shape, converted));
     yield;
     return asObject(removeItems(shape, merged, before.difference(after).intersection(lastFields)) as KubeObject | null, merged);
+  }
+}
+
+/**
+ * undefined where an object has fields that its type does not know: versions that a webhook converts are only renamed here, and may
+ * have little in common. Then what the managers of the other version own stays as it is.
+ */
+function whereItFits<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof TypedError) return undefined;
+    throw error;
   }
 }
 
