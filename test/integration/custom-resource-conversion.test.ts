@@ -142,7 +142,17 @@ describe('a webhook for conversion', () => {
     [
       'answers something else',
       () => ({ apiVersion: 'v1', kind: 'Pod' }),
-      'failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got v1, Kind=Pod',
+      'failed: no kind "Pod" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
+    ],
+    [
+      'answers another version',
+      (review) => ({ ...success(review, []), apiVersion: 'apiextensions.k8s.io/v1beta1' }),
+      'failed: converting (v1beta1.ConversionReview) to (v1.ConversionReview): unknown conversion',
+    ],
+    [
+      'answers a text',
+      () => '<html>' as never,
+      `failed: couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
     ],
     ['loses objects', (review) => success(review, []), 'returned 0 objects, expected 1'],
     [
@@ -203,7 +213,10 @@ describe('a webhook for conversion', () => {
   });
 
   it('leaves applying to versions that have no field in common', async () => {
-    const text = (name: string) => ({ type: 'object', properties: { spec: { type: 'object', properties: { [name]: { type: 'string' } } } } });
+    const text = (name: string) => ({
+      type: 'object',
+      properties: { spec: { type: 'object', properties: { [name]: { type: 'string' } } } },
+    });
     const widgets = convertedKind();
     for (const [version, field] of (widgets.spec['versions'] as Json[]).map((one, i) => [one, i === 0 ? 'host' : 'address'] as const))
       version['schema'] = { openAPIV3Schema: text(field) };
@@ -223,7 +236,9 @@ describe('a webhook for conversion', () => {
     const again = await apply('v1', { host: 'y' });
     expect([again.code, again.body['spec']]).toEqual([200, { host: 'y' }]);
     const changed = await call(`${widgets.path('v2')}/a?fieldManager=other`, patch('merge', { spec: { address: 'z' } }));
-    const owners = (changed.body['metadata']['managedFields'] as Json[]).map(({ manager, apiVersion }) => [manager, apiVersion] as unknown[]);
+    const owners = (changed.body['metadata']['managedFields'] as Json[]).map(
+      ({ manager, apiVersion }) => [manager, apiVersion] as unknown[],
+    );
     expect(owners).toEqual([
       ['me', `${widgets.group}/v1`],
       ['other', `${widgets.group}/v2`],

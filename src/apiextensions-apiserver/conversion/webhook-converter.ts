@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { newStatus, StatusError } from '#apimachinery/api/errors';
+import { newGenericServerResponse, newStatus, StatusError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { goTypeName } from '#apimachinery/patch/format-value';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
-import { encodeJson, parseJson } from '#apimachinery/runtime/json';
+import { encodeJson } from '#apimachinery/runtime/json';
+import { parseYaml } from '#apimachinery/runtime/yaml';
 import { aggregate, Path } from '#apimachinery/validation/field';
 import { validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
 import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
+import { typeMetaProblem } from '#apiserver/endpoints/handlers/request-body';
+import { noKindRegistered } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { ServiceResolver } from '#apiserver/server/service-resolver';
 import { type WebhookClientConfig, webhookTarget } from '#apiserver/webhook/client-config';
 import { noCredentials } from '#apiserver/webhook/kubeconfig';
@@ -95,8 +98,7 @@ export class WebhookConverter implements Converter, Disposable {
 
   /** What the webhook made of the objects. */
   #read(answer: Buffer, uid: string): unknown {
-    const review = parseJson(answer).value;
-    if (!isJsonObject(review)) throw new Error("couldn't get version/kind; json parse error");
+    const review = reviewOf(answer);
     // v1beta1 never looked at them.
     return this.#reviewVersion === 'v1' ? convertedObjects(review, `${reviewGroup}/v1`, uid) : convertedObjects(review);
   }
@@ -105,7 +107,7 @@ export class WebhookConverter implements Converter, Disposable {
     try {
       return await this.#client.deliver(json);
     } catch (error) {
-      if (error instanceof WebhookError && error.status !== 0) throw error;
+      if (error instanceof WebhookError && error.status !== 0) throw unexpectedStatus(error);
       const cause = error instanceof WebhookError && !error.isTimeout ? error.cause : error;
       const { connection, options } = this.#client;
       const { pathname, search } = connection.url;
@@ -156,12 +158,34 @@ function clientOf(config: WebhookClientConfig, services: ServiceResolver): JsonC
   return new JsonClient(connection, { timeoutMs, retryMs: 0, maxAnswerBytes, authority, endpoint, dial });
 }
 
+/** Bodies are left out: they may be secrets. Upstream: client-go/rest/request.go (transformResponse). */
+function unexpectedStatus(error: WebhookError): Error {
+  const { message } = newGenericServerResponse(error.status, 'POST', undefined, '', 'unknown', 0, true);
+  return new Error(message, { cause: error });
+}
+
+/** Upstream decodes with the codecs of apiextensions.k8s.io, which take what is no JSON for YAML. */
+function reviewOf(answer: Buffer): Record<string, unknown> {
+  if (answer.length === 0) throw new Error('0-length response with status code: 200 and content type: application/json');
+  const review = parseYaml(answer).value;
+  const problem = typeMetaProblem(review);
+  if (problem !== undefined) throw new Error(`couldn't get version/kind; json parse error: ${problem}`);
+  return isJsonObject(review) ? review : {};
+}
+
+/** Why a review of another version or kind is none. */
+function wrongReview(apiVersion: string, kind: string, wanted: string): string {
+  const isReview =
+    kind === 'ConversionReview' && reviewVersions.includes(versionOf(apiVersion)) && apiVersion.startsWith(`${reviewGroup}/`);
+  if (!isReview) return noKindRegistered(kind, apiVersion);
+  return `converting (${versionOf(apiVersion)}.${kind}) to (${versionOf(wanted)}.${kind}): unknown conversion`;
+}
+
 /** Upstream: getConvertedObjectsFromResponse. */
 function convertedObjects(review: Record<string, unknown>, apiVersion?: string, uid?: string): unknown {
   const { response } = review;
   if (apiVersion !== undefined && (review['apiVersion'] !== apiVersion || review['kind'] !== 'ConversionReview')) {
-    const got = kindText(String(review['apiVersion'] ?? ''), String(review['kind'] ?? ''));
-    throw new Error(`expected webhook response of ${kindText(apiVersion, 'ConversionReview')}, got ${got}`);
+    throw new Error(wrongReview(String(review['apiVersion'] ?? ''), String(review['kind'] ?? ''), apiVersion));
   }
   if (!isJsonObject(response)) throw new Error('no response provided');
   if (uid !== undefined && response['uid'] !== uid) {

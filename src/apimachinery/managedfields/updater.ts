@@ -161,7 +161,8 @@ export class Updater {
     const type = this.#typeIn(version);
     const a = live ? this.#convert(live, version, 'typed') : {};
     const b = this.#convert(next, version, reading);
-    const result = type && a && b ? (whereItFits(() => this.#filter(compare(shapeOf(type), a, b, typed, this.skip))) ?? nothing) : undefined;
+    const result =
+      type && a && b ? (whereItFits(() => this.#filter(compare(shapeOf(type), a, b, typed, this.skip))) ?? nothing) : undefined;
     known.set(version, result);
     return result;
   }
