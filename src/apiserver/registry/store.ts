@@ -179,13 +179,21 @@ export class Store {
   }
 
   async create(request: WriteRequest, object: KubeObject): Promise<Stored> {
+    wipeSystemFields(object.metadata);
+    const admitted = request.admit('CREATE', object, undefined);
+    if (admitted) await admitted;
+    return this.#createAdmitted(request, object);
+  }
+
+  /** Admission may have put another object's members into this one: what was read of it before is old. */
+  async #createAdmitted(request: WriteRequest, object: KubeObject): Promise<Stored> {
     const { metadata } = object;
     const generate = !metadata.name && metadata.generateName;
     const inParts = needsSteps(request.bodyBytes);
-    this.#beginCreate(request, object);
-    const admitted = request.admit('CREATE', object, undefined);
-    if (admitted) await admitted;
     if (inParts) await betweenSteps();
+    wipeSystemFields(metadata);
+    metadata.uid = randomUUID();
+    metadata.creationTimestamp = request.now;
     for (let attempt = 1; ; attempt += 1) {
       if (generate && !metadata.name) metadata.name = generateName(metadata.generateName ?? '');
       const finish = this.hooks.beginCreate && (await this.hooks.beginCreate(object, request));
@@ -219,16 +227,6 @@ export class Store {
         if (finish) await finish(stored);
       }
     }
-  }
-
-  /** Metadata that the server sets before admission sees the object. */
-  #beginCreate(request: WriteRequest, object: KubeObject): void {
-    const { metadata } = object;
-    delete metadata.deletionTimestamp;
-    delete metadata.deletionGracePeriodSeconds;
-    delete metadata.selfLink;
-    metadata.uid = randomUUID();
-    metadata.creationTimestamp = request.now;
   }
 
   /** Only kinds with a review or steps have something to wait for. */
@@ -557,4 +555,11 @@ export function generateName(base: string): string {
   const random = randomUUID().replaceAll('-', '');
   for (let at = 0; at < 5; at += 1) name += nameAlphabet[Number.parseInt(random.slice(at * 4, at * 4 + 4), 16) % nameAlphabet.length];
   return name;
+}
+
+const systemFields = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink'] as const;
+
+/** What nobody but the server says of an object: mutating admission does not see it yet, and cannot set it. Upstream: rest.WipeObjectMetaSystemFields. */
+function wipeSystemFields(metadata: KubeObject['metadata']): void {
+  for (const field of systemFields) if (metadata[field] !== undefined) delete metadata[field];
 }
