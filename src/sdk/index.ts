@@ -16,6 +16,7 @@ export {
   newServiceUnavailable,
   newTimeoutError,
   newTooManyRequests,
+  newTooManyRequestsError,
   StatusError,
   statusOf,
 } from '#apimachinery/api/errors';
@@ -51,12 +52,15 @@ export type { Reinvocation } from '#apiserver/admission/reinvocation';
 export { replaceObject } from '#apiserver/admission/replace-object';
 export { matchingRules, type NamedRuleWithOperations } from '#apiserver/admission/resource-rules';
 export { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
-export { applyJsonPatch, decodeJsonPatch } from '#apimachinery/patch/json-patch';
+export { applyJsonPatch, decodeJsonPatch, type JsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
 export { getOwn, setOwn } from '#apimachinery/patch/own-property';
 export { deepCopy } from '#apimachinery/runtime/copy';
+export { base64Problem } from '#apimachinery/runtime/decode';
 export { deepEqual } from '#apimachinery/runtime/equality';
+export { compareUtf8, encodeRawJson, parseJson } from '#apimachinery/runtime/json';
 export { quote, quoteList } from '#apimachinery/runtime/quote';
 export { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+export { parseYaml } from '#apimachinery/runtime/yaml';
 export {
   aggregate as aggregateFieldErrors,
   aggregateMessages,
@@ -66,6 +70,7 @@ export {
   invalid,
   required as fieldRequired,
 } from '#apimachinery/validation/field';
+export { isQualifiedName, isValidLabelValue, isValidPathSegmentName } from '#apimachinery/validation/names';
 export { deny, setAnnotations, setDefaults, setLabels, warn } from './admission-helpers.ts';
 export { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
 export type {
@@ -76,7 +81,7 @@ export type {
   Attributes,
   Operation,
 } from '#apiserver/admission/attributes';
-export { forbidden } from '#apiserver/admission/forbidden';
+export { forbidden, forbiddenBy } from '#apiserver/admission/forbidden';
 export { AuthenticatorPlugin } from '#apiserver/authentication/authenticator-plugin';
 export {
   type Authenticator,
@@ -162,7 +167,7 @@ export { AuditBackendPlugin } from '#apiserver/audit/audit-backend-plugin';
 export { storageBackend, type StorageBackendOptions } from '#apiserver/storage/storage-backend-plugin';
 export { type AuditBackend, type AuditEvent, eventJson } from '#apiserver/audit/event';
 export { type WebhookClientConfig, type WebhookTarget, webhookTarget } from '#apiserver/webhook/client-config';
-export { JsonClient, WebhookError } from '#apiserver/webhook/json-client';
+export { type JsonAnswer, JsonClient, WebhookError } from '#apiserver/webhook/json-client';
 export {
   noCredentials,
   readKubeconfig,

@@ -357,7 +357,7 @@ describe('ValidatingAdmissionWebhook', () => {
   it.each([
     ['redirect', /the server responded with the status code 302/],
     ['broken', /an error on the server \("unknown"\) has prevented the request from succeeding/],
-    ['garbage', /the answer is no JSON object/],
+    ['garbage', /couldn't get version\/kind; json parse error: json: cannot unmarshal string into Go value of type struct/],
   ] as const)('takes an answer that is %s for a failure', async (answer, reason) => {
     await hooks(
       'validating',
@@ -371,6 +371,58 @@ describe('ValidatingAdmissionWebhook', () => {
     expect(body.message).toMatch(reason);
     expect(body.message).not.toContain('secret');
     expect(seen.filter(({ path }) => path === '/elsewhere')).toEqual([]);
+  });
+
+  it.each([
+    [
+      { allowed: 'true' },
+      'failed to call webhook: json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool',
+    ],
+    [
+      { allowed: true, warnings: [1] },
+      'failed to call webhook: json: cannot unmarshal number into Go struct field AdmissionResponse.response.warnings of type string',
+    ],
+    [
+      { allowed: true, auditAnnotations: [] },
+      'failed to call webhook: json: cannot unmarshal array into Go struct field AdmissionResponse.response.auditAnnotations of type map[string]string',
+    ],
+    [
+      { allowed: false, status: { code: '403' } },
+      'failed to call webhook: json: cannot unmarshal string into Go struct field Status.response.status.code of type int32',
+    ],
+    [{ allowed: true, patch: '%' }, 'failed to call webhook: illegal base64 data at input byte 0'],
+    [
+      { allowed: true, uid: 1 },
+      'failed to call webhook: json: cannot unmarshal number into Go struct field AdmissionResponse.response.uid of type types.UID',
+    ],
+  ])('takes %j for a failure', async (answer, reason) => {
+    await hooks('validating', { name: 'odd.example.com', path: '/odd' });
+    answers.set('/odd', () => answer as Json);
+    expect((await createConfigMap()).body.message).toBe(`Internal error occurred: failed calling webhook "odd.example.com": ${reason}`);
+  });
+
+  it('asks within what is left of the time of the request', async () => {
+    await hooks('validating', { name: 'quick.example.com', path: '/quick' });
+    expect((await createConfigMap({}, { query: '?timeout=5s' })).status).toBe(201);
+  });
+
+  it('stores nothing after the time of the request is over', async () => {
+    await hooks('validating', { name: 'late.example.com', path: '/late', failurePolicy: 'Ignore' });
+    answers.set('/late', () => 'hang');
+    const { status, body } = await createConfigMap({}, { query: '?timeout=1s' });
+    expect([status, body.message]).toEqual([504, 'Timeout: request did not complete within the allotted timeout']);
+  });
+
+  it('tells of a patch by the options of an update, or of a create', async () => {
+    await hooks('validating', { name: 'options.example.com', path: '/options' });
+    const { body } = await createConfigMap();
+    const place = `/api/v1/namespaces/default/configmaps/${body.metadata.name}`;
+    await cluster.fetch(place, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: '{"data":{"a":"b"}}',
+    });
+    expect(seen.map(({ review }) => review.request.options.kind)).toEqual(['CreateOptions', 'UpdateOptions']);
   });
 
   it('goes on without a webhook that may fail', async () => {

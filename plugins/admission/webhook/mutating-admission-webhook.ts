@@ -2,13 +2,19 @@ import {
   AdmissionPlugin,
   applyJsonPatch,
   type Attributes,
+  compareUtf8,
   Configuration,
+  decodeJsonPatch,
+  encodeRawJson,
   type GroupVersionKind,
   inject,
+  type JsonPatch,
   PluginServices,
   type KubeObject,
   newInternalError,
+  parseJson,
   PluginReinvocation,
+  quote,
   replaceObject,
   semanticDeepEqual,
 } from 'kubenest/sdk';
@@ -66,15 +72,11 @@ export class MutatingAdmissionWebhook {
     const place = `round_${request.reinvocation.isReinvoke ? 1 : 0}_index_${index}`;
     let mutated = false;
     const patch = (answer: Answer): boolean => {
-      if (answer.patch === undefined) return false;
-      if (answer.patchType !== 'JSONPatch')
-        throw new CallError(spec.name, `unsupported patch type ${JSON.stringify(answer.patchType)}`, 400);
-      if (!Array.isArray(answer.patch))
-        throw new CallError(spec.name, 'received undecodable patch in webhook response: it is no list of operations', 503);
-      if (answer.patch.length === 0) return false;
-      mutated = applyPatch(request, invocation, answer.patch);
-      const value = { configuration, webhook: spec.name, patch: answer.patch, patchType: 'JSONPatch' };
-      request.addAnnotation(patchPrefix + place, JSON.stringify(value), 'Request');
+      const operations = operationsOf(spec.name, answer);
+      if (operations.length === 0) return false;
+      mutated = applyPatch(request, invocation, operations, answer.patchType);
+      const value = { configuration, webhook: spec.name, patch: operations.map(sortedOperation), patchType: 'JSONPatch' };
+      request.addAnnotation(patchPrefix + place, encodeRawJson(value), 'Request');
       return mutated;
     };
     const onFailOpen = (): void => request.addAnnotation(`failed-open.${mutationPrefix}${place}`, spec.name);
@@ -94,12 +96,34 @@ function textsOf({ forms, object, oldObject }: Attributes, kind: GroupVersionKin
   };
 }
 
-/** Applies a patch to the object in the version that the webhook was shown. Returns whether that changed anything. */
-function applyPatch({ forms, object }: Attributes, { hook, kind }: Invocation, operations: readonly unknown[]): boolean {
-  if (object === undefined) {
-    const name = JSON.stringify(hook.spec.name);
-    throw newInternalError(`admission webhook ${name} attempted to modify the object, which is not supported for this operation`);
+/** None where the answer has no patch, or an empty one. Throws a CallError for what is no patch. */
+function operationsOf(webhook: string, { patch }: Answer): JsonPatch['operations'] {
+  if (patch.length === 0) return [];
+  try {
+    return decodeJsonPatch(parseJson(patch).value, false).operations;
+  } catch (error) {
+    throw new CallError(webhook, `received undecodable patch in webhook response: ${(error as Error).message}`, 503);
   }
+}
+
+/** As Go writes a map. */
+function sortedOperation(operation: JsonPatch['operations'][number]): object {
+  return Object.fromEntries(Object.entries(operation).sort(([a], [b]) => compareUtf8(a, b)));
+}
+
+/** Applies a patch to the object in the version that the webhook was shown. Returns whether that changed anything. */
+function applyPatch(
+  { forms, object }: Attributes,
+  { hook, kind }: Invocation,
+  operations: JsonPatch['operations'],
+  patchType: string,
+): boolean {
+  if (object === undefined) {
+    throw newInternalError(
+      `admission webhook ${quote(hook.spec.name)} attempted to modify the object, which is not supported for this operation`,
+    );
+  }
+  if (patchType !== 'JSONPatch') throw new CallError(hook.spec.name, `unsupported patch type ${quote(patchType)}`, 400);
   const before = JSON.parse(forms.encode(object, kind)) as unknown;
   let after: KubeObject;
   try {

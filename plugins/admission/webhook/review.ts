@@ -23,8 +23,8 @@ export interface ReviewObjects {
 export interface Answer {
   readonly allowed: boolean;
   readonly status: Partial<Status> | undefined;
-  /** The parsed JSON patch; undefined for none. */
-  readonly patch: unknown;
+  /** The JSON patch, not parsed yet; empty for none. */
+  readonly patch: Buffer;
   readonly patchType: string;
   readonly auditAnnotations: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
@@ -61,7 +61,7 @@ export function newReview(request: Attributes, { resource, kind }: Invocation, v
   });
   const tail = JSON.stringify({ dryRun: request.dryRun, options: Object.keys(request.options).length > 0 ? request.options : null });
   const asked = `${head.slice(0, -1)},"object":${objects.object},"oldObject":${objects.oldObject},${tail.slice(1)}`;
-  return { version, uid, body: `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/${version}","request":${asked}}` };
+  return { version, uid, body: `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/${version}","request":${asked}}\n` };
 }
 
 /** Checks an answer. Throws an Error that says what is wrong with it. Upstream: VerifyAdmissionResponse. */
@@ -69,11 +69,11 @@ export function readAnswer({ version, uid }: Review, review: Readonly<Record<str
   const response = fieldsOf(review['response']);
   if (!response) throw new Error('webhook response was absent');
   if (version === 'v1') checkV1(response, review, uid, isMutating);
-  const patch = isMutating ? textOf(response['patch']) : '';
+  const patch = Buffer.from(isMutating ? textOf(response['patch']) : '', 'base64');
   return {
     allowed: response['allowed'] === true,
     status: fieldsOf(response['status']) as Partial<Status> | undefined,
-    patch: patch === '' ? undefined : parsePatch(patch),
+    patch,
     patchType: version === 'v1' ? textOf(response['patchType']) : 'JSONPatch',
     auditAnnotations: textsOf(response['auditAnnotations']),
     warnings: Array.isArray(response['warnings']) ? response['warnings'].filter((text): text is string => typeof text === 'string') : [],
@@ -101,17 +101,6 @@ function checkV1(response: Fields, review: Fields, uid: string, isMutating: bool
   if (hasPatch && !hasType) throw new Error('webhook returned response.patch but not response.patchType');
   if (!hasPatch && hasType) throw new Error('webhook returned response.patchType but not response.patch');
   if (type === '') throw new Error('webhook returned invalid response.patchType of ""');
-}
-
-/** A patch whose JSON is wrong is told apart from an answer that is wrong. */
-export class UndecodablePatch extends Error {}
-
-function parsePatch(base64: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(base64, 'base64').toString('utf8')) as unknown;
-  } catch (error) {
-    throw new UndecodablePatch((error as Error).message);
-  }
 }
 
 type Fields = Readonly<Record<string, unknown>>;

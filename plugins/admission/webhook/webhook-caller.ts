@@ -1,6 +1,7 @@
-import { type Attributes, type Logger, newInternalError, type TraceNote } from 'kubenest/sdk';
+import { type Attributes, type Logger, newInternalError, newTimeoutError, type TraceNote } from 'kubenest/sdk';
 import type { Invocation } from './hook.ts';
-import { type Answer, newReview, readAnswer, type ReviewObjects, type ReviewVersion, reviewVersionOf, UndecodablePatch } from './review.ts';
+import { type Answer, newReview, readAnswer, type ReviewObjects, type ReviewVersion, reviewVersionOf } from './review.ts';
+import { decodeReview } from './review-decoding.ts';
 import { RequestError, type WebhookClient } from './webhook-client.ts';
 import { CallError, denialOf, dryRunUnsupported, Rejection } from './webhook-errors.ts';
 import type { Call, WebhookMetrics } from './webhook-metrics.ts';
@@ -56,6 +57,7 @@ export class WebhookCaller {
       if (error instanceof Rejection) throw error.status;
       if (!(error instanceof CallError)) throw error;
       this.logger.warn({ webhook: name, failsOpen, reason: error.message }, 'failed calling webhook');
+      if (isLate(request)) throw newTimeoutError('request did not complete within the allotted timeout', 0);
       if (!failsOpen) throw newInternalError(error);
       this.metrics.failedOpen(name, this.type);
       onFailOpen();
@@ -79,9 +81,8 @@ export class WebhookCaller {
     const began = performance.now();
     try {
       const post = () => this.client.post(spec.clientConfig, review.body, timeoutOf(request, spec.timeoutSeconds), request.traceHeaders);
-      document = await (request.within
-        ? request.within(spanNames[this.type], spanAttributes(request, invocation, review.uid), post)
-        : post());
+      const within = request.within?.(spanNames[this.type], spanAttributes(request, invocation, review.uid), post);
+      document = decodeReview(await (within ?? post()), version);
     } catch (error) {
       throw new CallError(
         spec.name,
@@ -102,11 +103,7 @@ export class WebhookCaller {
     try {
       return readAnswer(review, document, this.type === 'admit');
     } catch (error) {
-      const reason =
-        error instanceof UndecodablePatch
-          ? `received undecodable patch in webhook response: ${error.message}`
-          : `received invalid webhook response: ${(error as Error).message}`;
-      throw new CallError(name, reason, 503);
+      throw new CallError(name, `received invalid webhook response: ${(error as Error).message}`, 503);
     }
   }
 }
@@ -114,7 +111,12 @@ export class WebhookCaller {
 /** Milliseconds: its own time, and no more than the request has left. */
 function timeoutOf({ deadline }: Attributes, timeoutSeconds = 10): number {
   const own = timeoutSeconds * 1_000;
-  return deadline === 0 ? own : Math.max(1, Math.min(own, deadline - performance.now()));
+  return deadline === 0 ? own : Math.max(1, Math.min(own, Math.ceil(deadline - performance.now())));
+}
+
+/** Nobody waits for the answer of the request any more. */
+function isLate({ deadline }: Attributes): boolean {
+  return deadline !== 0 && performance.now() >= deadline;
 }
 
 function spanAttributes(

@@ -1,5 +1,6 @@
 import {
   dialErrorText,
+  type JsonAnswer,
   JsonClient,
   newGenericServerResponse,
   type ServiceResolver,
@@ -46,26 +47,20 @@ export class WebhookClient implements Disposable {
     readonly credentials: WebhookCredentials,
   ) {}
 
-  /** POSTs JSON; the parsed object of a good answer. `headers` are sent besides the client's own. Rejects with a RequestError. */
-  async post(
-    config: WebhookClientConfig,
-    body: string,
-    timeoutMs: number,
-    headers?: Readonly<Record<string, string>>,
-  ): Promise<Readonly<Record<string, unknown>>> {
+  /** POSTs JSON; the body of a good answer. `headers` are sent besides the client's own. Rejects with a RequestError. */
+  async post(config: WebhookClientConfig, body: string, timeoutMs: number, headers?: Readonly<Record<string, string>>): Promise<Buffer> {
     const target = this.#targetOf(config);
     const limit = Math.min(timeoutMs, longestMs);
     const path = `${target.path}${target.path.includes('?') ? '&' : '?'}timeout=${Math.ceil(limit / 1_000)}s`;
-    let bytes: Buffer;
+    let answer: JsonAnswer;
     try {
-      bytes = await this.#clientFor(target).send('POST', body, { path, timeoutMs: limit, ...(headers && { headers }) });
+      answer = await this.#clientFor(target).exchange('POST', body, { path, timeoutMs: limit, ...(headers && { headers }) });
     } catch (error) {
       throw requestError(`https://${target.authority}${path}`, error);
     }
-    const answer = objectOf(bytes);
-    if (!answer) throw new RequestError('the answer is no JSON object', 500);
-    if (typeof answer['kind'] !== 'string' || answer['kind'] === '') throw new RequestError("Object 'Kind' is missing in the answer", 500);
-    return answer;
+    if (answer.bytes.length > 0) return answer.bytes;
+    const type = answer.contentType || 'application/json';
+    throw new RequestError(`0-length response with status code: ${answer.status} and content type: ${type}`, 503);
   }
 
   [Symbol.dispose](): void {

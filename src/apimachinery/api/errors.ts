@@ -129,6 +129,11 @@ export function newTooManyRequests(message: string, retryAfterSeconds: number): 
   return failure(429, 'TooManyRequests', message, details({ retryAfterSeconds }));
 }
 
+/** Without a time to wait. */
+export function newTooManyRequestsError(message: string): StatusError {
+  return failure(429, 'TooManyRequests', `Too many requests: ${message}`);
+}
+
 export function newServiceUnavailable(reason: string): StatusError {
   return failure(503, 'ServiceUnavailable', reason);
 }

@@ -1,4 +1,5 @@
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
+import { isQualifiedName } from '#apimachinery/validation/names';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { AdmissionSteps, CompiledAdmission, Phase, Step } from './admission-chain.ts';
 import type { StepTimer } from './admission-metrics.ts';
@@ -101,6 +102,11 @@ function run(steps: readonly Step[], request: Attributes, from = 0): void | Prom
   }
 }
 
+/** `prefix/name`, both as in the keys of labels; others are not noted. Upstream: apiserver/pkg/admission/attributes.go (checkKeyFormat). */
+function isAnnotationKey(key: string): boolean {
+  return key.includes('/') && isQualifiedName(key).length === 0;
+}
+
 /** Times what waits. */
 async function settled(result: Promise<void>, timer: StepTimer | undefined, began: number): Promise<void> {
   try {
@@ -173,7 +179,7 @@ class AdmissionRequest implements Attributes {
   addAnnotation(key: string, value: string, level: 'Metadata' | 'Request' = 'Metadata'): void {
     if (level === 'Request' && !this.#context.audit?.recordsRequest) return;
     const annotations = this.#context.auditAnnotations;
-    if (annotations && !annotations.has(key)) annotations.set(key, value);
+    if (annotations && !annotations.has(key) && isAnnotationKey(key)) annotations.set(key, value);
   }
 
   addWarning(text: string): void {

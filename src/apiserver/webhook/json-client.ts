@@ -66,6 +66,14 @@ export interface JsonRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A good answer. */
+export interface JsonAnswer {
+  readonly status: number;
+  /** Empty where the service did not say. */
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
 /**
  * Sends JSON objects to a service by POST and reads JSON objects of it, over connections that stay open. No redirects are
  * followed, no proxies of the environment used. Resets, time-outs, 429 and 5xx are tried again.
@@ -137,11 +145,16 @@ export class JsonClient implements Disposable {
 
   /** One attempt; the body of a good answer. Rejects with a WebhookError, or with what `endpoint` throws. */
   async send(method: 'GET' | 'POST', body: string | undefined, request: JsonRequest = {}): Promise<Buffer> {
+    return (await this.exchange(method, body, request)).bytes;
+  }
+
+  /** As `send`, with what the head of the answer says. */
+  async exchange(method: 'GET' | 'POST', body: string | undefined, request: JsonRequest = {}): Promise<JsonAnswer> {
     const response = await this.#answer(method, body, request);
     const bytes = await this.#wholeOf(response);
-    const { statusCode: status = 0 } = response;
+    const { statusCode: status = 0, headers } = response;
     if (!isGood(response)) throw new WebhookError(`the service answered ${status}`, status === 429 || status >= 500, status, bytes);
-    return bytes;
+    return { status, contentType: headers['content-type'] ?? '', bytes };
   }
 
   /**

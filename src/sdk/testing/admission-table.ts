@@ -20,7 +20,7 @@ interface Runner {
 /** What the test runs in: vitest, or else Node's own. */
 const { describe, it }: Runner = process.env['VITEST'] === undefined ? await import('node:test') : await import('vitest');
 
-/** One request: a sentence, and what becomes of it: admitted as it is, changed into `want`, or `denied`. */
+/** One request: a sentence, and what becomes of it: admitted as it is, changed into `want`, `denied`, or it `fails`. */
 export interface AdmissionRow {
   readonly name: string;
   readonly object?: KubeObject;
@@ -36,6 +36,8 @@ export interface AdmissionRow {
   readonly want?: object;
   /** What the denial says. */
   readonly denied?: RegExp;
+  /** What an error says that is none of the API's: the client gets it with 500. */
+  readonly fails?: RegExp;
   readonly warnings?: readonly string[];
   /** What is added to the audit event, if that matters. */
   readonly annotations?: Readonly<Record<string, string>>;
@@ -71,7 +73,14 @@ async function runRow(chain: AdmissionChain, row: AdmissionRow): Promise<void> {
   const run = async (): Promise<void> => {
     for (const step of [...mutating.steps, ...validating.steps]) await step.run(request);
   };
-  if (row.denied) {
+  if (row.fails) {
+    const { fails } = row;
+    await assert.rejects(run, (error) => {
+      assert.ok(error instanceof Error && !(error instanceof StatusError), `a StatusError: ${String(error)}`);
+      assert.match(error.message, fails);
+      return true;
+    });
+  } else if (row.denied) {
     const { denied } = row;
     await assert.rejects(run, (error) => {
       assert.ok(error instanceof StatusError, `denied by ${String(error)}, which is no StatusError`);

@@ -52,7 +52,7 @@ function newRequest(
     name: object?.metadata.name ?? name,
     object,
     oldObject,
-    options,
+    options: optionsOf(options, operation),
     dryRun,
   });
   return {
@@ -86,6 +86,14 @@ function newRequest(
       return admitted ? admitted.then(() => admission?.validate(asked)) : admission?.validate(asked);
     },
   };
+}
+
+/** A patch is a create or an update to admission, also by its options. Upstream: handlers/patch.go (patchToUpdateOptions, patchToCreateOptions), update.go. */
+function optionsOf(given: WriteQuery['given'], operation: AdmissionCall['operation']): WriteQuery['given'] {
+  const kind = operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions';
+  if (operation === 'DELETE' || given['kind'] === kind) return given;
+  const { force: _, ...options } = given;
+  return { ...options, kind };
 }
 
 /** What mutating admission may have left in the metadata that is not right is put right, with a warning. Upstream: handlers/fieldmanager/admission.go, create.go. */

@@ -131,6 +131,7 @@ export class RequestContext {
 
   /** Adds a `Warning: 299` header to the response. Repeated texts are sent once. */
   warn(text: string): void {
+    if (text === '') return;
     this.warnings ??= [];
     if (this.warnings.length < maxWarnings && !this.warnings.includes(text)) this.warnings.push(text);
   }

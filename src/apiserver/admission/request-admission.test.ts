@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { AdmissionSteps } from './admission-chain.ts';
+import type { ObjectForms } from './object-forms.ts';
+import { RequestAdmission } from './request-admission.ts';
+
+it('notes only annotations whose keys are those of labels, with a prefix', async () => {
+  const auditAnnotations = new Map<string, string>();
+  const context = { auditAnnotations, authenticatedUser: { name: 'jane', groups: [] }, deadline: 0 } as unknown as RequestContext;
+  const nothing = { steps: [], timer: undefined };
+  const note = {
+    name: 'Note',
+    timer: undefined,
+    run: (request: { addAnnotation(key: string, value: string): void }): void => {
+      for (const key of ['a.example.com/ok', 'a.example.com/ok', 'plain', 'a.example.com/bad key', 'a.example.com/b/c', '/x'])
+        request.addAnnotation(key, key);
+    },
+  };
+  const chain: AdmissionSteps = { for: () => ({ mutating: { steps: [note], timer: undefined }, validating: nothing }) };
+  const target = {
+    kind: { group: '', version: 'v1', kind: 'Pod' },
+    resource: { group: '', version: 'v1', resource: 'pods' },
+    subresource: '',
+    forms: {} as ObjectForms,
+  };
+  const call = { namespace: 'ns', name: 'x', object: undefined, oldObject: undefined, options: {}, dryRun: false } as const;
+  await new RequestAdmission(chain, context, target).admit({ operation: 'CREATE', ...call });
+  expect([...auditAnnotations]).toEqual([['a.example.com/ok', 'a.example.com/ok']]);
+});
