@@ -420,6 +420,29 @@ describe('mutating policies', () => {
     expect((await createMap({ k: 'v' })).answer.data).toEqual({ k: 'v' });
   });
 
+  it('refuses fields that a patch brings and the kind does not have', async () => {
+    await mutating('m', { mutations: [patching('[JSONPatch{op: "add", path: "/nonsense", value: "x"}]')] });
+    expect((await createMap({ k: 'v' })).answer.message).toBe('Internal error occurred: strict decoding error: unknown field "nonsense"');
+  });
+
+  it('sees no uid and no time of creation, which only the server sets', async () => {
+    const told = 'string(has(object.metadata.uid)) + string(has(object.metadata.creationTimestamp))';
+    await mutating('a', { mutations: [applying(`Object{data: {"told": ${told}}}`)] });
+    await mutating('b', { mutations: [patching('[JSONPatch{op: "add", path: "/metadata/uid", value: "mine"}]')] });
+    const { answer } = await createMap({ k: 'v' });
+    expect(answer.data).toEqual({ k: 'v', told: 'falsefalse' });
+    expect(answer.metadata).toMatchObject({
+      uid: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+      creationTimestamp: expect.any(String) as string,
+    });
+  });
+
+  it('asks a policy that wants it again even if no other changed the object', async () => {
+    const longer = applying('Object{data: {"k": object.data.k + "+"}}');
+    await mutating('again', { reinvocationPolicy: 'IfNeeded', mutations: [longer] });
+    expect((await createMap({ k: 'v' })).answer.data).toEqual({ k: 'v++' });
+  });
+
   it('counts what was mutated, and match conditions, under the names of upstream', async () => {
     await mutating('good', { mutations: [applying('Object{metadata: Object.metadata{labels: {"added": "yes"}}}')] });
     await mutating('wrong', { failurePolicy: 'Ignore', mutations: [patching('[JSONPatch{op: "remove", path: "/none"}]')] });
@@ -438,7 +461,7 @@ describe('mutating policies', () => {
     );
     expect(Array.from(counts, ([, ...values]) => values.join(' ')).sort()).toEqual(['good good no_error 1', 'wrong wrong invalid_error 1']);
     expect(text).toMatch(/apiserver_mutating_admission_policy_check_duration_seconds_count\{policy="good"/);
-    const series = '{name="unmet",kind="policy",type="admit",operation="CREATE"} 2';
+    const series = '{name="unmet",kind="policy",type="validate",operation="CREATE"} 2';
     expect(text).toContain(`apiserver_admission_match_condition_evaluation_errors_total${series}`);
     expect(text).toContain(`apiserver_admission_match_condition_evaluation_seconds_count${series}`);
     expect(text).not.toMatch(/match_condition_exclusions_total\{name="unmet"/);

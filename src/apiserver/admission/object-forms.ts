@@ -3,7 +3,8 @@ import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimac
 import { groupVersionString } from '#apimachinery/meta/types';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
-import { encodeJson } from '#apimachinery/runtime/json';
+import { DecodeError, encodeJson } from '#apimachinery/runtime/json';
+import { quote } from '#apimachinery/runtime/quote';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 
@@ -24,8 +25,8 @@ export interface ObjectForms {
   convert(object: KubeObject, kind: GroupVersionKind): KubeObject;
   /** The JSON text of what `convert` gives. */
   encode(object: KubeObject, kind: GroupVersionKind): string;
-  /** An object of a parsed document in the version of a kind, without what the kind does not know. Throws DecodeError. */
-  decode(document: unknown, kind: GroupVersionKind): KubeObject;
+  /** An object of a parsed document in the version of a kind, without what the kind does not know: `strict` throws for that. Throws DecodeError. */
+  decode(document: unknown, kind: GroupVersionKind, strict?: boolean): KubeObject;
   /** Fills in what such an object leaves out, and turns it into the form that admission sees. Uses it up. */
   complete(object: KubeObject, kind: GroupVersionKind): KubeObject;
   /** How the fields of a kind are merged; undefined where no table describes them (options of connections). */
@@ -79,12 +80,12 @@ export class VersionedForms implements ObjectForms {
     return type ? encode(type, converted) : encodeJson(converted);
   }
 
-  decode(document: unknown, kind: GroupVersionKind): KubeObject {
+  decode(document: unknown, kind: GroupVersionKind, strict = false): KubeObject {
     const { type, definition } = this.#form(kind);
     const object = definition?.custom
       ? definition.custom.decode(document as Record<string, unknown>).object
       : type
-        ? decode<KubeObject>(type, document).object
+        ? decodeTyped(type, document, strict)
         : (document as KubeObject);
     object.metadata ??= {};
     return object;
@@ -137,4 +138,11 @@ export class VersionedForms implements ObjectForms {
     const fields = applySchema === undefined ? type : this.#options.source.types(definition).struct(applySchema);
     return { type, shape: fields && shapeOf(fields), definition };
   }
+}
+
+function decodeTyped(type: StructType, document: unknown, strict: boolean): KubeObject {
+  const { object, unknownFields } = decode<KubeObject>(type, document);
+  if (strict && unknownFields.length > 0)
+    throw new DecodeError(`strict decoding error: ${unknownFields.map((field) => `unknown field ${quote(field)}`).join(', ')}`);
+  return object;
 }

@@ -75,6 +75,8 @@ class MutationRound {
   readonly #namespaceObject: KubeObject | undefined;
   readonly #metrics: PolicyMetrics;
   readonly #failures: Failure[] = [];
+  /** Whether an object was made anew, be it the same. */
+  #isDirty = false;
 
   constructor(
     policies: MutatingPolicies,
@@ -91,6 +93,7 @@ class MutationRound {
     if (request.reinvocation.isReinvoke && this.#state.hasChangedSince(request.object)) this.#state.requirePrevious();
     try {
       for (const invocation of invocations) await this.#invoke(invocation);
+      if (this.#isDirty) this.#requireReinvocation();
     } finally {
       this.#state.remember(request.object);
     }
@@ -106,11 +109,13 @@ class MutationRound {
     if (!conditions.match) return;
     const key = JSON.stringify([policy.metadata.name, binding.metadata.name, params?.metadata.namespace, params?.metadata.name]);
     if (reinvocation.isReinvoke && !this.#state.isRequired(key)) return;
-    if (this.request.object && (await this.#mutate(invocation))) {
-      this.#state.requirePrevious();
-      reinvocation.isRequired = true;
-    }
+    if (this.request.object && (await this.#mutate(invocation))) this.#requireReinvocation();
     if (policy.spec?.reinvocationPolicy === 'IfNeeded') this.#state.addInvoked(key);
+  }
+
+  #requireReinvocation(): void {
+    this.#state.requirePrevious();
+    this.request.reinvocation.isRequired = true;
   }
 
   /** Whether the object is another one now. */
@@ -129,6 +134,7 @@ class MutationRound {
         const completed = request.forms.complete(next, invocation.matched.kind);
         changed ||= !semanticDeepEqual(request.object, completed);
         replaceObject(request.object, completed);
+        this.#isDirty = true;
         observe();
       } catch (error) {
         observe((error as Error).message);

@@ -94,7 +94,7 @@ function patched({ request, object, kind }: EvaluationInput, value: Value): Kube
   const operations = [...value].map(operationOf);
   try {
     const document = JSON.parse(request.forms.encode(live, kind)) as unknown;
-    return request.forms.decode(deepCopy(applyJsonPatch(document, operations)), kind);
+    return request.forms.decode(deepCopy(applyJsonPatch(document, operations)), kind, true);
   } catch (error) {
     if (error instanceof TestFailedError) return live;
     if (error instanceof JsonPatchError) throw new MutationError(`JSON Patch: ${error.message}`, { cause: error });

@@ -38,7 +38,8 @@ export class PolicyMetrics {
     const prefix = `apiserver_${sort}_admission_policy_check_`;
     const { check, duration } = descriptions[sort];
     const labelNames = isValidating ? [...labels, 'enforcement_action'] : labels;
-    this.conditions = new MatchConditionMetrics(metrics, 'policy', isValidating ? 'validate' : 'admit');
+    // Upstream has one word for policies of both sorts.
+    this.conditions = new MatchConditionMetrics(metrics, 'policy', 'validate');
     this.#checks = metrics.counter({ name: `${prefix}total`, help: check, labels: labelNames });
     this.#durations = metrics.histogram({ name: `${prefix}duration_seconds`, help: duration, labels: labelNames, buckets });
   }
