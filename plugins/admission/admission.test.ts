@@ -122,30 +122,34 @@ const priorities = fakeInformers({
   ],
 });
 const containers = [{ name: 'main' }];
-admissionTable(new Priority(priorities), [
-  {
-    name: 'the default class',
-    object: pod(),
-    want: { spec: { containers, priorityClassName: 'usual', priority: 10, preemptionPolicy: 'Never' } },
-  },
-  {
-    name: 'the named class',
-    object: pod({ priorityClassName: 'high' }),
-    want: { spec: { containers, priorityClassName: 'high', priority: 1000, preemptionPolicy: 'PreemptLowerPriority' } },
-  },
-  { name: 'an unknown class', object: pod({ priorityClassName: 'none' }), denied: /no PriorityClass with name none was found/ },
-  {
-    name: 'another number than the class has',
-    object: pod({ priorityClassName: 'high', priority: 1 }),
-    denied: /the integer value of priority \(1\) must not be provided/,
-  },
-  { name: 'an update keeps the priority', object: pod(), oldObject: pod({ priority: 10 }), want: { spec: { containers, priority: 10 } } },
-  {
-    name: 'a second default',
-    object: object('scheduling.k8s.io/v1', 'PriorityClass', { value: 1, globalDefault: true }, { name: 'other' }),
-    denied: /usual is already marked as default/,
-  },
-]);
+admissionTable(
+  Priority,
+  [
+    {
+      name: 'the default class',
+      object: pod(),
+      want: { spec: { containers, priorityClassName: 'usual', priority: 10, preemptionPolicy: 'Never' } },
+    },
+    {
+      name: 'the named class',
+      object: pod({ priorityClassName: 'high' }),
+      want: { spec: { containers, priorityClassName: 'high', priority: 1000, preemptionPolicy: 'PreemptLowerPriority' } },
+    },
+    { name: 'an unknown class', object: pod({ priorityClassName: 'none' }), denied: /no PriorityClass with name none was found/ },
+    {
+      name: 'another number than the class has',
+      object: pod({ priorityClassName: 'high', priority: 1 }),
+      denied: /the integer value of priority \(1\) must not be provided/,
+    },
+    { name: 'an update keeps the priority', object: pod(), oldObject: pod({ priority: 10 }), want: { spec: { containers, priority: 10 } } },
+    {
+      name: 'a second default',
+      object: object('scheduling.k8s.io/v1', 'PriorityClass', { value: 1, globalDefault: true }, { name: 'other' }),
+      denied: /usual is already marked as default/,
+    },
+  ],
+  { informers: priorities },
+);
 
 const namespaces = fakeInformers({
   namespaces: [
@@ -189,6 +193,12 @@ admissionTable(new NamespaceLifecycle(namespaces, newNamespaces), [
     denied: /unable to create new content in namespace going because it is being terminated/,
   },
   { name: 'an update there', object: configMap('going'), oldObject: configMap('going') },
+  {
+    name: 'an update in a namespace that is not there any more',
+    object: configMap('none'),
+    oldObject: configMap('none'),
+    denied: /namespaces "none" not found/,
+  },
   { name: 'the deletion of a namespace', oldObject: object('v1', 'Namespace', {}, { name: 'ns' }), operation: 'DELETE' },
   {
     name: 'the deletion of one that must stay',
@@ -255,7 +265,31 @@ admissionTable(new ServiceAccountAdmission(accounts, newAccount), [
       serviceAccountName: 'strict',
       ephemeralContainers: [{ name: 'e', env: [{ name: 'K', valueFrom: { secretKeyRef: { name: 'foreign' } } }] }],
     }),
-    denied: /ephemeral container e with envVar K/,
+    fails: /^ephemeral container e with envVar K/,
+  },
+  {
+    name: 'a volume without a name beside that of the token',
+    object: pod({ volumes: [{ emptyDir: {} }, { name: 'kube-api-access-here' }], automountServiceAccountToken: true }),
+    want: {
+      spec: {
+        containers: [
+          {
+            name: 'main',
+            volumeMounts: [{ name: 'kube-api-access-here', readOnly: true, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }],
+          },
+        ],
+        volumes: [{ emptyDir: {} }, { name: 'kube-api-access-here' }],
+        automountServiceAccountToken: true,
+        serviceAccountName: 'default',
+        serviceAccount: 'default',
+        imagePullSecrets: [{ name: 'pull' }],
+      },
+    },
+  },
+  {
+    name: 'an account by a path',
+    object: pod({ serviceAccountName: 'a/b' }),
+    denied: /ns\/a\/b: invalid resource name "a\/b": \[may not contain '\/'\]$/,
   },
   {
     name: 'a mirror pod with an account',
@@ -267,4 +301,10 @@ admissionTable(new ServiceAccountAdmission(accounts, newAccount), [
     object: pod({ volumes: [{ name: 'v', secret: { secretName: 's' } }] }, mirror),
     denied: /a mirror pod may not reference secrets/,
   },
+  {
+    name: 'a mirror pod with a secret of a disk',
+    object: pod({ volumes: [{ name: 'v', iscsi: { secretRef: { name: 's' } } }] }, mirror),
+    denied: /a mirror pod may not reference secrets/,
+  },
+  { name: 'a mirror pod with a pull secret of no name', object: pod({ imagePullSecrets: [{}] }, mirror) },
 ]);

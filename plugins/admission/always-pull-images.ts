@@ -32,7 +32,8 @@ export class AlwaysPullImages {
     const messages = wrong.map(
       ([place, value]) => forbidden(request, `${place}: Unsupported value: ${quote(value)}: supported values: "Always"`).message,
     );
-    throw forbidden(request, aggregateMessages(messages));
+    // Several errors of the API are none: upstream answers 500.
+    throw new Error(aggregateMessages(messages));
   }
 }
 

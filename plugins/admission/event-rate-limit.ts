@@ -6,7 +6,7 @@ import {
   Configuration,
   inject,
   type KubeObject,
-  newTooManyRequests,
+  newTooManyRequestsError,
 } from 'kubenest/sdk';
 import { ArrayNotEmpty, IsIn, IsInt, IsOptional, Min, Type, ValidateNested } from 'kubenest/sdk/configuration';
 
@@ -48,11 +48,11 @@ export class EventRateLimitConfiguration {
   limits: readonly EventLimit[] = [];
 }
 
-/** Keeps events from flooding the store. Upstream: kubernetes/plugin/pkg/admission/eventratelimit/admission.go. */
+/** Keeps events from flooding the store; those of events.k8s.io are of another kind. Upstream: kubernetes/plugin/pkg/admission/eventratelimit/admission.go. */
 @AdmissionPlugin({
   name: 'EventRateLimit',
   configuration: EventRateLimitConfiguration,
-  match: [{ groups: ['', 'events.k8s.io'], resources: ['events'], operations: ['CREATE', 'UPDATE'] }],
+  match: [{ groups: [''], resources: ['events'], operations: ['CREATE', 'UPDATE'] }],
 })
 export class EventRateLimit {
   readonly #enforcers: readonly LimitEnforcer[];
@@ -65,7 +65,7 @@ export class EventRateLimit {
   validate(request: Attributes): void {
     if (request.dryRun) return;
     const reached = this.#enforcers.flatMap((enforcer) => enforcer.refusal(request) ?? []);
-    if (reached.length > 0) throw newTooManyRequests(aggregateMessages(reached), 0);
+    if (reached.length > 0) throw newTooManyRequestsError(aggregateMessages(reached));
   }
 }
 

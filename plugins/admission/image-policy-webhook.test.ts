@@ -12,7 +12,7 @@ import { ImagePolicyConfiguration, ImagePolicyWebhook } from './image-policy-web
 
 interface ImageReview {
   readonly kind: string;
-  readonly spec: { readonly containers: readonly { readonly image: string }[]; readonly annotations?: object; readonly namespace: string };
+  readonly spec: { readonly containers?: readonly { readonly image: string }[]; readonly annotations?: object; readonly namespace: string };
 }
 const asked: ImageReview['spec'][] = [];
 
@@ -21,7 +21,7 @@ const service = createServer((request, response) => {
   void json(request).then((body) => {
     const { spec } = body as ImageReview;
     asked.push(spec);
-    const images = spec.containers.map(({ image }) => image);
+    const images = (spec.containers ?? []).map(({ image }) => image);
     if (images.includes('broken')) return void response.writeHead(400).end('secret');
     const bad = images.find((image) => image !== 'good' && image !== 'mute');
     const status = { allowed: bad === undefined && !images.includes('mute'), ...(bad && { reason: `${bad} is not known` }) };
@@ -105,4 +105,11 @@ it('is asked once for what it has allowed, and shown the annotations that are fo
   const request = { object: pod(images('good'), annotations), subresource: '', namespace: 'ns', addAnnotation: () => {} };
   for (let i = 0; i < 3; i += 1) await instance.validate(request as unknown as Parameters<ImagePolicyWebhook['validate']>[0]);
   expect(asked).toEqual([{ containers: [{ image: 'good' }], annotations: { 'a.image-policy.k8s.io/b': 'c' }, namespace: 'ns' }]);
+});
+
+it('is told of no containers where there are none', async () => {
+  asked.length = 0;
+  const request = { object: pod(images('good')), subresource: 'ephemeralcontainers', namespace: 'ns', addAnnotation: () => {} };
+  await (await plugin(false)).validate(request as unknown as Parameters<ImagePolicyWebhook['validate']>[0]);
+  expect(asked).toEqual([{ namespace: 'ns' }]);
 });

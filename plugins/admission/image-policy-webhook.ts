@@ -159,8 +159,8 @@ function reviewSpecOf({ object, subresource, namespace }: Attributes): object {
   const containers = subresource === '' ? [...(spec.containers ?? []), ...(spec.initContainers ?? [])] : (spec.ephemeralContainers ?? []);
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => key.includes('.image-policy.k8s.io/'));
   return {
-    containers: containers.map(({ image }) => ({ image })),
+    ...(containers.length > 0 && { containers: containers.map(({ image }) => ({ ...(image && { image }) })) }),
     ...(annotations.length > 0 && { annotations: Object.fromEntries(annotations) }),
-    namespace,
+    ...(namespace && { namespace }),
   };
 }

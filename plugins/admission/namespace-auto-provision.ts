@@ -1,4 +1,4 @@
-import { AdmissionPlugin, type Attributes, Client, forbidden, type Informer, Informers, inject, isAlreadyExists } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Client, forbiddenBy, type Informer, Informers, inject, isAlreadyExists } from 'kubenest/sdk';
 
 /** Makes the namespace of what is created in it. Upstream: kubernetes/plugin/pkg/admission/namespace/autoprovision/admission.go. */
 @AdmissionPlugin({
@@ -26,7 +26,7 @@ export class NamespaceAutoProvision {
     try {
       await this.client.create(target, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: request.namespace } });
     } catch (error) {
-      if (!isAlreadyExists(error)) throw forbidden(request, (error as Error).message);
+      if (!isAlreadyExists(error)) throw forbiddenBy(request, error as Error);
     }
   }
 }

@@ -49,18 +49,18 @@ export class NamespaceLifecycle {
       if (immortal.has(request.name)) throw newForbidden(resource, request.name, 'this namespace may not be deleted');
       this.#noteDeletion(request.name);
     }
-    if (!namespace || isNamespace || operation !== 'CREATE') return;
+    if (!namespace || isNamespace || operation === 'DELETE') return;
     if (resource.group === 'authorization.k8s.io' && accessReviews.has(resource.resource)) return;
     const found = this.#namespaces.get('', namespace);
     if (!found || this.#isDeleted(namespace)) return this.#checkPresent(request, namespace);
-    checkAlive(request, namespace, found);
+    if (operation === 'CREATE') checkAlive(request, namespace, found);
   }
 
   /** Asks the store: on one that several servers share, the informer may be behind. */
   async #checkPresent(request: Attributes, namespace: string): Promise<void> {
     const found = await this.client.get({ group: '', version: 'v1', resource: 'namespaces' }, '', namespace);
     if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);
-    checkAlive(request, namespace, found as Namespace);
+    if (request.operation === 'CREATE') checkAlive(request, namespace, found as Namespace);
   }
 
   #noteDeletion(name: string): void {

@@ -1,4 +1,4 @@
-import type { KubeObject } from 'kubenest/sdk';
+import { type KubeObject, newForbidden } from 'kubenest/sdk';
 import { admissionTable, fakeAuthorizer, fakeClient, fakeInformers } from 'kubenest/sdk/testing';
 import { AlwaysPullImages } from './always-pull-images.ts';
 import { DenyEscalatingExec, DenyExecOnPrivileged } from './deny-exec.ts';
@@ -32,6 +32,17 @@ admissionTable(AlwaysPullImages, [
   },
 ]);
 
+/** As if a webhook had changed the policy afterwards. */
+const onlyValidating = Object.create(AlwaysPullImages.prototype, { admit: { value: undefined } }) as AlwaysPullImages;
+admissionTable(onlyValidating, [
+  {
+    name: 'policies that were changed since',
+    object: pod({ containers: [main, always, { ...main, name: 'other' }] }),
+    fails:
+      /^\[pods "x" is forbidden: spec.containers\[0\].imagePullPolicy: Unsupported value: "": supported values: "Always", pods "x" is forbidden: spec.containers\[2\]/,
+  },
+]);
+
 const affinity = (topologyKey: string) => ({
   affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } },
 });
@@ -57,6 +68,22 @@ admissionTable(
     { name: 'a dry run makes none', object: configMap('other'), dryRun: true },
   ],
   { informers, client },
+);
+admissionTable(
+  NamespaceAutoProvision,
+  [{ name: 'a namespace that nobody may make', object: configMap('secret'), denied: /^namespaces "secret" is forbidden: nobody may$/ }],
+  {
+    informers,
+    client: fakeClient({ create: () => Promise.reject(newForbidden({ group: '', resource: 'namespaces' }, 'secret', 'nobody may')) }),
+  },
+);
+admissionTable(
+  PodNodeSelector,
+  [{ name: 'a namespace that is not', object: pod(), denied: /^Internal error occurred: namespace ns does not exist$/ }],
+  {
+    informers: fakeInformers({ namespaces: [] }),
+    configuration: { podNodeSelectorPluginConfig: {} },
+  },
 );
 admissionTable(
   NamespaceExists,
@@ -128,6 +155,43 @@ admissionTable(
   annotated({ 'scheduler.alpha.kubernetes.io/defaultTolerations': JSON.stringify([toleration]) }),
 );
 
+const withTolerations = pod({ tolerations: [toleration] });
+for (const [text, fails] of [
+  ['x', /^invalid character 'x' looking for beginning of value$/],
+  ['{}', /^json: cannot unmarshal object into Go value of type \[\]v1.Toleration$/],
+  ['[1]', /^json: cannot unmarshal number into Go value of type v1.Toleration$/],
+  ['[{"Operator":1}]', /^json: cannot unmarshal number into Go struct field Toleration.operator of type v1.TolerationOperator$/],
+  ['[{"tolerationSeconds":1.5}]', /^json: cannot unmarshal number 1.5 into Go struct field Toleration.tolerationSeconds of type int64$/],
+  ['[null]', /conflict with its namespace whitelist$/],
+] as const) {
+  admissionTable(
+    PodTolerationRestriction,
+    [
+      { name: `a whitelist of ${text}`, object: withTolerations, fails },
+      { name: `a whitelist of ${text}, and nothing to hold to it`, object: pod() },
+    ],
+    annotated({ 'scheduler.alpha.kubernetes.io/tolerationsWhitelist': text }),
+  );
+}
+for (const annotation of ['defaultTolerations', 'tolerationsWhitelist'])
+  admissionTable(
+    PodTolerationRestriction,
+    [{ name: `${annotation} of null`, object: withTolerations }],
+    annotated({ [`scheduler.alpha.kubernetes.io/${annotation}`]: 'null' }),
+  );
+
+for (const [text, fails] of [
+  ['a', /^invalid selector: \[a\]$/],
+  ['a=b=c', /^invalid selector: \[a b c\]$/],
+  ['-a=b', /^<nil>: Invalid value: "-a": name part must consist of/],
+  ['a=-b', /^\[a\]: Invalid value: "-b": a valid label must be/],
+] as const)
+  admissionTable(
+    PodNodeSelector,
+    [{ name: `a selector of ${text}`, object: pod(), fails }],
+    annotated({ 'scheduler.alpha.kubernetes.io/node-selector': text }),
+  );
+
 const limits = { configuration: { limits: [{ type: 'User', qps: 1, burst: 2, cacheSize: 1 }] } };
 const event = object('v1', 'Event', {}, { namespace: 'ns' });
 let time = 0;
@@ -138,8 +202,8 @@ admissionTable(
     { name: 'the first', object: event },
     { name: 'a dry run does not count', object: event, dryRun: true },
     { name: 'the second', object: event },
-    { name: 'one too many', object: event, denied: /limit reached on type User for key jane/ },
-    { name: 'of events.k8s.io, too', object: object('events.k8s.io/v1', 'Event', {}, { namespace: 'ns' }), denied: /limit reached/ },
+    { name: 'one too many', object: event, denied: /^Too many requests: limit reached on type User for key jane$/ },
+    { name: 'of events.k8s.io: another kind', object: object('events.k8s.io/v1', 'Event', {}, { namespace: 'ns' }) },
     { name: 'of somebody else', object: event, user: { name: 'joe', groups: [] } },
     { name: 'who was forgotten meanwhile', object: event },
   ],

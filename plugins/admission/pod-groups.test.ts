@@ -3,6 +3,7 @@ import { admissionTable, fakeClient, fakeInformers } from 'kubenest/sdk/testing'
 import { JobValidation } from './job-validation.ts';
 import { PodGroupProtection } from './pod-group-protection.ts';
 import { PodGroupWorkloadExists } from './pod-group-workload-exists.ts';
+import { Priority } from './priority.ts';
 import { object } from './test-objects.ts';
 
 const group = (spec: object = {}, metadata: KubeObject['metadata'] = {}) =>
@@ -61,3 +62,31 @@ admissionTable(JobValidation, [{ name: 'a job that controls a gang', object: job
   informers: fakeInformers({ 'podgroups.scheduling.k8s.io': [group(gang, { name: 'own', ownerReferences: [owner] })] }),
 });
 admissionTable(JobValidation, [{ name: 'while the feature is off', object: job(2, 'gang'), oldObject: job(1, 'gang') }], off);
+
+const priorityClass = (name: string, rest: object) => object('scheduling.k8s.io/v1', 'PriorityClass', { ...rest }, { name });
+const informers = fakeInformers({
+  'priorityclasses.scheduling.k8s.io': [priorityClass('high', { value: 1000 }), priorityClass('usual', { value: 10, globalDefault: true })],
+});
+admissionTable(
+  Priority,
+  [
+    { name: 'a group of no class', object: group(), want: { spec: { priorityClassName: 'usual', priority: 10 } } },
+    {
+      name: 'a group of a class',
+      object: group({ priorityClassName: 'high', priority: 1000 }),
+      want: { spec: { priorityClassName: 'high', priority: 1000 } },
+    },
+    {
+      name: 'a group with another priority than that of its class',
+      object: group({ priorityClassName: 'high', priority: 1 }),
+      denied: /priority set in the pod group \(1\) must match the priority computed \(1000\) based on the priority class set in the spec$/,
+    },
+    {
+      name: 'a group of a class that is not there',
+      object: group({ priorityClassName: 'none' }),
+      denied: /no PriorityClass with name none/,
+    },
+  ],
+  { informers },
+);
+admissionTable(Priority, [{ name: 'a group while the feature is off', object: group() }], { informers, ...off });

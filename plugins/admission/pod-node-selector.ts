@@ -6,8 +6,11 @@ import {
   type Informer,
   Informers,
   inject,
+  invalid,
+  isQualifiedName,
+  isValidLabelValue,
   newForbidden,
-  newNotFound,
+  newInternalError,
   setOwn,
 } from 'kubenest/sdk';
 import { IsObject } from 'kubenest/sdk/configuration';
@@ -58,7 +61,7 @@ export class PodNodeSelector {
 
   #selectorOf({ namespace }: Attributes): Labels {
     const found = this.#namespaces.get('', namespace);
-    if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);
+    if (!found) throw newInternalError(`namespace ${namespace} does not exist`);
     return labelsOf(found.metadata.annotations?.[annotation] ?? this.configuration.podNodeSelectorPluginConfig[defaultKey]);
   }
 }
@@ -78,8 +81,20 @@ function labelsOf(text = ''): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const part of text === '' ? [] : text.split(',')) {
     const [key, value, ...more] = part.split('=');
-    if (key === undefined || value === undefined || more.length > 0) throw new Error(`invalid selector: ${part}`);
-    setOwn(labels, key.trim(), value.trim());
+    if (key === undefined || value === undefined || more.length > 0) throw new Error(`invalid selector: [${part.split('=').join(' ')}]`);
+    setOwn(labels, checkedKey(key.trim()), checkedValue(key.trim(), value.trim()));
   }
   return labels;
+}
+
+function checkedKey(key: string): string {
+  const problems = isQualifiedName(key);
+  if (problems.length > 0) throw new Error(String(invalid(undefined, key, problems.join('; '))));
+  return key;
+}
+
+function checkedValue(key: string, value: string): string {
+  const problems = isValidLabelValue(value);
+  if (problems.length > 0) throw new Error(`[${key}]: ${invalid(undefined, value, problems.join('; ')).body()}`);
+  return value;
 }

@@ -97,9 +97,15 @@ function isResizeInfeasible({ status }: Pod): boolean {
   return status?.conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
 }
 
-/** Neither a container nor the pod asks for cpu or memory, or is limited in them: the QoS class BestEffort. */
-export function isBestEffort({ spec }: Pod): boolean {
-  const all = [spec.resources, ...[...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ resources }) => resources)];
+/**
+ * The QoS class BestEffort: as the status says, or else what asks for no cpu and memory, and is not limited in them: the pod as a whole where it
+ * says anything, or all containers. Upstream: kubernetes/pkg/apis/core/v1/helper/qos.
+ */
+export function isBestEffort({ spec, status }: Pod): boolean {
+  if (status?.qosClass) return status.qosClass === 'BestEffort';
+  const all = spec.resources
+    ? [spec.resources]
+    : [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ resources }) => resources);
   return all.every((one) =>
     [one?.requests, one?.limits].every((list) =>
       [...amountsOf(list)].every(([name, quantity]) => (name !== 'cpu' && name !== 'memory') || quantity.sign <= 0),

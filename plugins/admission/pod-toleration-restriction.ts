@@ -2,7 +2,7 @@ import { AdmissionPlugin, type Attributes, Configuration, type Informer, Informe
 import { IsArray, IsOptional } from 'kubenest/sdk/configuration';
 import { isBestEffort } from './pod-resources.ts';
 import type { Pod, Toleration } from './pod-walker.ts';
-import { areTolerationsAllowed, mergeTolerations } from './tolerations.ts';
+import { areTolerationsAllowed, mergeTolerations, parseTolerations } from './tolerations.ts';
 
 const defaultsAnnotation = 'scheduler.alpha.kubernetes.io/defaultTolerations';
 const allowedAnnotation = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist';
@@ -48,20 +48,19 @@ export class PodTolerationRestriction {
 
   validate(request: Attributes): void {
     const { tolerations } = (request.object as Pod).spec;
+    if (!tolerations?.length) return;
     const own = this.#listOf(request, allowedAnnotation);
     if (areTolerationsAllowed(tolerations, own ?? this.configuration.whitelist)) return;
     const scope = own ? 'namespace' : 'cluster';
     throw new Error(`pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`);
   }
 
-  /** undefined where the namespace does not say. Throws for an annotation that is no JSON list. */
+  /** undefined where the namespace does not say. Throws for an annotation that is no list of tolerations. */
   #listOf({ namespace }: Attributes, annotation: string): Toleration[] | undefined {
     const found = this.#namespaces.get('', namespace);
     if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);
     const text = found.metadata.annotations?.[annotation];
     if (text === undefined) return undefined;
-    const list = text === '' ? [] : (JSON.parse(text) as unknown);
-    if (!Array.isArray(list)) throw new Error(`${annotation} of namespace ${namespace} must be a list of tolerations`);
-    return list as Toleration[];
+    return text === '' ? [] : parseTolerations(text);
   }
 }

@@ -5,7 +5,7 @@ export interface SecretKeySelector {
 }
 export interface EnvVar {
   readonly name: string;
-  readonly valueFrom?: { readonly secretKeyRef?: SecretKeySelector; readonly configMapKeyRef?: object };
+  readonly valueFrom?: { readonly secretKeyRef?: SecretKeySelector; readonly configMapKeyRef?: { readonly name?: string } };
 }
 export interface EnvFromSource {
   readonly prefix?: string;
@@ -74,6 +74,7 @@ export interface ContainerStatus {
 }
 export interface PodStatus {
   readonly phase?: string;
+  readonly qosClass?: string;
   readonly conditions?: readonly { readonly type: string; readonly reason?: string }[];
   readonly containerStatuses?: readonly ContainerStatus[];
   readonly initContainerStatuses?: readonly ContainerStatus[];
@@ -92,13 +93,41 @@ export function* containersOf(spec: PodSpec): Iterable<{ readonly sort: Containe
   for (const container of spec.ephemeralContainers ?? []) yield { sort: 'ephemeral container', container };
 }
 
-/** Whether a pod refers to any secret: by volumes, by the environment of any container, by pull secrets. */
+interface NamedSource {
+  readonly secretName?: string;
+  readonly secretRef?: { readonly name?: string };
+  readonly nodePublishSecretRef?: { readonly name?: string };
+}
+/** How sources of volumes name the secret that they need. */
+const secretNames: Readonly<Record<string, (source: NamedSource) => string | undefined>> = {
+  azureFile: ({ secretName }) => secretName,
+  secret: ({ secretName }) => secretName,
+  csi: ({ nodePublishSecretRef }) => nodePublishSecretRef?.name,
+  ...Object.fromEntries(
+    ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'].map((name) => [
+      name,
+      ({ secretRef }: NamedSource) => secretRef?.name,
+    ]),
+  ),
+};
+
+function secretsOfVolume(volume: Volume): (string | undefined)[] {
+  return [
+    ...Object.entries(secretNames).map(([source, nameOf]) => (volume[source] ? nameOf(volume[source] as NamedSource) : undefined)),
+    ...(volume.projected?.sources ?? []).map(({ secret }) => secret?.name),
+  ];
+}
+
+/**
+ * Whether a pod refers to any secret by its name: by volumes, by the environment of any container, by pull secrets.
+ * Upstream: kubernetes/pkg/api/pod (VisitPodSecretNames).
+ */
 export function refersToSecrets(spec: PodSpec): boolean {
-  if (spec.imagePullSecrets?.length) return true;
-  if (spec.volumes?.some((volume) => volume.secret || volume.projected?.sources?.some(({ secret }) => secret))) return true;
+  if (spec.imagePullSecrets?.some(({ name }) => name)) return true;
+  if (spec.volumes?.some((volume) => secretsOfVolume(volume).some(Boolean))) return true;
   for (const { container } of containersOf(spec)) {
-    if (container.env?.some(({ valueFrom }) => valueFrom?.secretKeyRef) || container.envFrom?.some(({ secretRef }) => secretRef))
-      return true;
+    if (container.env?.some(({ valueFrom }) => valueFrom?.secretKeyRef?.name)) return true;
+    if (container.envFrom?.some(({ secretRef }) => secretRef?.name)) return true;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, FeatureGates, forbidden, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
 import type { Pod } from './pod-walker.ts';
 
 interface PriorityClass extends KubeObject {
@@ -7,28 +7,46 @@ interface PriorityClass extends KubeObject {
   readonly preemptionPolicy?: string;
 }
 
+interface PodGroup extends KubeObject {
+  spec?: { priorityClassName?: string; priority?: number };
+}
+/** What a class, or the lack of one, means for a pod or a group of them. */
+interface EstablishedPriority {
+  readonly className: string;
+  readonly priority: number;
+  readonly preemptionPolicy: string;
+}
+
 const defaultPreemptionPolicy = 'PreemptLowerPriority';
 
 /**
- * Gives pods the priority of their class, or of the class that is everybody's default, and keeps that default the only one.
+ * Gives pods and pod groups the priority of their class, or of the class that is everybody's default, and keeps that default the only one.
  * Upstream: kubernetes/plugin/pkg/admission/priority/admission.go.
  */
 @AdmissionPlugin({
   name: 'Priority',
   match: [
     { groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] },
+    { groups: ['scheduling.k8s.io'], resources: ['podgroups'], operations: ['CREATE'] },
     { groups: ['scheduling.k8s.io'], resources: ['priorityclasses'], operations: ['CREATE', 'UPDATE'] },
   ],
 })
 export class Priority {
   readonly #classes: Informer<PriorityClass>;
+  readonly #ranksGroups: boolean;
 
-  constructor(@inject(Informers) informers: Informers) {
+  constructor(@inject(Informers) informers: Informers, @inject(FeatureGates) features: FeatureGates) {
+    this.#ranksGroups = features.enabled('WorkloadAwarePreemption');
     this.#classes = informers.for({ group: 'scheduling.k8s.io', resource: 'priorityclasses' });
   }
 
   admit(request: Attributes): void {
-    if (request.resource.resource !== 'pods') return;
+    const { resource } = request.resource;
+    if (resource === 'podgroups') this.#admitGroup(request);
+    else if (resource === 'pods') this.#admitPod(request);
+  }
+
+  #admitPod(request: Attributes): void {
     const { spec } = request.object as Pod;
     if (request.operation === 'UPDATE') {
       const old = (request.oldObject as Pod).spec;
@@ -36,10 +54,8 @@ export class Priority {
       if (spec.preemptionPolicy === undefined && old.preemptionPolicy !== undefined) spec.preemptionPolicy = old.preemptionPolicy;
       return;
     }
-    const chosen = spec.priorityClassName ? this.#named(request, spec.priorityClassName) : this.#default();
-    if (chosen) spec.priorityClassName = chosen.metadata.name ?? '';
-    const priority = chosen?.value ?? 0;
-    const preemptionPolicy = chosen?.preemptionPolicy ?? defaultPreemptionPolicy;
+    const { className, priority, preemptionPolicy } = this.#establish(request, spec.priorityClassName);
+    if (className) spec.priorityClassName = className;
     if (spec.priority !== undefined && spec.priority !== priority) {
       throw forbidden(
         request,
@@ -54,6 +70,29 @@ export class Priority {
     }
     spec.priority = priority;
     spec.preemptionPolicy = preemptionPolicy;
+  }
+
+  #admitGroup(request: Attributes): void {
+    if (!this.#ranksGroups) return;
+    const spec = ((request.object as PodGroup).spec ??= {});
+    const { className, priority } = this.#establish(request, spec.priorityClassName);
+    if (spec.priority !== undefined && spec.priority !== priority) {
+      throw forbidden(
+        request,
+        `priority set in the pod group (${spec.priority}) must match the priority computed (${priority}) based on the priority class set in the spec`,
+      );
+    }
+    spec.priority = priority;
+    if (className) spec.priorityClassName = className;
+  }
+
+  #establish(request: Attributes, name: string | undefined): EstablishedPriority {
+    const chosen = name ? this.#named(request, name) : this.#default();
+    return {
+      className: chosen?.metadata.name ?? '',
+      priority: chosen?.value ?? 0,
+      preemptionPolicy: chosen?.preemptionPolicy ?? defaultPreemptionPolicy,
+    };
   }
 
   validate(request: Attributes): void {

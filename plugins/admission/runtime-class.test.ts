@@ -16,6 +16,7 @@ admissionTable(
   RuntimeClass,
   [
     { name: 'no class', object: pod() },
+    { name: 'a class of no name', object: pod({ runtimeClassName: '' }), fails: /^resource name may not be empty$/ },
     { name: 'overhead without a class', object: pod({ overhead: { memory: '1Mi' } }), denied: /Pod Overhead set without corresponding/ },
     {
       name: 'the overhead of the class',

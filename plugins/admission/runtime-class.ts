@@ -11,6 +11,7 @@ import {
   semanticDeepEqual,
   setOwn,
 } from 'kubenest/sdk';
+import { lookupProblem } from './live-lookup.ts';
 import type { Pod, ResourceList, Toleration } from './pod-walker.ts';
 import { mergeTolerations } from './tolerations.ts';
 
@@ -70,7 +71,9 @@ export class RuntimeClass {
     const { runtimeClassName } = (request.object as Pod).spec;
     if (runtimeClassName === undefined) return undefined;
     const found = this.#classes.get('', runtimeClassName);
-    if (!found) throw forbidden(request, `pod rejected: RuntimeClass ${quote(runtimeClassName)} not found`);
-    return found;
+    if (found) return found;
+    const problem = lookupProblem(runtimeClassName);
+    if (problem !== undefined) throw new Error(problem);
+    throw forbidden(request, `pod rejected: RuntimeClass ${quote(runtimeClassName)} not found`);
   }
 }

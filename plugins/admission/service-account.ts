@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { AdmissionPlugin, type Attributes, Client, forbidden, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
+import {
+  AdmissionPlugin,
+  type Attributes,
+  Client,
+  forbidden,
+  type Informer,
+  Informers,
+  type KubeObject,
+  inject,
+  quote,
+} from 'kubenest/sdk';
+import { lookupProblem } from './live-lookup.ts';
 import { type Container, type ContainerSort, containersOf, type Pod, type PodSpec, refersToSecrets, type Volume } from './pod-walker.ts';
 
 interface ServiceAccount extends KubeObject {
@@ -59,14 +70,14 @@ export class ServiceAccountAdmission {
   validate(request: Attributes): void | Promise<void> {
     const { metadata, spec } = request.object as Pod;
     if (request.operation === 'CREATE' && metadata.annotations?.[mirrorAnnotation] !== undefined) return checkMirror(request, spec);
-    if (!spec.serviceAccountName) throw forbidden(request, `no service account specified for pod ${request.namespace}/${request.name}`);
+    if (!spec.serviceAccountName)
+      throw forbidden(request, `no service account specified for pod ${request.namespace}/${metadata.name ?? ''}`);
     const check = (account: ServiceAccount): void => {
       if (!/^(1|t|T|true|TRUE|True)$/.test(account.metadata.annotations?.[mountableAnnotation] ?? '')) return;
-      const problem =
-        request.operation === 'CREATE'
-          ? wrongReference(spec, account)
-          : wrongEnvironment(spec, account, (sort) => sort === 'ephemeral container');
-      if (problem) throw forbidden(request, problem);
+      const isNew = request.operation === 'CREATE';
+      const problem = isNew ? wrongReference(spec, account) : wrongEnvironment(spec, account, (sort) => sort === 'ephemeral container');
+      // Of ephemeral containers, upstream does not say it with an error of the API.
+      if (problem) throw isNew ? forbidden(request, problem) : new Error(problem);
     };
     const account = this.#accounts.get(request.namespace, spec.serviceAccountName);
     return account ? check(account) : this.#find(request, spec.serviceAccountName).then(check);
@@ -74,21 +85,22 @@ export class ServiceAccountAdmission {
 
   /** Asks the store, whose news the informer may not have; for the account that a controller makes of each namespace, again and again. */
   async #find(request: Attributes, name: string): Promise<ServiceAccount> {
+    const lookingUp = `error looking up service account ${request.namespace}/${name}`;
+    const problem = lookupProblem(name);
+    if (problem !== undefined) throw forbidden(request, `${lookingUp}: ${problem}`);
     const attempts = name === defaultName ? patience.attempts : 1;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const account = await this.client.get({ group: '', version: 'v1', resource: 'serviceaccounts' }, request.namespace, name);
       if (account) return account as ServiceAccount;
       if (attempt + 1 < attempts) await new Promise((resolve) => setTimeout(resolve, patience.waitMs));
     }
-    throw forbidden(
-      request,
-      `error looking up service account ${request.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
-    );
+    throw forbidden(request, `${lookingUp}: serviceaccount ${quote(name)} not found`);
   }
 }
 
+/** Nobody has validated the pod yet: its volumes may have no names. */
 function mountToken(spec: PodSpec): void {
-  const present = spec.volumes?.find(({ name }) => name.startsWith(volumePrefix))?.name;
+  const present = spec.volumes?.find(({ name: one = '' }) => one.startsWith(volumePrefix))?.name;
   const name = present ?? volumePrefix + randomSuffix();
   let isNeeded = false;
   for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
@@ -132,24 +144,28 @@ function checkMirror(request: Attributes, spec: PodSpec): void {
   }
 }
 
+function namesOf(references: readonly { readonly name?: string }[] = []): ReadonlySet<string> {
+  return new Set(references.map(({ name = '' }) => name));
+}
+
 /** What of a pod refers to a secret that its account does not list; undefined if nothing. */
 function wrongReference(spec: PodSpec, account: ServiceAccount): string | undefined {
-  const allowed = new Set(account.secrets?.map(({ name }) => name));
+  const allowed = namesOf(account.secrets);
   for (const { secret } of spec.volumes ?? []) {
-    if (secret && !allowed.has(secret.secretName)) {
+    if (secret && !allowed.has(secret.secretName ?? '')) {
       return `volume with secret.secretName="${secret.secretName ?? ''}" is not allowed because service account ${account.metadata.name} does not reference that secret`;
     }
   }
   const inContainers = wrongEnvironment(spec, account, (sort) => sort !== 'ephemeral container');
   if (inContainers) return inContainers;
-  const pull = new Set(account.imagePullSecrets?.map(({ name }) => name));
-  const index = spec.imagePullSecrets?.findIndex(({ name }) => !pull.has(name)) ?? -1;
+  const pull = namesOf(account.imagePullSecrets);
+  const index = spec.imagePullSecrets?.findIndex(({ name = '' }) => !pull.has(name)) ?? -1;
   if (index < 0) return undefined;
   return `imagePullSecrets[${index}].name="${spec.imagePullSecrets?.[index]?.name ?? ''}" is not allowed because service account ${account.metadata.name} does not reference that imagePullSecret`;
 }
 
 function wrongEnvironment(spec: PodSpec, account: ServiceAccount, concerns: (sort: ContainerSort) => boolean): string | undefined {
-  const allowed = new Set(account.secrets?.map(({ name }) => name));
+  const allowed = namesOf(account.secrets);
   for (const { sort, container } of containersOf(spec)) {
     const problem = concerns(sort) ? wrongSecret(sort, container, allowed) : undefined;
     if (problem) return `${problem} is not allowed because service account ${account.metadata.name} does not reference that secret`;
@@ -157,10 +173,10 @@ function wrongEnvironment(spec: PodSpec, account: ServiceAccount, concerns: (sor
   return undefined;
 }
 
-function wrongSecret(sort: ContainerSort, { name, env, envFrom }: Container, allowed: ReadonlySet<string | undefined>): string | undefined {
-  const variable = env?.find(({ valueFrom }) => valueFrom?.secretKeyRef && !allowed.has(valueFrom.secretKeyRef.name));
+function wrongSecret(sort: ContainerSort, { name, env, envFrom }: Container, allowed: ReadonlySet<string>): string | undefined {
+  const variable = env?.find(({ valueFrom }) => valueFrom?.secretKeyRef && !allowed.has(valueFrom.secretKeyRef.name ?? ''));
   if (variable)
     return `${sort} ${name} with envVar ${variable.name} referencing secret.secretName="${variable.valueFrom?.secretKeyRef?.name ?? ''}"`;
-  const source = envFrom?.find(({ secretRef }) => secretRef && !allowed.has(secretRef.name));
+  const source = envFrom?.find(({ secretRef }) => secretRef && !allowed.has(secretRef.name ?? ''));
   return source && `${sort} ${name} with envFrom referencing secret.secretName="${source.secretRef?.name ?? ''}"`;
 }

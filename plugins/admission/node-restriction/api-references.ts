@@ -57,12 +57,14 @@ export function apiReferenceOf({ spec }: Pod): string | undefined {
 
 function refersToConfigMaps(spec: Pod['spec']): boolean {
   for (const { container } of containersOf(spec)) {
-    if (container.env?.some(({ valueFrom }) => valueFrom?.configMapKeyRef)) return true;
-    if (container.envFrom?.some(({ configMapRef }) => configMapRef)) return true;
+    if (container.env?.some(({ valueFrom }) => valueFrom?.configMapKeyRef?.name)) return true;
+    if (container.envFrom?.some(({ configMapRef }) => configMapRef?.name)) return true;
   }
-  return (spec.volumes ?? []).some(
-    (volume) => volume['configMap'] || volume.projected?.sources?.some((source) => (source as Record<string, unknown>)['configMap']),
-  );
+  return (spec.volumes ?? []).some((volume) => [volume, ...(volume.projected?.sources ?? [])].some(namesConfigMap));
+}
+
+function namesConfigMap(source: Readonly<Record<string, unknown>>): boolean {
+  return Boolean((source['configMap'] as { name?: string } | undefined)?.name);
 }
 
 function volumeReferenceOf(volume: Volume): string | undefined {

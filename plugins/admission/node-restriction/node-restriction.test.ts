@@ -51,7 +51,7 @@ admissionTable(
     },
     {
       name: 'a mirror pod with a secret',
-      object: mirrorPod({ volumes: [{ name: 'v', secret: {} }] }),
+      object: mirrorPod({ volumes: [{ name: 'v', iscsi: { secretRef: { name: 's' } } }] }),
       denied: /can not create pods that reference secrets/,
     },
     {
@@ -60,7 +60,32 @@ admissionTable(
       denied: /reference configmaps/,
     },
     { name: 'the deletion of its pod', operation: 'DELETE', oldObject: pod({ nodeName: 'mine' }) },
-    { name: 'the deletion of a foreign pod', operation: 'DELETE', oldObject: pod({ nodeName: 'other' }), denied: /can only delete pods/ },
+    {
+      name: 'the deletion of a foreign pod',
+      operation: 'DELETE',
+      oldObject: pod({ nodeName: 'other' }, { name: 'other' }),
+      denied: /can only delete pods/,
+    },
+    {
+      name: 'the deletion of a pod that the cache does not know',
+      operation: 'DELETE',
+      oldObject: pod({}, { name: 'gone' }),
+      denied: /^pod "gone" not found$/,
+    },
+    {
+      name: 'a mirror pod that names a config map with nothing',
+      object: mirrorPod({ initContainers: [{ name: 'i', envFrom: [{ configMapRef: { name: '' } }] }] }),
+    },
+    {
+      name: 'a certificate for a pod that the cache does not know',
+      object: object(
+        'certificates.k8s.io/v1beta1',
+        'PodCertificateRequest',
+        { spec: { nodeName: 'mine', nodeUID: 'node-uid', podName: 'gone' } },
+        { namespace: 'ns' },
+      ),
+      fails: /^while retrieving pod "ns\/gone" named in the PodCertificateRequest: pod "gone" not found$/,
+    },
     { name: 'the status of its pod', subresource: 'status', object: pod({ nodeName: 'mine' }), oldObject: pod({ nodeName: 'mine' }) },
     {
       name: 'labels by the status',

@@ -108,7 +108,7 @@ export class NodeRestriction {
     if (operation === 'CREATE') return this.#admitMirrorPod(nodeName, request);
     if (operation !== 'DELETE')
       throw forbidden(request, `unexpected operation ${quote(operation)}, node ${quote(nodeName)} can only create and delete mirror pods`);
-    if ((request.oldObject as Pod).spec.nodeName !== nodeName)
+    if (this.#podNamed(request.namespace, request.name).spec.nodeName !== nodeName)
       throw forbidden(request, `node ${quote(nodeName)} can only delete pods with spec.nodeName set to itself`);
   };
 
@@ -149,14 +149,21 @@ export class NodeRestriction {
 
   #nodeNamed(name: string): Node {
     const node = this.#nodes.get('', name);
-    if (!node) throw newNotFound({ group: '', resource: 'nodes' }, name);
+    if (!node) throw newNotFound({ group: '', resource: 'node' }, name);
     return node;
   }
 
+  /** Throws NotFound with the word that upstream's caches have for the resource. */
   #podNamed(namespace: string, name: string): Pod {
     const pod = this.#pods.get(namespace, name);
-    if (!pod) throw newNotFound({ group: '', resource: 'pods' }, name);
+    if (!pod) throw newNotFound({ group: '', resource: 'pod' }, name);
     return pod;
+  }
+
+  #accountNamed(namespace: string, name: string): KubeObject {
+    const account = this.#accounts.get(namespace, name);
+    if (!account) throw newNotFound({ group: '', resource: 'serviceaccount' }, name);
+    return account;
   }
 
   readonly #admitServiceAccount: Admit = async (nodeName, request) => {
@@ -214,12 +221,13 @@ export class NodeRestriction {
     if (spec.nodeName !== nodeName)
       deny(`PodCertificateRequest.Spec.NodeName=${quote(spec.nodeName ?? '')}, which is not the requesting node ${quote(nodeName)}`);
     const podName = quote(`${request.namespace}/${spec.podName ?? ''}`);
-    const nodeUid = this.#nodeNamed(nodeName).metadata.uid ?? '';
+    const node = retrieved(`node ${quote(nodeName)}`, () => this.#nodeNamed(nodeName));
+    const nodeUid = node.metadata.uid ?? '';
     if (nodeUid !== spec.nodeUID)
       throw new Error(
         `PodCertificateRequest for pod ${podName} names node UID ${quote(spec.nodeUID ?? '')}, inconsistent with the running node (${quote(nodeUid)})`,
       );
-    const pod = this.#podNamed(request.namespace, spec.podName ?? '');
+    const pod = retrieved(`pod ${podName}`, () => this.#podNamed(request.namespace, spec.podName ?? ''));
     if (pod.metadata.uid !== spec.podUID)
       throw new Error(
         `PodCertificateRequest for pod ${podName} contains pod UID (${quote(spec.podUID ?? '')}) which differs from running pod ${quote(pod.metadata.uid ?? '')}`,
@@ -231,8 +239,9 @@ export class NodeRestriction {
       deny(
         `PodCertificateRequest for pod ${podName} contains serviceAccountName (${quote(spec.serviceAccountName ?? '')}) that differs from running pod (${quote(account)})`,
       );
-    const found = this.#accounts.get(request.namespace, account);
-    if (!found) throw newNotFound({ group: '', resource: 'serviceaccounts' }, account);
+    const found = retrieved(`service account ${quote(`${request.namespace}/${account}`)}`, () =>
+      this.#accountNamed(request.namespace, account),
+    );
     if (found.metadata.uid !== spec.serviceAccountUID)
       throw new Error(
         `PodCertificateRequest for pod ${podName} names service account UID ${quote(spec.serviceAccountUID ?? '')}, which differs from the running service account (${quote(found.metadata.uid ?? '')})`,
@@ -252,6 +261,15 @@ export class NodeRestriction {
     if (subject.commonName !== `system:node:${nodeName}`)
       throw forbidden(request, `can only create a node CSR with CN=system:node:${nodeName}`);
   };
+}
+
+/** Looks up what a PodCertificateRequest names. An object that the cache does not have yet is no denial: who asked may try again. */
+function retrieved<T>(what: string, get: () => T): T {
+  try {
+    return get();
+  } catch (error) {
+    throw new Error(`while retrieving ${what} named in the PodCertificateRequest: ${(error as Error).message}`);
+  }
 }
 
 function admitPodStatus(nodeName: string, request: Attributes): void {

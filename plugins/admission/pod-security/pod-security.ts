@@ -124,7 +124,7 @@ export class PodSecurity {
     if (!found) {
       this.#metrics.error(true, request);
       const error = newInternalError(`failed to lookup namespace ${quote(request.namespace)}`);
-      request.addAnnotation(annotationOf('error'), error.message);
+      request.addAnnotation(annotationOf('error'), `${error.message}: namespaces ${quote(request.namespace)} not found`);
       throw error;
     }
     if (found.errors.length === 0 && isFullyPrivileged(found.policy)) {

@@ -11,9 +11,9 @@ const classSuffix = '.storageclass.storage.k8s.io/';
 export class PersistentVolumeClaimEvaluator implements QuotaEvaluator {
   readonly hasScopes = true;
 
-  handles({ operation, subresource, object, oldObject }: Attributes): boolean {
-    if (subresource === '') return operation === 'CREATE' || operation === 'UPDATE';
-    return subresource === 'status' && changesCharge(object as PersistentVolumeClaim, oldObject as PersistentVolumeClaim);
+  /** Upstream looks whether a write of the status changes what is charged by comparing pointers, which always differ. */
+  handles({ operation, subresource }: Attributes): boolean {
+    return subresource === 'status' || (subresource === '' && (operation === 'CREATE' || operation === 'UPDATE'));
   }
 
   matchingResources(names: Iterable<string>): string[] {
@@ -57,12 +57,5 @@ function attributesClassesOf({ spec, status }: PersistentVolumeClaim): string[] 
     status?.currentVolumeAttributesClassName,
     status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
   ];
-  return [...new Set(names.filter((name): name is string => Boolean(name)))].sort();
-}
-
-function changesCharge(object: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
-  return (
-    object.status?.allocatedResources?.['storage'] !== old.status?.allocatedResources?.['storage'] ||
-    attributesClassesOf(object).join() !== attributesClassesOf(old).join()
-  );
+  return names.filter((name): name is string => Boolean(name));
 }

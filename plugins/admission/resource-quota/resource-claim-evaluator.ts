@@ -109,7 +109,8 @@ export class ResourceClaimEvaluator implements QuotaEvaluator {
   #hasEarlierClaim(namespace: string, uid: string, { name = '', creationTimestamp = '' }: KubeObject['metadata']): boolean {
     return this.claims.list(namespace).some(({ metadata }) => {
       const owner = metadata.ownerReferences?.find(({ controller }) => controller);
-      if (metadata.annotations?.[extendedAnnotation] !== 'true' || owner?.kind !== 'Pod' || owner.uid !== uid) return false;
+      if (metadata.annotations?.[extendedAnnotation] !== 'true' || owner?.kind !== 'Pod' || owner.apiVersion !== 'v1' || owner.uid !== uid)
+        return false;
       const created = metadata.creationTimestamp ?? '';
       return created < creationTimestamp || (created === creationTimestamp && (metadata.name ?? '') < name);
     });

@@ -36,6 +36,32 @@ admissionTable(ResourceQuota, [{ name: 'no quota', object: sized('8') }], store(
 admissionTable(
   ResourceQuota,
   [
+    {
+      name: 'the status of a claim, while nobody knows what is used',
+      subresource: 'status',
+      object: claim('1'),
+      oldObject: claim('1'),
+      denied: /status unknown for quota: q, resources: persistentvolumeclaims$/,
+    },
+  ],
+  store(quota('q', { persistentvolumeclaims: '1' }, {})),
+);
+const bestEffort = store(quota('q', { pods: '0' }, { pods: '0' }, { scopes: ['BestEffort'] }));
+admissionTable(
+  ResourceQuota,
+  [
+    {
+      name: 'a pod that asks for nothing as a whole, whatever its containers say',
+      object: pod({ resources: {}, containers: [{ name: 'main', resources: { requests: { cpu: '1' } } }] }),
+      denied: /exceeded quota/,
+    },
+    { name: 'a pod that is of another class by its status', object: { ...pod(), status: { qosClass: 'Burstable' } } },
+  ],
+  bestEffort,
+);
+admissionTable(
+  ResourceQuota,
+  [
     { name: 'what fits', object: sized('500m') },
     {
       name: 'what does not',
