@@ -2,6 +2,7 @@ import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { fieldPath } from '#apimachinery/validation/field';
 import { getWarningsForIP } from '#apimachinery/validation/ip';
 import type { Strategy } from '#apiserver/registry/resource-definition';
+import { applyAppArmorAnnotations } from '#kubernetes/apis/core/app-armor';
 import { dropDisabledPodFields } from '#kubernetes/apis/core/disabled-fields';
 import { podQosClass } from '#kubernetes/apis/core/pod-qos';
 import {
@@ -70,6 +71,7 @@ export const podStrategy: Strategy<Pod> = {
     }
     dropDisabledPodFields(pod.spec, undefined, context);
     mergeMatchLabelKeys(pod);
+    applyAppArmorAnnotations(pod, context);
   },
   prepareForUpdate(pod, old, context) {
     keepField(pod, old, 'status');

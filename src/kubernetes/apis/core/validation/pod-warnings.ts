@@ -5,16 +5,8 @@ import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type Path, fieldPath } from '#apimachinery/validation/field';
 import { getWarningsForIP } from '#apimachinery/validation/ip';
 import { isDNS1123Label } from '#apimachinery/validation/names';
-import type {
-  AppArmorProfile,
-  Container,
-  ContainerPort,
-  Pod,
-  PodSpec,
-  PodTemplateSpec,
-  Volume,
-  VolumeProjection,
-} from '#kubernetes/schema/core_v1.gen';
+import type { Container, ContainerPort, Pod, PodSpec, PodTemplateSpec, Volume, VolumeProjection } from '#kubernetes/schema/core_v1.gen';
+import { appArmorDeprecation, appArmorProfileOf } from '../app-armor.ts';
 import { nodeLabelDeprecation, warnNodeSelectorTerm, warnNodeSelectorTerms } from './node-labels.ts';
 import { warnClaimSpec } from './persistent-volume-claim.ts';
 import { appArmorPrefix, seccompContainerPrefix, seccompPod } from './pod-annotations.ts';
@@ -88,7 +80,7 @@ function warnPodSpec(warnings: string[], spec: PodSpec, meta: ObjectMeta, templa
     const profile = template && !securityContext?.appArmorProfile ? annotations?.[appArmorPrefix + name] : undefined;
     const ofPod = spec.securityContext?.appArmorProfile;
     if (profile !== undefined && (!ofPod || !semanticDeepEqual(ofPod, appArmorProfileOf(profile)))) {
-      warnings.push(`${annotation(appArmorPrefix + name)}: deprecated since v1.30; use the "appArmorProfile" field instead`);
+      warnings.push(appArmorDeprecation(annotation(appArmorPrefix + name)));
     }
     for (const resource of ['memory', 'ephemeral-storage']) {
       warnFractionalBytes(warnings, resources?.limits, resource, () => at().child('resources', 'limits'));
@@ -327,12 +319,4 @@ function portConflict(a: ContainerPort, b: ContainerPort): string | undefined {
 /** As Go prints the struct. */
 function portText({ name = '', hostPort = 0, containerPort = 0, protocol = '', hostIP = '' }: ContainerPort): string {
   return `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
-}
-
-/** The field that an annotation with an AppArmor profile stands for; undefined if for none. */
-export function appArmorProfileOf(annotation: string): AppArmorProfile | undefined {
-  if (annotation === 'unconfined') return { type: 'Unconfined' };
-  if (annotation === 'runtime/default') return { type: 'RuntimeDefault' };
-  const profile = annotation.startsWith('localhost/') ? annotation.slice('localhost/'.length) : '';
-  return profile === '' ? undefined : { type: 'Localhost', localhostProfile: profile };
 }
