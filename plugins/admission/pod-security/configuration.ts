@@ -1,4 +1,4 @@
-import { Expose, IsIn, IsOptional, IsString, Matches, Type, ValidateNested } from 'kubenest/sdk/configuration';
+import { ArrayUnique, Expose, IsIn, IsNotEmpty, IsOptional, IsString, Matches, Type, ValidateNested } from 'kubenest/sdk/configuration';
 import { type Mode, type Policy, parseLevel, parseVersion } from './level.ts';
 
 const levels = ['privileged', 'baseline', 'restricted'];
@@ -25,11 +25,28 @@ export class PodSecurityDefaults {
   warnVersion = 'latest';
 }
 
-/** Who and what is not looked at. */
+const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
+const namespaceName = new RegExp(`^(?=.{1,63}$)${label}$`);
+const runtimeClassName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`);
+const once = { message: 'must not repeat an element' };
+
+/** Who and what is not looked at. Upstream: pod-security-admission/admission/api/validation. */
 export class PodSecurityExemptions {
-  @IsOptional() @IsString({ each: true }) usernames: readonly string[] = [];
-  @IsOptional() @IsString({ each: true }) namespaces: readonly string[] = [];
-  @IsOptional() @IsString({ each: true }) runtimeClasses: readonly string[] = [];
+  @IsOptional()
+  @IsString({ each: true })
+  @IsNotEmpty({ each: true, message: 'must not hold empty names' })
+  @ArrayUnique(once)
+  usernames: readonly string[] = [];
+
+  @IsOptional()
+  @Matches(namespaceName, { each: true, message: 'must be names of namespaces' })
+  @ArrayUnique(once)
+  namespaces: readonly string[] = [];
+
+  @IsOptional()
+  @Matches(runtimeClassName, { each: true, message: 'must be names of runtime classes' })
+  @ArrayUnique(once)
+  runtimeClasses: readonly string[] = [];
 }
 
 /** Upstream: pod-security-admission/admission/api (PodSecurityConfiguration). */

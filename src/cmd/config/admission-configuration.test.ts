@@ -55,6 +55,16 @@ describe('readAdmissionConfiguration', () => {
       podSecurity('defaults: { enforce: much }'),
       /configuration.defaults.enforce: must be one of privileged, baseline, restricted/,
     ],
+    ...(
+      [
+        ['an empty user name', 'usernames: [""]', /exemptions.usernames: must not hold empty names/],
+        ['a user name twice', 'usernames: [a, b, a]', /exemptions.usernames: must not repeat an element/],
+        ['a namespace of no name', 'namespaces: [kube-system, a.b]', /exemptions.namespaces: must be names of namespaces/],
+        ['a namespace twice', 'namespaces: [a, a]', /exemptions.namespaces: must not repeat an element/],
+        ['a runtime class of no name', 'runtimeClasses: [a.b, C]', /exemptions.runtimeClasses: must be names of runtime classes/],
+        ['a list that is none', 'namespaces: kube-system', /exemptions.namespaces/],
+      ] as const
+    ).map(([what, exemption, problem]): [string, string, RegExp] => [what, podSecurity(`exemptions: { ${exemption} }`), problem]),
     ['an unknown member', podSecurity('defaults: { enfroce: baseline }'), /configuration.defaults.enfroce is unknown/],
     [
       'a configuration of another kind',
