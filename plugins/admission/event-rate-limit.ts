@@ -8,7 +8,7 @@ import {
   type KubeObject,
   newTooManyRequestsError,
 } from 'kubenest/sdk';
-import { ArrayNotEmpty, IsIn, IsInt, IsOptional, Min, Type, ValidateNested } from 'kubenest/sdk/configuration';
+import { ArrayNotEmpty, ConfigurationError, IsIn, IsInt, IsOptional, Min, Type, ValidateNested } from 'kubenest/sdk/configuration';
 
 const defaultCacheSize = 4_096;
 
@@ -58,7 +58,7 @@ export class EventRateLimit {
   readonly #enforcers: readonly LimitEnforcer[];
 
   constructor(@inject(Configuration) { limits }: EventRateLimitConfiguration, @inject(Clock) clock: Clock) {
-    if (limits.length === 0) throw new Error('no limits are configured');
+    if (limits.length === 0) throw new ConfigurationError(['limits must not be empty']);
     this.#enforcers = limits.map((limit) => new LimitEnforcer(limit, clock));
   }
 

@@ -11,7 +11,18 @@ import {
   type ServiceConnection,
   ShutdownSignal,
 } from 'kubenest/sdk';
-import { IsBoolean, IsInt, IsNotEmpty, IsOptional, IsString, Max, Min, Type, ValidateNested } from 'kubenest/sdk/configuration';
+import {
+  ConfigurationError,
+  IsBoolean,
+  IsInt,
+  IsNotEmpty,
+  IsOptional,
+  IsString,
+  Max,
+  Min,
+  Type,
+  ValidateNested,
+} from 'kubenest/sdk/configuration';
 import type { Pod } from './pod-walker.ts';
 
 const prefix = 'imagepolicywebhook.image-policy.k8s.io/';
@@ -94,7 +105,7 @@ export class ImagePolicyWebhook {
     @inject(Logger) private readonly logger: Logger,
     @inject(ShutdownSignal) shutdown: ShutdownSignal,
   ) {
-    if (!connection) throw new Error('no config specified');
+    if (!connection) throw new ConfigurationError(['no config specified']);
     this.#policy = imagePolicy;
     const client = new JsonClient(connection, { timeoutMs, retryMs: setting(imagePolicy.retryBackoff, 500) });
     this.#client = client;

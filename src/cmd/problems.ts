@@ -4,6 +4,7 @@ import { OptionsError } from './options/server-options.ts';
 export function problemsOf(error: unknown): readonly string[] {
   if (error instanceof OptionsError) return error.problems;
   const { code, name, message, stack } = error as NodeJS.ErrnoException;
+  if (name === 'ConfigurationError') return message.split('\n');
   const isExpected = name === 'LockedStoreError' || name === 'CorruptStoreError' || code !== undefined;
   return [isExpected ? message : (stack ?? message)];
 }

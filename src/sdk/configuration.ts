@@ -1,4 +1,5 @@
-/** What classes of configuration are decorated with: class-validator's decorators, and class-transformer's `Type` for what is nested. */
+/** What classes of configuration are decorated with: class-validator's decorators, and class-transformer's `Type` for what is nested; and what plugins throw that cannot do with what they were given. */
+export { ConfigurationError } from '#apiserver/plugins/read-configuration';
 export { Expose, Type } from 'class-transformer';
 export {
   ArrayMaxSize,

@@ -1,12 +1,13 @@
 import { Container, type Newable } from 'inversify';
 import { Configuration } from './configuration.ts';
+import { ConfigurationError } from './read-configuration.ts';
 
 /** A class whose constructor takes what its `@inject` decorators ask for. */
 export type PluginClass<T> = new (...dependencies: never[]) => T;
 
 /**
  * The one instance of a plugin, in a container of its own, so that no plugin sees another's bindings. Throws an error that
- * names the plugin where something that it asks for is not to be had.
+ * names the plugin where something that it asks for is not to be had, a ConfigurationError where it is its configuration.
  */
 export function newPlugin<T extends object>(services: Container, name: string, Plugin: PluginClass<T>, configuration?: object): T {
   const container = new Container({ parent: services });
@@ -16,6 +17,7 @@ export function newPlugin<T extends object>(services: Container, name: string, P
   try {
     return container.get(type) as T;
   } catch (cause) {
+    if (cause instanceof ConfigurationError) throw new ConfigurationError(cause.problems.map((problem) => `plugin ${name}: ${problem}`));
     throw new Error(`plugin ${name}: ${(cause as Error).message.split('\n\n', 1)[0]}`, { cause });
   }
 }

@@ -1,0 +1,23 @@
+import { Container } from 'inversify';
+import { expect, it } from 'vitest';
+import { contributionOf } from '#apiserver/plugins/loaded-contribution';
+import { serviceTokens } from '#apiserver/plugins/plugin-services';
+import { ConfigurationError } from '#apiserver/plugins/read-configuration';
+import { admissionPlugins } from '#cmd/builtin-plugins';
+import { problemsOf } from './problems.ts';
+
+it('tells what is wrong with a configuration without a stack', () => {
+  expect(problemsOf(new ConfigurationError(['a is unknown', 'b: must be positive']))).toEqual(['a is unknown', 'b: must be positive']);
+  expect(problemsOf(new TypeError('ours'))[0]).toMatch(/TypeError: ours\n +at /);
+});
+
+it.each([
+  ['EventRateLimit', 'plugin EventRateLimit: limits must not be empty'],
+  ['ImagePolicyWebhook', 'plugin ImagePolicyWebhook: no config specified'],
+])('tells that %s cannot be without one', (name, problem) => {
+  const services = new Container();
+  for (const token of Object.values(serviceTokens)) services.bind(token).toConstantValue({});
+  const start = (): unknown => contributionOf(admissionPlugins.get(name)!, undefined).make(services);
+  expect(start).toThrow(ConfigurationError);
+  expect(start).toThrow(problem);
+});
