@@ -411,6 +411,8 @@ describe('ValidatingAdmissionWebhook', () => {
     answers.set('/late', () => 'hang');
     const { status, body } = await createConfigMap({}, { query: '?timeout=1s' });
     expect([status, body.message]).toEqual([504, 'Timeout: request did not complete within the allotted timeout']);
+    const metrics = await (await cluster.fetch('/metrics')).text();
+    expect(metrics).toContain('apiserver_admission_webhook_fail_open_count{name="late.example.com",type="validating"} 1');
   });
 
   it('tells of a patch by the options of an update, or of a create', async () => {

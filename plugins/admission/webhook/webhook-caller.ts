@@ -57,10 +57,12 @@ export class WebhookCaller {
       if (error instanceof Rejection) throw error.status;
       if (!(error instanceof CallError)) throw error;
       this.logger.warn({ webhook: name, failsOpen, reason: error.message }, 'failed calling webhook');
+      if (failsOpen) {
+        this.metrics.failedOpen(name, this.type);
+        onFailOpen();
+      }
       if (isLate(request)) throw newTimeoutError('request did not complete within the allotted timeout', 0);
       if (!failsOpen) throw newInternalError(error);
-      this.metrics.failedOpen(name, this.type);
-      onFailOpen();
       return undefined;
     }
   }
