@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { optionTables } from './options.ts';
 import { homeOf, lines, scaleTypes, type GeneratedFile } from './tables.ts';
 
-const kubernetesModule = 'k8s.io/kubernetes@v1.36.3';
+/** Where upstream's sources lie in the module cache. */
+export const kubernetesModule = 'k8s.io/kubernetes@v1.36.3';
 type Descriptions = [type: string, fields: Record<string, string>];
 
-function moduleCache(given: string | undefined): string | undefined {
+/** Go's module cache: the one that is named, or Go's own; undefined if there is none. */
+export function moduleCache(given: string | undefined): string | undefined {
   if (given) return given;
   if (process.env.GOMODCACHE) return process.env.GOMODCACHE;
   try {

@@ -2,14 +2,15 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync
 import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { descriptionTables } from './descriptions.ts';
+import { metricTables } from './metrics.ts';
 import { factTables, type GeneratedFile } from './tables.ts';
 import { typeFiles } from './types.ts';
 
 /**
  * Writes the committed tables of the API from the facts folder:
  *   node scripts/generate/index.ts [--facts ../shared/facts] [--module-cache DIR] [--check]
- * `--check` writes nothing and exits with 1 if a committed file differs. Descriptions come from the OpenAPI documents in the
- * Go module k8s.io/kubernetes; where the module cache does not have it, the committed description tables stay as they are.
+ * `--check` writes nothing and exits with 1 if a committed file differs. Descriptions and the stability of metrics come from
+ * the Go module k8s.io/kubernetes; where the module cache does not have it, the committed tables of them stay as they are.
  */
 const { values: options } = parseArgs({
   options: {
@@ -28,8 +29,9 @@ if (!existsSync(join(facts, 'schema/index.json'))) {
 
 const files: GeneratedFile[] = [...factTables(facts), ...typeFiles(facts)];
 const descriptions = descriptionTables(facts, options['module-cache']);
-if (descriptions) files.push(...descriptions);
-else console.warn('generate: the Go module cache has no k8s.io/kubernetes; the committed descriptions are kept');
+const metrics = metricTables(facts, options['module-cache']);
+if (descriptions && metrics) files.push(...descriptions, ...metrics);
+else console.warn('generate: the Go module cache has no k8s.io/kubernetes; what comes of it is kept as it is committed');
 
 const wanted = new Map(files.map((file) => [file.path, file.content]));
 const stale = [...new Set(files.map((file) => dirname(file.path)))]

@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import type { Registry } from 'prom-client';
 import { apiExtensionsGroup } from '#apiextensions-apiserver/apis/apiextensions/group';
 import { tables as apiextensionsTables } from '#apiextensions-apiserver/schema/schema';
 import { groupDocuments, OpenApiRegistry, rootDocuments } from '#apiserver/endpoints/openapi/openapi-registry';
@@ -9,10 +8,12 @@ import { tables as aggregatorTables } from '#kube-aggregator/schema/schema';
 import { groups } from '#kubernetes/apis/groups';
 import { tables } from '#kubernetes/schema/schema';
 import { DiscoveryRegistry } from '#apiserver/endpoints/discovery/discovery-registry';
-import { respondBytes, respondCompressible } from '#apiserver/endpoints/handlers/responses';
+import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import type { Handler } from '#apiserver/endpoints/request/request-context';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Scheme } from '#apiserver/registry/scheme';
+import type { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
+import { metricsHandlerWithReset } from '#apiserver/server/metrics/metrics-endpoint';
 import { registerProcessMetrics } from '#apiserver/server/metrics/process-metrics';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { cborGate } from '#apiserver/endpoints/handlers/negotiation';
@@ -27,15 +28,18 @@ export interface Published {
 }
 
 /** /, /version, /metrics and discovery. Upstream: apiserver/pkg/server/routes. */
-export function installNonResourceRoutes(server: GenericServer, scheme: Scheme, registry: Registry, features: FeatureGates): Published {
+export function installNonResourceRoutes(
+  server: GenericServer,
+  scheme: Scheme,
+  registry: LimitedRegistry,
+  features: FeatureGates,
+): Published {
   const { mux } = server;
   const hasCbor = features.enabled(cborGate);
   registerProcessMetrics(registry);
   const version = Buffer.from(JSON.stringify(versionInfo(), undefined, 2));
   mux.handleDocument('/version', (context) => respondBytes(context, 200, 'application/json', version));
-  mux.handle('/metrics', async (context) => {
-    respondCompressible(context, 200, 'text/plain; version=0.0.4; charset=utf-8', Buffer.from(await registry.metrics()));
-  });
+  mux.handle('/metrics', metricsHandlerWithReset(registry));
   const served = (all: readonly ApiGroup[]): ApiGroup[] => scheme.groups.filter(({ group }) => all.some((one) => one.group === group));
   const openApi = new OpenApiRegistry();
   openApi.set('root', rootDocuments(tables));

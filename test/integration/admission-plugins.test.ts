@@ -186,13 +186,13 @@ describe('other plugins', () => {
     const response = await cluster.fetch('/metrics');
     const text = await response.text();
     expect(text).toMatch(
-      /apiserver_admission_controller_admission_duration_seconds_count\{name="LimitRanger",type="admit",operation="CREATE",rejected="false"\} \d+/,
+      /apiserver_admission_controller_admission_duration_seconds_count\{name="LimitRanger",operation="CREATE",rejected="false",type="admit"\} \d+/,
     );
     expect(text).toMatch(
-      /apiserver_admission_step_admission_duration_seconds_bucket\{type="validate",operation="CREATE",rejected="true",le="0.005"\} \d+/,
+      /apiserver_admission_step_admission_duration_seconds_bucket\{operation="CREATE",rejected="true",type="validate",le="0.005"\} \d+/,
     );
     expect(text).toMatch(
-      /pod_security_evaluations_total\{decision="deny",policy_level="baseline",policy_version="latest",mode="enforce",request_operation="create",resource="pod",subresource=""\} 1/,
+      /pod_security_evaluations_total\{decision="deny",mode="enforce",policy_level="baseline",policy_version="latest",request_operation="create",resource="pod",subresource=""\} 1/,
     );
   });
 });

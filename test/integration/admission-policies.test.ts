@@ -266,15 +266,15 @@ describe('validating policies', () => {
     expect(status).toBe(422);
     const text = await (await cluster.fetch('/metrics')).text();
     const counts = text.matchAll(
-      /check_total\{policy="(counted|ignored|refused)",policy_binding="\w+",error_type="(\w+)",enforcement_action="(\w+)"\} (\d)/g,
+      /check_total\{enforcement_action="(\w+)",error_type="(\w+)",policy="(counted|ignored|refused)",policy_binding="\w+"\} (\d)/g,
     );
     expect(Array.from(counts, ([, ...values]) => values.join(' ')).sort()).toEqual([
-      'counted invalid_error audit 1',
-      'counted invalid_error warn 1',
-      'ignored invalid_error allow 1',
-      'refused invalid_error deny 1',
+      'allow invalid_error ignored 1',
+      'audit invalid_error counted 1',
+      'deny invalid_error refused 1',
+      'warn invalid_error counted 1',
     ]);
-    expect(text).toMatch(/apiserver_validating_admission_policy_check_duration_seconds_count\{policy="counted"/);
+    expect(text).toMatch(/apiserver_validating_admission_policy_check_duration_seconds_count\{.*policy="counted"/);
   });
 
   it('sees objects in the version that its rule names', async () => {
@@ -457,14 +457,14 @@ describe('mutating policies', () => {
     await createMap();
     const text = await (await cluster.fetch('/metrics')).text();
     const counts = text.matchAll(
-      /mutating_admission_policy_check_total\{policy="(good|wrong|unmet)",policy_binding="(\w+)",error_type="(\w+)"\} (\d)/g,
+      /mutating_admission_policy_check_total\{error_type="(\w+)",policy="(good|wrong|unmet)",policy_binding="(\w+)"\} (\d)/g,
     );
-    expect(Array.from(counts, ([, ...values]) => values.join(' ')).sort()).toEqual(['good good no_error 1', 'wrong wrong invalid_error 1']);
-    expect(text).toMatch(/apiserver_mutating_admission_policy_check_duration_seconds_count\{policy="good"/);
-    const series = '{name="unmet",kind="policy",type="validate",operation="CREATE"} 2';
+    expect(Array.from(counts, ([, ...values]) => values.join(' ')).sort()).toEqual(['invalid_error wrong wrong 1', 'no_error good good 1']);
+    expect(text).toMatch(/apiserver_mutating_admission_policy_check_duration_seconds_count\{.*policy="good"/);
+    const series = '{kind="policy",name="unmet",operation="CREATE",type="validate"} 2';
     expect(text).toContain(`apiserver_admission_match_condition_evaluation_errors_total${series}`);
     expect(text).toContain(`apiserver_admission_match_condition_evaluation_seconds_count${series}`);
-    expect(text).not.toMatch(/match_condition_exclusions_total\{name="unmet"/);
+    expect(text).not.toMatch(/match_condition_exclusions_total\{.*name="unmet"/);
   });
 
   it('asks policies again after later ones, where they want that', async () => {

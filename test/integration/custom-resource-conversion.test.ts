@@ -277,9 +277,9 @@ describe('a webhook for conversion', () => {
       before['conversion_webhook_partial_response_failure'] ?? 0,
     );
     const metrics = (await call('/metrics')).body['text'] as string;
-    const labels = (name: string, succeeded: boolean) => `crd_name="${name}",from_version="v1",to_version="v2",succeeded="${succeeded}"`;
+    const labels = (name: string, succeeded: boolean) => `crd_name="${name}",from_version="v1",succeeded="${succeeded}",to_version="v2"`;
     expect(metrics).toContain(`apiserver_crd_conversion_webhook_duration_seconds_count{${labels(widgets.name, true)}}`);
     expect(metrics).toContain(`apiserver_crd_conversion_webhook_duration_seconds_count{${labels(refused.name, false)}}`);
-    expect(metrics).toContain('apiserver_conversion_webhook_duration_seconds_bucket{le="0.005",result="success",failure_type=""}');
+    expect(metrics).toContain('apiserver_conversion_webhook_duration_seconds_bucket{failure_type="",result="success",le="0.005"}');
   });
 });

@@ -124,7 +124,7 @@ describe.each(ways)('$name', ({ start, connection }) => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await list('kube-system')).toBe(403);
     const metrics = await (await cluster.fetch('/metrics')).text();
-    expect(metrics).toMatch(/apiserver_egress_dialer_dial_failure_count\{protocol="\w+",transport="\w+",stage="proxy"\} [1-9]/);
+    expect(metrics).toMatch(/apiserver_egress_dialer_dial_failure_count\{protocol="\w+",stage="proxy",transport="\w+"\} [1-9]/);
     expect(metrics).toMatch(/apiserver_egress_dialer_dial_duration_seconds_count\{protocol="\w+",transport="\w+"\} 1/);
   });
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { startTestCluster } from '#testing/index';
 
@@ -42,13 +43,50 @@ it('has the families of upstream, each with a value', async () => {
   expect(text).toMatch(/^authorization_attempts_total\{result="no-opinion"\} 1$/m);
   expect(text).toMatch(/^kubernetes_feature_enabled\{name="WatchList",stage="BETA"\} 1$/m);
   expect(text).toContain(
-    'apiserver_requested_deprecated_apis{group="",version="v1",resource="componentstatuses",subresource="",removed_release=""} 1',
+    'apiserver_requested_deprecated_apis{group="",removed_release="",resource="componentstatuses",subresource="",version="v1"} 1',
   );
-  expect(text).toContain('apiserver_request_body_size_bytes_bucket{verb="create",group="",resource="configmaps",le="50000"} 1');
+  expect(text).toContain('apiserver_request_body_size_bytes_bucket{group="",resource="configmaps",verb="create",le="50000"} 1');
   expect(text).toContain('apiserver_cache_list_returned_objects_total{group="",resource="configmaps"} 1');
-  expect(text).toContain('apiserver_watch_events_total{group="",version="v1",resource="configmaps"} 1');
-  expect(text).toContain('version_info{binary="1.36.3",emulation="1.36",min_compat="1.35",component="kube"} 1');
+  expect(text).toContain('apiserver_watch_events_total{group="",resource="configmaps",version="v1"} 1');
+  expect(text).toContain('version_info{binary="1.36.3",component="kube",emulation="1.36",min_compat="1.35"} 1');
   const seconds = Number(/^apiserver_flowcontrol_demand_seats_count\{priority_level="global-default"\} (\S+)$/m.exec(text)?.[1]) / 1e9;
   expect(seconds).toBeGreaterThan(0);
   expect(seconds).toBeLessThan(60);
+});
+
+const protobuf = 'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited';
+const text = 'text/plain; version=0.0.4; charset=utf-8; escaping=';
+
+it.each([
+  { accept: undefined, type: `${text}underscores` },
+  { accept: 'application/json', type: `${text}underscores` },
+  { accept: 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;escaping=dots;q=0.3', type: `${text}dots` },
+  { accept: 'text/plain;escaping=allow-utf-8', type: `${text}allow-utf-8` },
+  {
+    accept: `text/plain;q=0.5,${protobuf}`,
+    type: 'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited; escaping=underscores',
+  },
+])('answers in the form that a scraper asks for: $accept', async ({ accept, type }) => {
+  await using cluster = await startTestCluster();
+  for (const method of ['GET', 'POST']) {
+    const answer = await cluster.fetch('/metrics', { method, headers: accept === undefined ? {} : { accept } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe(type);
+    expect(Number(answer.headers.get('process-start-time-unix'))).toBeGreaterThan(1_000_000_000);
+  }
+});
+
+it('counts from nothing after a DELETE', async () => {
+  await using cluster = await startTestCluster();
+  const count =
+    'apiserver_request_total{code="200",component="",dry_run="",group="",resource="",scope="",subresource="/livez",verb="GET",version=""}';
+  for (let asked = 0; asked < 3; asked += 1) await cluster.fetch('/livez');
+  // A request is counted once it is over, which is a little after its answer.
+  await setImmediate();
+  expect(await (await cluster.fetch('/metrics')).text()).toContain(`${count} 3`);
+  expect(await (await cluster.fetch('/metrics', { method: 'DELETE' })).text()).toBe('metrics reset\n');
+  expect(await (await cluster.fetch('/metrics')).text()).not.toContain(count);
+  await cluster.fetch('/livez');
+  await setImmediate();
+  expect(await (await cluster.fetch('/metrics')).text()).toContain(`${count} 1`);
 });

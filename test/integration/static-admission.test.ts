@@ -155,7 +155,7 @@ describe('webhooks and policies of files', () => {
     await vi.waitFor(async () => expect((await labelled()).metadata.labels).toEqual({ mutate: 'yes' }), { timeout: 5_000 });
     const metrics = await (await cluster.fetch('/metrics')).text();
     expect(metrics).toMatch(
-      /apiserver_manifest_admission_config_controller_automatic_reloads_total\{status="success",plugin="MutatingAdmissionWebhook",.*\} 3\n/,
+      /apiserver_manifest_admission_config_controller_automatic_reloads_total\{.*plugin="MutatingAdmissionWebhook",status="success"\} 3\n/,
     );
   });
 

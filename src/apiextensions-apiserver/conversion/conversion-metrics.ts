@@ -30,20 +30,20 @@ export class ConversionMetrics {
     const registers = [registry];
     this.#byDefinition = new Histogram({
       name: 'apiserver_crd_conversion_webhook_duration_seconds',
-      help: '[ALPHA] CRD webhook conversion duration in seconds',
+      help: 'CRD webhook conversion duration in seconds',
       labelNames: ['crd_name', 'from_version', 'to_version', 'succeeded'],
       buckets: durationBuckets,
       registers,
     });
     this.#requests = new Counter({
       name: 'apiserver_conversion_webhook_request_total',
-      help: '[ALPHA] Counter for conversion webhook requests with success/failure and failure error type',
+      help: 'Counter for conversion webhook requests with success/failure and failure error type',
       labelNames: ['result', 'failure_type'],
       registers,
     });
     this.#durations = new Histogram({
       name: 'apiserver_conversion_webhook_duration_seconds',
-      help: '[ALPHA] Conversion webhook request latency',
+      help: 'Conversion webhook request latency',
       labelNames: ['result', 'failure_type'],
       buckets: webhookBuckets,
       registers,

@@ -1,10 +1,20 @@
 import { newBadRequest, newMethodNotSupported, newNotFound, newServiceUnavailable } from '#apimachinery/api/errors';
 import { respondError, respondNoRoute, respondText } from '#apiserver/endpoints/handlers/responses';
 import type { EndpointHandler } from '#apiserver/endpoints/handlers/resource-endpoint';
-import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Handler, MeasuredEndpoint, RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { DelegationTarget, GroupVersionEndpoints, InstalledEndpoint } from './delegation.ts';
 import type { PathMux } from './path-mux.ts';
 
+/** Resources are counted by what their requests are about. */
+const builtIn: MeasuredEndpoint = {
+  group: '',
+  version: '',
+  resource: undefined,
+  subresource: '',
+  component: 'apiserver',
+  isCustom: false,
+};
+const custom: MeasuredEndpoint = { ...builtIn, isCustom: true };
 /** What proxies pass on. */
 const connectMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
@@ -116,9 +126,10 @@ function endpointName({ info }: RequestContext): string {
 }
 
 function handle(context: RequestContext, { endpoint }: InstalledEndpoint, handler: EndpointHandler): void | Promise<void> {
-  const { deprecationWarning, removedRelease } = endpoint.definition;
+  const { deprecationWarning, removedRelease, custom: isCustom } = endpoint.definition;
   if (deprecationWarning !== undefined) warnOfDeprecated(context, deprecationWarning, removedRelease);
   context.mediaTypes = endpoint.restrictions.mediaTypes;
+  context.measured = isCustom ? custom : builtIn;
   return handler(context, endpoint);
 }
 

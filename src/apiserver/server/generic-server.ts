@@ -6,6 +6,7 @@ import type { AuthenticationGuard } from '#apiserver/authentication/authenticati
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { Exchange } from '#apiserver/endpoints/request/exchange';
+import { withMeasurement } from '#apiserver/endpoints/handlers/measurement';
 import { type Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import { nonResource } from '#apiserver/endpoints/request/request-info';
 import type { RE2JS } from 're2js';
@@ -109,7 +110,7 @@ export class GenericServer {
       const serve: Handler = async (context) => {
         if (!(await endpoint.serve(context))) await this.mux.serve(context, this.director.notFound);
       };
-      this.mux.handle(`/${name}`, serve);
+      this.mux.handle(`/${name}`, withMeasurement(`/${name}`, '', serve));
       this.mux.handlePrefix(`/${name}/`, async (context) => {
         if (!(await endpoint.serve(context))) await this.director.notFound(context);
       });

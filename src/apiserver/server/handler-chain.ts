@@ -97,7 +97,7 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
     { name: 'WatchTermination', filter: withWatchTermination(options.watches) },
     { name: 'WaitGroup', filter: withWaitGroup(options.requests) },
     { name: 'RequestDeadline', filter: withRequestDeadline(options.requestTimeoutMs) },
-    { name: 'TimeoutForNonLongRunning', filter: withTimeoutForNonLongRunning() },
+    { name: 'TimeoutForNonLongRunning', filter: withTimeoutForNonLongRunning(options.metrics.terminated) },
     { name: 'Warnings', filter: withWarningRecorder },
     { name: 'CORS', filter: withCORS(options.corsAllowedOrigins) },
     {

@@ -11,13 +11,13 @@ export class AvailabilityMetrics {
   constructor(registry: Registry) {
     this.#unavailable = new Gauge({
       name: 'aggregator_unavailable_apiservice',
-      help: '[ALPHA] Gauge of APIServices which are marked as unavailable broken down by APIService name.',
+      help: 'Gauge of APIServices which are marked as unavailable broken down by APIService name.',
       labelNames: ['name'],
       registers: [registry],
     });
     this.#unavailableTotal = new Counter({
       name: 'aggregator_unavailable_apiservice_total',
-      help: '[ALPHA] Counter of APIServices which are marked as unavailable broken down by APIService name and reason.',
+      help: 'Counter of APIServices which are marked as unavailable broken down by APIService name and reason.',
       labelNames: ['name', 'reason'],
       registers: [registry],
     });

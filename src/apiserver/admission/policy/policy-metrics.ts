@@ -16,14 +16,13 @@ const labels = ['policy', 'policy_binding', 'error_type'];
 const buckets = [0.0000005, 0.001, 0.01, 0.1, 1];
 const descriptions: Readonly<Record<Sort, { readonly check: string; readonly duration: string }>> = {
   validating: {
-    check:
-      '[BETA] Validation admission policy check total, labeled by policy and further identified by binding and enforcement action taken.',
+    check: 'Validation admission policy check total, labeled by policy and further identified by binding and enforcement action taken.',
     duration:
-      '[BETA] Validation admission latency for individual validation expressions in seconds, labeled by policy and further including binding and enforcement action taken.',
+      'Validation admission latency for individual validation expressions in seconds, labeled by policy and further including binding and enforcement action taken.',
   },
   mutating: {
-    check: '[ALPHA] Mutation admission policy check total, labeled by policy and further identified by binding.',
-    duration: '[ALPHA] Mutation admission latency for individual mutation expressions in seconds, labeled by policy and binding.',
+    check: 'Mutation admission policy check total, labeled by policy and further identified by binding.',
+    duration: 'Mutation admission latency for individual mutation expressions in seconds, labeled by policy and binding.',
   },
 };
 

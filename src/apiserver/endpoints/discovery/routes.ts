@@ -1,5 +1,6 @@
 import type { Handler } from '#apiserver/endpoints/request/request-context';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
+import { measuredPath } from '#apiserver/endpoints/handlers/measurement';
 import { negotiate, plainRestrictions, type EndpointRestrictions, withCbor } from '#apiserver/endpoints/handlers/negotiation';
 import { respondBytes, respondJson, respondNoRoute, setHeader } from '#apiserver/endpoints/handlers/responses';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -11,6 +12,9 @@ const restrictions: EndpointRestrictions = {
   allowsConversion: ({ group, version, kind }, mediaType) =>
     group === 'apidiscovery.k8s.io' && version === 'v2' && kind === 'APIGroupDiscoveryList' && mediaType === 'application/json',
 };
+
+/** Only aggregated documents are counted. Upstream: endpoints/discovery/aggregated/handler.go. */
+const measured = { api: measuredPath('api', 'apiserver'), apis: measuredPath('apis', 'apiserver') };
 
 /**
  * /api, /apis, and below them the groups and their versions. Aggregated where the client asks for it. `hasCbor`: the lists of built-in resources come in
@@ -25,6 +29,7 @@ export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, not
       if (!negotiated.convert) return respondDocument(context, plain(context), restrictions);
       const document = discovery.aggregated(name);
       setHeader(context.headers, 'Cache-Control', 'public');
+      context.measured = measured[name];
       context.headers.push('ETag', `"${document.etag}"`, 'Vary', 'Accept');
       if (context.header('if-none-match') === `"${document.etag}"`) return respondBytes(context, 304, undefined, undefined);
       return respondBytes(

@@ -8,13 +8,14 @@ import { Roster } from '#apiserver/endpoints/request/roster';
  * One timer looks at all that wait, four times a second: a timer for each request would cost more than most requests.
  * Upstream: server/filters/timeout.go.
  */
-export function withTimeoutForNonLongRunning(): Filter {
+export function withTimeoutForNonLongRunning(terminated: (context: RequestContext, code: number) => void = () => {}): Filter {
   const waiting = new Roster<RequestContext>();
   let timer: NodeJS.Timeout | undefined;
   const look = (): void => {
     const now = performance.now();
     for (const context of waiting.removeWhere(({ deadline }) => deadline <= now)) {
       if (context.exchange.responded) continue;
+      terminated(context, 504);
       respondError(context, newTimeoutError('request did not complete within the allotted timeout', 0));
       context.exchange.closeConnectionAfter();
     }

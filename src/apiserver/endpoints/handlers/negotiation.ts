@@ -1,4 +1,4 @@
-import { newGenericServerResponse, newNotAcceptable } from '#apimachinery/api/errors';
+import { newGenericServerResponse, newNotAcceptable, StatusError } from '#apimachinery/api/errors';
 import type { GroupVersionKind } from '#apimachinery/meta/types';
 
 export type MediaType = 'application/json' | 'application/yaml' | 'application/vnd.kubernetes.protobuf' | 'application/cbor';
@@ -46,7 +46,7 @@ export function servesCbor({ mediaTypes }: EndpointRestrictions): boolean {
   return mediaTypes.includes('application/cbor');
 }
 
-interface Clause {
+export interface Clause {
   readonly type: string;
   readonly subtype: string;
   readonly quality: number;
@@ -77,6 +77,9 @@ export function negotiate(accept: string | undefined, restrictions: EndpointRest
   throw newNotAcceptable(mediaTypes);
 }
 
+/** What upstream's router refuses: the request did not come to the endpoint. */
+export class RouteError extends StatusError {}
+
 /**
  * Upstream's router knows media types and the range of all, and no other ranges: what it finds none for does not come to the endpoint.
  * Upstream: emicklei/go-restful route.go (matchesAccept), jsr311.go.
@@ -87,7 +90,7 @@ function checkRoute(accept: string, { isRouted, mediaTypes }: EndpointRestrictio
   const wanted = accept.split(',').map((clause) => clause.split(';', 1)[0]!.trim());
   if (wanted.some((type) => type === '*/*' || (produced as readonly string[]).includes(type))) return;
   const message = `406: Not Acceptable\n\nAvailable representations: ${produced.join(', ')}`;
-  throw newGenericServerResponse(406, '', { group: '', resource: '' }, '', message, 0, false);
+  throw new RouteError(newGenericServerResponse(406, '', { group: '', resource: '' }, '', message, 0, false).status);
 }
 
 /** In which media types a watch comes. There is none in YAML. */
@@ -117,7 +120,7 @@ function applyParameters(
 }
 
 /** The clauses of an Accept header, the wanted ones first: by quality, then the more specific, then as they stand. */
-function parseAccept(header: string): Clause[] {
+export function parseAccept(header: string): Clause[] {
   const clauses: Clause[] = [];
   for (const text of header.split(',')) {
     const [range = '', ...rest] = text.split(';');

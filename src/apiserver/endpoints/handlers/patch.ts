@@ -60,6 +60,7 @@ export function appliedForm(type: PatchType): AppliedForm | undefined {
 export function unsupportedPatchType(context: RequestContext, endpoint: ResourceEndpoint): StatusError {
   if (endpoint.definition.custom) return newUnsupportedMediaType(patchTypesOf(endpoint));
   context.mediaTypes = undefined;
+  context.measured = undefined;
   return new StatusError(newStatus(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}));
 }
 

@@ -26,7 +26,7 @@ import { warningHeaders } from '#apiserver/endpoints/request/warnings';
 import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
 import { gzipLevel, gzipPieces } from './gzip-pieces.ts';
 import { maxRequestBodyBytes } from './request-body.ts';
-import { isPretty, type Negotiated, negotiate, plainRestrictions } from './negotiation.ts';
+import { isPretty, type Negotiated, negotiate, plainRestrictions, RouteError } from './negotiation.ts';
 
 /** Bodies above this are compressed for those who accept it. Upstream: handlers/responsewriters/writers.go. */
 export const gzipThreshold = 128 * 1024;
@@ -196,6 +196,7 @@ export function respondStatus(context: RequestContext, status: Status): void {
 export function respondError(context: RequestContext, error: unknown): void {
   const translated = toStatusError(error);
   if (!translated) throw error;
+  if (error instanceof RouteError) context.measured = undefined;
   if (context.exchange.responded || context.exchange.closed) return;
   respondStatus(context, translated.status);
 }

@@ -1,5 +1,6 @@
 import { respondBytes, respondPieces, setHeader, startHeaders } from '#apiserver/endpoints/handlers/responses';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { withMeasurement } from '#apiserver/endpoints/handlers/measurement';
+import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { PathMux } from '#apiserver/server/path-mux';
 import type { OpenApiRegistry } from './openapi-registry.ts';
 
@@ -72,7 +73,17 @@ async function serveDocument(context: RequestContext, path: string, openApi: Ope
 /** /openapi/v2 and /openapi/v3 with what is below it. Upstream: kube-openapi/pkg/handler, handler3. */
 export function installOpenApi(mux: PathMux, openApi: OpenApiRegistry): void {
   mux.handle('/openapi/v2', (context) => serveSwagger(context, openApi));
-  mux.handle('/openapi/v3', (context) => serveIndex(context, openApi));
-  mux.handle('/openapi/v3/', (context) => respondBytes(context, 404, undefined, undefined));
-  mux.handlePrefix('/openapi/v3/', (context) => serveDocument(context, context.path.slice('/openapi/v3/'.length), openApi));
+  mux.handle(
+    '/openapi/v3',
+    withMeasurement('openapi/v3', '', (context) => serveIndex(context, openApi)),
+  );
+  const below = (serve: Handler): Handler => withMeasurement('openapi/v3/', '', serve);
+  mux.handle(
+    '/openapi/v3/',
+    below((context) => respondBytes(context, 404, undefined, undefined)),
+  );
+  mux.handlePrefix(
+    '/openapi/v3/',
+    below((context) => serveDocument(context, context.path.slice('/openapi/v3/'.length), openApi)),
+  );
 }

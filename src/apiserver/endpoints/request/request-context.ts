@@ -16,6 +16,18 @@ export type Filter = (next: Handler) => Handler;
 /** More are never shown: the header holds 4,096 characters, and each warning has one at least. Upstream: endpoints/filters/warning.go. */
 const maxWarnings = 4_200;
 
+/** Under which labels a request is counted that came to an endpoint. */
+export interface MeasuredEndpoint {
+  readonly group: string;
+  readonly version: string;
+  /** `undefined`: all of these are the request's own. */
+  readonly resource: string | undefined;
+  readonly subresource: string;
+  readonly component: string;
+  /** Of a custom resource: upstream has no route of its own for it. */
+  readonly isCustom: boolean;
+}
+
 /** All that the chain knows of one request. One fixed shape: every field is set by the constructor. */
 export class RequestContext {
   readonly exchange: Exchange;
@@ -54,6 +66,8 @@ export class RequestContext {
   longRunning: boolean;
   /** When the request came to the stages that can take time, by the monotonic clock, in the order of the chain's marks; 0: not yet. */
   readonly marks: number[];
+  /** Set by the endpoint that it came to; undefined: it is none of those that are counted. */
+  measured: MeasuredEndpoint | undefined;
   /** The status that was answered; 0 before. */
   status: number;
   /** The size of the body that was read; -1: none was. */
@@ -88,6 +102,7 @@ export class RequestContext {
     this.deadline = 0;
     this.longRunning = false;
     this.marks = [0, 0, 0, 0];
+    this.measured = undefined;
     this.status = 0;
     this.requestBytes = -1;
     this.responseBytes = 0;

@@ -11,7 +11,7 @@ test('values of a label that are not allowed are told as one', async () => {
   const registry = new LimitedRegistry({ disabled: new Set(), allowed: verbs });
   const counter = new Counter({ name: 'requests', help: 'x', labelNames: ['verb', 'code'], registers: [registry] });
   for (const verb of ['GET', 'BREW', 'WHEN']) counter.inc({ verb, code: '200' }, 2);
-  expect(await lines(registry, 'requests')).toEqual(['requests{verb="GET",code="200"} 2', 'requests{verb="unexpected",code="200"} 4']);
+  expect(await lines(registry, 'requests')).toEqual(['requests{code="200",verb="GET"} 2', 'requests{code="200",verb="unexpected"} 4']);
   expect(await lines(registry, 'cardinality_')).toEqual(['cardinality_enforcement_unexpected_categorizations_total 4']);
 });
 
@@ -21,8 +21,8 @@ test('histograms are added up bucket by bucket', async () => {
   histogram.observe({ verb: 'BREW' }, 0.5);
   histogram.observe({ verb: 'WHEN' }, 2);
   expect(await lines(registry, 'requests')).toEqual([
-    'requests_bucket{le="1",verb="unexpected"} 1',
-    'requests_bucket{le="+Inf",verb="unexpected"} 2',
+    'requests_bucket{verb="unexpected",le="1"} 1',
+    'requests_bucket{verb="unexpected",le="+Inf"} 2',
     'requests_sum{verb="unexpected"} 2.5',
     'requests_count{verb="unexpected"} 2',
   ]);
@@ -33,4 +33,46 @@ test('a metric that is disabled is not shown, and may be counted all the same', 
   new Counter({ name: 'requests', help: 'x', registers: [registry] }).inc();
   expect(await registry.metrics()).not.toContain('requests');
   expect(await lines(registry, 'disabled_metrics_total')).toEqual(['disabled_metrics_total 1']);
+});
+
+test('help begins with how stable a metric of upstream is; a metric without a series is not shown, and all come by their names', async () => {
+  const registry = new LimitedRegistry({ disabled: new Set(), allowed: new Map() });
+  const help = 'x';
+  const registers = [registry];
+  for (const name of ['apiserver_storage_objects', 'apiserver_request_total', 'apiserver_flowcontrol_demand_seats', 'nodejs_own'])
+    new Counter({ name, help, registers });
+  new Counter({ name: 'apiserver_audit_error_total', help, labelNames: ['plugin'], registers });
+  const told = await lines(registry, '# HELP');
+  expect(told).toEqual([
+    '# HELP apiserver_flowcontrol_demand_seats EXPERIMENTAL: [ALPHA] x',
+    '# HELP apiserver_request_total [STABLE] x',
+    '# HELP apiserver_storage_objects [STABLE] (Deprecated since 1.34.0) x',
+    '# HELP cardinality_enforcement_unexpected_categorizations_total [ALPHA] The count of unexpected categorizations during cardinality enforcement.',
+    '# HELP disabled_metrics_total [BETA] The count of disabled metrics.',
+    '# HELP hidden_metrics_total [BETA] The count of hidden metrics.',
+    '# HELP nodejs_own x',
+  ]);
+});
+
+test('what has labels begins anew, and is not told before it counts again', async () => {
+  const registry = new LimitedRegistry({ disabled: new Set(), allowed: new Map() });
+  const plain = new Counter({ name: 'plain', help: 'x', registers: [registry] });
+  const counter = new Counter({ name: 'requests', help: 'x', labelNames: ['verb'], registers: [registry] });
+  const histogram = new Histogram({ name: 'seconds', help: 'x', labelNames: ['verb'], buckets: [1], registers: [registry] });
+  plain.inc();
+  counter.inc({ verb: 'GET' }, 7);
+  histogram.observe({ verb: 'GET' }, 0.5);
+  await registry.startAnew();
+  expect(await lines(registry, 'requests')).toEqual([]);
+  expect(await lines(registry, 'seconds')).toEqual([]);
+  expect(await lines(registry, 'plain')).toEqual(['plain 1']);
+  counter.inc({ verb: 'GET' }, 2);
+  histogram.observe({ verb: 'GET' }, 3);
+  expect(await lines(registry, 'requests')).toEqual(['requests{verb="GET"} 2']);
+  expect(await lines(registry, 'seconds')).toEqual([
+    'seconds_bucket{verb="GET",le="1"} 0',
+    'seconds_bucket{verb="GET",le="+Inf"} 1',
+    'seconds_sum{verb="GET"} 3',
+    'seconds_count{verb="GET"} 1',
+  ]);
 });

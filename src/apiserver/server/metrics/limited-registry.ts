@@ -1,4 +1,8 @@
-import { Counter, type Metric, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import { Counter, type Metric, Registry } from 'prom-client';
+import { type Collected, type CollectedValue, familyOf, type MetricFamily, nameOf } from './families.ts';
+import { MetricReset } from './metric-reset.ts';
+import { stabilityOf } from './stability.ts';
+import { textOf } from './text-exposition.ts';
 
 export interface MetricLimits {
   /** Whole names of metrics that nobody is to see. */
@@ -8,9 +12,6 @@ export interface MetricLimits {
 }
 
 type Allowed = ReadonlyMap<string, ReadonlySet<string>>;
-/** `metricName`: of the parts of a histogram or a summary, which prom-client's types do not know. */
-type Value = MetricValue<string> & { readonly metricName?: string };
-type Collected = MetricObjectWithValues<Value>;
 
 const unexpected = 'unexpected';
 
@@ -22,6 +23,7 @@ export class LimitedRegistry extends Registry {
   readonly #limits: MetricLimits;
   /** How often a value that is not allowed was counted, by metric, as of the last time that it was read. */
   readonly #unexpected = new Map<string, number>();
+  readonly #reset = new MetricReset();
 
   constructor(limits: MetricLimits) {
     super();
@@ -44,34 +46,40 @@ export class LimitedRegistry extends Registry {
     if (!this.#limits.disabled.has(nameOf(metric))) super.registerMetric(metric);
   }
 
-  override metrics(): Promise<string> {
-    const shown = new Registry();
-    for (const metric of this.getMetricsAsArray() as unknown as Metric[]) shown.registerMetric(this.#limited(metric));
-    return shown.metrics();
+  /** What is shown, by name; a metric without a series is not. Those whose names `pick` refuses are not collected. */
+  async families(pick: (name: string) => boolean = () => true): Promise<MetricFamily[]> {
+    const metrics = (this.getMetricsAsArray() as unknown as Metric[]).filter((metric) => pick(nameOf(metric)));
+    const all = await Promise.all(metrics.map(async (metric) => this.#reset.since(familyOf(await this.#limited(metric)))));
+    return all
+      .filter(({ series }) => series.length > 0)
+      .map((family) => ({ ...family, help: stabilityOf(family.name) + family.help }))
+      .sort(({ name: a }, { name: b }) => (a < b ? -1 : 1));
+  }
+
+  override async metrics(): Promise<string> {
+    return textOf(await this.families());
+  }
+
+  /** What is counted by labels begins at nothing anew. */
+  async startAnew(): Promise<void> {
+    const metrics = this.getMetricsAsArray() as unknown as Metric[];
+    this.#reset.from(await Promise.all(metrics.map(async (metric) => familyOf(await this.#limited(metric)))));
   }
 
   /** What is shown of a metric. */
-  #limited(metric: Metric): Metric {
-    const name = nameOf(metric);
-    const allowed = this.#limits.allowed.get(name);
-    if (!allowed) return metric;
-    const get = async (): Promise<Collected> => {
-      const collected = (await metric.get()) as Collected;
-      const { values, changed } = limitLabels(collected, allowed);
-      this.#unexpected.set(name, changed);
-      return { ...collected, values };
-    };
-    return { name, get } as unknown as Metric;
+  async #limited(metric: Metric): Promise<Collected> {
+    const collected = (await metric.get()) as Collected;
+    const allowed = this.#limits.allowed.get(collected.name);
+    if (!allowed) return collected;
+    const { values, changed } = limitLabels(collected, allowed);
+    this.#unexpected.set(collected.name, changed);
+    return { ...collected, values };
   }
 }
 
-function nameOf(metric: Metric): string {
-  return (metric as unknown as { readonly name: string }).name;
-}
-
 /** Values that become one are added up. `changed`: how often one was counted that is not told by its label any more. */
-function limitLabels({ values, name }: Collected, allowed: Allowed): { readonly values: Value[]; readonly changed: number } {
-  const merged = new Map<string, Value>();
+function limitLabels({ values, name }: Collected, allowed: Allowed): { readonly values: CollectedValue[]; readonly changed: number } {
+  const merged = new Map<string, CollectedValue>();
   let changed = 0;
   for (const value of values) {
     const labels = { ...value.labels };

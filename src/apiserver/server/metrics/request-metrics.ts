@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { MeasuredEndpoint, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
 import { newSeries, observe, type Series, SeriesHistogram } from './series-histogram.ts';
 
 /** Upstream: apiserver/pkg/endpoints/metrics/metrics.go. */
@@ -14,21 +15,6 @@ const responseSizeBuckets = Array.from({ length: 7 }, (_, i) => 1_000 * 10 ** i)
 /** Up to the server's limit. Upstream: apiserver/pkg/endpoints/handlers/metrics/metrics.go. */
 const bodySizeBuckets = Array.from({ length: 31 }, (_, i) => 50_000 + 100_000 * i);
 
-const knownVerbs = new Set([
-  'get',
-  'list',
-  'watch',
-  'create',
-  'update',
-  'patch',
-  'delete',
-  'deletecollection',
-  'proxy',
-  'head',
-  'options',
-  'post',
-  'put',
-]);
 const maxSeries = 20_000;
 
 /** What is known of one kind of request; undefined as long as no such request had it. */
@@ -49,9 +35,8 @@ interface Observed {
  */
 export class RequestMetrics {
   readonly #series = new Map<string, Observed>();
-  readonly #longRunning = new Map<string, number>();
-  /** Under which labels those that are under way were counted. */
-  readonly #longRunningOf = new WeakMap<RequestContext, string>();
+  readonly #longRunning = new Set<RequestContext>();
+  readonly #terminations = new Map<string, number>();
   #inFlight = { readOnly: 0, mutating: 0 };
 
   constructor(registry: Registry) {
@@ -66,6 +51,19 @@ export class RequestMetrics {
         collect() {
           this.reset();
           for (const { whole } of series.values()) this.inc(whole.labels, whole.count);
+        },
+      }),
+    );
+    const terminations = this.#terminations;
+    registry.registerMetric(
+      new Counter({
+        name: 'apiserver_request_terminations_total',
+        help: 'Number of requests which apiserver terminated in self-defense.',
+        labelNames: [...base.filter((label) => label !== 'dry_run'), 'code'],
+        registers: [],
+        collect() {
+          this.reset();
+          for (const [labels, count] of terminations) this.inc(JSON.parse(labels) as Record<string, string>, count);
         },
       }),
     );
@@ -90,7 +88,9 @@ export class RequestMetrics {
         indicatorBuckets,
         () =>
           merged(
-            [...series.values()].map(({ whole, own }) => own ?? whole).filter(({ labels }) => labels['verb'] !== 'WATCH'),
+            [...series.values()]
+              .map(({ whole, own }) => own ?? whole)
+              .filter(({ labels }) => labels['verb'] !== 'WATCH' && labels['dry_run'] === ''),
             ['code', 'dry_run'],
           ).map(withIndicatorBuckets),
       ),
@@ -122,7 +122,7 @@ export class RequestMetrics {
         registers: [],
         collect() {
           this.reset();
-          for (const [key, count] of longRunning) this.set(JSON.parse(key) as Record<string, string>, count);
+          for (const context of longRunning) if (context.measured) this.inc(termsOf(context));
         },
       }),
     );
@@ -146,15 +146,20 @@ export class RequestMetrics {
   };
 
   done(context: RequestContext): void {
-    const { info, status } = context;
-    const scope = `${status}|${info.namespace === ''}|${info.name === ''}`;
-    const key = isKnown(context)
-      ? `${info.verb}|${info.apiGroup}|${info.apiVersion}|${info.resource}|${info.subresource}|${scope}`
-      : `${verbOf(context)}|${info.isResourceRequest}|${scope}`;
+    const { info, measured, status } = context;
+    if (!measured) {
+      // Those who come too many at a time are sent away before any endpoint. Upstream: endpoints/metrics/metrics.go (RecordDroppedRequest).
+      if (status === 429 && context.marks.at(-1) === 0) this.#dropped(context);
+      return;
+    }
+    const verb = verbOf(context, measured);
+    const scope = scopeOf(context, measured);
+    const dryRun = context.query.includes('dryRun') ? dryRunOf(context) : '';
+    const key = `${verb}|${measured.resource ?? keyOf(info)}|${measured.version}|${measured.subresource}|${scope}|${status}|${dryRun}`;
     let observed = this.#series.get(key);
     if (!observed) {
       if (this.#series.size >= maxSeries) return;
-      const labels = { ...labelsOf(context, isKnown(context)), code: String(status) };
+      const labels = { ...labelsOf(context, measured, verb, scope, dryRun), code: String(status) };
       observed = { whole: newSeries(durationBuckets, labels), own: undefined, answers: undefined, bodies: undefined };
       this.#series.set(key, observed);
     }
@@ -163,10 +168,36 @@ export class RequestMetrics {
     if (context.waitedMs > 0) observed.own ??= { ...whole, buckets: [...whole.buckets] };
     observe(whole, durationBuckets, took / 1000);
     if (observed.own) observe(observed.own, durationBuckets, (took - context.waitedMs) / 1000);
-    if (info.verb === 'get' || info.verb === 'list')
+    if (!info.isResourceRequest || ((info.verb === 'get' || info.verb === 'list') && verb !== 'CONNECT'))
       observe((observed.answers ??= newSeries(responseSizeBuckets, whole.labels)), responseSizeBuckets, context.responseBytes);
     if (context.requestBytes >= 0 && info.isResourceRequest)
       observe((observed.bodies ??= newSeries(bodySizeBuckets, whole.labels)), bodySizeBuckets, context.requestBytes);
+  }
+
+  /** The server has ended it of itself, before or instead of the endpoint. Upstream: endpoints/metrics/metrics.go (RecordRequestTermination). */
+  readonly terminated = (context: RequestContext, code: number): void => {
+    const key = JSON.stringify({ ...termsOf(context), code: String(code) });
+    const count = this.#terminations.get(key) ?? 0;
+    if (count > 0 || this.#terminations.size < maxSeries) this.#terminations.set(key, count + 1);
+  };
+
+  #dropped(context: RequestContext): void {
+    this.terminated(context, context.status);
+    const { subresource = '', ...terms } = termsOf(context);
+    const labels = {
+      ...terms,
+      subresource: context.info.isResourceRequest ? subresource : '',
+      dry_run: dryRunOf(context),
+      code: String(context.status),
+    };
+    const key = JSON.stringify(labels);
+    let observed = this.#series.get(key);
+    if (!observed) {
+      if (this.#series.size >= maxSeries) return;
+      observed = { whole: newSeries(durationBuckets, labels), own: undefined, answers: undefined, bodies: undefined };
+      this.#series.set(key, observed);
+    }
+    observed.whole.count += 1;
   }
 
   /** Group, version, resource and subresource of whatever was asked for and is there. */
@@ -176,43 +207,85 @@ export class RequestMetrics {
   }
 
   longRunningBegan(context: RequestContext): void {
-    const { dry_run: _, ...labels } = labelsOf(context, context.info.isResourceRequest);
-    const key = JSON.stringify(labels);
-    this.#longRunningOf.set(context, key);
-    this.#longRunning.set(key, (this.#longRunning.get(key) ?? 0) + 1);
+    this.#longRunning.add(context);
   }
 
   longRunningEnded(context: RequestContext): void {
-    const key = this.#longRunningOf.get(context);
-    const left = (key === undefined ? 1 : (this.#longRunning.get(key) ?? 1)) - 1;
-    if (key !== undefined && left > 0) this.#longRunning.set(key, left);
-    else if (key !== undefined) this.#longRunning.delete(key);
+    this.#longRunning.delete(context);
     this.done(context);
   }
 }
 
-/** Whether the request came to an endpoint: what was refused before may be made up. */
-function isKnown({ info, status, marks }: RequestContext): boolean {
-  return info.isResourceRequest && status !== 404 && marks.at(-1) !== 0;
+const methods = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+const connectSubresources = new Set(['log', 'exec', 'portforward', 'attach', 'proxy']);
+
+function keyOf({ apiGroup, apiVersion, resource, subresource }: RequestInfo): string {
+  return `${apiGroup}|${apiVersion}|${resource}|${subresource}`;
 }
 
-function verbOf({ info }: RequestContext): string {
-  return knownVerbs.has(info.verb) ? info.verb.toUpperCase() : 'other';
+/**
+ * Upstream's installer knows the scope of each of its routes, where a field selector names nothing; of custom resources it is that of the
+ * request. Upstream: endpoints/installer.go (requestScope), endpoints/metrics/metrics.go (CleanScope).
+ */
+function scopeOf({ info }: RequestContext, measured: MeasuredEndpoint | undefined): string {
+  if (!info.isResourceRequest) return '';
+  const isRoute = measured !== undefined && !measured.isCustom;
+  if ((isRoute ? info.parts.length > 1 : info.name !== '') || info.verb === 'create') return 'resource';
+  return info.namespace === '' ? 'cluster' : 'namespace';
 }
 
-/** Labels in upstream's form; what no API serves (404) is not told apart. */
-function labelsOf(context: RequestContext, known: boolean): Record<string, string> {
-  const { info, query } = context;
-  const verb = verbOf(context);
-  const scope = !info.isResourceRequest ? '' : info.name ? 'resource' : info.namespace ? 'namespace' : 'cluster';
+/** Upstream: endpoints/metrics/metrics.go (cleanVerb). */
+function verbOf(context: RequestContext, measured: MeasuredEndpoint | undefined): string {
+  const { info, method } = context;
+  if (info.isResourceRequest) {
+    if (connectSubresources.has(info.subresource)) return 'CONNECT';
+    if (info.verb === 'watch') return 'WATCH';
+  }
+  if (method === 'GET' || method === 'HEAD') {
+    const scope = scopeOf(context, measured);
+    return scope === 'resource' || scope === '' ? 'GET' : 'LIST';
+  }
+  if (method === 'PATCH' && context.header('content-type') === 'application/apply-patch+yaml') return 'APPLY';
+  return methods.has(method) ? method : 'other';
+}
+
+/** Upstream: endpoints/metrics/metrics.go (cleanDryRun). */
+function dryRunOf({ searchParams }: RequestContext): string {
+  const values = searchParams.getAll('dryRun');
+  if (values.some((value) => value !== 'All')) return 'invalid';
+  return values.length > 0 ? 'All' : '';
+}
+
+function labelsOf(
+  { info }: RequestContext,
+  measured: MeasuredEndpoint,
+  verb: string,
+  scope: string,
+  dryRun: string,
+): Record<string, string> {
+  const { group, version, resource, subresource, component } = measured;
   return {
     verb,
-    dry_run: query.includes('dryRun=All') ? 'All' : '',
-    group: known ? info.apiGroup : '',
-    version: known ? info.apiVersion : '',
-    resource: known ? info.resource : '',
-    subresource: known ? info.subresource : '',
+    dry_run: dryRun,
+    group: resource === undefined ? info.apiGroup : group,
+    version: resource === undefined ? info.apiVersion : version,
+    resource: resource ?? info.resource,
+    subresource: resource === undefined ? info.subresource : subresource,
     scope,
+    component,
+  };
+}
+
+/** What upstream tells of a request wherever it is, of paths by the path. Those who may ask for any path make few of them: see `maxSeries`. */
+function termsOf(context: RequestContext): Record<string, string> {
+  const { info } = context;
+  return {
+    verb: verbOf(context, undefined),
+    group: info.apiGroup,
+    version: info.apiVersion,
+    resource: info.resource,
+    subresource: info.isResourceRequest ? info.subresource : info.path,
+    scope: scopeOf(context, undefined),
     component: 'apiserver',
   };
 }
@@ -221,9 +294,12 @@ function present(all: ReadonlyMap<string, Observed>, which: keyof Observed): Ser
   return [...all.values()].flatMap((observed) => observed[which] ?? []);
 }
 
-/** Bodies go by verbs of their own. */
+/** Bodies go by verbs of their own. Upstream: endpoints/handlers/metrics/metrics.go. */
+const bodyVerbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', APPLY: 'patch' };
+
 function withBodyVerb(series: Series): Series {
-  const verb = series.labels['verb'] === 'DELETECOLLECTION' ? 'delete_collection' : (series.labels['verb'] ?? '').toLowerCase();
+  const { verb: told = '', scope } = series.labels;
+  const verb = told === 'DELETE' && scope !== 'resource' ? 'delete_collection' : (bodyVerbs[told] ?? told.toLowerCase());
   return { ...series, labels: { ...series.labels, verb } };
 }
 
