@@ -328,7 +328,11 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   registerBuildMetrics(registry, features);
   registerCacheMetrics(registry, storage);
   registerEndpointMetrics(registry, metrics, chain);
-  const published = installNonResourceRoutes(server, scheme, registry, features);
+  const published = installNonResourceRoutes(server, scheme, features, {
+    registry,
+    config: config.debugging ?? { profiling: true, flags: () => new Map() },
+    setVerbosity: log.setVerbosity,
+  });
   contributed.install(targets.contributed, published);
   server.delegate(chain);
   const services = nest.get(Container, { strict: false }).get<ServiceResolver>(ServiceResolver);

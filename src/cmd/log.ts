@@ -7,19 +7,23 @@ import type { GenericServerOptions } from '#apiserver/server/generic-server';
 /** The server's log: JSON lines on standard error, never a secret in them. */
 export interface Log extends Logger {
   readonly chain: GenericServerOptions['log'];
+  /** As `--v` does. */
+  setVerbosity(verbosity: number): void;
   flush(): void;
 }
 
 /** The verbosity (`--v`) from which on each request is told. */
 const requestVerbosity = 3;
 
+function levelOf(verbosity: number): string {
+  return verbosity >= 4 ? 'debug' : verbosity >= 0 ? 'info' : 'error';
+}
+
 /** `verbosity`: of `--v`; one below 0 tells errors only. */
 export function newLog(verbosity: number): Log {
   const destination = pino.destination({ dest: 2, sync: false, minLength: 4096 });
-  const logger = pino(
-    { level: verbosity >= 4 ? 'debug' : verbosity >= 0 ? 'info' : 'error', base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    destination,
-  );
+  const logger = pino({ level: levelOf(verbosity), base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  let tellsRequests = verbosity >= requestVerbosity;
   const timer = setInterval(() => destination.flush(), 1_000).unref();
   const describe = (context: RequestContext): object => ({
     verb: context.info.verb,
@@ -35,14 +39,20 @@ export function newLog(verbosity: number): Log {
       panic: (error, context) => logger.error({ ...describe(context), err: error }, 'the request caused a panic'),
       authenticationFailed: (context, error) =>
         logger.warn({ ...describe(context), reason: (error as Error).message }, 'unable to authenticate the request'),
-      request:
-        verbosity >= requestVerbosity ? (context, milliseconds) => logger.info({ ...describe(context), milliseconds }, 'HTTP') : undefined,
+      get tellsRequests() {
+        return tellsRequests;
+      },
+      request: (context, milliseconds) => logger.info({ ...describe(context), milliseconds }, 'HTTP'),
       slow: (context, milliseconds) => logger.info({ ...describe(context), milliseconds, cameTo: latenciesOf(context) }, 'slow request'),
       health: (endpoint, check, error) => logger.warn({ endpoint, check, reason: (error as Error).message }, 'health check failed'),
     },
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
+    setVerbosity(next) {
+      tellsRequests = next >= requestVerbosity;
+      logger.level = levelOf(next);
+    },
     flush() {
       clearInterval(timer);
       destination.flushSync();

@@ -12,13 +12,12 @@ import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import type { Handler } from '#apiserver/endpoints/request/request-context';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Scheme } from '#apiserver/registry/scheme';
-import type { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
-import { metricsHandlerWithReset } from '#apiserver/server/metrics/metrics-endpoint';
 import { registerProcessMetrics } from '#apiserver/server/metrics/process-metrics';
 import type { GenericServer } from '#apiserver/server/generic-server';
-import { cborGate } from '#apiserver/endpoints/handlers/negotiation';
+import { cborGate, checkRoute } from '#apiserver/endpoints/handlers/negotiation';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
 import { installDiscovery } from '#apiserver/endpoints/discovery/routes';
+import { type DebuggingRoutes, installDebugging } from './debugging-routes.ts';
 import { versionInfo } from './version.ts';
 
 /** Where kinds that come and go are made known. */
@@ -27,19 +26,21 @@ export interface Published {
   readonly openApi: OpenApiRegistry;
 }
 
-/** /, /version, /metrics and discovery. Upstream: apiserver/pkg/server/routes. */
+/** /, /version, what tells how the server runs, and discovery. Upstream: apiserver/pkg/server/routes. */
 export function installNonResourceRoutes(
   server: GenericServer,
   scheme: Scheme,
-  registry: LimitedRegistry,
   features: FeatureGates,
+  debugging: Omit<DebuggingRoutes, 'hasCbor' | 'listed'>,
 ): Published {
   const { mux } = server;
   const hasCbor = features.enabled(cborGate);
-  registerProcessMetrics(registry);
+  registerProcessMetrics(debugging.registry);
   const version = Buffer.from(JSON.stringify(versionInfo(), undefined, 2));
-  mux.handleDocument('/version', (context) => respondBytes(context, 200, 'application/json', version));
-  mux.handle('/metrics', metricsHandlerWithReset(registry));
+  mux.handleDocument('/version', (context) => {
+    checkRoute(context.header('accept'), ['application/json']);
+    respondBytes(context, 200, 'application/json', version);
+  });
   const served = (all: readonly ApiGroup[]): ApiGroup[] => scheme.groups.filter(({ group }) => all.some((one) => one.group === group));
   const openApi = new OpenApiRegistry();
   openApi.set('root', rootDocuments(tables));
@@ -52,10 +53,10 @@ export function installNonResourceRoutes(
   discovery.set('aggregator', []);
   discovery.set('kubernetes', scheme.groups);
   installDiscovery(server.mux, discovery, server.director.notFound, hasCbor);
-  const index: Handler = (context) => {
-    const paths = new Set([...mux.paths, ...server.healthPaths, ...discovery.paths()]);
-    respondBytes(context, 200, 'application/json', Buffer.from(JSON.stringify({ paths: [...paths].sort() }, undefined, 2)));
-  };
+  const listed = (): Set<string> => new Set([...mux.paths, ...server.healthPaths, ...discovery.paths()]);
+  const index: Handler = (context) =>
+    respondBytes(context, 200, 'application/json', Buffer.from(JSON.stringify({ paths: [...listed()].sort() }, undefined, 2)));
+  installDebugging(server, { ...debugging, hasCbor, listed });
   mux.handle('/', index, false);
   mux.handle('/index.html', index, false);
   return { discovery, openApi };

@@ -152,6 +152,14 @@ export interface TracingConfig {
   readonly samplingRatePerMillion: number;
 }
 
+/** What is there beside /metrics to see how the server runs. */
+export interface DebuggingConfig {
+  /** `--profiling`: metrics can be reset, the log's verbosity set. */
+  readonly profiling: boolean;
+  /** The values of all flags by their names. */
+  flags(): ReadonlyMap<string, string>;
+}
+
 /** What /metrics shows. */
 export interface MetricsConfig extends MetricLimits {
   /** Whether it tells how many objects there are. */
@@ -202,6 +210,8 @@ export interface ServerConfig {
     readonly corsAllowedOrigins: readonly import('re2js').RE2JS[];
   };
   readonly shutdown: GracefulShutdownOptions;
+  /** What shows how the server runs. */
+  readonly debugging?: DebuggingConfig | undefined;
   /** `--v`: 0 tells what matters, 3 each request. */
   readonly verbosity: number;
   /** `--allow-privileged`: containers may run privileged. One setting for the whole process, as upstream's. */

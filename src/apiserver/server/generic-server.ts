@@ -13,6 +13,7 @@ import type { RE2JS } from 're2js';
 import type { DelegationTarget } from './delegation.ts';
 import { Director } from './director.ts';
 import { type ChainLog, composeHandlerChain, handlerChain, type NamedFilter } from './handler-chain.ts';
+import { HealthIndicators } from './healthz/health-indicators.ts';
 import { type HealthCheck, HealthEndpoint } from './healthz/health-checks.ts';
 import { type GracefulShutdownOptions, shutDownGracefully } from './lifecycle/graceful-shutdown.ts';
 import { Hooks } from './lifecycle/hooks.ts';
@@ -75,6 +76,7 @@ export class GenericServer {
   readonly director: Director;
   readonly requests = new WaitGroup();
   readonly watches = new WaitGroup();
+  readonly indicators = new HealthIndicators();
   readonly chain: readonly NamedFilter[];
   readonly #serve: Handler;
   readonly #liveChecks: HealthCheck[] = [
@@ -105,7 +107,7 @@ export class GenericServer {
     });
     this.#serve = composeHandlerChain(this.chain, this.director.serve);
     const health = (name: string, checks: () => readonly HealthCheck[], onHealthy?: () => void): void => {
-      const endpoint = new HealthEndpoint(name, checks, options.log.health, onHealthy);
+      const endpoint = new HealthEndpoint(name, checks, options.log.health, onHealthy, this.indicators.observe);
       this.#health.push(endpoint);
       const serve: Handler = async (context) => {
         if (!(await endpoint.serve(context))) await this.mux.serve(context, this.director.notFound);

@@ -38,8 +38,9 @@ import type { RequestMetrics } from './metrics/request-metrics.ts';
 export interface ChainLog {
   panic(error: unknown, context: RequestContext): void;
   authenticationFailed(context: RequestContext, error: unknown): void;
-  /** Called for each request where the verbosity asks for it. */
-  readonly request: ((context: RequestContext, milliseconds: number) => void) | undefined;
+  /** Whether each request is to be told; it may change. */
+  readonly tellsRequests: boolean;
+  request(context: RequestContext, milliseconds: number): void;
   /** A request that took longer than half a second, with the marks of where. */
   slow(context: RequestContext, milliseconds: number): void;
 }
@@ -88,7 +89,7 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
     { name: 'RequestReceivedTimestamp', filter: withRequestReceivedTimestamp },
     { name: 'RequestInfo', filter: withRequestInfo },
     { name: 'LatencyTrackers', filter: withLatencyTrackers(options.metrics) },
-    { name: 'HTTPLogging', filter: withHTTPLogging(log.request) },
+    { name: 'HTTPLogging', filter: withHTTPLogging(log) },
     { name: 'RetryAfter', filter: options.sendRetryAfter ? withRetryAfter(signals.notAcceptingNewRequest) : (next) => next },
     { name: 'HSTS', filter: withHSTS(options.hstsDirectives) },
     { name: 'CacheControl', filter: withCacheControl },

@@ -32,6 +32,7 @@ import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connecti
 import type { KubeletOptions } from './kubelet-options.ts';
 import { type EncryptionRule, parseEncryptionConfiguration } from '#cmd/config/encryption-configuration';
 import { metricsOf } from './complete-metrics.ts';
+import { flagValues } from './flag-values.ts';
 import { parseTracingConfiguration } from '#cmd/config/tracing-configuration';
 import { auditOf } from './complete-audit.ts';
 import { authenticationOf, readBundle } from './complete-authentication.ts';
@@ -187,6 +188,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         drainMs,
       },
       verbosity: options.logging.v,
+      debugging: { profiling: options.features.profiling, flags: () => flagValues(options) },
       allowPrivileged: options.pods.allowPrivileged,
       eventTtlSeconds: Math.round(options.events.eventTtl / 1_000),
       serviceClusterIpRange: services.serviceClusterIpRange,

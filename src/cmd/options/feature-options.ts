@@ -21,7 +21,7 @@ export class FeatureOptions {
     return featureGatesWith(this.featureGates);
   }
 
-  /** There are no profiles to be read over HTTP, so switching them off is always done. */
+  /** Whether /debug/pprof and /debug/flags are there, and metrics can be reset. */
   @Flag('profiling')
   profiling = true;
 }

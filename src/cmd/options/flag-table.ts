@@ -11,6 +11,8 @@ export interface FlagSpec {
   readonly deprecated?: true;
   /** Not in --help. */
   readonly hidden?: true;
+  /** What /flagz says where nothing is set, if that is not the default. */
+  readonly flagz?: string;
   /** What the flag without a value means; a bool flag without one is true. */
   readonly noValue?: string;
 }
@@ -56,7 +58,6 @@ const hiddenTypes: Readonly<Record<string, string>> = { 'audit-webhook-batch-ini
 type Recorded = Omit<FlagSpec, 'section' | 'type'> & {
   readonly section: string | null;
   readonly type: string | null;
-  readonly flagz?: string;
 };
 
 /** Every flag by its name: upstream's, those of earlier versions, and our own. */

@@ -69,12 +69,16 @@ export function negotiate(accept: string | undefined, restrictions: EndpointRest
       if (clause.subtype !== '*' && clause.subtype !== mediaType.slice(slash + 1)) continue;
       const negotiated = applyParameters(clause.parameters, mediaType, restrictions);
       if (!negotiated) continue;
-      if (clause.subtype === '*' && clause.type !== '*') checkRoute(accept, restrictions, streams);
+      if (clause.subtype === '*' && clause.type !== '*') checkRouteOf(accept, restrictions, streams);
       return negotiated;
     }
   }
-  checkRoute(accept, restrictions, streams);
+  checkRouteOf(accept, restrictions, streams);
   throw newNotAcceptable(mediaTypes);
+}
+
+function checkRouteOf(accept: string, { isRouted, mediaTypes }: EndpointRestrictions, streams: boolean): void {
+  if (isRouted) checkRoute(accept, streams ? [...mediaTypes, ...streamMediaTypes(mediaTypes)] : mediaTypes);
 }
 
 /** What upstream's router refuses: the request did not come to the endpoint. */
@@ -84,11 +88,10 @@ export class RouteError extends StatusError {}
  * Upstream's router knows media types and the range of all, and no other ranges: what it finds none for does not come to the endpoint.
  * Upstream: emicklei/go-restful route.go (matchesAccept), jsr311.go.
  */
-function checkRoute(accept: string, { isRouted, mediaTypes }: EndpointRestrictions, streams: boolean): void {
-  if (!isRouted) return;
-  const produced = streams ? [...mediaTypes, ...streamMediaTypes(mediaTypes)] : mediaTypes;
+export function checkRoute(accept: string | undefined, produced: readonly string[]): void {
+  if (!accept) return;
   const wanted = accept.split(',').map((clause) => clause.split(';', 1)[0]!.trim());
-  if (wanted.some((type) => type === '*/*' || (produced as readonly string[]).includes(type))) return;
+  if (wanted.some((type) => type === '*/*' || produced.includes(type))) return;
   const message = `406: Not Acceptable\n\nAvailable representations: ${produced.join(', ')}`;
   throw new RouteError(newGenericServerResponse(406, '', { group: '', resource: '' }, '', message, 0, false).status);
 }

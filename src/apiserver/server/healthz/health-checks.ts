@@ -19,6 +19,8 @@ export class HealthEndpoint {
     readonly checks: () => readonly HealthCheck[],
     readonly onFailure: (endpoint: string, check: string, error: unknown) => void,
     readonly onHealthy: () => void = () => {},
+    /** Told of each check of the whole. */
+    readonly onChecked: (endpoint: string, check: string, isHealthy: boolean) => void = () => {},
   ) {}
 
   /** Answers the path; false if it is none of this endpoint's. */
@@ -44,6 +46,7 @@ export class HealthEndpoint {
           return { text: `[+]${one.name} excluded: ok\n`, failed: false };
         }
         const error = await this.#run(one);
+        this.onChecked(this.name, one.name, error === undefined);
         return error === undefined
           ? { text: `[+]${one.name} ok\n`, failed: false }
           : { text: `[-]${one.name} failed: reason withheld\n`, failed: true };

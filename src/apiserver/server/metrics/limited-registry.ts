@@ -25,9 +25,11 @@ export class LimitedRegistry extends Registry {
   readonly #unexpected = new Map<string, number>();
   readonly #reset = new MetricReset();
 
-  constructor(limits: MetricLimits) {
+  /** `countsItself`: what is limited is a metric, too. */
+  constructor(limits: MetricLimits, countsItself = true) {
     super();
     this.#limits = limits;
+    if (!countsItself) return;
     const counts = this.#unexpected;
     new Counter({
       name: 'cardinality_enforcement_unexpected_categorizations_total',
@@ -46,9 +48,9 @@ export class LimitedRegistry extends Registry {
     if (!this.#limits.disabled.has(nameOf(metric))) super.registerMetric(metric);
   }
 
-  /** What is shown, by name; a metric without a series is not. Those whose names `pick` refuses are not collected. */
-  async families(pick: (name: string) => boolean = () => true): Promise<MetricFamily[]> {
-    const metrics = (this.getMetricsAsArray() as unknown as Metric[]).filter((metric) => pick(nameOf(metric)));
+  /** What is shown, by name; a metric without a series is not. */
+  async families(): Promise<MetricFamily[]> {
+    const metrics = this.getMetricsAsArray() as unknown as Metric[];
     const all = await Promise.all(metrics.map(async (metric) => this.#reset.since(familyOf(await this.#limited(metric)))));
     return all
       .filter(({ series }) => series.length > 0)

@@ -16,12 +16,13 @@ const escapings = new Set(['allow-utf-8', 'underscores', 'dots', 'values']);
 const startedAt = Math.floor(Date.now() / 1_000 - process.uptime());
 
 /**
- * Shows metrics whatever the method, as text or as protobuf messages; `pick`: those of them that are shown.
+ * Shows metrics whatever the method, as text or as protobuf messages; nothing where there are none.
  * Upstream: prometheus/client_golang/prometheus/promhttp, component-base/metrics/http.go.
  */
-export function metricsHandler(registry: LimitedRegistry, pick?: (name: string) => boolean): Handler {
+export function metricsHandler(registry: LimitedRegistry): Handler {
   return async (context) => {
-    const families = await registry.families(pick);
+    const families = await registry.families();
+    if (families.length === 0) return respondBytes(context, 200, undefined, undefined);
     const { isProtobuf, escaping } = negotiateFormat(context.header('accept'));
     const body = isProtobuf ? protobufOf(families) : Buffer.from(textOf(families));
     const form = isProtobuf
@@ -32,12 +33,12 @@ export function metricsHandler(registry: LimitedRegistry, pick?: (name: string) 
   };
 }
 
-/** The same, and DELETE lets what is counted begin at nothing. Upstream: apiserver/pkg/server/routes/metrics.go (MetricsWithReset). */
-export function metricsHandlerWithReset(registry: LimitedRegistry): Handler {
+/** The same, and DELETE lets what is counted begin at nothing, by `reset`. Upstream: apiserver/pkg/server/routes/metrics.go (MetricsWithReset). */
+export function metricsHandlerWithReset(registry: LimitedRegistry, reset = (): void | Promise<void> => registry.startAnew()): Handler {
   const show = metricsHandler(registry);
   return async (context) => {
     if (context.method !== 'DELETE') return show(context);
-    await registry.startAnew();
+    await reset();
     respondBytes(context, 200, 'text/plain; charset=utf-8', Buffer.from('metrics reset\n'));
   };
 }
