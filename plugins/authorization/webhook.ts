@@ -39,6 +39,7 @@ interface Status {
  * Upstream: apiserver/plugin/pkg/authorizer/webhook/webhook.go.
  */
 export class WebhookAuthorizer implements Authorizer {
+  readonly type = 'Webhook';
   readonly name: string;
   readonly #cache = new Map<string, { readonly status: Status; readonly until: number }>();
   readonly #waiting = new Map<string, Promise<Status>>();

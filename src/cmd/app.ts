@@ -16,7 +16,9 @@ import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { PagesOptions } from '#apiserver/plugins/pages';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
+import { registerAuthorizationDecisions } from '#apiserver/authorization/authorization-metrics';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
+import { registerCelDurations } from '#apiserver/cel/cel-durations';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import { Informers } from '#apiserver/registry/informers';
 import { paramAuthorization } from '#kubernetes/apis/admissionregistration/param-authorization';
@@ -327,6 +329,9 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   if (sizeIntervalMs > 0) registerStorageSize(registry, objects, sizeIntervalMs);
   registerBuildMetrics(registry, features);
   registerCacheMetrics(registry, storage);
+  controlPlane.registerMetrics(registry);
+  registerCelDurations(registry);
+  registerAuthorizationDecisions(registry, nest.get(UnionAuthorizer));
   registerEndpointMetrics(registry, metrics, chain);
   const published = installNonResourceRoutes(server, scheme, features, {
     registry,

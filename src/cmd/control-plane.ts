@@ -1,3 +1,5 @@
+import type { Registry } from 'prom-client';
+import { registerAllocationMetrics } from '#kubernetes/controlplane/services/allocation-metrics';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { KubeObject } from '#apimachinery/meta/types';
@@ -96,6 +98,10 @@ export class ControlPlane {
       families: this.#cidrs.map(({ family }) => family),
       onError: (error, message) => this.#tell(message)(error),
     });
+  }
+
+  registerMetrics(registry: Registry): void {
+    registerAllocationMetrics(registry, this.#nodePorts, this.#clusterIPs);
   }
 
   /** What happens with writes of resources, by `group/resource`: for the StorageFactory. */

@@ -90,3 +90,82 @@ it('counts from nothing after a DELETE', async () => {
   await setImmediate();
   expect(await (await cluster.fetch('/metrics')).text()).toContain(`${count} 1`);
 });
+
+/** The value of a series, whose labels come in the order of their names; undefined if there is none. */
+function valueOf(text: string, series: string): number | undefined {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+}
+
+it('counts what services take of their ranges', async () => {
+  await using cluster = await startTestCluster();
+  const create = async (name: string, spec: object): Promise<number> =>
+    (await cluster.fetch('/api/v1/namespaces/default/services', { body: { metadata: { name }, spec } })).status;
+  const metrics = async (): Promise<string> => (await cluster.fetch('/metrics')).text();
+  const nodePorts = 'kube_apiserver_nodeport_allocator';
+  const clusterIPs = 'kube_apiserver_clusterip_allocator';
+  const before = await metrics();
+  const ports = [{ port: 80 }];
+  expect(await create('any', { type: 'NodePort', ports })).toBe(201);
+  expect(await create('chosen', { type: 'NodePort', clusterIP: '10.0.0.77', ports: [{ port: 80, nodePort: 30_077 }] })).toBe(201);
+  expect(await create('again', { type: 'NodePort', ports: [{ port: 80, nodePort: 30_077 }] })).toBe(422);
+  expect(await create('same', { clusterIP: '10.0.0.77', ports })).toBe(422);
+  const text = await metrics();
+  const grown = (series: string): number => (valueOf(text, series) ?? 0) - (valueOf(before, series) ?? 0);
+  expect(grown(`${nodePorts}_allocation_total{scope="dynamic"}`)).toBe(1);
+  expect(grown(`${nodePorts}_allocation_total{scope="static"}`)).toBe(1);
+  expect(grown(`${nodePorts}_allocation_errors_total{scope="static"}`)).toBe(1);
+  expect(grown(`${nodePorts}_allocated_ports`)).toBe(2);
+  expect(valueOf(text, `${nodePorts}_available_ports`)).toBe(2_768 - (valueOf(text, `${nodePorts}_allocated_ports`) ?? 0));
+  const cidr = 'cidr="10.0.0.0/24"';
+  expect(grown(`${clusterIPs}_allocation_total{${cidr},scope="static"}`)).toBe(1);
+  expect(grown(`${clusterIPs}_allocation_total{${cidr},scope="dynamic"}`)).toBeGreaterThanOrEqual(1);
+  expect(grown(`${clusterIPs}_allocation_errors_total{${cidr},scope="static"}`)).toBe(1);
+  const allocated = valueOf(text, `${clusterIPs}_allocated_ips{${cidr}}`) ?? 0;
+  expect(allocated).toBeGreaterThanOrEqual(2);
+  expect(valueOf(text, `${clusterIPs}_available_ips{${cidr}}`)).toBe(254 - allocated);
+  expect(valueOf(text, `${clusterIPs}_allocation_duration_seconds_count{${cidr}}`)).toBeGreaterThanOrEqual(2);
+});
+
+it('counts consistent reads, lists by watches, decisions of authorizers, and rules of custom resources', async () => {
+  await using cluster = await startTestCluster({ users: [{ name: 'jane' }] });
+  const path = '/api/v1/namespaces/default/configmaps';
+  expect((await cluster.fetch(path)).status).toBe(200);
+  expect((await cluster.fetch(`${path}?resourceVersion=1&resourceVersionMatch=NotOlderThan`)).status).toBe(200);
+  expect((await cluster.fetch('/version', { as: 'jane' })).status).toBe(200);
+  const watching = new AbortController();
+  const query = 'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan';
+  const watch = cluster.fetch(`${path}?${query}`, { signal: watching.signal });
+  watch.catch(() => {});
+  await (await watch).body?.getReader().read();
+  const rules = [{ rule: 'self > 0' }];
+  const names = { plural: 'foos', singular: 'foo', kind: 'Foo', listKind: 'FooList' };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { a: { type: 'integer', 'x-kubernetes-validations': rules } } } };
+  const spec = { group: 'example.com', scope: 'Cluster', names, versions: [{ name: 'v1', served: true, storage: true, schema }] };
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  expect((await cluster.fetch(definitions, { body: { metadata: { name: 'foos.example.com' }, spec } })).status).toBe(201);
+  const object = { apiVersion: 'example.com/v1', kind: 'Foo', metadata: { name: 'f' }, a: 0 };
+  await expect.poll(async () => (await cluster.fetch('/apis/example.com/v1/foos', { body: object })).status).toBe(422);
+  const text = await (await cluster.fetch('/metrics')).text();
+  watching.abort();
+  const resource = 'group="",resource="configmaps"';
+  expect(valueOf(text, 'apiserver_watch_cache_consistent_read_total{fallback="false",group="",resource="configmaps",success="true"}')).toBe(
+    1,
+  );
+  expect(valueOf(text, `apiserver_watch_cache_read_wait_seconds_count{${resource}}`)).toBeGreaterThanOrEqual(1);
+  expect(valueOf(text, `apiserver_watch_list_duration_seconds_count{${resource},scope="namespace",version="v1"}`)).toBe(1);
+  expect(valueOf(text, 'apiserver_authorization_decisions_total{decision="allowed",name="rbac",type="RBAC"}')).toBeGreaterThanOrEqual(1);
+  expect(valueOf(text, 'apiserver_cel_compilation_duration_seconds_count')).toBeGreaterThanOrEqual(1);
+  expect(valueOf(text, 'apiserver_cel_evaluation_duration_seconds_count')).toBeGreaterThanOrEqual(1);
+  expect(
+    valueOf(text, 'apiserver_storage_events_received_total{group="apiextensions.k8s.io",resource="customresourcedefinitions"}'),
+  ).toBeGreaterThan(0);
+  expect(valueOf(text, 'apiserver_current_inqueue_requests{request_kind="mutating"}')).toBe(0);
+  expect(valueOf(text, 'registered_metrics_total{deprecated_version="1.34.0",stability_level="STABLE"}')).toBe(1);
+  expect(valueOf(text, 'registered_metrics_total{deprecated_version="",stability_level="BETA"}')).toBeGreaterThan(5);
+  const flow = 'execute="true",flow_schema="global-default",priority_level="global-default"';
+  expect(valueOf(text, `apiserver_flowcontrol_request_wait_duration_seconds_count{${flow}}`)).toBeGreaterThanOrEqual(1);
+  expect(text).not.toMatch(/^apiserver_flowcontrol_current_inqueue_requests\{.*exempt/m);
+  const evaluation = 'decision="allow",mode="enforce",policy_level="privileged",policy_version="latest"';
+  expect(valueOf(text, `pod_security_evaluations_total{${evaluation},request_operation="create",resource="pod",subresource=""}`)).toBe(0);
+});

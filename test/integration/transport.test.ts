@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import https from 'node:https';
+import net from 'node:net';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authority } from '#cmd/certificates/issue';
@@ -225,6 +226,19 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     session.request({ ':path': '/version' }).resume();
     await goneAway;
     session.destroy();
+  });
+
+  it('who does not come to terms about TLS is counted', async () => {
+    const { hostname, port } = new URL(cluster.url ?? '');
+    const count = async (): Promise<number> => {
+      const { text } = await overHttp1(cluster, '/metrics');
+      return Number(/^apiserver_tls_handshake_errors_total (\d+)$/m.exec(text)?.[1]);
+    };
+    const before = await count();
+    const socket = net.connect(Number(port), hostname);
+    socket.end('this is no TLS\r\n');
+    await once(socket.resume(), 'close');
+    await expect.poll(count).toBe(before + 1);
   });
 
   it('certificates are replaced for new connections; those that cannot be used are not', async () => {

@@ -149,6 +149,10 @@ describe('tokens of service accounts', () => {
         async () => ((await (await cluster.fetch(`${base}/secrets/legacy`)).json()) as { metadata: { labels?: object } }).metadata.labels,
       )
       .toEqual({ 'kubernetes.io/legacy-token-last-used': new Date().toISOString().slice(0, 10) });
+    const metrics = await (await cluster.fetch('/metrics')).text();
+    for (const name of ['legacy_tokens_total', 'legacy_manual_token_uses_total'])
+      expect(metrics).toMatch(new RegExp(`^serviceaccount_${name} [1-9]`, 'm'));
+    expect(metrics).toMatch(/^serviceaccount_legacy_auto_token_uses_total 0$/m);
   });
 
   it('can be verified by the published keys', async () => {

@@ -1,3 +1,4 @@
+import { timed } from '#apiserver/cel/cel-durations';
 import { getOwn, isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { type Correlation, oldItems, oldProperty } from '#apimachinery/structural/correlation';
@@ -75,7 +76,7 @@ export class RuleValidator {
   ) {
     const rules = schema.props['x-kubernetes-validations'] ?? [];
     const declType = rules.length > 0 ? schemaDeclType(celSchema, isRoot || schema.embeddedResource) : undefined;
-    this.#rules = declType ? compileRules(rules, schema, declType, stored) : [];
+    this.#rules = declType ? timed('compilation', () => compileRules(rules, schema, declType, stored)) : [];
     this.#isRoot = isRoot || schema.embeddedResource;
     this.#valueOf = valuesOf(this.#isRoot ? celSchema.asResourceRoot() : celSchema);
     this.#type = schema.type;
@@ -106,7 +107,7 @@ export class RuleValidator {
   validate(path: Path | undefined, value: unknown, old: unknown, ratchets: boolean, warn: (text: string) => void): FieldError[] {
     const run: Run = { errors: [], warn, budget: runtimeCELCostBudget };
     const current = ratchets ? { value, old, shape: this.schema.props } : undefined;
-    this.#validate(run, path, value, old, current ? { current, nearest: undefined } : none);
+    timed('evaluation', () => this.#validate(run, path, value, old, current ? { current, nearest: undefined } : none));
     return run.errors;
   }
 

@@ -5,6 +5,8 @@ const hour = 3_600;
 const day = 24 * hour;
 /** Of what is left of a certificate, in seconds. Upstream: apiserver/pkg/authentication/request/x509/x509.go. */
 const lifetimeBuckets = [0, hour / 2, hour, 2 * hour, 6 * hour, 12 * hour, ...[1, 2, 4, 7, 30, 90, 180, 360].map((days) => days * day)];
+/** Upstream has none for these, and prom-client wants one. */
+const noHelp = ' ';
 /** Prometheus' own. */
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -17,6 +19,19 @@ export interface TokenCacheMetrics {
   fetched(status: 'ok' | 'error'): void;
 }
 
+/** What tokens of service accounts are: bound and in time or overdue, or of secrets that somebody or a controller has made. */
+export type ServiceAccountTokenUse = 'legacy' | 'stale' | 'valid' | 'legacyManual' | 'legacyAuto' | 'invalidLegacyAuto';
+
+/** Upstream: kubernetes/pkg/serviceaccount/metrics.go. */
+const tokenUses: readonly (readonly [use: ServiceAccountTokenUse, name: string, help: string])[] = [
+  ['legacy', 'legacy_tokens_total', 'Cumulative legacy service account tokens used'],
+  ['stale', 'stale_tokens_total', 'Cumulative stale projected service account tokens used'],
+  ['valid', 'valid_tokens_total', 'Cumulative valid projected service account tokens used'],
+  ['legacyManual', 'legacy_manual_token_uses_total', 'Cumulative manually created legacy tokens used'],
+  ['legacyAuto', 'legacy_auto_token_uses_total', 'Cumulative auto-generated legacy tokens used'],
+  ['invalidLegacyAuto', 'invalid_legacy_auto_token_uses_total', 'Cumulative invalid auto-generated legacy tokens used'],
+];
+
 /** What authenticators see, under upstream's names; plain numbers until somebody asks for /metrics. */
 export class AuthenticationMetrics implements TokenCacheMetrics {
   readonly #lifetimes = newSeries(lifetimeBuckets, {});
@@ -24,7 +39,23 @@ export class AuthenticationMetrics implements TokenCacheMetrics {
   readonly #active = { in_flight: 0, blocked: 0 };
   readonly #fetched = { ok: 0, error: 0 };
 
+  readonly #tokenUses = new Map<ServiceAccountTokenUse, number>();
+
   constructor(registry: Registry) {
+    const uses = this.#tokenUses;
+    for (const [use, name, help] of tokenUses) {
+      registry.registerMetric(
+        new Counter({
+          name: `serviceaccount_${name}`,
+          help,
+          registers: [],
+          collect() {
+            this.reset();
+            this.inc(uses.get(use) ?? 0);
+          },
+        }),
+      );
+    }
     const byStatus = <M extends Counter | Gauge>(
       metric: new (options: ConstructorParameters<typeof Counter>[0]) => M,
       name: string,
@@ -33,7 +64,7 @@ export class AuthenticationMetrics implements TokenCacheMetrics {
       registry.registerMetric(
         new metric({
           name: `authentication_token_cache_${name}`,
-          help: 'Of the caches of tokens, by status.',
+          help: noHelp,
           labelNames: ['status'],
           registers: [],
           collect() {
@@ -50,13 +81,7 @@ export class AuthenticationMetrics implements TokenCacheMetrics {
     byStatus(Counter, 'fetch_total', () => this.#fetched);
     byStatus(Gauge, 'active_fetch_count', () => this.#active);
     registry.registerMetric(
-      new SeriesHistogram(
-        'authentication_token_cache_request_duration_seconds',
-        'Of the caches of tokens, by status.',
-        ['status'],
-        defaultBuckets,
-        () => requests,
-      ),
+      new SeriesHistogram('authentication_token_cache_request_duration_seconds', noHelp, ['status'], defaultBuckets, () => requests),
     );
     registry.registerMetric(
       new SeriesHistogram(
@@ -73,6 +98,11 @@ export class AuthenticationMetrics implements TokenCacheMetrics {
   certificateLasts(seconds: number): void {
     observe(this.#lifetimes, lifetimeBuckets, seconds);
   }
+
+  /** A token of a service account was shown, and is what it says it is. */
+  readonly tokenUsed = (use: ServiceAccountTokenUse): void => {
+    this.#tokenUses.set(use, (this.#tokenUses.get(use) ?? 0) + 1);
+  };
 
   asked(status: 'hit' | 'miss', milliseconds: number): void {
     observe(this.#requests[status], defaultBuckets, Math.floor(milliseconds) / 1_000);

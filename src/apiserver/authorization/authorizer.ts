@@ -55,6 +55,8 @@ export interface NonResourceRule {
 /** Decides whether a user may do something. Throwing counts as no opinion with an error, which the answer tells if nobody allows. */
 export interface Authorizer {
   readonly name: string;
+  /** Of one of several of a type, which the administrator has named. */
+  readonly type?: string;
   authorize(attributes: AuthorizationAttributes): AuthorizationResult | Promise<AuthorizationResult>;
   /** Of authorizers whose decisions follow from rules. */
   rulesFor?(user: UserInfo, namespace: string): UserRules | Promise<UserRules>;

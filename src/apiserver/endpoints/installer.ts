@@ -198,6 +198,7 @@ export class Installer {
       itemPrefix: custom ? 0 : Buffer.byteLength(itemPrefix),
       isEnabled: this.#isEnabled,
       watchEvents: newSeries(watchEventBuckets, { group, version, resource: definition.resource }),
+      watchLists: new Map(),
     };
   }
 

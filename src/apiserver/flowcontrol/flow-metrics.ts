@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/server/metrics/series-histogram';
 import type { Classification, FlowController } from './flow-controller.ts';
 import { type LevelUsage, usageBuckets } from './level-usage.ts';
@@ -36,8 +36,18 @@ export class FlowSeries {
   readonly regular: Series;
   readonly watch: Series;
   dispatches = 0;
+  /** Of those that waited, by whether they were executed in the end. */
+  readonly waits: Readonly<Record<'true' | 'false', Series>>;
 
-  constructor(readonly labels: FlowLabels) {
+  constructor(
+    readonly labels: FlowLabels,
+    /** Nobody waits. */
+    readonly isExempt: boolean,
+  ) {
+    this.waits = {
+      true: newSeries(durationBuckets, { ...labels, execute: 'true' }),
+      false: newSeries(durationBuckets, { ...labels, execute: 'false' }),
+    };
     this.seats = newSeries(seatBuckets, { ...labels });
     this.regular = newSeries(durationBuckets, { ...labels, type: 'regular' });
     this.watch = newSeries(durationBuckets, { ...labels, type: 'watch' });
@@ -45,6 +55,13 @@ export class FlowSeries {
 
   estimated(seats: number): void {
     observe(this.seats, seatBuckets, seats);
+  }
+
+  /** Those that were executed, the ones that had not to wait among them. */
+  get executedWaits(): Series {
+    const { buckets, ...waits } = this.waits.true;
+    const atOnce = this.isExempt ? 0 : Math.max(0, this.dispatches - waits.count);
+    return { ...waits, count: waits.count + atOnce, buckets: buckets.map((count, at) => (at === 0 ? count + atOnce : count)) };
   }
 
   dispatched(): void {
@@ -68,7 +85,6 @@ export class FlowMetrics {
   readonly #rejected: Counter;
   /** Of the whole server, by what requests do. */
   readonly readVersusWrite = { executing: newKinds(), waiting: newKinds() };
-  readonly #wait: Histogram;
 
   constructor(registry: Registry, controller: FlowController) {
     const all = this.#all;
@@ -80,13 +96,15 @@ export class FlowMetrics {
       labelNames: [...labelNames, 'reason'],
       registers,
     });
-    this.#wait = new Histogram({
-      name: 'apiserver_flowcontrol_request_wait_duration_seconds',
-      help: 'Length of time a request spent waiting in its queue',
-      labelNames: [...labelNames, 'execute'],
-      buckets: durationBuckets,
-      registers,
-    });
+    registry.registerMetric(
+      new SeriesHistogram(
+        'apiserver_flowcontrol_request_wait_duration_seconds',
+        'Length of time a request spent waiting in its queue',
+        [...labelNames, 'execute'],
+        durationBuckets,
+        () => [...all.values()].flatMap((series) => [series.executedWaits, series.waits.false].filter(({ count }) => count > 0)),
+      ),
+    );
     new Counter({
       name: 'apiserver_flowcontrol_dispatched_requests_total',
       help: 'Number of requests executed by API Priority and Fairness subsystem',
@@ -135,8 +153,9 @@ export class FlowMetrics {
         registers,
         collect() {
           this.reset();
-          for (const { name: priority_level, queues } of controller.levels.values())
-            for (const [flow_schema, flow] of queues.flows) this.set({ priority_level, flow_schema }, value(flow));
+          for (const { name: priority_level, isExempt, queues } of controller.levels.values())
+            if (!isExempt || !name.startsWith('current_inqueue'))
+              for (const [flow_schema, flow] of queues.flows) this.set({ priority_level, flow_schema }, value(flow));
         },
       });
     };
@@ -177,6 +196,16 @@ export class FlowMetrics {
     gauge('target_seats', 'Seat allocation targets', (level) => demand(level)?.target ?? 0);
     gauge('current_r', 'R(time of last change)', ({ queues }) => queues.currentR);
     this.#registerUsage(registry, controller);
+    const { waiting } = this.readVersusWrite;
+    new Gauge({
+      name: 'apiserver_current_inqueue_requests',
+      help: 'Maximal number of queued requests in this apiserver per request kind in last second.',
+      labelNames: ['request_kind'],
+      registers,
+      collect() {
+        for (const [request_kind, { numerator }] of Object.entries(waiting)) this.set({ request_kind }, numerator);
+      },
+    });
     new Gauge({
       name: 'apiserver_flowcontrol_seat_fair_frac',
       help: "Fair fraction of server's concurrency to allocate to each priority level that can use it",
@@ -246,7 +275,7 @@ export class FlowMetrics {
     if (!series) {
       const { level, flowSchema } = classification;
       const key = `${level.name} ${flowSchema}`;
-      series = this.#all.get(key) ?? new FlowSeries({ priority_level: level.name, flow_schema: flowSchema });
+      series = this.#all.get(key) ?? new FlowSeries({ priority_level: level.name, flow_schema: flowSchema }, level.isExempt);
       this.#all.set(key, series);
       this.#series.set(classification, series);
     }
@@ -270,7 +299,7 @@ export class FlowMetrics {
     this.#rejected.inc({ priority_level: level.name, flow_schema: flowSchema, reason });
   }
 
-  waited({ level, flowSchema }: Classification, milliseconds: number, executes: boolean): void {
-    this.#wait.observe({ priority_level: level.name, flow_schema: flowSchema, execute: String(executes) }, milliseconds / 1000);
+  waited(classification: Classification, milliseconds: number, executes: boolean): void {
+    observe(this.of(classification).waits[executes ? 'true' : 'false'], durationBuckets, milliseconds / 1000);
   }
 }

@@ -26,6 +26,10 @@ export class TimingRatioHistogram {
     this.#changedAt = now;
   }
 
+  get numerator(): number {
+    return this.#numerator;
+  }
+
   set(numerator: number, now: number): void {
     if (numerator === this.#numerator) return;
     this.#advance(now);

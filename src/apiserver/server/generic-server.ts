@@ -94,7 +94,9 @@ export class GenericServer {
   constructor(readonly options: GenericServerOptions) {
     const { serving, requestTimeoutMs: stalledMs } = options;
     if (serving?.workers)
-      this.#secure = new ServingWorkers({ ...serving, stalledMs, workers: serving.workers }, this.serve, options.onWorkerLoss);
+      this.#secure = new ServingWorkers({ ...serving, stalledMs, workers: serving.workers }, this.serve, options.onWorkerLoss, () =>
+        options.access.handshakeFailed(),
+      );
     const incomplete = new WeakSet<RequestContext>();
     this.director = new Director(this.mux, incomplete);
     this.chain = handlerChain({
@@ -182,7 +184,8 @@ export class GenericServer {
     const { serving } = this.options;
     this.signals.muxAndDiscoveryComplete.fire();
     if (serving) {
-      this.#secure ??= new SecureServer({ ...serving, stalledMs: this.options.requestTimeoutMs }, this.serve);
+      const { requestTimeoutMs: stalledMs, access } = this.options;
+      this.#secure ??= new SecureServer({ ...serving, stalledMs }, this.serve, { onHandshakeError: () => access.handshakeFailed() });
       this.#address = await this.#secure.listen(serving.port, serving.bindAddress);
     }
     await this.hooks.runPostStart(this.#hookAbort.signal);

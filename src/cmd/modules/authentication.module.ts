@@ -82,10 +82,18 @@ export class StrategyFactory {
     if (serviceAccounts) {
       const keys = serviceAccounts.keys.map((key) => ({ id: keyIdOf(key), key }));
       all.push(
-        new TokenCache(new ServiceAccountTokens(this.informers, { ...serviceAccounts, keys, onLegacyTokenUse: this.onLegacyTokenUse }), {
-          ...tokenCache,
-          metrics,
-        }),
+        new TokenCache(
+          new ServiceAccountTokens(this.informers, {
+            ...serviceAccounts,
+            keys,
+            onLegacyTokenUse: this.onLegacyTokenUse,
+            onUse: metrics.tokenUsed,
+          }),
+          {
+            ...tokenCache,
+            metrics,
+          },
+        ),
       );
     }
     if (bootstrapTokens) all.push(new BootstrapToken(this.informers));

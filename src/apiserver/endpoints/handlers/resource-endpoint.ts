@@ -49,10 +49,15 @@ export interface ResourceEndpoint {
   readonly isEnabled: (feature: string) => boolean;
   /** Sizes of the events that its watchers were sent, in `watchEventBuckets`. */
   readonly watchEvents: Series;
+  /** How long it took until its watchers had what there was, in `watchListBuckets`, by the scope of the request. */
+  readonly watchLists: Map<string, Series>;
 }
 
 /** From one KiB to 128. Upstream: endpoints/metrics/metrics.go. */
 export const watchEventBuckets = Array.from({ length: 8 }, (_, i) => 1024 * 2 ** i);
+
+/** Upstream: endpoints/metrics/metrics.go. */
+export const watchListBuckets = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60];
 
 /** A verb of an endpoint. */
 export type EndpointHandler = (context: RequestContext, endpoint: ResourceEndpoint) => void | Promise<void>;

@@ -9,14 +9,14 @@ import { parseEncoded } from '#apimachinery/runtime/json';
 import { encodeProtobufWatchEvent } from '#apimachinery/runtime/protobuf';
 import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import { observe, type Series } from '#apiserver/server/metrics/series-histogram';
+import { newSeries, observe } from '#apiserver/server/metrics/series-histogram';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { WatchEvent } from '#apiserver/storage/cacher/watch-event';
 import type { WatchEnd, WatchHandle, WatchSink } from '#apiserver/storage/cacher/watcher';
 import { negotiate, type Negotiated, streamMediaTypes, watchMediaType } from './negotiation.ts';
 import { encodePartial } from './partial.ts';
 import { type ListQuery, parseListOptions } from './query-options.ts';
-import { fromStorage, type ResourceEndpoint, watchEventBuckets } from './resource-endpoint.ts';
+import { fromStorage, type ResourceEndpoint, watchEventBuckets, watchListBuckets } from './resource-endpoint.ts';
 import { cborType, startHeaders } from './responses.ts';
 import { selectionOf, watchedName } from './selection.ts';
 import { encodeTable, tableOptions } from './table.ts';
@@ -40,7 +40,7 @@ export class WatchHandler {
     );
     const { store, definition } = endpoint;
     const frames = framesOf(context, endpoint, negotiated);
-    const stream = new WatchStream(context, frames, negotiated, endpoint.watchEvents);
+    const stream = new WatchStream(context, frames, negotiated, endpoint);
     const timeoutMs = 1000 * (options.timeoutSeconds ?? this.minRequestTimeout * (1 + Math.random()));
     const asked = {
       scope: store.prefix(context.info.namespace),
@@ -83,7 +83,7 @@ class WatchStream implements WatchSink {
     readonly context: RequestContext,
     readonly frames: Frames,
     readonly negotiated: Negotiated,
-    readonly sent: Series,
+    readonly endpoint: Pick<ResourceEndpoint, 'watchEvents' | 'watchLists'>,
   ) {}
 
   begin(handle: WatchHandle, milliseconds: number): void {
@@ -107,9 +107,20 @@ class WatchStream implements WatchSink {
     const { variant, make } = this.#isFirst && event.type !== 'BOOKMARK' ? (this.frames.first ?? this.frames) : this.frames;
     if (event.type !== 'BOOKMARK') this.#isFirst = false;
     const bytes = (event as { frame(variant: string, make: (event: WatchEvent) => Buffer): Buffer }).frame(variant, make);
-    observe(this.sent, watchEventBuckets, bytes.length);
+    observe(this.endpoint.watchEvents, watchEventBuckets, bytes.length);
+    if (event.type === 'BOOKMARK' && event.initialEventsEnd) this.#listed();
     if (this.#stream) this.#stream.write(bytes);
     else this.#early.push(bytes);
+  }
+
+  /** What there was is sent. Upstream: handlers/watch.go (shouldRecordWatchListLatency). */
+  #listed(): void {
+    const { info, receivedAt } = this.context;
+    const scope = info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';
+    const { watchLists } = this.endpoint;
+    let series = watchLists.get(scope);
+    if (!series) watchLists.set(scope, (series = newSeries(watchListBuckets, { scope })));
+    observe(series, watchListBuckets, (performance.now() - receivedAt) / 1_000);
   }
 
   bufferedBytes(): number {

@@ -17,6 +17,7 @@ export class AccessMetrics {
   readonly #authentications = seriesOf<AuthenticationResult>(['success', 'failure', 'error']);
   readonly #authorizations = seriesOf<AuthorizationResult>(['allowed', 'denied', 'no-opinion', 'error']);
   readonly #users = new Map<string, number>();
+  #handshakeErrors = 0;
 
   constructor(registry: Registry) {
     const users = this.#users;
@@ -39,6 +40,18 @@ export class AccessMetrics {
         new SeriesHistogram(name, help, ['result'], buckets, () => Object.values(all).filter(({ count }) => count > 0)),
       );
     };
+    const handshakeErrors = (): number => this.#handshakeErrors;
+    registry.registerMetric(
+      new Counter({
+        name: 'apiserver_tls_handshake_errors_total',
+        help: "Number of requests dropped with 'TLS handshake error from' error",
+        registers: [],
+        collect() {
+          this.reset();
+          this.inc(handshakeErrors());
+        },
+      }),
+    );
     counter('authenticated_user_requests', 'Counter of authenticated requests broken out by username.', 'username', () => users);
     counter('authentication_attempts', 'Counter of authenticated attempts.', 'result', () => countsOf(this.#authentications));
     histogram('authentication_duration_seconds', 'Authentication duration in seconds broken out by result.', this.#authentications);
@@ -49,6 +62,11 @@ export class AccessMetrics {
       () => countsOf(this.#authorizations),
     );
     histogram('authorization_duration_seconds', 'Authorization duration in seconds broken out by result.', this.#authorizations);
+  }
+
+  /** A client and the server did not come to terms. Upstream: apiserver/pkg/server/secure_serving.go. */
+  handshakeFailed(): void {
+    this.#handshakeErrors += 1;
   }
 
   /** `user`: who is known now. */

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { watchEventBuckets } from '#apiserver/endpoints/handlers/resource-endpoint';
+import { watchEventBuckets, watchListBuckets } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { DelegationTarget } from '#apiserver/server/delegation';
 import type { RequestMetrics } from './request-metrics.ts';
 import { type Series, SeriesHistogram } from './series-histogram.ts';
@@ -40,6 +40,27 @@ export function registerEndpointMetrics(registry: Registry, requests: RequestMet
       watchEvents(chain),
     ),
   );
+  registry.registerMetric(
+    new SeriesHistogram(
+      'apiserver_watch_list_duration_seconds',
+      'Response latency distribution in seconds for watch list requests broken by group, version, resource and scope.',
+      [...labelNames, 'scope'],
+      watchListBuckets,
+      () => watchLists(chain),
+    ),
+  );
+}
+
+function* watchLists(chain: readonly DelegationTarget[]): Generator<Series, void> {
+  for (const { endpoints } of chain) {
+    for (const resources of endpoints.values()) {
+      for (const { endpoint } of resources.values()) {
+        if (endpoint.subresource !== '') continue;
+        for (const series of endpoint.watchLists.values())
+          yield { ...series, labels: { ...endpoint.watchEvents.labels, ...series.labels } };
+      }
+    }
+  }
 }
 
 function endpointOf(chain: readonly DelegationTarget[], groupVersion: string, resource: string) {

@@ -48,7 +48,7 @@ export function familyOf({ name, help, type, values }: Collected): MetricFamily 
     else if (partLabel !== undefined && metricName === `${name}_count`) one.count = value;
     else one.value = value;
   }
-  return { name, help, type: String(type) as FamilyType, series: [...series.values()].sort(byLabelValues) };
+  return { name, help: help.trim(), type: String(type) as FamilyType, series: [...series.values()].sort(byLabelValues) };
 }
 
 function byLabelValues({ labels: a }: FamilySeries, { labels: b }: FamilySeries): number {

@@ -14,6 +14,7 @@ export interface MetricLimits {
 type Allowed = ReadonlyMap<string, ReadonlySet<string>>;
 
 const unexpected = 'unexpected';
+const stabilityForm = /\[([A-Z]+)\](?: \(Deprecated since ([\d.]+)\))?/;
 
 /**
  * A registry whose /metrics an administrator has limited. Metrics count as ever and are limited when somebody reads them, so
@@ -38,6 +39,20 @@ export class LimitedRegistry extends Registry {
       collect() {
         this.reset();
         for (const count of counts.values()) this.inc(count);
+      },
+    });
+    const metrics = (): readonly Metric[] => this.getMetricsAsArray() as unknown as Metric[];
+    new Counter({
+      name: 'registered_metrics_total',
+      help: 'The count of registered metrics broken by stability level and deprecation version.',
+      labelNames: ['stability_level', 'deprecated_version'],
+      registers: [this],
+      collect() {
+        this.reset();
+        for (const metric of metrics()) {
+          const [, stability_level, deprecated_version = ''] = stabilityForm.exec(stabilityOf(nameOf(metric))) ?? [];
+          if (stability_level !== undefined) this.inc({ stability_level, deprecated_version });
+        }
       },
     });
     new Counter({ name: 'disabled_metrics_total', help: 'The count of disabled metrics.', registers: [this] }).inc(limits.disabled.size);

@@ -7,18 +7,22 @@ import { Counter, Gauge, type Registry } from 'prom-client';
  */
 export function registerProcessMetrics(registry: Registry): void {
   const startSeconds = Math.round(Date.now() / 1000 - process.uptime());
-  registry.registerMetric(
-    new Counter({
-      name: 'process_cpu_seconds_total',
-      help: 'Total user and system CPU time spent in seconds.',
-      registers: [],
-      collect() {
-        const { user, system } = process.cpuUsage();
-        this.reset();
-        this.inc((user + system) / 1e6);
-      },
-    }),
-  );
+  const counter = (name: string, help: string, read: () => number): void =>
+    registry.registerMetric(
+      new Counter({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.reset();
+          this.inc(read());
+        },
+      }),
+    );
+  counter('process_cpu_seconds_total', 'Total user and system CPU time spent in seconds.', () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
   const gauge = (name: string, help: string, read: () => number): void =>
     registry.registerMetric(
       new Gauge({
@@ -33,8 +37,15 @@ export function registerProcessMetrics(registry: Registry): void {
   gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss());
   gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', () => startSeconds);
   if (process.platform === 'linux') {
+    counter('process_network_receive_bytes_total', 'Number of bytes received by the process over the network.', () =>
+      networkBytes('InOctets'),
+    );
+    counter('process_network_transmit_bytes_total', 'Number of bytes sent by the process over the network.', () =>
+      networkBytes('OutOctets'),
+    );
     gauge('process_open_fds', 'Number of open file descriptors.', () => readdirSync('/proc/self/fd').length);
     gauge('process_max_fds', 'Maximum number of open file descriptors.', maxOpenFiles);
+    gauge('process_virtual_memory_max_bytes', 'Maximum amount of virtual memory available in bytes.', maxAddressSpace);
     gauge('process_virtual_memory_bytes', 'Virtual memory size in bytes.', virtualMemoryBytes);
   }
   gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', () => process.memoryUsage().heapUsed);
@@ -57,6 +68,18 @@ export function registerProcessMetrics(registry: Registry): void {
 function maxOpenFiles(): number {
   const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   return soft === undefined || soft === 'unlimited' ? -1 : Number(soft);
+}
+
+/** Without a limit: the largest number of 64 bits. */
+function maxAddressSpace(): number {
+  const [, soft] = /^Max address space\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  return soft === undefined || soft === 'unlimited' ? 2 ** 64 : Number(soft);
+}
+
+/** Of all that the process sees of the network, of IP. Upstream: prometheus/procfs (proc_netstat.go). */
+function networkBytes(column: 'InOctets' | 'OutOctets'): number {
+  const [names = '', values = ''] = readFileSync('/proc/self/net/netstat', 'utf8').match(/^IpExt: .*$/gm) ?? [];
+  return Number(values.split(' ')[names.split(' ').indexOf(column)] ?? 0);
 }
 
 function virtualMemoryBytes(): number {

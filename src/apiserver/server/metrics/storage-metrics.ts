@@ -1,9 +1,10 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { GroupResource } from '#apimachinery/meta/types';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
-import type { Cacher, ConsistencyStatus } from '#apiserver/storage/cacher/cacher';
+import { type Cacher, type ConsistencyStatus, readWaitBuckets } from '#apiserver/storage/cacher/cacher';
 import type { ListCounts } from '#apiserver/storage/cacher/list-counts';
 import type { Storage } from '#apiserver/storage/storage';
+import { SeriesHistogram } from './series-histogram.ts';
 
 /** How many objects are stored, and how large they are, at the moment when somebody asks. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
 export function registerObjectMetrics(registry: Registry, storage: StorageFactory): void {
@@ -49,7 +50,7 @@ export function registerObjectMetrics(registry: Registry, storage: StorageFactor
 /** What the caches have seen. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
 export function registerCacheMetrics(registry: Registry, storage: StorageFactory): void {
   const labelNames = ['group', 'resource'];
-  const counter = (name: string, help: string, value: (cacher: Cacher) => number): void => {
+  const counter = (name: string, help: string, value: (cacher: Cacher) => number, showsNone = true): void => {
     registry.registerMetric(
       new Counter({
         name,
@@ -58,7 +59,10 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
         registers: [],
         collect() {
           this.reset();
-          for (const { group, resource, cacher } of storage.resources) this.inc({ group, resource }, value(cacher));
+          for (const { group, resource, cacher } of storage.resources) {
+            const count = value(cacher);
+            if (count > 0 || showsNone) this.inc({ group, resource }, count);
+          }
         },
       }),
     );
@@ -84,7 +88,15 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
     'apiserver_watch_cache_events_received_total',
     'Counter of events received in watch cache broken by resource type.',
     (cacher) => cacher.counts.received,
+    false,
   );
+  counter(
+    'apiserver_storage_events_received_total',
+    'Number of etcd events received split by kind.',
+    (cacher) => cacher.counts.received,
+    false,
+  );
+  registerReads(registry, storage);
   counter(
     'apiserver_watch_cache_events_dispatched_total',
     'Counter of events dispatched in watch cache broken by resource type.',
@@ -109,6 +121,43 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
       }),
     );
   }
+}
+
+/** What reads of the most recent state went through. */
+function registerReads(registry: Registry, storage: StorageFactory): void {
+  registry.registerMetric(
+    new Counter({
+      name: 'apiserver_watch_cache_consistent_read_total',
+      help: 'Counter for consistent reads from cache.',
+      labelNames: ['group', 'resource', 'success', 'fallback'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { group, resource, cacher } of storage.resources) {
+          const { served, fellBack, failed } = cacher.counts.consistent;
+          const tell = (success: string, fallback: string, count: number): void => {
+            if (count > 0) this.inc({ group, resource, success, fallback }, count);
+          };
+          tell('true', 'false', served);
+          tell('true', 'true', fellBack);
+          tell('false', 'true', failed);
+        }
+      },
+    }),
+  );
+  registry.registerMetric(
+    new SeriesHistogram(
+      'apiserver_watch_cache_read_wait_seconds',
+      'Histogram of time spent waiting for a watch cache to become fresh.',
+      ['group', 'resource'],
+      readWaitBuckets,
+      () =>
+        [...storage.resources].flatMap(({ group, resource, cacher }) => {
+          const { readWaits } = cacher.counts;
+          return readWaits.count > 0 ? [{ ...readWaits, labels: { group, resource } }] : [];
+        }),
+    ),
+  );
 }
 
 type ListMetric = readonly [name: string, help: string, value: (counts: Readonly<ListCounts>) => number];

@@ -39,6 +39,14 @@ interface OpenSession {
   streams: number;
 }
 
+/** What happens to connections. */
+export interface ConnectionEvents {
+  /** Told of each that closes, if a request came on it. */
+  readonly onPeerGone?: ((peer: Peer) => void) | undefined;
+  /** Told of each that did not become one. */
+  readonly onHandshakeError?: (() => void) | undefined;
+}
+
 /** What the server hands each request to. Must not throw. */
 export type Serve = (exchange: Exchange) => void;
 
@@ -75,8 +83,7 @@ export class SecureServer {
   readonly #sockets = new Set<tls.TLSSocket>();
   #draining = false;
 
-  /** `onPeerGone` is told of each connection that closes, if a request came on it. */
-  constructor(options: SecureServerOptions, serve: Serve, onPeerGone?: (peer: Peer) => void) {
+  constructor(options: SecureServerOptions, serve: Serve, { onPeerGone, onHandshakeError }: ConnectionEvents = {}) {
     this.#sharesPort = options.sharesPort ?? false;
     const { stalledMs } = options;
     const peers = new WeakMap<object, Peer>();
@@ -160,7 +167,7 @@ export class SecureServer {
         (socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1).emit('connection', socket);
       },
     );
-    this.#tls.on('tlsClientError', () => {});
+    this.#tls.on('tlsClientError', () => onHandshakeError?.());
     this.#addServerNames(options);
   }
 

@@ -18,6 +18,7 @@ import { type Feed, feedOf } from './feed.ts';
 import { FieldIndex } from './field-index.ts';
 import { Leaf, ObjectTree, type Snapshot } from './object-tree.ts';
 import { everything, type Predicate } from './predicate.ts';
+import { newSeries, observe, type Series } from '#apiserver/server/metrics/series-histogram';
 import { ListCounts } from './list-counts.ts';
 import {
   type CacheList,
@@ -73,7 +74,14 @@ export interface CacherCounts {
   /** Lists by the index that they were found by, as upstream names it: `f:spec.nodeName`; empty for none. */
   readonly fromCache: ReadonlyMap<string, Readonly<ListCounts>>;
   readonly fromStorage: Readonly<ListCounts>;
+  /** Lists of what is the most recent: out of the cache, out of the storage since the cache did not come to it, and in vain. */
+  readonly consistent: Readonly<Record<'served' | 'fellBack' | 'failed', number>>;
+  /** How long reads waited until the cache was fresh enough for them, in seconds. */
+  readonly readWaits: Series;
 }
+
+/** Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
+export const readWaitBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3] as const;
 
 export interface CacheWatchOptions {
   readonly scope: string;
@@ -121,6 +129,8 @@ export class Cacher {
   #initializations = 0;
   #received = 0;
   #dispatched = 0;
+  readonly #consistent = { served: 0, fellBack: 0, failed: 0 };
+  readonly #readWaits = newSeries(readWaitBuckets, {});
   readonly #fromCache = new Map<string, ListCounts>();
 
   #state: 'initializing' | 'ready' | 'closed' = 'initializing';
@@ -205,6 +215,8 @@ export class Cacher {
       dispatched: this.#dispatched,
       fromCache: this.#fromCache,
       fromStorage: this.#stored.counts,
+      consistent: this.#consistent,
+      readWaits: this.#readWaits,
     };
   }
 
@@ -257,7 +269,11 @@ export class Cacher {
     }
     if (query.at === 'exact') return this.#listExact(query);
     if (query.at === 'atLeast') return this.#afterWait(this.#fresh(query.revision), () => this.#listPresent(query));
-    if (this.#feed.isImmediate) return this.#listPresent(query);
+    if (this.#feed.isImmediate) {
+      this.#consistent.served += 1;
+      observe(this.#readWaits, readWaitBuckets, 0);
+      return this.#listPresent(query);
+    }
     return this.#listConsistent(query);
   }
 
@@ -432,10 +448,17 @@ export class Cacher {
     return newTooManyRequests(`storage is (re)initializing${this.#lastError ? `: ${this.#lastError.message}` : ''}`, seconds);
   }
 
+  /** Whether nobody need wait. */
+  #isFresh(revision: Revision): boolean {
+    if (revision > this.currentRevision()) return false;
+    if (revision > 0) observe(this.#readWaits, readWaitBuckets, 0);
+    return true;
+  }
+
   /** undefined: it is fresh enough already. */
   #fresh(revision: Revision): Promise<void> | undefined {
-    if (revision <= this.currentRevision()) return undefined;
-    return this.#feed.waitFor(revision, freshTimeoutMs, this.#clock).then((isReached) => {
+    if (this.#isFresh(revision)) return undefined;
+    return this.#waitFor(revision).then((isReached) => {
       if (!isReached) throw newTooLargeResourceVersion(revision, this.currentRevision(), tooLargeRetrySeconds);
     });
   }
@@ -453,9 +476,29 @@ export class Cacher {
 
   async #listConsistent(query: ListQuery): Promise<CacheList> {
     const revision = await this.#storage.currentRevision();
-    if (revision <= this.currentRevision() || (await this.#feed.waitFor(revision, freshTimeoutMs, this.#clock)))
-      return this.#listPresent(query);
-    return this.#stored.list(query, undefined);
+    try {
+      if (this.#isFresh(revision) || (await this.#waitFor(revision))) {
+        const list = this.#listPresent(query);
+        this.#consistent.served += 1;
+        return list;
+      }
+      const list = await this.#stored.list(query, undefined);
+      this.#consistent.fellBack += 1;
+      return list;
+    } catch (error) {
+      this.#consistent.failed += 1;
+      throw error;
+    }
+  }
+
+  /** Whether the cache comes to a state in time. */
+  async #waitFor(revision: Revision): Promise<boolean> {
+    const began = this.#clock.now();
+    try {
+      return await this.#feed.waitFor(revision, freshTimeoutMs, this.#clock);
+    } finally {
+      observe(this.#readWaits, readWaitBuckets, (this.#clock.now() - began) / 1_000);
+    }
   }
 
   #listPresent(query: ListQuery): CacheList {

@@ -4,6 +4,7 @@ import { now } from '#apimachinery/runtime/time';
 import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
 import type { IPAddress, ServiceCIDR } from '#kubernetes/schema/networking_v1.gen';
 import { AddressRange, formatAddress, type IPFamily, parseAddress } from './address-range.ts';
+import { AllocationCounts } from './allocation-counts.ts';
 import { AllocationError } from './allocation-error.ts';
 
 export const ipAddresses: LoopbackTarget = { group: 'networking.k8s.io', version: 'v1', resource: 'ipaddresses' };
@@ -25,6 +26,8 @@ export interface AddressOwner {
  * Upstream: core/service/ipallocator/{cidrallocator,ipallocator}.go (MetaAllocator, Allocator).
  */
 export class ClusterIPAllocator {
+  /** What services were given, by range, for /metrics. */
+  readonly counts = new Map<string, AllocationCounts>();
   /** Ranges by the object that they were read of; caches share objects until they change. */
   readonly #ranges = new WeakMap<object, readonly AddressRange[]>();
   #managedFields: readonly ManagedFieldsEntry[] | undefined;
@@ -34,20 +37,32 @@ export class ClusterIPAllocator {
   /** Takes an address that was asked for. Rejects with AllocationError. */
   async allocate(ip: string, owner: AddressOwner): Promise<void> {
     const parsed = parseAddress(ip);
-    if (!parsed || !this.#readyRanges().some((range) => range.contains(parsed.family, parsed.address))) {
+    const range = parsed && this.#readyRanges().find((one) => one.contains(parsed.family, parsed.address));
+    if (!range) {
       throw new AllocationError('mismatchedNetwork', 'the provided network does not match the current range');
     }
-    if (!(await this.#take(parsed.family, formatAddress(parsed.family, parsed.address), owner))) throw newAllocated();
+    await this.#countsOf(range).count('static', async () => {
+      if (!(await this.#take(parsed.family, formatAddress(parsed.family, parsed.address), owner))) throw newAllocated();
+    });
   }
 
   /** Takes any free address. Rejects with AllocationError `full`. */
   async allocateNext(family: IPFamily, owner: AddressOwner): Promise<string> {
     for (const range of this.#readyRanges()) {
       if (range.family !== family) continue;
+      const counts = this.#countsOf(range);
+      const began = performance.now();
       for (const address of range.candidates()) {
         const ip = range.format(address);
-        if (!this.client.peek(ipAddresses, '', ip) && (await this.#take(family, ip, owner))) return ip;
+        if (this.client.peek(ipAddresses, '', ip)) continue;
+        if (await this.#take(family, ip, owner)) {
+          counts.took('dynamic', performance.now() - began);
+          return ip;
+        }
+        // Another server was faster.
+        counts.failed.dynamic += 1;
       }
+      counts.failed.dynamic += 1;
     }
     throw new AllocationError('full', 'range is full');
   }
@@ -78,6 +93,26 @@ export class ClusterIPAllocator {
       const parsed = parseAddress(ip);
       return parsed !== undefined && ranges.some((range) => range.contains(parsed.family, parsed.address));
     };
+  }
+
+  /** Of the ranges that something was asked of, how many of their addresses are taken now. */
+  usage(): { readonly cidr: string; readonly allocated: number; readonly available: number }[] {
+    const taken = this.client.list(ipAddresses).flatMap(({ metadata: { name = '' } }) => parseAddress(name) ?? []);
+    const ranges = new Map(
+      this.client.list(serviceCIDRs).flatMap((cidr) => this.#rangesOf(cidr as ServiceCIDR).map((one) => [one.cidr, one])),
+    );
+    return [...this.counts.keys()].flatMap((cidr) => {
+      const range = ranges.get(cidr);
+      if (!range) return [];
+      const allocated = taken.filter(({ family, address }) => range.contains(family, address)).length;
+      return [{ cidr, allocated, available: Math.max(0, Number(range.last - range.first) + 1 - allocated) }];
+    });
+  }
+
+  #countsOf({ cidr }: AddressRange): AllocationCounts {
+    let counts = this.counts.get(cidr);
+    if (!counts) this.counts.set(cidr, (counts = new AllocationCounts()));
+    return counts;
   }
 
   /** false if somebody has it. */

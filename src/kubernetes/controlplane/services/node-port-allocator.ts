@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import type { Revision, Storage, StorageRecord } from '#apiserver/storage/storage';
+import { AllocationCounts } from './allocation-counts.ts';
 import { AllocationError } from './allocation-error.ts';
 import { formatPortRange, PortBitmap, type PortRange } from './port-bitmap.ts';
 
@@ -21,6 +22,8 @@ interface Change {
  * Upstream: core/service/{portallocator,allocator/storage}.
  */
 export class NodePortAllocator {
+  /** What services were given, for /metrics. */
+  readonly counts = new AllocationCounts();
   /** As last seen in the store. */
   #stored: PortBitmap;
   /** 0: nothing is stored yet. */
@@ -39,7 +42,11 @@ export class NodePortAllocator {
   }
 
   /** Takes a port that was asked for. Rejects with AllocationError `allocated` or `notInRange`. */
-  async allocate(port: number): Promise<void> {
+  allocate(port: number): Promise<void> {
+    return this.counts.count('static', () => this.#allocate(port));
+  }
+
+  async #allocate(port: number): Promise<void> {
     this.#stored.checkRange(port);
     await this.load();
     // It may have been given back by another server meanwhile.
@@ -48,7 +55,17 @@ export class NodePortAllocator {
   }
 
   /** Takes any free port. Rejects with AllocationError `full`. */
-  async allocateNext(): Promise<number> {
+  allocateNext(): Promise<number> {
+    return this.counts.count('dynamic', () => this.#allocateNext());
+  }
+
+  /** As last seen in the store. */
+  get usage(): { readonly allocated: number; readonly available: number } {
+    const { count, range } = this.#stored;
+    return { allocated: count, available: range.size - count };
+  }
+
+  async #allocateNext(): Promise<number> {
     await this.load();
     for (let refreshed = false; ; ) {
       const port = this.#stored.findFree(this.#reserved);

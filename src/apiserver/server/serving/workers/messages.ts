@@ -27,7 +27,7 @@ export const streams = {
 } as const;
 
 /** Kinds of what a worker tells. */
-export const told = { peer: 0, peerGone: 1, request: 2, data: 3, end: 4, taken: 5, closed: 6 } as const;
+export const told = { peer: 0, peerGone: 1, request: 2, data: 3, end: 4, taken: 5, closed: 6, handshakeError: 7 } as const;
 /** Kinds of what it is asked to do. */
 export const asked = { send: 0, open: 1, write: 2, end: 3, abort: 4, grant: 5, takeOver: 6 } as const;
 
@@ -60,7 +60,9 @@ export type Told =
   /** The client has taken so many more bytes of the answer's stream. */
   | readonly [kind: typeof told.taken, request: number, bytes: number]
   /** The client is gone, or the end of the stream has come to it. */
-  | readonly [kind: typeof told.closed, request: number];
+  | readonly [kind: typeof told.closed, request: number]
+  /** A connection did not become one. */
+  | readonly [kind: typeof told.handshakeError];
 
 /** Entries of the main thread, by what is to be done. */
 export type Asked =

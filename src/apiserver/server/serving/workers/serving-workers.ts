@@ -34,7 +34,12 @@ export class ServingWorkers {
   #place: Place | undefined;
 
   /** The threads begin to load. `onLoss` is told of each that has ended of itself. */
-  constructor(options: ServingWorkersOptions, serve: Serve, onLoss: (error: Error | undefined) => void) {
+  constructor(
+    options: ServingWorkersOptions,
+    serve: Serve,
+    onLoss: (error: Error | undefined) => void,
+    readonly onHandshakeError?: () => void,
+  ) {
     this.#options = options;
     this.#serve = serve;
     this.#onLoss = onLoss;
@@ -81,7 +86,7 @@ export class ServingWorkers {
 
   #start(delayMs = 0): WorkerLink {
     const { workers: _, sharesPort: __, ...options } = this.#options;
-    const link = new WorkerLink(options, this.#serve);
+    const link = new WorkerLink(options, this.#serve, this.onHandshakeError);
     const began = performance.now();
     this.#links.add(link);
     void link.ended.then((error) => {

@@ -27,7 +27,10 @@ const peers = new Map<Peer, number>();
 let lastRequest = 0;
 let lastPeer = 0;
 
-const server = new SecureServer({ ...options, sharesPort: true }, relay, forgetPeer);
+const server = new SecureServer({ ...options, sharesPort: true }, relay, {
+  onPeerGone: forgetPeer,
+  onHandshakeError: () => outbox.push([told.handshakeError]),
+});
 
 port.on('message', (message: Batch<Asked> | Order) => {
   if ('order' in message) return carryOut(message);

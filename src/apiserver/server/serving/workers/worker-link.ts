@@ -25,7 +25,11 @@ export class WorkerLink implements ExchangeWorker {
   #finished: WorkerExchange[] = [];
   #error: Error | undefined;
 
-  constructor(options: Omit<WorkerOptions, 'backlog'>, serve: Serve) {
+  constructor(
+    options: Omit<WorkerOptions, 'backlog'>,
+    serve: Serve,
+    readonly onHandshakeError: (() => void) | undefined,
+  ) {
     const backlog = new SharedArrayBuffer(4);
     this.#backlog = new Backlog(backlog);
     this.#serve = serve;
@@ -103,6 +107,8 @@ export class WorkerLink implements ExchangeWorker {
         return void this.#peers.set(entry[1], peerFrom(entry[2], entry[3]));
       case told.peerGone:
         return void this.#peers.delete(entry[1]);
+      case told.handshakeError:
+        return this.onHandshakeError?.();
       case told.data:
         return this.#exchanges.get(entry[1])?.data(parts[entry[2]] as Buffer);
       case told.end:

@@ -1,0 +1,25 @@
+import { Counter, type Registry } from 'prom-client';
+import type { UnionAuthorizer } from './union.ts';
+
+/** Of the server itself: upstream counts those that an administrator has chosen. */
+const notTold = new Set(['PrivilegedGroups', 'AlwaysAllowPaths']);
+
+/** Which authorizer has decided, and how. Upstream: apiserver/pkg/authorization/metrics/metrics.go. */
+export function registerAuthorizationDecisions(registry: Registry, union: UnionAuthorizer): void {
+  registry.registerMetric(
+    new Counter({
+      name: 'apiserver_authorization_decisions_total',
+      help: 'Total number of terminal decisions made by an authorizer split by authorizer type, name, and decision.',
+      labelNames: ['type', 'name', 'decision'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { type, name, allowed, denied } of union.decisions.all) {
+          if (notTold.has(type)) continue;
+          if (allowed > 0) this.inc({ type, name, decision: 'allowed' }, allowed);
+          if (denied > 0) this.inc({ type, name, decision: 'denied' }, denied);
+        }
+      },
+    }),
+  );
+}

@@ -1,0 +1,32 @@
+import { newSeries, observe, type Series } from '#apiserver/server/metrics/series-histogram';
+
+/** Whether a number or an address was asked for (`static`), or any would do. */
+export type AllocationScope = 'static' | 'dynamic';
+
+/** Prometheus' own. */
+export const allocationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+/** What was given away of one range, and what could not be. */
+export class AllocationCounts {
+  readonly given = { static: 0, dynamic: 0 };
+  readonly failed = { static: 0, dynamic: 0 };
+  readonly durations: Series = newSeries(allocationBuckets, {});
+
+  took(scope: AllocationScope, milliseconds: number): void {
+    this.given[scope] += 1;
+    observe(this.durations, allocationBuckets, milliseconds / 1_000);
+  }
+
+  /** Counts one attempt by what becomes of it. */
+  async count<T>(scope: AllocationScope, attempt: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    try {
+      const result = await attempt();
+      this.took(scope, performance.now() - began);
+      return result;
+    } catch (error) {
+      this.failed[scope] += 1;
+      throw error;
+    }
+  }
+}
