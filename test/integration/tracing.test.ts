@@ -25,8 +25,11 @@ it('a request of a trusted client is part of its trace, with the verb within', a
   );
   const request = spans.find(({ kind }) => kind === 2);
   const verb = spans.find(({ name }) => name === 'Get');
+  const filters = ['audit', 'constrainedimpersonation', 'priorityandfairness', 'authorization'].map((of) =>
+    spans.find(({ name }) => name === of),
+  );
   expect([spans.length, request, verb]).toEqual([
-    4,
+    8,
     {
       traceId: trace,
       spanId: expect.stringMatching(/^[\da-f]{16}$/),
@@ -42,17 +45,30 @@ it('a request of a trusted client is part of its trace, with the verb within', a
         'audit-id': expect.stringMatching(/^[\da-f-]{36}$/),
       }),
       links: [],
+      events: [],
       status: 0,
       milliseconds: expect.any(Number),
       resource: { 'service.name': 'apiserver', 'service.instance.id': expect.stringMatching(/^apiserver-/) },
     },
     expect.objectContaining({
       traceId: trace,
-      parentSpanId: request?.spanId,
+      parentSpanId: filters[3]?.spanId,
       name: 'Get',
+      events: [['About to Get from storage']],
       attributes: expect.objectContaining({ resource: 'configmaps', namespace: 'default', name: 'x', verb: 'GET', scope: 'resource' }),
     }),
   ]);
+});
+
+it('filters that take time have spans, each within the one before', async () => {
+  const spans = await spansOf(0, (cluster) => cluster.fetch('/version', { headers: { traceparent: sampled } }));
+  let above = spans.find(({ kind }) => kind === 2)?.spanId;
+  for (const name of ['audit', 'constrainedimpersonation', 'priorityandfairness', 'authorization']) {
+    const filter = spans.find((one) => one.name === name);
+    expect(filter?.parentSpanId).toBe(above);
+    above = filter?.spanId;
+  }
+  expect(spans).toHaveLength(5);
 });
 
 interface Asked {
@@ -60,45 +76,64 @@ interface Asked {
   readonly path: string;
   readonly init?: Parameters<TestCluster['fetch']>[1];
   readonly verb: string;
-  readonly within: readonly (readonly [name: string, attributes: object])[];
+  readonly events: readonly (readonly [name: string, attributes?: object])[];
+  readonly within: readonly (readonly [
+    name: string,
+    attributes: object,
+    events: readonly (readonly [name: string, attributes?: object])[],
+  ])[];
 }
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const store = { key: '/configmaps/default/x', resource: 'configmaps', 'audit-id': expect.any(String) as string };
+const written: Asked['events'] = [['About to write a response'], ['Writing http response done']];
+const sent: Asked['events'] = [['About to start writing response'], ['Write call succeeded', { size: expect.any(Number) as number }]];
+const encoded: Asked['events'] = [['About to Encode'], ['Encode succeeded', { len: expect.any(Number) as number }]];
 const shown = { mediaType: 'application/json', 'audit-id': expect.any(String) as string };
 it.each<Asked>([
   {
     name: 'a get',
     path: `${maps}/there`,
     verb: 'Get',
+    events: [['About to Get from storage'], ...written],
     within: [
-      ['cacher.Get', { key: '/configmaps/default/there' }],
-      ['SerializeObject', { ...shown, method: 'GET', url: `${maps}/there` }],
+      ['cacher.Get', { key: '/configmaps/default/there', 'resource-version': '' }, expect.any(Array) as []],
+      ['SerializeObject', { ...shown, method: 'GET', url: `${maps}/there` }, sent],
     ],
   },
   {
     name: 'a list',
     path: maps,
     verb: 'List',
+    events: [],
     within: [
-      ['cacher.GetList', { type: 'configmaps' }],
-      ['SerializeObject', shown],
+      ['cacher.GetList', { type: 'configmaps' }, [['Ready'], ['watchCache fresh enough'], ['Filtered items', { count: 1 }]]],
+      ['SerializeObject', shown, sent],
     ],
   },
   {
     name: 'a watch',
     path: `${maps}?watch=1&timeoutSeconds=1`,
     verb: 'WatchServer.HandleHTTP',
-    within: [['cacher.Watch', { type: 'configmaps' }]],
+    events: [['About to start writing response']],
+    within: [['cacher.Watch', { type: 'configmaps' }, []]],
   },
   {
     name: 'a create',
     path: maps,
     init: { body: { metadata: { name: 'x' } } },
     verb: 'Create',
+    events: [
+      ['limitedReadBody succeeded', { len: 25 }],
+      ...[['About to convert to expected version'], ['Conversion done'], ['About to store object in database']].map(
+        (one) => one as [string],
+      ),
+      ['Write to database call succeeded', { len: 25 }],
+      ...written,
+    ],
     within: [
-      ['Create etcd3', store],
-      ['SerializeObject', shown],
+      ['Create etcd3', store, [...encoded, ['Txn call succeeded']]],
+      ['SerializeObject', shown, sent],
     ],
   },
   {
@@ -106,21 +141,34 @@ it.each<Asked>([
     path: `${maps}/there`,
     init: { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: { data: { a: 'b' } } },
     verb: 'Patch',
+    events: [
+      ['limitedReadBody succeeded', { len: 18 }],
+      ['Recorded the audit event'],
+      ['About to apply patch'],
+      ['About to check admission control'],
+      ['Object stored in database'],
+      ...written,
+    ],
     within: [
-      ['GuaranteedUpdate etcd3', { key: '/configmaps/default/there' }],
-      ['SerializeObject', shown],
+      [
+        'GuaranteedUpdate etcd3',
+        { key: '/configmaps/default/there', group: '' },
+        [['initial value restored'], ...encoded, ['Transaction prepared'], ['Txn call completed'], ['Transaction committed']],
+      ],
+      ['SerializeObject', shown, sent],
     ],
   },
-])('$name tells what it does within its verb', async ({ path, init = {}, verb, within }) => {
+])('$name tells what it does within its verb', async ({ path, init = {}, verb, events, within }) => {
   const spans = await spansOf(0, async (cluster) => {
     expect((await cluster.fetch(maps, { body: { metadata: { name: 'there' } } })).status).toBe(201);
     await (await cluster.fetch(path, { ...init, headers: { ...init.headers, traceparent: sampled } })).text();
   });
   const [above] = spans.filter(({ name }) => name === verb);
   const parts = spans.filter(({ parentSpanId }) => above && parentSpanId === above.spanId);
-  expect(parts.map(({ name, attributes }) => [name, attributes])).toEqual(
-    within.map(([name, attributes]) => [name, expect.objectContaining(attributes) as object]),
+  expect(parts.map(({ name, attributes, events: told }) => [name, attributes, told])).toEqual(
+    within.map(([name, attributes, told]) => [name, expect.objectContaining(attributes) as object, told]),
   );
+  expect(above?.events).toEqual(events);
 });
 
 it.each([
@@ -175,6 +223,7 @@ it('webhooks are told the trace of the request', async () => {
   });
   const request = spans.find(({ kind }) => kind === 2);
   const call = spans.find(({ name }) => name === 'Call validating webhook');
+  expect(call?.events).toEqual([['Request completed']]);
   expect(call?.attributes).toMatchObject({
     configuration: 'a',
     webhook: 'a.example.com',

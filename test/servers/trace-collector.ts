@@ -11,6 +11,8 @@ export interface ReceivedSpan {
   readonly kind: number;
   readonly attributes: Readonly<Record<string, string | number>>;
   readonly links: readonly string[];
+  /** As they came: the name, with its attributes if there are some. */
+  readonly events: readonly (readonly [name: string, attributes?: Readonly<Record<string, string | number>>])[];
   readonly status: number;
   readonly milliseconds: number;
   readonly resource: Readonly<Record<string, string | number>>;
@@ -42,6 +44,7 @@ function spansOf({ resourceSpans }: Request): ReceivedSpan[] {
         kind: span.kind ?? 0,
         attributes: attributesOf(span.attributes),
         links: span.links.map(({ traceId, spanId }) => `${traceId.toString('hex')}-${spanId.toString('hex')}`),
+        events: span.events.map(({ name, attributes }) => (attributes.length > 0 ? [name, attributesOf(attributes)] : [name])),
         status: span.status?.code ?? 0,
         milliseconds: Number(span.endTimeUnixNano - span.startTimeUnixNano) / 1e6,
         resource: attributesOf(resource?.attributes),
@@ -50,7 +53,7 @@ function spansOf({ resourceSpans }: Request): ReceivedSpan[] {
   );
 }
 
-export async function startTraceCollector(): Promise<TraceCollector> {
+export async function startTraceCollector(listen = '127.0.0.1:0'): Promise<TraceCollector> {
   const server = new Server();
   const spans: ReceivedSpan[] = [];
   const handle: handleUnaryCall<Request, object> = ({ request }, callback) => {
@@ -65,7 +68,7 @@ export async function startTraceCollector(): Promise<TraceCollector> {
     'unary',
   );
   const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => (error ? reject(error) : resolve(bound))),
+    server.bindAsync(listen, ServerCredentials.createInsecure(), (error, bound) => (error ? reject(error) : resolve(bound))),
   );
   return {
     endpoint: `127.0.0.1:${port}`,

@@ -161,7 +161,17 @@ class AdmissionRequest implements Attributes {
 
   within<T>(name: string, attributes: readonly (readonly [key: string, value: string])[], work: () => T): T {
     const { span } = this.#context;
-    return span ? span.around(name, attributes, work) : work();
+    if (!span) return work();
+    return span.around(name, attributes, (tell) => {
+      const result = work();
+      // Upstream: admission/plugin/webhook/validating/dispatcher.go.
+      if (result instanceof Promise)
+        result.then(
+          () => tell('Request completed'),
+          () => undefined,
+        );
+      return result;
+    });
   }
 
   waited(from: number, to: number): void {

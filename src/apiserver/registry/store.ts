@@ -14,7 +14,7 @@ import { type DeleteOptions, type GroupKind, type GroupResource, type KubeObject
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
-import type { RequestSpan } from '#apiserver/tracing/tracer';
+import type { RequestSpan, TellEvent } from '#apiserver/tracing/tracer';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { inSteps } from '#apimachinery/runtime/steps';
@@ -214,7 +214,12 @@ export class Store {
         const encodeAt = inParts ? await this.encoding.encodeInSteps(object) : undefined;
         const store = (made: Encode) => this.storage.create(key, made, this.#writeOptions());
         const { span } = request;
-        const create = span ? (made: Encode) => span.around('Create etcd3', this.#spanAttributes(key), () => store(made)) : store;
+        const create = span
+          ? (made: Encode) =>
+              span.around('Create etcd3', this.#spanAttributes(key), (tell) =>
+                toldOf(tell, 'Txn call succeeded', store(encodingTold(made, tell))),
+              )
+          : store;
         const written = await this.#write(create, object, true, encodeAt);
         stored = true;
         return written;
@@ -301,7 +306,7 @@ export class Store {
     ...args: [request: WriteRequest, name: string, produce: Produce, options: UpdateOptions]
   ): Promise<Stored> {
     const [{ namespace }, name] = args;
-    return span.around('GuaranteedUpdate etcd3', this.#spanAttributes(this.key(namespace, name)), () => this.#update(...args));
+    return span.around('GuaranteedUpdate etcd3', this.#spanAttributes(this.key(namespace, name)), (tell) => this.#update(...args, tell));
   }
 
   #spanAttributes(key: string): (readonly [string, string])[] {
@@ -313,7 +318,7 @@ export class Store {
     ];
   }
 
-  async #update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions): Promise<Stored> {
+  async #update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions, tell?: TellEvent): Promise<Stored> {
     const key = this.key(request.namespace, name);
     const strategy = options.strategy ?? this.#strategy;
     let record = (await this.cacher.get(key, '')) as { readonly revision: Revision; readonly bytes: Buffer } | undefined;
@@ -333,6 +338,7 @@ export class Store {
       const { bytes, revision } = record;
       const inParts = needsSteps(Math.max(request.bodyBytes, bytes.length));
       const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
+      tell?.(attempt === 0 ? 'initial value restored' : 'Retry value restored');
       if (inParts) await betweenSteps();
       if (options.uid !== undefined && options.uid !== existing.metadata.uid)
         throw this.#uidConflict(request, key, name, options.uid, existing.metadata.uid ?? '');
@@ -368,7 +374,10 @@ export class Store {
           return { object, bytes: this.encoding.encode(object), created: false };
         }
         const encodeAt = inSomeSteps ?? this.encoding.encodeAgain(object, unchanged, revision);
-        const written = await this.storage.update(key, revision, encodeAt, this.#writeOptions());
+        const made = tell ? encodingTold(encodeAt, tell, 'Transaction prepared') : encodeAt;
+        const updated = this.storage.update(key, revision, made, this.#writeOptions());
+        const written = await (tell ? toldOf(tell, 'Txn call completed', updated) : updated);
+        tell?.('Transaction committed');
         stored = true;
         return { object, bytes: written.value, created: false };
       } catch (error) {
@@ -562,4 +571,29 @@ const systemFields = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletion
 /** What nobody but the server says of an object: mutating admission does not see it yet, and cannot set it. Upstream: rest.WipeObjectMetaSystemFields. */
 function wipeSystemFields(metadata: KubeObject['metadata']): void {
   for (const field of systemFields) if (metadata[field] !== undefined) delete metadata[field];
+}
+
+/** Tells when an object becomes its stored form, and what that is the end of. Upstream: apiserver/pkg/storage/etcd3/store.go. */
+function encodingTold(encode: Encode, tell: TellEvent, then?: string): Encode {
+  return (revision) => {
+    tell('About to Encode');
+    const bytes = encode(revision);
+    tell('Encode succeeded', [['len', bytes.length]]);
+    if (then !== undefined) tell(then);
+    return bytes;
+  };
+}
+
+/** Tells that a transaction is done, or why it is not. */
+async function toldOf<T>(tell: TellEvent, done: string, written: Promise<T>): Promise<T> {
+  try {
+    const result = await written;
+    tell(done);
+    return result;
+  } catch (error) {
+    // Somebody else was faster: the transaction itself went well.
+    if (error instanceof ConflictError || error instanceof KeyExistsError) tell(done);
+    else tell('Txn call failed', [['err', (error as Error).message]]);
+    throw error;
+  }
 }

@@ -17,7 +17,7 @@ describe('composeHandlerChain', () => {
     });
     const context = { marks: [] as number[] };
     void handler(context as unknown as RequestContext);
-    expect(context.marks).toHaveLength(4);
+    expect(context.marks).toHaveLength(6);
     expect(seen).toEqual(['a', 'b', 'handler']);
   });
 });

@@ -126,7 +126,7 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
 }
 
 /** The stages that can take time: when a request came to each is noted in its `marks`, for the log of slow requests. */
-export const latencyMarks = ['Authentication', 'Impersonation', 'Authorization', 'handler'] as const;
+export const latencyMarks = ['Authentication', 'Audit', 'Impersonation', 'PriorityAndFairness', 'Authorization', 'handler'] as const;
 
 /** Folds the chain around the handler, once, at start. */
 export function composeHandlerChain(chain: readonly NamedFilter[], handler: Handler): Handler {

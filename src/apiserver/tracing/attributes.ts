@@ -6,13 +6,13 @@ export type Attribute = readonly [key: string, value: string | number | undefine
 /** Without those that are unknown. */
 export function keyValues(attributes: readonly Attribute[]): KeyValue[] {
   return attributes.flatMap(([key, value]) => {
-    if (value === undefined || value === '') return [];
+    if (value === undefined) return [];
     return { key, value: typeof value === 'number' ? { intValue: value } : { stringValue: value } };
   });
 }
 
 /** OpenTelemetry's conventions of HTTP servers (otelhttp), and what upstream adds. */
-export function requestAttributes({ exchange, method, path, auditId, status }: RequestContext): KeyValue[] {
+export function requestAttributes({ exchange, method, path, auditId, status, responseBytes }: RequestContext): KeyValue[] {
   const { peer, protocol, headers } = exchange;
   const authority = String(headers[':authority'] ?? headers.host ?? '');
   const [, host = authority, port] = /^(.*?)(?::(\d+))?$/.exec(authority) ?? [];
@@ -23,13 +23,14 @@ export function requestAttributes({ exchange, method, path, auditId, status }: R
     ['url.scheme', 'https'],
     ['server.port', port === undefined ? undefined : Number(port)],
     ['network.peer.address', peer.remoteAddress],
-    ['user_agent.original', headers['user-agent']],
+    ['user_agent.original', headers['user-agent'] || undefined],
     ['client.address', forwarded.trim() || peer.remoteAddress],
     ['url.path', path],
     ['network.protocol.version', protocol.replace(/^HTTP\//, '').replace(/\.0$/, '')],
     ['http.target', exchange.url],
     ['audit-id', auditId],
     ['http.response.status_code', status || undefined],
+    ['http.response.body.size', responseBytes || undefined],
   ]);
 }
 
@@ -37,7 +38,7 @@ export function requestAttributes({ exchange, method, path, auditId, status }: R
 export function verbAttributes({ exchange, info, auditId, path }: RequestContext): KeyValue[] {
   const { peer, protocol, headers } = exchange;
   return keyValues([
-    ['accept', headers.accept],
+    ['accept', headers.accept ?? ''],
     ['audit-id', auditId],
     ['client', peer.remoteAddress],
     ['api-group', info.apiGroup],
@@ -49,7 +50,7 @@ export function verbAttributes({ exchange, info, auditId, path }: RequestContext
     ['resource', info.resource],
     ['scope', info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster'],
     ['url', path],
-    ['user-agent', headers['user-agent']],
+    ['user-agent', headers['user-agent'] ?? 'unknown'],
     ['verb', info.verb.toUpperCase()],
   ]);
 }

@@ -7,6 +7,7 @@ export type KeyValue = Parameters<typeof keyValue.encode>[0];
 
 const resource = new Message({ attributes: repeated(1, keyValue) });
 const scope = new Message({ name: string(1) });
+const event = new Message({ timeUnixNano: fixed64(1), name: string(2), attributes: repeated(3, keyValue) });
 const link = new Message({ traceId: bytes(1), spanId: bytes(2), traceState: string(3) });
 const status = new Message({ message: string(2), code: oneofInt64(3) });
 const span = new Message({
@@ -19,6 +20,7 @@ const span = new Message({
   startTimeUnixNano: fixed64(7),
   endTimeUnixNano: fixed64(8),
   attributes: repeated(9, keyValue),
+  events: repeated(11, event),
   links: repeated(13, link),
   status: nested(15, status),
 });

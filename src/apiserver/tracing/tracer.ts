@@ -14,6 +14,8 @@ const errorStatus = 2;
 const trusted = new Set<string>([groupNames.privileged, 'system:monitoring']);
 /** Of one request: what it does again and again is not told without end. */
 const maxParts = 128;
+/** Of one span. */
+const maxEvents = 128;
 const noBytes = Buffer.alloc(0);
 /** How upstream's handlers call the spans of the verbs. */
 const verbSpans: Readonly<Record<string, string>> = {
@@ -27,10 +29,25 @@ const verbSpans: Readonly<Record<string, string>> = {
   deletecollection: 'Delete',
 };
 
+/** Tells what happens in a span, and with what. */
+export type TellEvent = (name: string, attributes?: readonly Attribute[]) => void;
+
+interface SpanEvent {
+  readonly name: string;
+  readonly attributes: readonly Attribute[];
+  /** By the monotonic clock. */
+  readonly at: number;
+}
+
+/** What upstream calls the spans of the filters that are marked, behind that of authentication, each within the one before. */
+const filterSpans = ['audit', 'constrainedimpersonation', 'priorityandfairness', 'authorization'] as const;
+
 /** A request that is sampled. */
 export interface RequestSpan {
-  /** Does the work within a span of its own, below that of the verb. */
-  around<T>(name: string, attributes: readonly Attribute[], work: () => T): T;
+  /** Does the work within a span of its own, below that of the verb; the work may tell what happens in it. */
+  around<T>(name: string, attributes: readonly Attribute[], work: (tell: TellEvent) => T): T;
+  /** Something happens in the handler of the verb. */
+  readonly event: TellEvent;
   /** To be sent with what is asked elsewhere for it, which is a part of the same trace then. */
   readonly headers: Readonly<Record<string, string>>;
   /** The request is answered. */
@@ -65,8 +82,8 @@ export class Tracer {
     const traceId = parent?.traceId ?? randomId(16);
     if (!parent && !this.#samples(traceId)) return undefined;
     const own: SpanContext = { traceId, spanId: randomId(8), isSampled: true, traceState: parent?.traceState ?? '' };
-    return new SampledRequest(context, own, (parts) =>
-      this.#exporter.add(spansOf(context, own, parent, parent ? undefined : remote, parts)),
+    return new SampledRequest(context, own, (parts, events) =>
+      this.#exporter.add(spansOf(context, own, parent, parent ? undefined : remote, parts, events)),
     );
   }
 }
@@ -78,29 +95,45 @@ interface Part {
   readonly from: number;
   /** undefined: it is not over. */
   to: number | undefined;
+  readonly events: SpanEvent[];
+}
+
+/** Adds to the events of one span. */
+function teller(events: SpanEvent[]): TellEvent {
+  return (name, attributes = []) => {
+    if (events.length < maxEvents) events.push({ name, attributes, at: performance.now() });
+  };
 }
 
 class SampledRequest implements RequestSpan {
   readonly headers: Readonly<Record<string, string>>;
   readonly #parts: Part[] = [];
+  readonly #events: SpanEvent[] = [];
+  readonly event = teller(this.#events);
 
   constructor(
     private readonly context: RequestContext,
     own: SpanContext,
-    private readonly onEnd: (parts: readonly Part[]) => void,
+    private readonly onEnd: (parts: readonly Part[], events: readonly SpanEvent[]) => void,
   ) {
     this.headers = { traceparent: formatTraceParent(own), ...(own.traceState !== '' && { tracestate: own.traceState }) };
   }
 
-  around<T>(name: string, attributes: readonly Attribute[], work: () => T): T {
-    const part: Part = { name, attributes: [['audit-id', this.context.auditId], ...attributes], from: performance.now(), to: undefined };
+  around<T>(name: string, attributes: readonly Attribute[], work: (tell: TellEvent) => T): T {
+    const part: Part = {
+      name,
+      attributes: [['audit-id', this.context.auditId], ...attributes],
+      from: performance.now(),
+      to: undefined,
+      events: [],
+    };
     if (this.#parts.length < maxParts) this.#parts.push(part);
     const over = (): void => {
       part.to = performance.now();
     };
     let result: T;
     try {
-      result = work();
+      result = work(teller(part.events));
     } catch (error) {
       over();
       throw error;
@@ -111,7 +144,7 @@ class SampledRequest implements RequestSpan {
   }
 
   end(): void {
-    this.onEnd(this.#parts);
+    this.onEnd(this.#parts, this.#events);
   }
 }
 
@@ -125,6 +158,7 @@ function spansOf(
   parent: SpanContext | undefined,
   linked: SpanContext | undefined,
   parts: readonly Part[],
+  events: readonly SpanEvent[],
 ): SpanMessage[] {
   const { receivedAt, marks, status, info } = context;
   const end = performance.now();
@@ -137,10 +171,18 @@ function spansOf(
     kind: kinds.server,
     startTimeUnixNano: unixNano(receivedAt),
     attributes: requestAttributes(context) as never,
+    events: [],
     links: linked ? [linked] : [],
     status: status >= 500 ? { message: '', code: errorStatus } : undefined,
   };
-  const within = (name: string, parentSpanId: Buffer, from: number, to: number, attributes: readonly KeyValue[]): SpanMessage => ({
+  const within = (
+    name: string,
+    parentSpanId: Buffer,
+    from: number,
+    to: number,
+    attributes: readonly KeyValue[],
+    told: readonly SpanEvent[],
+  ): SpanMessage => ({
     ...common,
     spanId: randomId(8),
     parentSpanId,
@@ -149,14 +191,29 @@ function spansOf(
     startTimeUnixNano: unixNano(from),
     endTimeUnixNano: unixNano(to),
     attributes: attributes as never,
+    events: told.map((one) => ({ timeUnixNano: unixNano(one.at), name: one.name, attributes: keyValues(one.attributes) as never })),
     links: [],
     status: undefined,
   });
   const handled = marks.at(-1) ?? 0;
+  let above = own.spanId;
+  const filters: SpanMessage[] = [];
+  for (const [at, name] of filterSpans.entries()) {
+    const from = marks[at + 1] ?? 0;
+    if (from === 0) continue;
+    const span = within(name, above, from, marks.slice(at + 2).find((next) => next !== 0) ?? end, [], []);
+    filters.push(span);
+    above = span.spanId;
+  }
   const name = info.isResourceRequest ? verbSpans[info.verb] : undefined;
-  const verb = handled !== 0 && name !== undefined ? [within(name, own.spanId, handled, end, verbAttributes(context))] : [];
-  const above = verb[0]?.spanId ?? own.spanId;
-  return [request, ...verb, ...parts.map((part) => within(part.name, above, part.from, part.to ?? end, keyValues(part.attributes)))];
+  const verb = handled !== 0 && name !== undefined ? [within(name, above, handled, end, verbAttributes(context), events)] : [];
+  above = verb[0]?.spanId ?? above;
+  return [
+    request,
+    ...filters,
+    ...verb,
+    ...parts.map((part) => within(part.name, above, part.from, part.to ?? end, keyValues(part.attributes), part.events)),
+  ];
 }
 
 /** The wall clock's nanoseconds, exact to the microsecond, of a time of the monotonic clock. */

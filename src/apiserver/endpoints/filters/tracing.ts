@@ -26,7 +26,8 @@ function withSpans(tracer: Tracer): Filter {
     const span = tracer.begin(context);
     if (span) {
       context.span = span;
-      context.exchange.onClose(() => span.end());
+      // Once all that is done on it in this turn is done: what comes behind the answer is a part of it, too.
+      context.exchange.onClose(() => queueMicrotask(() => span.end()));
     }
     return next(context);
   };

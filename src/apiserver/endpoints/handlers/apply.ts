@@ -55,6 +55,7 @@ export async function applyObject(
       ensureNamespaceMatches(endpoint, namespace, next);
       ensureNameMatches(name, next);
       const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
+      context.span?.event('About to check admission control');
       if (existing) await request.admit('UPDATE', object, existing, inParts);
       return object;
     },

@@ -5,6 +5,7 @@ import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { dedupOwnerReferences } from './owner-references.ts';
 import { parseWriteOptions } from './query-options.ts';
+import { tellsStorage } from './storage-events.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
@@ -18,7 +19,9 @@ export class CreateHandler {
     const mediaType = inputMediaType(context, endpoint);
     const body = await readRequestBody(context);
     const options = parseWriteOptions(context.query, 'CreateOptions');
+    context.span?.event('About to convert to expected version');
     const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);
+    context.span?.event('Conversion done');
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
     endpoint.definition.defaults?.(object);
     context.audit?.requestObject(object, endpoint.type);
@@ -26,7 +29,7 @@ export class CreateHandler {
     dedupOwnerReferences(context, object);
     const stored = endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
     const request = newWriteRequest(context, endpoint, options, body.length);
-    const created = await endpoint.store.create(request, stored);
+    const created = await tellsStorage(context.span, body.length, () => endpoint.store.create(request, stored));
     respondObject(context, endpoint, 201, created.bytes, negotiated);
   }
 }

@@ -19,7 +19,9 @@ export class DeleteHandler {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const options = await readDeleteOptions(context, endpoint);
     const request = newDeleteRequest(context, endpoint, options);
+    context.span?.event('About to delete object from database');
     const { stored, gone } = await endpoint.store.delete(request, context.info.name, options);
+    context.span?.event('Object deleted from database');
     // The object itself where it was given a grace period only, or where its kind is answered with what was deleted.
     if (!gone && stored.object.metadata.deletionTimestamp === undefined) {
       return respondDeletedStatus(context, endpoint, stored.object, negotiated);
@@ -45,5 +47,7 @@ function respondDeletedStatus(
   } as Status;
   context.audit?.responseStatus(status);
   const type = metaSchema.struct('meta_v1.Status');
+  context.span?.event('About to write a response');
   respondJson(context, 200, encodeLine(type, status), negotiated, type);
+  context.span?.event('Writing http response done');
 }

@@ -49,5 +49,11 @@ function getWithin(
     ['key', store.key(namespace, name)],
     ['resource-version', resourceVersion],
   ] as const;
-  return span.around('cacher.Get', attributes, () => store.get(namespace, name, resourceVersion));
+  span.event('About to Get from storage');
+  return span.around('cacher.Get', attributes, (tell) => {
+    const found = store.get(namespace, name, resourceVersion);
+    // What is not there at once is asked of the storage, unless it is the cache that is waited for.
+    tell(found instanceof Promise && resourceVersion === '' ? 'About to Get from underlying storage' : 'About to fetch object from cache');
+    return found;
+  });
 }

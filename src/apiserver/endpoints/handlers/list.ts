@@ -51,7 +51,16 @@ export class ListHandler {
 
 /** Upstream: apiserver/pkg/storage/cacher/cacher.go. */
 function listWithin(span: RequestSpan, store: Store, options: CacheListOptions): CacheList | Promise<CacheList> {
-  return span.around('cacher.GetList', [['type', groupResourceString(store.groupResource)]], () => store.cacher.list(options));
+  return span.around('cacher.GetList', [['type', groupResourceString(store.groupResource)]], (tell) => {
+    if (store.cacher.ready) tell('Ready');
+    const filtered = (list: CacheList): CacheList => {
+      tell('watchCache fresh enough');
+      tell('Filtered items', [['count', list.count]]);
+      return list;
+    };
+    const listed = store.cacher.list(options);
+    return listed instanceof Promise ? listed.then(filtered) : filtered(listed);
+  });
 }
 
 /** A list as it is shown: of what kind it says it is, and how its items are called in the caches of the chunks. */

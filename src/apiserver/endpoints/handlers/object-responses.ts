@@ -16,6 +16,19 @@ export function respondObject(
   stored: Buffer,
   negotiated: Negotiated,
 ): void {
+  const { span } = context;
+  span?.event('About to write a response');
+  respondObjectIn(context, endpoint, status, stored, negotiated);
+  span?.event('Writing http response done');
+}
+
+function respondObjectIn(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  status: number,
+  stored: Buffer,
+  negotiated: Negotiated,
+): void {
   const { convert } = negotiated;
   if (!convert && !endpoint.conversion) return respondJson(context, status, stored, negotiated, endpoint.type);
   const object = endpoint.store.encoding.parse(stored);

@@ -75,10 +75,12 @@ export class PatchHandler {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await readRequestBody(context);
     if (context.audit?.recordsRequest) await notePatch(context.audit, body);
+    context.span?.event('Recorded the audit event');
     const form = appliedForm(patchType);
     const options = parseWriteOptions(context.query, 'PatchOptions', form !== undefined);
     if (form) {
       const applied = await applyObject(context, endpoint, { form, bytes: body }, options);
+      context.span?.event('Object stored in database');
       return respondObject(context, endpoint, applied.created ? 201 : 200, applied.bytes, negotiated);
     }
     const { namespace, name } = context.info;
@@ -90,16 +92,19 @@ export class PatchHandler {
       name,
       async (existing, inParts) => {
         if (!existing) throw newNotFound(endpoint.store.groupResource, name);
+        context.span?.event('About to apply patch');
         const patching = patch.applyTo(() => fromStorage(endpoint, copyOf(existing)));
         const next = inParts ? await inSteps(patching) : atOnce(patching);
         ensureNamespaceMatches(endpoint, namespace, next);
         ensureNameMatches(name, next);
         const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
+        context.span?.event('About to check admission control');
         await request.admit('UPDATE', object, existing, inParts);
         return object;
       },
       { strategy: endpoint.strategy },
     );
+    context.span?.event('Object stored in database');
     respondObject(context, endpoint, 200, stored.bytes, negotiated);
   }
 }

@@ -34,10 +34,19 @@ export const maxRequestBodyBytes = 3 * 1024 * 1024;
 
 /** The whole body of a request, whose size is noted. Rejects as `Exchange.readBody` does. */
 export function readRequestBody(context: RequestContext): Promise<Buffer> {
-  return context.exchange.readBody(maxRequestBodyBytes).then((body) => {
+  const read = context.exchange.readBody(maxRequestBodyBytes).then((body) => {
     context.requestBytes = body.length;
+    context.span?.event('limitedReadBody succeeded', [['len', body.length]]);
     return body;
   });
+  if (context.span)
+    read.catch((error: Error) =>
+      context.span?.event('limitedReadBody failed', [
+        ['len', 0],
+        ['err', error.message],
+      ]),
+    );
+  return read;
 }
 
 /** What a body must be. */

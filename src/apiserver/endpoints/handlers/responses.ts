@@ -75,14 +75,19 @@ export function respondJson(context: RequestContext, status: number, json: Buffe
 }
 
 /** Sends an answer of a request that is sampled. Upstream: endpoints/handlers/responsewriters/writers.go. */
-export function respondWithin(span: RequestSpan, { exchange, path }: RequestContext, { mediaType }: Negotiated, respond: () => void): void {
+export function respondWithin(span: RequestSpan, context: RequestContext, { mediaType }: Negotiated, respond: () => void): void {
+  const { exchange, path } = context;
   const attributes = [
     ['method', exchange.method],
     ['url', path],
     ['protocol', exchange.protocol],
     ['mediaType', mediaType],
   ] as const;
-  span.around('SerializeObject', attributes, respond);
+  span.around('SerializeObject', attributes, (tell) => {
+    tell('About to start writing response');
+    respond();
+    tell('Write call succeeded', [['size', context.responseBytes]]);
+  });
 }
 
 function respondJsonIn(context: RequestContext, status: number, json: Buffer, negotiated: Negotiated, type: StructType): void {

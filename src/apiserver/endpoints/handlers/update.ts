@@ -5,6 +5,8 @@ import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { dedupOwnerReferences } from './owner-references.ts';
 import { parseWriteOptions } from './query-options.ts';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { tellsStorage } from './storage-events.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
@@ -34,18 +36,18 @@ export class UpdateHandler {
       uid = object.metadata.uid || undefined;
       return endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
     };
+    context.span?.event('About to convert to expected version');
     let object: Awaited<ReturnType<typeof read>> | undefined = await read();
+    context.span?.event('Conversion done');
     const request = newWriteRequest(context, endpoint, options, body.length);
-    const stored = await endpoint.store.update(
-      request,
-      name,
-      async (existing, inParts) => {
-        const next = object ?? (await read());
-        object = undefined;
-        if (existing) await request.admit('UPDATE', next, existing, inParts);
-        return next;
-      },
-      { strategy: endpoint.strategy, uid },
+    const produce = async (existing: KubeObject | undefined, inParts: boolean): Promise<KubeObject> => {
+      const next = object ?? (await read());
+      object = undefined;
+      if (existing) await request.admit('UPDATE', next, existing, inParts);
+      return next;
+    };
+    const stored = await tellsStorage(context.span, body.length, () =>
+      endpoint.store.update(request, name, produce, { strategy: endpoint.strategy, uid }),
     );
     respondObject(context, endpoint, stored.created ? 201 : 200, stored.bytes, negotiated);
   }

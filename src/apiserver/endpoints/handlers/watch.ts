@@ -90,6 +90,7 @@ class WatchStream implements WatchSink {
     const { context, negotiated } = this;
     const stream = context.exchange.open(200, startHeaders(context, 200, watchMediaType(negotiated.mediaType)));
     this.#stream = stream;
+    context.span?.event('About to start writing response');
     for (const bytes of this.#early.splice(0)) stream.write(bytes);
     const timer = setTimeout(() => {
       handle.close();
@@ -115,7 +116,8 @@ class WatchStream implements WatchSink {
 
   /** What there was is sent. Upstream: handlers/watch.go (shouldRecordWatchListLatency). */
   #listed(): void {
-    const { info, receivedAt } = this.context;
+    const { info, receivedAt, span } = this.context;
+    span?.event('Writing initial events done');
     const scope = info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';
     const { watchLists } = this.endpoint;
     let series = watchLists.get(scope);

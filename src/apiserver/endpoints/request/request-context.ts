@@ -101,7 +101,7 @@ export class RequestContext {
     this.audit = undefined;
     this.deadline = 0;
     this.longRunning = false;
-    this.marks = [0, 0, 0, 0];
+    this.marks = [0, 0, 0, 0, 0, 0];
     this.measured = undefined;
     this.status = 0;
     this.requestBytes = -1;

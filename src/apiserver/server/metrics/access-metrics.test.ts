@@ -8,8 +8,10 @@ test('who was let in, and who may', async () => {
   for (const user of ['admin', 'jo@example.com', 'system:node:n1', 'other']) metrics.authenticated('success', 3, user);
   metrics.authenticated('failure', 0);
   metrics.authorized('no-opinion', 0.5);
+  metrics.handshakeFailed();
   const lines = (await registry.metrics()).split('\n').filter((line) => line !== '' && !/^#|_bucket/.test(line));
   expect(lines).toEqual([
+    'apiserver_tls_handshake_errors_total 1',
     'authenticated_user_requests{username="admin"} 1',
     'authenticated_user_requests{username="email_id"} 1',
     'authenticated_user_requests{username="other"} 2',

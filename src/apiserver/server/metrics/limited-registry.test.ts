@@ -51,6 +51,7 @@ test('help begins with how stable a metric of upstream is; a metric without a se
     '# HELP disabled_metrics_total [BETA] The count of disabled metrics.',
     '# HELP hidden_metrics_total [BETA] The count of hidden metrics.',
     '# HELP nodejs_own x',
+    '# HELP registered_metrics_total [BETA] The count of registered metrics broken by stability level and deprecation version.',
   ]);
 });
 
