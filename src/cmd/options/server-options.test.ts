@@ -158,7 +158,7 @@ describe('accepted', () => {
     ],
     ['a flag under its old name', ['--audit-webhook-batch-initial-backoff=1s'], ({ audit }) => audit.auditWebhookInitialBackoff, 1_000],
     ['gates of other components', ['--feature-gates=EventedPLEG=true,SchedulerAsyncPreemption=false'], () => 0, 0],
-    ['profiling, of which there is none', ['--profiling=false'], () => 0, 0],
+    ['profiling', ['--profiling=false'], ({ features }) => features.profiling, false],
   ])('%s', async (_name, args, want, value) => {
     expect(want(await read(...args))).toEqual(value);
   });
