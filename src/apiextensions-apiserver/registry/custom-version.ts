@@ -1,6 +1,6 @@
 import { type GroupVersionKind, groupVersionString, type KubeObject, type ObjectMeta } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
-import { encode, encodeLine } from '#apimachinery/runtime/encode';
+import { encodeLine } from '#apimachinery/runtime/encode';
 import { DecodeError, parseEncoded } from '#apimachinery/runtime/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { applyDefaults, pruneNonNullableNullsWithoutDefaults } from '#apimachinery/structural/default';
