@@ -4,8 +4,6 @@ import { type LevelVersion, type Mode, versionText } from './level.ts';
 /** The minor version of the API: what is newer is of the future. */
 const apiMinor = 36;
 
-const privileged = { decision: 'allow', policy_level: 'privileged', policy_version: 'latest', mode: 'enforce' };
-
 /** Upstream: pod-security-admission/metrics. */
 export class PodSecurityMetrics {
   readonly #evaluations: CounterMetric;
@@ -18,16 +16,11 @@ export class PodSecurityMetrics {
       help: 'Number of policy evaluations that occurred, not counting ignored or exempt requests.',
       labels: ['decision', 'policy_level', 'policy_version', 'mode', 'request_operation', 'resource', 'subresource'],
     });
-    // As upstream, these are told before they happen.
-    for (const request_operation of ['create', 'update'])
-      this.#evaluations.inc({ ...privileged, request_operation, resource: 'pod', subresource: '' }, 0);
     this.#exemptions = metrics.counter({
       name: 'pod_security_exemptions_total',
       help: 'Number of exempt requests, not counting ignored or out of scope requests.',
       labels: ['request_operation', 'resource', 'subresource'],
     });
-    for (const request_operation of ['create', 'update'])
-      for (const resource of ['pod', 'controller']) this.#exemptions.inc({ request_operation, resource, subresource: '' }, 0);
     this.#errors = metrics.counter({
       name: 'pod_security_errors_total',
       help: 'Number of errors preventing normal evaluation. Non-fatal errors may result in the latest restricted profile being used for evaluation.',
