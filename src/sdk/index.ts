@@ -15,6 +15,7 @@ export {
   newNotFound,
   newServiceUnavailable,
   newTimeoutError,
+  RequestTimeoutError,
   newTooManyRequests,
   newTooManyRequestsError,
   StatusError,

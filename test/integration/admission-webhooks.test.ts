@@ -410,7 +410,9 @@ describe('ValidatingAdmissionWebhook', () => {
     await hooks('validating', { name: 'late.example.com', path: '/late', failurePolicy: 'Ignore' });
     answers.set('/late', () => 'hang');
     const { status, body } = await createConfigMap({}, { query: '?timeout=1s' });
-    expect([status, body.message]).toEqual([504, 'Timeout: request did not complete within the allotted timeout']);
+    // The bare status of upstream's filter: without a kind.
+    const message = 'Timeout: request did not complete within the allotted timeout';
+    expect([status, body]).toEqual([504, { metadata: {}, status: 'Failure', message, reason: 'Timeout', details: {}, code: 504 }]);
     const metrics = await (await cluster.fetch('/metrics')).text();
     expect(metrics).toContain('apiserver_admission_webhook_fail_open_count{name="late.example.com",type="validating"} 1');
   });

@@ -1,4 +1,4 @@
-import { type Attributes, type Logger, newInternalError, newTimeoutError, type TraceNote } from 'kubenest/sdk';
+import { type Attributes, type Logger, newInternalError, RequestTimeoutError, type TraceNote } from 'kubenest/sdk';
 import type { Invocation } from './hook.ts';
 import { type Answer, newReview, readAnswer, type ReviewObjects, type ReviewVersion, reviewVersionOf } from './review.ts';
 import { decodeReview } from './review-decoding.ts';
@@ -61,7 +61,7 @@ export class WebhookCaller {
         this.metrics.failedOpen(name, this.type);
         onFailOpen();
       }
-      if (isLate(request)) throw newTimeoutError('request did not complete within the allotted timeout', 0);
+      if (isLate(request)) throw new RequestTimeoutError();
       if (!failsOpen) throw newInternalError(error);
       return undefined;
     }

@@ -159,6 +159,13 @@ export function newTimeoutError(message: string, retryAfterSeconds: number): Sta
   return failure(504, 'Timeout', `Timeout: ${message}`, details({ retryAfterSeconds }));
 }
 
+/** The time of a request is over: a status without a kind, as upstream's filter writes it. Upstream: apiserver/pkg/server/filters/timeout.go. */
+export class RequestTimeoutError extends StatusError {
+  constructor() {
+    super({ ...newTimeoutError('request did not complete within the allotted timeout', 0).status, kind: '', apiVersion: '' });
+  }
+}
+
 /** A read asks for a version that the server has not seen yet. Upstream: apiserver/pkg/storage/errors.go. */
 export function newTooLargeResourceVersion(minimum: number | bigint, current: number | bigint, retryAfterSeconds: number): StatusError {
   const message = `Timeout: Too large resource version: ${minimum}, current: ${current}`;

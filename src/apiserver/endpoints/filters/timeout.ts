@@ -1,4 +1,4 @@
-import { newTimeoutError } from '#apimachinery/api/errors';
+import { RequestTimeoutError } from '#apimachinery/api/errors';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
 import { Roster } from '#apiserver/endpoints/request/roster';
@@ -16,7 +16,7 @@ export function withTimeoutForNonLongRunning(terminated: (context: RequestContex
     for (const context of waiting.removeWhere(({ deadline }) => deadline <= now)) {
       if (context.exchange.responded) continue;
       terminated(context, 504);
-      respondError(context, newTimeoutError('request did not complete within the allotted timeout', 0));
+      respondError(context, new RequestTimeoutError());
       context.exchange.closeConnectionAfter();
     }
     if (waiting.size > 0) return;

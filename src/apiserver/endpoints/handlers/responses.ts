@@ -187,6 +187,8 @@ export function respondStatus(context: RequestContext, status: Status): void {
   const type = metaSchema.struct('meta_v1.Status');
   if (status.details?.retryAfterSeconds) context.headers.push('Retry-After', String(status.details.retryAfterSeconds));
   const json = encode(type, status);
+  // A status without a kind is JSON in any case, of no media type, which Go guesses.
+  if (status.kind === '') return respondBytes(context, status.code, 'text/plain; charset=utf-8', Buffer.from(`${json}\n`));
   let negotiated: Negotiated;
   try {
     const { mediaTypes = plainRestrictions.mediaTypes } = context;
