@@ -1,7 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { GroupResource } from '#apimachinery/meta/types';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
-import { type Cacher, type ConsistencyStatus, readWaitBuckets } from '#apiserver/storage/cacher/cacher';
+import type { Cacher, ConsistencyStatus } from '#apiserver/storage/cacher/cacher';
+import { readWaitBuckets } from '#apiserver/storage/cacher/read-counts';
 import type { ListCounts } from '#apiserver/storage/cacher/list-counts';
 import type { Storage } from '#apiserver/storage/storage';
 import { SeriesHistogram } from './series-histogram.ts';
@@ -134,7 +135,7 @@ function registerReads(registry: Registry, storage: StorageFactory): void {
       collect() {
         this.reset();
         for (const { group, resource, cacher } of storage.resources) {
-          const { served, fellBack, failed } = cacher.counts.consistent;
+          const { served, fellBack, failed } = cacher.counts.reads;
           const tell = (success: string, fallback: string, count: number): void => {
             if (count > 0) this.inc({ group, resource, success, fallback }, count);
           };
@@ -153,8 +154,8 @@ function registerReads(registry: Registry, storage: StorageFactory): void {
       readWaitBuckets,
       () =>
         [...storage.resources].flatMap(({ group, resource, cacher }) => {
-          const { readWaits } = cacher.counts;
-          return readWaits.count > 0 ? [{ ...readWaits, labels: { group, resource } }] : [];
+          const { waits } = cacher.counts.reads;
+          return waits.count > 0 ? [{ ...waits, labels: { group, resource } }] : [];
         }),
     ),
   );

@@ -18,7 +18,6 @@ import { type Feed, feedOf } from './feed.ts';
 import { FieldIndex } from './field-index.ts';
 import { Leaf, ObjectTree, type Snapshot } from './object-tree.ts';
 import { everything, type Predicate } from './predicate.ts';
-import { newSeries, observe, type Series } from '#apiserver/server/metrics/series-histogram';
 import { ListCounts } from './list-counts.ts';
 import {
   type CacheList,
@@ -30,6 +29,7 @@ import {
   singleList,
   tokenAfter,
 } from './list-query.ts';
+import { ReadCounts } from './read-counts.ts';
 import { parseResourceVersion } from './resource-version.ts';
 import { SnapshotStore } from './snapshot-store.ts';
 import { ErrorEvent } from './watch-event.ts';
@@ -74,14 +74,8 @@ export interface CacherCounts {
   /** Lists by the index that they were found by, as upstream names it: `f:spec.nodeName`; empty for none. */
   readonly fromCache: ReadonlyMap<string, Readonly<ListCounts>>;
   readonly fromStorage: Readonly<ListCounts>;
-  /** Lists of what is the most recent: out of the cache, out of the storage since the cache did not come to it, and in vain. */
-  readonly consistent: Readonly<Record<'served' | 'fellBack' | 'failed', number>>;
-  /** How long reads waited until the cache was fresh enough for them, in seconds. */
-  readonly readWaits: Series;
+  readonly reads: Readonly<ReadCounts>;
 }
-
-/** Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
-export const readWaitBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3] as const;
 
 export interface CacheWatchOptions {
   readonly scope: string;
@@ -129,8 +123,7 @@ export class Cacher {
   #initializations = 0;
   #received = 0;
   #dispatched = 0;
-  readonly #consistent = { served: 0, fellBack: 0, failed: 0 };
-  readonly #readWaits = newSeries(readWaitBuckets, {});
+  readonly #reads = new ReadCounts();
   readonly #fromCache = new Map<string, ListCounts>();
 
   #state: 'initializing' | 'ready' | 'closed' = 'initializing';
@@ -215,8 +208,7 @@ export class Cacher {
       dispatched: this.#dispatched,
       fromCache: this.#fromCache,
       fromStorage: this.#stored.counts,
-      consistent: this.#consistent,
-      readWaits: this.#readWaits,
+      reads: this.#reads,
     };
   }
 
@@ -270,8 +262,8 @@ export class Cacher {
     if (query.at === 'exact') return this.#listExact(query);
     if (query.at === 'atLeast') return this.#afterWait(this.#fresh(query.revision), () => this.#listPresent(query));
     if (this.#feed.isImmediate) {
-      this.#consistent.served += 1;
-      observe(this.#readWaits, readWaitBuckets, 0);
+      this.#reads.served += 1;
+      this.#reads.waited(0);
       return this.#listPresent(query);
     }
     return this.#listConsistent(query);
@@ -451,7 +443,7 @@ export class Cacher {
   /** Whether nobody need wait. */
   #isFresh(revision: Revision): boolean {
     if (revision > this.currentRevision()) return false;
-    if (revision > 0) observe(this.#readWaits, readWaitBuckets, 0);
+    if (revision > 0) this.#reads.waited(0);
     return true;
   }
 
@@ -479,14 +471,14 @@ export class Cacher {
     try {
       if (this.#isFresh(revision) || (await this.#waitFor(revision))) {
         const list = this.#listPresent(query);
-        this.#consistent.served += 1;
+        this.#reads.served += 1;
         return list;
       }
       const list = await this.#stored.list(query, undefined);
-      this.#consistent.fellBack += 1;
+      this.#reads.fellBack += 1;
       return list;
     } catch (error) {
-      this.#consistent.failed += 1;
+      this.#reads.failed += 1;
       throw error;
     }
   }
@@ -497,7 +489,7 @@ export class Cacher {
     try {
       return await this.#feed.waitFor(revision, freshTimeoutMs, this.#clock);
     } finally {
-      observe(this.#readWaits, readWaitBuckets, (this.#clock.now() - began) / 1_000);
+      this.#reads.waited((this.#clock.now() - began) / 1_000);
     }
   }
 

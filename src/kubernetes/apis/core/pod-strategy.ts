@@ -8,10 +8,10 @@ import { podQosClass } from '#kubernetes/apis/core/pod-qos';
 import {
   validatePodCreate,
   validatePodEphemeralContainersUpdate,
-  validatePodResize,
   validatePodStatusUpdate,
   validatePodUpdate,
 } from '#kubernetes/apis/core/validation/pod';
+import { validatePodResize } from '#kubernetes/apis/core/validation/pod-resize';
 import { podWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { equalAs } from '#kubernetes/apis/equal-as';
 import { keepField, keepMeta, resetObjectMetaForStatus } from '#kubernetes/apis/strategy';
