@@ -204,6 +204,17 @@ describe('odd requests', () => {
     expect({ code: found.code, message: found.message?.replace(/object meta: \d+/, 'object meta: RV') }).toEqual({ code, message });
   });
 
+  it('an update and an apply that create ignore a resourceVersion', async () => {
+    const lease = { metadata: { name: 'odd', resourceVersion: '5' }, spec: {} };
+    const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases/odd';
+    const put = await answer(path, { method: 'PUT', body: lease });
+    expect(put).toMatchObject({ code: 201 });
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied', resourceVersion: '5' } };
+    const applied = await answer(`${core}/configmaps/applied?fieldManager=a`, { method: 'PATCH', headers: apply, body });
+    expect(applied).toMatchObject({ code: 201 });
+    for (const { metadata } of [put, applied]) expect(Number(metadata?.resourceVersion)).toBeGreaterThan(5);
+  });
+
   it('a version that is none does not matter, and a dry run answers it', async () => {
     const body = { metadata: { name: 'other', resourceVersion: 'x' } };
     expect(await answer(`${core}/configmaps${dry}`, { body })).toMatchObject({ code: 201, metadata: { resourceVersion: 'x' } });

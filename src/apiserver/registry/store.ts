@@ -327,7 +327,10 @@ export class Store {
         if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
         if (options.uid) throw this.#uidConflict(request, key, name, options.uid, '');
         try {
-          return await this.create(request, await produce(undefined, needsSteps(request.bodyBytes)));
+          const created = await produce(undefined, needsSteps(request.bodyBytes));
+          // Only creates ask whether there is one: not an update or apply that finds nothing. Upstream: GuaranteedUpdate of etcd3/store.go.
+          if (!request.dryRun) delete created.metadata.resourceVersion;
+          return await this.create(request, created);
         } catch (error) {
           // Somebody else created it meanwhile: there is something to update now.
           record = isAlreadyExists(error) ? await this.cacher.get(key, '') : undefined;
