@@ -29,6 +29,7 @@ import { betweenSteps, needsSteps } from './between-steps.ts';
 import { beforeDelete, collectionFinalizers, markAsDeleting } from './deletion.ts';
 import { ObjectEncoding } from './object-encoding.ts';
 import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
+import { encodingTold, toldOf } from './told-writes.ts';
 
 /** A compare-and-swap that lost against so many others in a row gives up. */
 const maxAttempts = 64;
@@ -574,29 +575,4 @@ const systemFields = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletion
 /** What nobody but the server says of an object: mutating admission does not see it yet, and cannot set it. Upstream: rest.WipeObjectMetaSystemFields. */
 function wipeSystemFields(metadata: KubeObject['metadata']): void {
   for (const field of systemFields) if (metadata[field] !== undefined) delete metadata[field];
-}
-
-/** Tells when an object becomes its stored form, and what that is the end of. Upstream: apiserver/pkg/storage/etcd3/store.go. */
-function encodingTold(encode: Encode, tell: TellEvent, then?: string): Encode {
-  return (revision) => {
-    tell('About to Encode');
-    const bytes = encode(revision);
-    tell('Encode succeeded', [['len', bytes.length]]);
-    if (then !== undefined) tell(then);
-    return bytes;
-  };
-}
-
-/** Tells that a transaction is done, or why it is not. */
-async function toldOf<T>(tell: TellEvent, done: string, written: Promise<T>): Promise<T> {
-  try {
-    const result = await written;
-    tell(done);
-    return result;
-  } catch (error) {
-    // Somebody else was faster: the transaction itself went well.
-    if (error instanceof ConflictError || error instanceof KeyExistsError) tell(done);
-    else tell('Txn call failed', [['err', (error as Error).message]]);
-    throw error;
-  }
 }
