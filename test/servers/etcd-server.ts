@@ -25,11 +25,25 @@ interface Place {
   readonly ports: readonly [client: number, peer: number, metrics: number];
 }
 
+/** A port that was free may be taken meanwhile, by a connection of another test. */
+const attempts = 3;
+
 /** `flags`: besides those of an etcd of one member. */
-export async function startEtcd(flags: readonly string[] = [], scheme: 'http' | 'https' = 'http', at?: Place): Promise<EtcdServer> {
+export async function startEtcd(flags: readonly string[] = [], scheme: 'http' | 'https' = 'http'): Promise<EtcdServer> {
+  for (let attempt = 1; ; attempt += 1) {
+    const folder = mkdtempSync(join(tmpdir(), 'etcd-'));
+    try {
+      return await startAt({ folder, ports: [await freePort(), await freePort(), await freePort()] }, flags, scheme);
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      if (attempt === attempts) throw error;
+    }
+  }
+}
+
+async function startAt(place: Place, flags: readonly string[], scheme: 'http' | 'https'): Promise<EtcdServer> {
   if (etcd === undefined) throw new Error(noEtcd);
-  const folder = at?.folder ?? mkdtempSync(join(tmpdir(), 'etcd-'));
-  const ports = at?.ports ?? ([await freePort(), await freePort(), await freePort()] as const);
+  const { folder, ports } = place;
   const url = `${scheme}://127.0.0.1:${ports[0]}`;
   const peer = `http://127.0.0.1:${ports[1]}`;
   const metrics = `http://127.0.0.1:${ports[2]}`;
@@ -61,7 +75,7 @@ export async function startEtcd(flags: readonly string[] = [], scheme: 'http' | 
     port: ports[0],
     async restart() {
       await kill();
-      return startEtcd(flags, scheme, { folder, ports });
+      return startAt(place, flags, scheme);
     },
     async [Symbol.asyncDispose]() {
       await kill();

@@ -8,6 +8,9 @@ const keptBytes = 1024 * 1024;
 /** A text with no more characters is written by a loop: to call the engine takes longer. */
 const shortText = 32;
 
+/** So many texts at first are all left to the engine: before the loop is compiled, which a start does not live to see, it takes ten times as long. */
+const coldTexts = 20_000;
+
 /** Of a longer one the bytes are counted before there is made room for them. */
 const countedText = 4 * 1024;
 
@@ -25,6 +28,7 @@ for (const char of '"\\<>&') plain[char.charCodeAt(0)] = 0;
 export class JsonWriter {
   #buffer = Buffer.allocUnsafeSlow(initialBytes);
   #at = 0;
+  #cold = coldTexts;
 
   /** Where the next byte goes. */
   get at(): number {
@@ -70,7 +74,7 @@ export class JsonWriter {
   /** A text as it is, such as JSON that was made elsewhere. */
   text(text: string): void {
     const { length } = text;
-    if (length > shortText) return this.#encoded(text);
+    if (length > shortText || this.#isCold()) return this.#encoded(text);
     this.#reserve(length);
     const buffer = this.#buffer;
     let at = this.#at;
@@ -93,7 +97,7 @@ export class JsonWriter {
   /** A string as Go writes it. */
   string(text: string): void {
     const { length } = text;
-    if (length > shortText) return needsEscape.test(text) ? this.#encoded(encodeString(text)) : this.quoted(text);
+    if (length > shortText || this.#cold > 0) return needsEscape.test(text) ? this.#encoded(encodeString(text)) : this.quoted(text);
     this.#reserve(length + 2);
     const buffer = this.#buffer;
     let at = this.#at;
@@ -107,6 +111,12 @@ export class JsonWriter {
     }
     buffer[at] = quote;
     this.#at = at + 1;
+  }
+
+  #isCold(): boolean {
+    if (this.#cold === 0) return false;
+    this.#cold -= 1;
+    return true;
   }
 
   #encoded(text: string): void {

@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { encodeString } from './json.ts';
+import { JsonWriter } from './json-writer.ts';
+
+const cold = new JsonWriter();
+const warm = new JsonWriter();
+for (let texts = 0; texts < 20_000; texts += 1) warm.text('x');
+
+const texts = fc.oneof(
+  fc.string({ maxLength: 40 }),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom('', '<', '"', '\\', '\u007f', '\u0080', '\u2028', 'é', '\ud800', '😀', 'a'.repeat(32), 'a'.repeat(33), 'é'.repeat(5_000)),
+);
+
+function written(writer: JsonWriter, write: (to: JsonWriter) => void): string {
+  writer.begin();
+  write(writer);
+  expect(writer.toBuffer().toString()).toBe(writer.toString());
+  return writer.toString();
+}
+
+test('strings and texts are written the same, by the engine and by the loop', () => {
+  fc.assert(
+    fc.property(texts, texts, (first, second) => {
+      for (const writer of [cold, warm]) {
+        const strings = written(writer, (to) => {
+          to.string(first);
+          to.string(second);
+        });
+        expect(strings).toBe(encodeString(first) + encodeString(second));
+        expect(written(writer, (to) => to.text(encodeString(first)))).toBe(encodeString(first));
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('what is taken back, closed or larger than the room', () => {
+  for (const writer of [cold, warm]) {
+    const text = written(writer, (to) => {
+      to.byte(0x2c);
+      const start = to.at;
+      to.close(start, 0x7b, 0x7d);
+      expect(to.isPair(start, 0x7b, 0x7d)).toBe(true);
+      to.rewind(start);
+      to.text(',1');
+      to.text(',2');
+      to.close(start, 0x5b, 0x5d);
+      for (let at = 0; at < 3; at += 1) to.quoted('b'.repeat(1_000_000));
+    });
+    expect(text).toBe(`,[1,2]${`"${'b'.repeat(1_000_000)}"`.repeat(3)}`);
+    expect(written(writer, (to) => to.text('again'))).toBe('again');
+  }
+});
