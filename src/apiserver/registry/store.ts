@@ -183,11 +183,7 @@ export class Store {
     wipeSystemFields(object.metadata);
     const admitted = request.admit('CREATE', object, undefined);
     if (admitted) await admitted;
-    return this.#createAdmitted(request, object);
-  }
-
-  /** Admission may have put another object's members into this one: what was read of it before is old. */
-  async #createAdmitted(request: WriteRequest, object: KubeObject): Promise<Stored> {
+    // Admission may have put another object's members into this one.
     const { metadata } = object;
     const generate = !metadata.name && metadata.generateName;
     const inParts = needsSteps(request.bodyBytes);

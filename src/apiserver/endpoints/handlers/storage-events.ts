@@ -1,8 +1,11 @@
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 
 /** Tells the span of a write when it goes to the store, and what comes of it. Upstream: endpoints/handlers/create.go, update.go. */
-export async function tellsStorage<T>(span: RequestSpan | undefined, length: number, write: () => Promise<T>): Promise<T> {
-  if (!span) return write();
+export function tellsStorage<T>(span: RequestSpan | undefined, length: number, write: () => Promise<T>): Promise<T> {
+  return span ? told(span, length, write) : write();
+}
+
+async function told<T>(span: RequestSpan, length: number, write: () => Promise<T>): Promise<T> {
   span.event('About to store object in database');
   try {
     const stored = await write();
