@@ -27,7 +27,7 @@ const thoroughBelowBytes = 128 * 1024 * 1024;
 /**
  * Collects the garbage of a busy time as soon as a second was quiet: V8 does so by itself only when it needs the memory, so
  * a server would keep until then what a burst of large lists has left. `undefined` where the process has no `gc`
- * (`--expose-gc`, which bin/kubenest gives it).
+ * (engine.ts asks for it).
  */
 export function collectWhenIdle(memory: Memory | undefined = processMemory()): Disposable | undefined {
   if (!memory) return undefined;

@@ -1,7 +1,6 @@
-import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { tuneEngine } from './engine.ts';
 
-// The build fills it, so that no start has to compile what the last one did.
-enableCompileCache(fileURLToPath(new URL('../../.compile-cache', import.meta.url)));
+tuneEngine(fileURLToPath(new URL('../../.compile-cache', import.meta.url)));
 const { runCommand } = await import('./commands.ts');
 process.exitCode = await runCommand(process.argv.slice(2));
