@@ -33,6 +33,13 @@ const flags = [
   '--expose-gc',
 ];
 
+/** A sixth of the calls and more that V8 waits for, which has pages in mind that are left soon. */
+const servingFlags = [
+  '--invocation-count-for-maglev=50',
+  '--invocation-count-for-turbofan=500',
+  '--minimum-invocations-after-ic-update=50',
+];
+
 /**
  * What the process asks of Node and V8 before anything else of the server is loaded. V8 refuses compiled code that was made under
  * other flags: these, given to the process, would cost it the code into which Node's modules were compiled when Node was built,
@@ -45,4 +52,12 @@ export function tuneEngine(compileCache: string): void {
   // The context that runs already does not have it.
   globalThis.gc ??= runInNewContext('gc') as NodeJS.GCFunction;
   enableCompileCache(compileCache);
+}
+
+/**
+ * Code is optimized sooner from now on: a server that has just started comes to its full speed in two seconds of a load instead of
+ * ten. Before it has started, what it does once would be optimized, too: a third more time and memory.
+ */
+export function optimizeSooner(): void {
+  for (const flag of servingFlags) setFlagsFromString(flag);
 }

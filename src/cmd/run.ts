@@ -1,6 +1,7 @@
 import { writeKubeconfig } from './certificates/kubeconfig.ts';
 import { watchFiles } from './certificates/watch-files.ts';
 import type { App, AppExtensions } from './app.ts';
+import { optimizeSooner } from './engine.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { type CompletedOptions, completeOptions } from './options/complete.ts';
 import type { ServerOptions } from './options/server-options.ts';
@@ -37,6 +38,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
     using _aggregation = reloading(app, completed.aggregationFiles, completed.readAggregation, app.reloadAggregation);
     using _authorization = reloading(app, authorizationFiles, readAuthorization, app.reloadAuthorization);
     onStarted(started(completed));
+    optimizeSooner();
     await ended;
   } catch (error) {
     await app?.stop();
