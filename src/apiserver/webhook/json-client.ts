@@ -3,6 +3,7 @@ import type http from 'node:http';
 import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { isIP } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { urlToHttpOptions } from 'node:url';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
@@ -16,6 +17,10 @@ import { TokenFile } from './token-file.ts';
 /** Upstream: client-go/rest/request.go. */
 const lastGoodStatus = 206;
 const defaultAnswerBytes = 3 * 1024 * 1024;
+/** How often a service may ask for the same request once more. Upstream: client-go/rest/with_retry.go. */
+const mostRetriesAsked = 10;
+/** More than any request's time: a timer for more than 24 days would fire at once. */
+const longestWaitSeconds = 3600;
 /** Upstream: apiserver/pkg/util/webhook/webhook.go (DefaultRetryBackoffWithInitialDelay). */
 const retries = { attempts: 5, factor: 1.5, jitter: 0.2 };
 
@@ -76,7 +81,8 @@ export interface JsonAnswer {
 
 /**
  * Sends JSON objects to a service by POST and reads JSON objects of it, over connections that stay open. No redirects are
- * followed, no proxies of the environment used. Resets, time-outs, 429 and 5xx are tried again.
+ * followed, no proxies of the environment used. A 429 or 5xx that says when to come again (Retry-After) is tried again then, as often
+ * as ten times in the time that one attempt has; with `retryMs`, resets, time-outs and any 429 and 5xx are attempted again.
  */
 export class JsonClient implements Disposable {
   readonly #request: typeof requestSecure;
@@ -190,6 +196,18 @@ export class JsonClient implements Disposable {
   ): Promise<http.IncomingMessage> {
     const deadline = AbortSignal.timeout(request.timeoutMs ?? this.options.timeoutMs);
     const over = signal ? AbortSignal.any([deadline, signal]) : deadline;
+    for (let retries = 0; ; retries += 1) {
+      const response = await this.#attempt(method, body, request, over);
+      const seconds = retries === mostRetriesAsked ? undefined : secondsToWait(response);
+      if (seconds === undefined) return response;
+      response.resume();
+      await sleep(seconds * 1000, undefined, { signal: over, ref: false }).catch((error: unknown) => {
+        throw failure(error as Error);
+      });
+    }
+  }
+
+  async #attempt(method: 'GET' | 'POST', body: string | undefined, request: JsonRequest, over: AbortSignal): Promise<http.IncomingMessage> {
     if (!this.#source) return this.#exchange(method, body, request, over);
     const credential = await this.#credential(this.#source, over);
     const { token } = credential;
@@ -286,6 +304,13 @@ const transientCodes = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 function isGood({ statusCode = 0 }: http.IncomingMessage): boolean {
   return statusCode >= 200 && statusCode <= lastGoodStatus;
+}
+
+/** After how many seconds the service wants the request again; undefined where it does not say. */
+function secondsToWait({ statusCode = 0, headers }: http.IncomingMessage): number | undefined {
+  const seconds = headers['retry-after'];
+  const isAsked = (statusCode === 429 || statusCode >= 500) && seconds !== undefined && /^[+-]?\d+$/.test(seconds);
+  return isAsked ? Math.min(Math.max(0, Number(seconds)), longestWaitSeconds) : undefined;
 }
 
 function isTimeout(error: unknown): boolean {
