@@ -1,6 +1,7 @@
 import { type AuditMetrics, CountedBackend } from '#apiserver/audit/audit-metrics';
 import type { AuditBackend } from '#apiserver/audit/event';
 import { BatchingBackend } from '#apiserver/audit/batching-backend';
+import { EventsOfTurn } from '#apiserver/audit/events-of-turn';
 import { PolicyEvaluator } from '#apiserver/audit/policy';
 import { TruncatingBackend } from '#apiserver/audit/truncating-backend';
 import { UnionBackend } from '#apiserver/audit/union-backend';
@@ -45,12 +46,11 @@ function newAuditing({ policy, log, webhook }: AuditConfig, parts: AuditingParts
     backends.push(delivering(new AuditWebhook(client, logger), webhook.delivery, metrics));
   }
   if (backends.length === 0) return undefined;
-  return {
-    metrics,
-    awaitsFirst: awaitsFirst ?? false,
-    policy: new PolicyEvaluator(policy),
-    backend: backends.length === 1 ? (backends[0] as AuditBackend) : new UnionBackend(backends),
-  };
+  const backend = backends.length === 1 ? (backends[0] as AuditBackend) : new UnionBackend(backends);
+  // What is batched costs a request nothing.
+  const unsent = (err: unknown): void => logger.error({ err }, 'an answer could not be sent');
+  const ofTurn = log && isForgiving(log.delivery) ? new EventsOfTurn(backend, unsent) : undefined;
+  return { metrics, awaitsFirst: awaitsFirst ?? false, policy: new PolicyEvaluator(policy), backend: ofTurn ?? backend, ofTurn };
 }
 
 /** The same with the backends of packages. Throws where there are some, and no policy says what is audited. */

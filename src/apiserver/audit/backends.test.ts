@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BatchingBackend, type BatchOptions } from './batching-backend.ts';
 import { type AuditBackend, type AuditEvent, eventJson } from './event.ts';
+import { EventsOfTurn } from './events-of-turn.ts';
 import { TruncatingBackend } from './truncating-backend.ts';
 
 const time = '2026-01-02T03:04:05.000000Z';
@@ -139,5 +140,47 @@ describe('TruncatingBackend', () => {
     const backend = new TruncatingBackend(kept, { maxEventSize: small, maxBatchSize: 2 * small });
     await backend.process([...'abcde'].map((id) => event(id)));
     expect(kept.ids).toEqual(['ab', 'cd', 'e']);
+  });
+});
+
+describe('the events of a turn', () => {
+  const turnOf = (onError: (error: unknown) => void = () => {}) => {
+    const kept = new Kept();
+    return { kept, ofTurn: new EventsOfTurn(kept, onError) };
+  };
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('are handed over together, and their answers sent after that', async () => {
+    const { kept, ofTurn } = turnOf();
+    const sent: string[] = [];
+    const answer = (id: string) => () => void sent.push(`${id} after ${kept.ids.join()}`);
+    ofTurn.processBefore([event('a'), event('b')], answer('b'));
+    ofTurn.processBefore([event('c')], answer('c'));
+    void ofTurn.process([event('d')]);
+    expect(kept.ids).toEqual(['d']);
+    await nextTurn();
+    ofTurn.processBefore([event('e')], answer('e'));
+    await nextTurn();
+    expect(kept.ids).toEqual(['d', 'abc', 'e']);
+    expect(sent).toEqual(['b after d,abc', 'c after d,abc', 'e after d,abc,e']);
+  });
+
+  it('tells of an answer that fails, and sends the others', async () => {
+    const errors: unknown[] = [];
+    const { ofTurn } = turnOf((error) => errors.push(error));
+    const sent: string[] = [];
+    ofTurn.processBefore([event('a')], () => {
+      throw new Error('gone');
+    });
+    ofTurn.processBefore([event('b')], () => void sent.push('b'));
+    await nextTurn();
+    expect({ errors, sent }).toEqual({ errors: [new Error('gone')], sent: ['b'] });
+  });
+
+  it('are handed over before the backend ends', async () => {
+    const { kept, ofTurn } = turnOf();
+    ofTurn.processBefore([event('a')], () => {});
+    await ofTurn.shutDown();
+    expect({ ids: kept.ids, isShutDown: kept.isShutDown }).toEqual({ ids: ['a'], isShutDown: true });
   });
 });

@@ -19,6 +19,7 @@ import {
   type AuditStage,
   StageEvent,
 } from './event.ts';
+import type { EventsOfTurn } from './events-of-turn.ts';
 import type { AuditDecision } from './policy.ts';
 
 /** Upstream: apiserver/pkg/audit/request.go. */
@@ -29,6 +30,8 @@ const slowMs = 500;
 /** Where the events of requests go. */
 export interface AuditOutlet {
   readonly backend: AuditBackend;
+  /** The backend where answers may wait for the end of a turn, so that their events are handed over together. */
+  readonly ofTurn: EventsOfTurn | undefined;
   readonly metrics: AuditMetrics;
   /** Whether a request may not go on before its first event was taken over. Else that of one that changes nothing is handed over with what comes next. */
   readonly awaitsFirst: boolean;
@@ -39,8 +42,8 @@ const readingMethods = new Set(['GET', 'HEAD']);
 
 /**
  * What is noted of one audited request, and the events that are made of it. No answer is sent before the events that precede it
- * were handed over: that of a whole body with its `ResponseComplete`, so that both events of a GET are one piece of work for the
- * backend. Upstream: apiserver/pkg/audit/{context,request}.go.
+ * were handed over: that of a whole body with its `ResponseComplete`, so that both events of a GET, and of all requests that are
+ * answered in one turn, are one piece of work for the backend. Upstream: apiserver/pkg/audit/{context,request}.go.
  */
 export class RequestAudit {
   readonly #receivedAt: string;
@@ -126,15 +129,30 @@ export class RequestAudit {
     return this.#done;
   }
 
-  /** The whole answer is about to be sent, or was, or there will be none. */
+  /** The whole answer is about to be sent: `send` does that, once the events were handed over. */
+  completedBy(send: () => void): void {
+    if (this.#done) return send();
+    const events = this.#taken(this.#lastEvent());
+    const { ofTurn, backend } = this.to;
+    if (events.length === 0) return send();
+    if (ofTurn) return ofTurn.processBefore(events, send);
+    void backend.process(events);
+    send();
+  }
+
+  /** The whole answer was sent, or there will be none. */
   completed(): void {
-    if (this.#done) return;
+    if (!this.#done) void this.#process(this.#lastEvent());
+  }
+
+  /** None where it is not wanted. */
+  #lastEvent(): readonly StageEvent[] {
     this.#done = true;
     this.#responseStatus ??= { metadata: {}, status: 'Success', message: 'Connection closed early', code: 200 };
     const { receivedAt, longRunning, auditAnnotations } = this.context;
     const elapsed = performance.now() - receivedAt;
     if (elapsed > slowMs && !longRunning) auditAnnotations?.set('apiserver.latency.k8s.io/total', formatDuration(elapsed));
-    void this.#emit('ResponseComplete');
+    return this.decision.omitStages.has('ResponseComplete') ? [] : [this.#event('ResponseComplete')];
   }
 
   panicked(error: unknown): void {
@@ -161,10 +179,16 @@ export class RequestAudit {
   }
 
   #process(events: readonly StageEvent[]): boolean | Promise<boolean> {
+    const all = this.#taken(events);
+    return all.length === 0 || this.to.backend.process(all);
+  }
+
+  /** With the one that waited; counted. */
+  #taken(events: readonly StageEvent[]): readonly StageEvent[] {
     const all = this.#held ? [this.#held, ...events] : events;
     this.#held = undefined;
     this.to.metrics.made(all.length);
-    return this.to.backend.process(all);
+    return all;
   }
 
   #event(stage: AuditStage): StageEvent {

@@ -43,7 +43,7 @@ function auditedRequest(
   policy.evaluate = () => ({ level: 'Metadata', omitStages: new Set(), omitManagedFields: false });
   const { context } = request('/api/v1/pods', {}, method);
   context.user = { name: 'jane', groups: [] };
-  const audited = withAudit({ policy, backend, metrics: new AuditMetrics(new Registry()), awaitsFirst })(handler);
+  const audited = withAudit({ policy, backend, metrics: new AuditMetrics(new Registry()), awaitsFirst, ofTurn: undefined })(handler);
   return { context, events, audited };
 }
 

@@ -37,8 +37,11 @@ const joinBelowBytes = 16 * 1024;
 export function respondBytes(context: RequestContext, status: number, contentType: string | undefined, body: Buffer | undefined): void {
   const headers = startHeaders(context, status, contentType);
   context.responseBytes = body?.length ?? 0;
-  context.audit?.completed();
-  context.exchange.send(status, headers, body);
+  const { audit, exchange } = context;
+  if (!audit) return exchange.send(status, headers, body);
+  audit.completedBy(() => {
+    if (!exchange.responded && !exchange.closed) exchange.send(status, headers, body);
+  });
 }
 
 /** Replaces a header that a filter has set. The list holds names and values in turn. */
