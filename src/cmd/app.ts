@@ -10,6 +10,7 @@ import { ManifestMetrics } from '#apiserver/admission/manifest/manifest-metrics'
 import { ManifestFolders } from '#apiserver/admission/manifest/manifests';
 import { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
 import { AuditMetrics } from '#apiserver/audit/audit-metrics';
+import type { AuditPolicy } from '#apiserver/audit/policy';
 import { AuthenticationMetrics } from '#apiserver/authentication/authentication-metrics';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
@@ -107,6 +108,8 @@ export interface App {
   reloadCertificates(tls: TlsOptions): void;
   /** Encrypts by other keys from the next write on; only where something is encrypted. Rejects if a key service is not well. */
   reloadEncryption(rules: readonly EncryptionRule[]): Promise<void>;
+  /** Requests that come from now on are audited as this policy says. */
+  reloadAudit(policy: AuditPolicy): void;
   /** Asks other authorizers from the next request on. */
   reloadAuthorization(config: ServerConfig['authorization']): void;
   /** Takes tokens of other issuers, and lets strangers in elsewhere, from the next request on. Throws for what needs a start. */
@@ -390,6 +393,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
       server.reloadCertificates(trust.asking(next));
     },
     reloadEncryption: async (rules) => encrypted?.replace(rules),
+    reloadAudit: (policy) => auditing?.policy.replace(policy),
     reloadAuthorization: ({ authorizers }) => nest.get(UnionAuthorizer).replace(nest.get(AuthorizerFactory).make(authorizers)),
     reloadAuthentication(next) {
       trust.follow(next);

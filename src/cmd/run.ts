@@ -35,6 +35,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
     using _authentication = reloading(app, authenticationFiles, readAuthentication, app.reloadAuthentication);
     using _trust = followingAuthentication(app, completed);
     using _encryption = reloading(app, completed.encryptionFiles, completed.readEncryption, app.reloadEncryption);
+    using _audit = reloading(app, completed.auditFiles, completed.readAudit, app.reloadAudit);
     using _aggregation = reloading(app, completed.aggregationFiles, completed.readAggregation, app.reloadAggregation);
     using _authorization = reloading(app, authorizationFiles, readAuthorization, app.reloadAuthorization);
     onStarted(started(completed));

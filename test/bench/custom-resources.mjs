@@ -1,7 +1,7 @@
 // What custom resources cost: bin/kubenest serve gets definitions one after the other, each used as soon as it is
 // Established, and then many at once. Prints the times, the memory of each, what discovery and OpenAPI take then, and how long
-// another client waits meanwhile, which asks for a ConfigMap every few milliseconds over a connection of its own; with --check,
-// exits with 1 if something is beyond its limit.
+// another client waits meanwhile, which asks for a ConfigMap every few milliseconds over a connection of its own, and how long
+// the server takes to start with all of them; with --check, exits with 1 if something is beyond its limit.
 //   node test/bench/custom-resources.mjs [--count 500] [--at-once 1000] [--check]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -207,13 +207,39 @@ async function settled(server) {
   return kilobytes(server);
 }
 
-async function measure(server) {
-  await until(() =>
+function untilReady() {
+  return until(() =>
     call('/readyz').then(
       ({ code }) => code === 200,
       () => false,
     ),
   );
+}
+
+/** A server that has them all stored. */
+async function measureStart(folder) {
+  const paths = [
+    ...Array.from({ length: Number(values.count) }, (_, i) => `/apis/g${i % 20}.bench.dev/v1/things${i}`),
+    ...Array.from({ length: Number(values['at-once']) }, (_, i) => `/apis/at-once${i % 20}.bench.dev/v1/things${i}`),
+  ];
+  const began = performance.now();
+  const server = start(folder);
+  try {
+    await untilReady();
+    const ready = performance.now() - began;
+    const memory = kilobytes(server);
+    for (const path of paths) await until(async () => (await call(path)).code === 200);
+    const served = performance.now() - began;
+    console.log(
+      `started with ${paths.length}: ready after ${ready.toFixed(0)} ms with ${(memory / 1024).toFixed(0)} MB, all asked for and served after ${served.toFixed(0)} ms, ${((await settled(server)) / 1024).toFixed(0)} MB then`,
+    );
+  } finally {
+    await stop(server);
+  }
+}
+
+async function measure(server) {
+  await untilReady();
   const count = Number(values.count);
   const atOnce = Number(values['at-once']);
   await define(0, 'warm.bench.dev');
@@ -259,20 +285,32 @@ async function measure(server) {
   return isFast && early === 0 && each <= limits.kilobytesEach;
 }
 
-async function main() {
-  const folder = mkdtempSync(join(tmpdir(), 'kubenest-bench-'));
-  writeFileSync(join(folder, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`);
-  const server = spawn(
+function start(folder) {
+  return spawn(
     join(root, 'bin/kubenest'),
     ['serve', `--data-dir=${folder}/data`, `--secure-port=${port}`, `--token-auth-file=${folder}/tokens.csv`],
     { stdio: ['ignore', 'ignore', 'ignore'] },
   );
+}
+
+async function stop(server) {
+  server.kill('SIGTERM');
+  if (server.exitCode === null) await once(server, 'exit');
+}
+
+async function main() {
+  const folder = mkdtempSync(join(tmpdir(), 'kubenest-bench-'));
+  writeFileSync(join(folder, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`);
   try {
-    if (!(await measure(server)) && values.check) process.exitCode = 1;
+    const server = start(folder);
+    try {
+      if (!(await measure(server)) && values.check) process.exitCode = 1;
+    } finally {
+      await stop(server);
+    }
+    await measureStart(folder);
   } finally {
     agent.destroy();
-    server.kill('SIGTERM');
-    if (server.exitCode === null) await once(server, 'exit');
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,5 +1,5 @@
-// How long the largest definitions of operators take: to create, until their objects are served, and to update. Those
-// of the projects are taken from Go's module cache where they are there, else ones of the same shape; beside kube-apiserver
+// How long the largest definitions of operators take: to create, until their objects are served, to update, and to apply
+// (server-side) where they are not there yet and once more. Those of the projects are taken from Go's module cache where they are there, else ones of the same shape; beside kube-apiserver
 // where it and an etcd are there. Milliseconds, the median of some runs.
 //   node test/bench/large-definitions.mjs [--runs 4]
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -63,19 +63,35 @@ async function measure(server, crd) {
   await until(server, objects, 200);
   const served = performance.now() - began;
   const update = await changed(server, own);
-  await server.fetch(own, { method: 'DELETE' });
-  await until(server, own, 404);
-  return { create, served, update };
+  await gone(server, own);
+  const apply = await timed(() => applied(server, own, crd, 201));
+  await until(server, objects, 200);
+  const again = await timed(() => applied(server, own, crd, 200));
+  await gone(server, own);
+  return { create, served, update, apply, again };
 }
 
+function applied(server, path, crd, code) {
+  const ask = { method: 'PATCH', body: crd, contentType: 'application/apply-patch+yaml' };
+  return expectStatus(server, `${path}?fieldManager=bench&force=true`, ask, code);
+}
+
+async function gone(server, path) {
+  await server.fetch(path, { method: 'DELETE' });
+  await until(server, path, 404);
+}
+
+const steps = ['create', 'served', 'update', 'apply', 'again'];
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)].toFixed(0);
 
 async function compare(name, server) {
   for (const crd of wanted()) {
     const times = [];
     for (let i = 0; i < runs; i += 1) times.push(await measure(server, crd));
-    const [create, served, update] = ['create', 'served', 'update'].map((step) => median(times.map((time) => time[step])));
-    console.log(`${name}: ${crd.metadata.name}: created in ${create} ms, served after ${served} ms, updated in ${update} ms`);
+    const [create, served, update, apply, again] = steps.map((step) => median(times.map((time) => time[step])));
+    console.log(
+      `${name}: ${crd.metadata.name}: created in ${create} ms, served after ${served} ms, updated in ${update} ms, applied in ${apply} ms, once more in ${again} ms`,
+    );
   }
 }
 

@@ -22,9 +22,16 @@ export interface Answer {
 export interface KubeApiserver extends AsyncDisposable {
   readonly url: string;
   /** As an administrator. */
-  fetch(path: string, options?: { readonly method?: string; readonly body?: unknown }): Promise<Answer>;
+  fetch(path: string, options?: Ask): Promise<Answer>;
   /** As nobody in particular, with what the test sends itself. */
   send(path: string, request: RawRequest): Promise<Answer>;
+}
+
+interface Ask {
+  readonly method?: string;
+  readonly body?: unknown;
+  /** Of the body. Default: JSON. */
+  readonly contentType?: string;
 }
 
 interface RawRequest {
@@ -75,10 +82,10 @@ export async function startKubeApiserver(etcdUrl: string, flags: readonly string
   };
 }
 
-function call(port: number, path: string, { method, body }: { readonly method?: string; readonly body?: unknown } = {}): Promise<Answer> {
+function call(port: number, path: string, { method, body, contentType = 'application/json' }: Ask = {}): Promise<Answer> {
   return sendRaw(port, path, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': contentType },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
 }

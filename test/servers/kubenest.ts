@@ -21,6 +21,8 @@ export interface Ask {
   readonly body?: unknown;
   /** A bearer token; default: the administrator's. */
   readonly token?: string;
+  /** Of the body. Default: of a PATCH a merge patch, else JSON. */
+  readonly contentType?: string;
 }
 
 /** A server that may be killed and started again where it was. */
@@ -29,6 +31,7 @@ export class Kubenest implements AsyncDisposable {
   readonly port: number;
   readonly flags: readonly string[];
   #child: ChildProcess | undefined;
+  #said = '';
 
   private constructor(folder: string, port: number, flags: readonly string[]) {
     this.folder = folder;
@@ -56,17 +59,22 @@ export class Kubenest implements AsyncDisposable {
     return this.#child!.pid!;
   }
 
+  /** The end of what it has said on standard error since it was started. */
+  get log(): string {
+    return this.#said;
+  }
+
   /** Rejects with what it said if it ends. */
   async restart(): Promise<void> {
     const child = spawn(bin, ['serve', `--secure-port=${this.port}`, ...servingFlags(), ...this.flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
-    let said = '';
+    this.#said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said = `${said}${text}`.slice(-2_000);
+      this.#said = `${this.#said}${text}`.slice(-2_000);
     });
-    const ended = once(child, 'exit').then(() => Promise.reject(new Error(`kubenest ended: ${said}`)));
+    const ended = once(child, 'exit').then(() => Promise.reject(new Error(`kubenest ended: ${this.#said}`)));
     for await (const text of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) if (started.test(String(text))) break;
     if (child.exitCode !== null) await ended;
     ended.catch(() => undefined);
@@ -95,7 +103,7 @@ export class Kubenest implements AsyncDisposable {
     return file;
   }
 
-  fetch(path: string, { method, body, token = 'admin-token' }: Ask = {}): Promise<Answer> {
+  fetch(path: string, { method, body, token = 'admin-token', contentType }: Ask = {}): Promise<Answer> {
     return new Promise((answer, reject) => {
       const sent = request(
         {
@@ -103,7 +111,7 @@ export class Kubenest implements AsyncDisposable {
           method: method ?? (body === undefined ? 'GET' : 'POST'),
           headers: {
             authorization: `Bearer ${token}`,
-            'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+            'content-type': contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'),
           },
         },
         (response) => {

@@ -33,10 +33,15 @@ export interface AuditDecision {
 
 /** The rules of a policy, made ready. The first that fits a request decides; none: it is not audited. Upstream: apiserver/pkg/audit/policy/checker.go. */
 export class PolicyEvaluator {
-  readonly #rules: readonly { readonly rule: AuditPolicyRule; readonly decision: AuditDecision }[];
-  readonly #none: AuditDecision;
+  #rules: readonly { readonly rule: AuditPolicyRule; readonly decision: AuditDecision }[] = [];
+  #none: AuditDecision = { level: 'None', omitStages: new Set(), omitManagedFields: false };
 
-  constructor({ rules, omitStages, omitManagedFields }: AuditPolicy) {
+  constructor(policy: AuditPolicy) {
+    this.replace(policy);
+  }
+
+  /** Of requests that come from now on. */
+  replace({ rules, omitStages, omitManagedFields }: AuditPolicy): void {
     this.#none = { level: 'None', omitStages: new Set(omitStages), omitManagedFields };
     this.#rules = rules.map((rule) => ({
       rule,

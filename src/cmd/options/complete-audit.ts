@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { AuditPolicy } from '#apiserver/audit/policy';
 import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
 import { parseAuditPolicy } from '#cmd/config/audit-policy';
 import type { AuditConfig, AuditDelivery } from '#cmd/server-config';
@@ -12,7 +13,7 @@ type AuditParts = Pick<ServerOptions, 'audit' | 'auditLog' | 'auditWebhook'>;
 export async function auditOf({ audit: options, auditLog, auditWebhook }: AuditParts): Promise<AuditConfig | undefined> {
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options;
   if (auditPolicyFile === '') return undefined;
-  const policy = await named('--audit-policy-file', readFile(auditPolicyFile, 'utf8').then(parseAuditPolicy));
+  const policy = await named('--audit-policy-file', readAuditPolicy(auditPolicyFile));
   return {
     policy,
     log: auditLogPath === '' ? undefined : { ...logOf(options), delivery: deliveryOf(auditLog) },
@@ -63,4 +64,9 @@ async function named<T>(flag: string, work: Promise<T>): Promise<T> {
       { cause },
     );
   });
+}
+
+/** Rejects with what is wrong with the file, one problem a line. */
+export async function readAuditPolicy(file: string): Promise<AuditPolicy> {
+  return parseAuditPolicy(await readFile(file, 'utf8'));
 }

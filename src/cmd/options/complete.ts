@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { AuditPolicy } from '#apiserver/audit/policy';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { compileOrigin } from '#apiserver/endpoints/filters/cors';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
@@ -34,7 +35,7 @@ import { type EncryptionRule, parseEncryptionConfiguration } from '#cmd/config/e
 import { metricsOf } from './complete-metrics.ts';
 import { flagValues } from './flag-values.ts';
 import { parseTracingConfiguration } from '#cmd/config/tracing-configuration';
-import { auditOf } from './complete-audit.ts';
+import { auditOf, readAuditPolicy } from './complete-audit.ts';
 import { authenticationOf, readBundle } from './complete-authentication.ts';
 import { authenticationInfoWatch } from './complete-delegation.ts';
 import { authorizersOf } from './complete-authorization.ts';
@@ -68,6 +69,9 @@ export interface CompletedOptions {
   /** of what is encrypted, */
   readonly encryptionFiles: readonly string[];
   readEncryption(): Promise<EncryptionRule[]>;
+  /** That of the audit policy; none where nothing is audited. */
+  readonly auditFiles: readonly string[];
+  readAudit(): Promise<AuditPolicy>;
   /** of how the servers behind APIServices are met, */
   readonly aggregationFiles: readonly string[];
   readAggregation(): Promise<AggregationConfig>;
@@ -226,6 +230,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     watchAuthentication: authenticationInfoWatch(options.delegation),
     encryptionFiles: options.storage.encryptionProviderConfigAutomaticReload ? [options.storage.encryptionProviderConfig] : [],
     readEncryption: async () => (await readEncryption()) ?? [],
+    auditFiles: audit ? [options.audit.auditPolicyFile] : [],
+    readAudit: () => readAuditPolicy(options.audit.auditPolicyFile),
     authorizationFiles: [options.authorization.authorizationConfig].filter(Boolean),
     readAuthorization: async () => ({ authorizers: await authorizersOf(options.authorization, options.delegation) }),
     aggregationFiles: [options.aggregator.proxyClientCertFile, options.aggregator.proxyClientKeyFile].filter(Boolean),
