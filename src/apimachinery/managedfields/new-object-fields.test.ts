@@ -105,6 +105,12 @@ describe('objects of one form', () => {
     );
   });
 
+  it('are of another form where something that counts as a whole is empty', () => {
+    const selecting = (selector: object) => forms.signatureOf(objectOf({ metadata: {}, spec: { selector } }));
+    expect(selecting({ a: '1' })).toBe(selecting({ b: '2' }));
+    expect(selecting({})).not.toBe(selecting({ a: '1' }));
+  });
+
   it('are not remembered when they are large, deep or of any form', () => {
     const data = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`key-${at}`, '']));
     expect(forms.signatureOf(objectOf({ metadata: {}, spec: { data, replicas: 1, items: [] } }))).toBeUndefined();

@@ -65,7 +65,8 @@ class SignatureWriter {
 
   value(shape: Shape, value: unknown, depth: number): boolean {
     if (typeof value !== 'object' || value === null || shape.kind === 'scalar' || shape.atomic) {
-      this.text += '.';
+      // What is whole counts by whether there is any: Go leaves out empty containers.
+      this.text += isEmptyContainer(value) ? ',' : '.';
       return true;
     }
     if (depth > maxDepth || this.text.length > maxSignature) return false;
@@ -140,4 +141,10 @@ const firstRank = 0x100;
 /** A zero value that Go leaves out, but for empty containers: those differ in their text. */
 function isAbsent({ omitsZero }: FieldShape, value: unknown): boolean {
   return value === undefined || value === null || (omitsZero && (value === '' || value === 0 || value === false));
+}
+
+function isEmptyContainer(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  for (const _ in value) return false;
+  return true;
 }
