@@ -47,8 +47,8 @@ function newAuditing({ policy, log, webhook }: AuditConfig, parts: AuditingParts
   }
   if (backends.length === 0) return undefined;
   const backend = backends.length === 1 ? (backends[0] as AuditBackend) : new UnionBackend(backends);
-  // What is batched costs a request nothing.
   const unsent = (err: unknown): void => logger.error({ err }, 'an answer could not be sent');
+  // What is batched costs a request nothing.
   const ofTurn = log && isForgiving(log.delivery) ? new EventsOfTurn(backend, unsent) : undefined;
   return { metrics, awaitsFirst: awaitsFirst ?? false, policy: new PolicyEvaluator(policy), backend: ofTurn ?? backend, ofTurn };
 }

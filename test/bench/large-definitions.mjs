@@ -1,6 +1,6 @@
 // How long the largest definitions of operators take: to create, until their objects are served, to update, and to apply
-// (server-side) where they are not there yet and once more. Those of the projects are taken from Go's module cache where they are there, else ones of the same shape; beside kube-apiserver
-// where it and an etcd are there. Milliseconds, the median of some runs.
+// (server-side) where they are not there yet and once more. Those of the projects are taken from Go's module cache where they are
+// there, else ones of the same shape; beside kube-apiserver where it and an etcd are there. Milliseconds, the median of some runs.
 //   node test/bench/large-definitions.mjs [--runs 4]
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findReference } from '../../scripts/find-reference.mjs';
 import { freePort } from '../../scripts/free-port.ts';
+import type { Ask as AskKubenest } from './kubenest.ts';
 
 export const kubeApiserver: string | undefined = findReference('kube-apiserver');
 export const noKubeApiserver = 'there is no kube-apiserver: ../shared/reference/build.sh makes one';
@@ -27,12 +28,7 @@ export interface KubeApiserver extends AsyncDisposable {
   send(path: string, request: RawRequest): Promise<Answer>;
 }
 
-interface Ask {
-  readonly method?: string;
-  readonly body?: unknown;
-  /** Of the body. Default: JSON. */
-  readonly contentType?: string;
-}
+type Ask = Pick<AskKubenest, 'method' | 'body' | 'contentType'>;
 
 interface RawRequest {
   readonly method: string;

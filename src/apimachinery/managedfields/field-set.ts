@@ -1,4 +1,5 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
+import { isEmptyObject } from '#apimachinery/patch/own-property';
 import { comparePathElements, type FieldPath, type PathElement, parsePathElement, sortPathElements } from './path-element.ts';
 
 /**
@@ -21,14 +22,9 @@ export class FieldSetError extends Error {
   override readonly name = 'FieldSetError';
 }
 
-function isEmpty(node: Node): boolean {
-  for (const _ in node) return false;
-  return true;
-}
-
 /** Whether the path of this node (not the root) belongs to the set. */
 function isMember(node: Node): boolean {
-  return node['.'] !== undefined || isEmpty(node);
+  return node['.'] !== undefined || isEmptyObject(node);
 }
 
 function hasChildren(node: Node): boolean {
@@ -38,7 +34,7 @@ function hasChildren(node: Node): boolean {
 
 /** A node of these parts; undefined if nothing is left of it. `children` holds no `.`. */
 function join(member: boolean, children: Node): Node | undefined {
-  if (!isEmpty(children)) return member ? { '.': leaf, ...children } : children;
+  if (!isEmptyObject(children)) return member ? { '.': leaf, ...children } : children;
   return member ? leaf : undefined;
 }
 
@@ -55,7 +51,7 @@ export class FieldSet {
 
   /** A set of FieldsV1 that is known to be canonical: of this module's making, or stored by it. */
   static fromCanonical(fields: FieldsV1): FieldSet {
-    return isEmpty(fields) ? FieldSet.empty : new FieldSet(fields['.'] === undefined ? fields : childrenOf(fields));
+    return isEmptyObject(fields) ? FieldSet.empty : new FieldSet(fields['.'] === undefined ? fields : childrenOf(fields));
   }
 
   /** A set of FieldsV1 from anywhere: sorted, elements in their canonical spelling, unknown kinds left out. Throws FieldSetError. */
@@ -75,7 +71,7 @@ export class FieldSet {
   }
 
   get isEmpty(): boolean {
-    return isEmpty(this.root);
+    return isEmptyObject(this.root);
   }
 
   /** The number of paths. */
@@ -186,7 +182,7 @@ function withPath(node: Node, path: FieldPath, at: number): Node {
 }
 
 /** A node that can take children without losing that it is a member. */
-const asParent = (node: Node): Node => (isEmpty(node) ? { '.': leaf } : node);
+const asParent = (node: Node): Node => (isEmptyObject(node) ? { '.': leaf } : node);
 
 /** `b` over `a`, both roots or both at the same path; `.` is an ordinary key here, and leaves become explicit. */
 function union(a: Node, b: Node): Node {
@@ -307,7 +303,7 @@ function leaves(node: Node): Node {
     if (!hasChildren(child)) out[element] = leaf;
     else {
       const rest = leaves(child);
-      if (!isEmpty(rest)) out[element] = rest;
+      if (!isEmptyObject(rest)) out[element] = rest;
     }
   }
   return out;

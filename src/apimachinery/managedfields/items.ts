@@ -1,5 +1,5 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
-import { isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
+import { isEmptyObject, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { FieldSet, leaf } from './field-set.ts';
 import type { ListShape, MapShape, AnyShape, Shape } from './shape.ts';
 import { itemElement, TypedError } from './typed.ts';
@@ -22,12 +22,7 @@ export function extractItems(shape: Shape, value: unknown, items: FieldSet): unk
   return filter(shape, value, items.toFieldsV1(), true, 0);
 }
 
-const isEmptyNode = (node: Node): boolean => {
-  for (const _ in node) return false;
-  return true;
-};
-
-const isMember = (node: Node | undefined): boolean => node !== undefined && (node['.'] !== undefined || isEmptyNode(node));
+const isMember = (node: Node | undefined): boolean => node !== undefined && (node['.'] !== undefined || isEmptyObject(node));
 
 /** Whether paths of the set go on from a node. */
 function goesOn(node: Node | undefined): node is Node {
@@ -44,7 +39,7 @@ function filter(shape: Shape, value: unknown, set: Node, extract: boolean, depth
     return shape.kind === 'list' ? filterItems(shape, value, set, extract, depth) : null;
   }
   if (!isJsonObject(value) || shape.kind === 'list') return null;
-  if (isEmptyNode(value as Node) || shape.atomic) return extract ? value : null;
+  if (isEmptyObject(value as Node) || shape.atomic) return extract ? value : null;
   return filterFields(shape, value, set, extract, depth);
 }
 
@@ -69,7 +64,7 @@ function filterFields(shape: MapShape | AnyShape, value: JsonObject, set: Node, 
     } else if (goesOn(node)) setOwn(out, name, filter(child, value[name], node, extract, depth + 1));
     else if (!extract) setOwn(out, name, value[name]);
   }
-  return isEmptyNode(out as Node) ? null : out;
+  return isEmptyObject(out as Node) ? null : out;
 }
 
 /** The set with all the named fields on its paths: `a.b.c` brings `a` if that is a field of a struct, not if it is a map's key. */
@@ -82,7 +77,7 @@ function withNamedFields(shape: Shape | undefined, node: Node): Node {
   for (const element in node) {
     if (element === '.') continue;
     const before = node[element]!;
-    if (isEmptyNode(before)) continue;
+    if (isEmptyObject(before)) continue;
     const field = shape?.kind === 'map' && element.startsWith('f:') ? shape.fields.get(element.slice(2)) : undefined;
     let child = withNamedFields(field ? field.shape : childShape(shape, element), before);
     if (field && child['.'] === undefined) child = { '.': leaf, ...child };

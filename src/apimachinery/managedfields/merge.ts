@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
+import { isEmptyObject, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { itemElement, TypedError } from './typed.ts';
 import type { PathElement } from './path-element.ts';
 import type { AnyShape, ListShape, MapShape, Shape } from './shape.ts';
@@ -27,11 +27,6 @@ function mergeValues(shape: Shape, live: unknown, applied: unknown, depth: numbe
       if (applied === null || (isJsonObject(applied) && isEmptyObject(applied))) return live;
       return isJsonObject(applied) ? mergeMaps(shape, live, applied, depth) : applied;
   }
-}
-
-function isEmptyObject(value: object): boolean {
-  for (const _ in value) return false;
-  return true;
 }
 
 function mergeMaps(shape: MapShape | AnyShape, live: JsonObject, applied: JsonObject, depth: number): JsonObject {

@@ -1,4 +1,5 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
+import { isEmptyObject } from '#apimachinery/patch/own-property';
 import { rememberRawJson } from '#apimachinery/runtime/json';
 import type { FieldShape, ListShape, MapShape, Shape } from './shape.ts';
 
@@ -144,7 +145,5 @@ function isAbsent({ omitsZero }: FieldShape, value: unknown): boolean {
 }
 
 function isEmptyContainer(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  for (const _ in value) return false;
-  return true;
+  return typeof value === 'object' && value !== null && isEmptyObject(value);
 }

@@ -1,5 +1,5 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
-import { getOwn, setOwn } from '#apimachinery/patch/own-property';
+import { getOwn, isEmptyObject, setOwn } from '#apimachinery/patch/own-property';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { compareUtf8, mergeSteps, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json';
 import type { Steps } from '#apimachinery/runtime/steps';
@@ -48,11 +48,9 @@ function isMap(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isEmptyObject(value: object): boolean {
+function isEmptyValue(value: object): boolean {
   // To ask for one of many keys takes as long as to ask for all.
-  if (parts?.has(value)) return false;
-  for (const _ in value) return false;
-  return true;
+  return !parts?.has(value) && isEmptyObject(value);
 }
 
 function descend(depth: number): number {
@@ -76,7 +74,7 @@ function isZero(value: unknown): boolean {
     case 'boolean':
       return !value;
     case 'object':
-      return value === null || (Array.isArray(value) ? value.length === 0 : isEmptyObject(value));
+      return value === null || (Array.isArray(value) ? value.length === 0 : isEmptyValue(value));
     default:
       return false;
   }
@@ -469,15 +467,15 @@ function ownedFields(shape: MapShape | AnyShape, value: Json, depth: number): No
     if (child === undefined) continue;
     const field = shape.kind === 'map' ? shape.fields.get(name) : undefined;
     const owned = ownedBy(field ? field.shape : valueShape(shape, name), child, depth);
-    const itself = !field || child === null || (isMap(child) && isEmptyObject(child));
+    const itself = !field || child === null || (isMap(child) && isEmptyValue(child));
     const node = itself ? asMember(owned) : owned;
     if (node) out[`f:${name}`] = node;
   }
-  return isEmptyObject(out) ? undefined : out;
+  return isEmptyValue(out) ? undefined : out;
 }
 
 function asMember(node: Node | undefined): Node {
-  if (node === undefined || isEmptyObject(node)) return leaf;
+  if (node === undefined || isEmptyValue(node)) return leaf;
   return node['.'] === undefined ? { '.': leaf, ...node } : node;
 }
 

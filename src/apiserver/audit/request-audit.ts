@@ -56,6 +56,7 @@ export class RequestAudit {
   #requestObject: string | undefined;
   #responseObject: string | undefined;
   #done = false;
+  #holdsAnswer = false;
 
   constructor(
     private readonly context: RequestContext,
@@ -125,6 +126,11 @@ export class RequestAudit {
     if (this.context.longRunning) void this.#emit('ResponseStarted');
   }
 
+  /** An answer waits for its events to be written. It is the one that the client gets. */
+  get holdsAnswer(): boolean {
+    return this.#holdsAnswer;
+  }
+
   get isDone(): boolean {
     return this.#done;
   }
@@ -135,7 +141,10 @@ export class RequestAudit {
     const events = this.#taken(this.#lastEvent());
     const { ofTurn, backend } = this.to;
     if (events.length === 0) return send();
-    if (ofTurn) return ofTurn.processBefore(events, send);
+    if (ofTurn) {
+      this.#holdsAnswer = true;
+      return ofTurn.processBefore(events, send);
+    }
     void backend.process(events);
     send();
   }

@@ -196,9 +196,9 @@ export class JsonClient implements Disposable {
   ): Promise<http.IncomingMessage> {
     const deadline = AbortSignal.timeout(request.timeoutMs ?? this.options.timeoutMs);
     const over = signal ? AbortSignal.any([deadline, signal]) : deadline;
-    for (let retries = 0; ; retries += 1) {
+    for (let asked = 0; ; asked += 1) {
       const response = await this.#attempt(method, body, request, over);
-      const seconds = retries === mostRetriesAsked ? undefined : secondsToWait(response);
+      const seconds = asked === mostRetriesAsked ? undefined : secondsToWait(response);
       if (seconds === undefined) return response;
       response.resume();
       await sleep(seconds * 1000, undefined, { signal: over, ref: false }).catch((error: unknown) => {

@@ -30,8 +30,7 @@ export class ProxyHandler {
       await proxyRequest(context, { ...location, headers, rejectsRedirects: this.rejectsRedirects }, isUpgrade(context));
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
-      const { exchange } = context;
-      if (!exchange.responded && !exchange.closed) respondText(context, 503, error.message);
+      if (!context.answered && !context.exchange.closed) respondText(context, 503, error.message);
     }
   };
 }

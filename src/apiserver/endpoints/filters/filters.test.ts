@@ -4,8 +4,9 @@ import { Registry } from 'prom-client';
 import { newForbidden } from '#apimachinery/api/errors';
 import { AuditMetrics } from '#apiserver/audit/audit-metrics';
 import type { AuditEvent } from '#apiserver/audit/event';
+import { EventsOfTurn } from '#apiserver/audit/events-of-turn';
 import { PolicyEvaluator } from '#apiserver/audit/policy';
-import { respondBytes } from '#apiserver/endpoints/handlers/responses';
+import { respondBytes, respondError } from '#apiserver/endpoints/handlers/responses';
 import { type Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import { parseRequestInfo } from '#apiserver/endpoints/request/request-info';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
@@ -35,16 +36,21 @@ function request(url = '/api/v1/pods', headers: Record<string, string> = {}, met
 /** A request that is audited, and what the backend was handed of it, piece by piece. */
 function auditedRequest(
   handler: Handler,
-  { method = 'GET', awaitsFirst = false }: { method?: string | undefined; awaitsFirst?: boolean | undefined } = {},
+  {
+    method = 'GET',
+    awaitsFirst = false,
+    holdsAnswers = false,
+  }: { method?: string | undefined; awaitsFirst?: boolean | undefined; holdsAnswers?: boolean } = {},
 ) {
   const events: (readonly AuditEvent[])[] = [];
   const backend = { name: 'kept', process: (more: readonly AuditEvent[]) => events.push(more) > 0, shutDown: async () => {} };
   const policy = new PolicyEvaluator({ rules: [], omitStages: [], omitManagedFields: false });
   policy.evaluate = () => ({ level: 'Metadata', omitStages: new Set(), omitManagedFields: false });
-  const { context } = request('/api/v1/pods', {}, method);
+  const { context, answer } = request('/api/v1/pods', {}, method);
   context.user = { name: 'jane', groups: [] };
-  const audited = withAudit({ policy, backend, metrics: new AuditMetrics(new Registry()), awaitsFirst, ofTurn: undefined })(handler);
-  return { context, events, audited };
+  const ofTurn = holdsAnswers ? new EventsOfTurn(backend, () => {}) : undefined;
+  const audited = withAudit({ policy, backend, metrics: new AuditMetrics(new Registry()), awaitsFirst, ofTurn })(handler);
+  return { context, events, audited, answer };
 }
 
 const ok: Handler = (context) => respondBytes(context, 200, 'text/plain', Buffer.from('ok'));
@@ -119,6 +125,25 @@ describe('filters', () => {
     };
     void audited(context);
     expect(before).toBe(2);
+  });
+
+  it.each<[string, () => Promise<void>]>([
+    ['fails', () => Promise.reject(new TypeError('bug'))],
+    ['is refused', () => Promise.reject(newForbidden({ group: '', resource: 'pods' }, 'a', 'late'))],
+  ])('an answer that waits for its events is the one that is sent and noted, when what comes after it %s', async (_, after) => {
+    const { context, events, audited, answer } = auditedRequest(
+      async (asked) => {
+        await ok(asked);
+        await after().catch((error: unknown) => respondError(asked, error));
+      },
+      { holdsAnswers: true },
+    );
+    await withPanicRecovery(() => {})(audited)(context);
+    expect((await answer()).status).toBe(200);
+    expect(events.flat().map(({ stage, responseStatus }) => [stage, responseStatus?.['code']])).toEqual([
+      ['RequestReceived', undefined],
+      ['ResponseComplete', 200],
+    ]);
   });
 
   it.each([

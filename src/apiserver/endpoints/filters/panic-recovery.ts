@@ -13,7 +13,7 @@ export function withPanicRecovery(onPanic: (error: unknown, context: RequestCont
   const recover = (error: unknown, context: RequestContext): void => {
     if (error instanceof ClientGoneError) return;
     onPanic(error, context);
-    if (!context.exchange.responded) respondBytes(context, 500, 'text/plain; charset=utf-8', text);
+    if (!context.answered) respondBytes(context, 500, 'text/plain; charset=utf-8', text);
   };
   return (next) => (context) => {
     try {

@@ -14,7 +14,7 @@ export function withTimeoutForNonLongRunning(terminated: (context: RequestContex
   const look = (): void => {
     const now = performance.now();
     for (const context of waiting.removeWhere(({ deadline }) => deadline <= now)) {
-      if (context.exchange.responded) continue;
+      if (context.answered) continue;
       terminated(context, 504);
       respondError(context, new RequestTimeoutError());
       context.exchange.closeConnectionAfter();

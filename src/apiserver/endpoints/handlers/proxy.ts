@@ -118,7 +118,7 @@ async function exchangeWith(context: RequestContext, location: ProxyLocation, pa
   const prefix = own.endsWith(path) ? own.slice(0, own.length - path.length) : own;
   const headers = { ...forwardedHeaders(context), 'x-forwarded-uri': own, ...location.headers };
   const response = await responseTo(context, location, `${path || '/'}${query}`, headers);
-  if (exchange.responded || exchange.closed) {
+  if (context.answered || exchange.closed) {
     response.destroy();
     return;
   }

@@ -207,7 +207,7 @@ export function respondError(context: RequestContext, error: unknown): void {
   const translated = toStatusError(error);
   if (!translated) throw error;
   if (error instanceof RouteError) context.measured = undefined;
-  if (context.exchange.responded || context.exchange.closed) return;
+  if (context.answered || context.exchange.closed) return;
   respondStatus(context, translated.status);
 }
 

@@ -112,6 +112,11 @@ export class RequestContext {
     this.#settled = undefined;
   }
 
+  /** There is an answer, sent or about to be: there can be no other. */
+  get answered(): boolean {
+    return this.exchange.responded || this.audit?.holdsAnswer === true;
+  }
+
   get searchParams(): URLSearchParams {
     return (this.#searchParams ??= new URLSearchParams(this.query));
   }
