@@ -31,6 +31,8 @@ const flags = [
   '--no-enable-enumerated-keyed-access-bytecode',
   // For the collection after a busy time (idle-collection.ts).
   '--expose-gc',
+  // Code that has not run for some collections stays: each quiet minute has some, and the next load would begin with the interpreter.
+  '--no-flush-bytecode',
 ];
 
 /** A sixth of the calls and more that V8 waits for, which has pages in mind that are left soon. */

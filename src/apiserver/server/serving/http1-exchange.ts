@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
+import { sliceBytes, writeSlices } from './write-slices.ts';
 
 /** One request over HTTP/1.1. */
 export class Http1Exchange implements Exchange {
@@ -50,6 +51,7 @@ export class Http1Exchange implements Exchange {
   }
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {
+    if (body && body.length > sliceBytes) return this.sendPieces(status, headers, [body], body.length);
     const { response } = this.raw;
     headers.push('Content-Length', String(body?.length ?? 0));
     response.writeHead(status, headers);
@@ -62,7 +64,7 @@ export class Http1Exchange implements Exchange {
     headers.push('Content-Length', String(totalLength));
     response.writeHead(status, headers);
     if (this.method === 'HEAD') response.end();
-    else writePieces(response, pieces);
+    else writeSlices(response, pieces);
     cutOffIfStalled(response, this.#stalledMs, totalLength);
   }
 
@@ -97,23 +99,4 @@ export class Http1Exchange implements Exchange {
   closeConnectionAfter(): void {
     if (!this.raw.response.headersSent) this.raw.response.shouldKeepAlive = false;
   }
-}
-
-interface PieceWriter {
-  write(chunk: Buffer): boolean;
-  end(): unknown;
-  once(event: 'drain', listener: () => void): unknown;
-  readonly destroyed: boolean;
-}
-
-/** Writes one after the other as fast as the connection takes them. */
-export function writePieces(target: PieceWriter, pieces: readonly Buffer[]): void {
-  let at = 0;
-  const go = (): void => {
-    while (at < pieces.length && !target.destroyed) {
-      if (!target.write(pieces[at++] as Buffer) && at < pieces.length) return void target.once('drain', go);
-    }
-    target.end();
-  };
-  go();
 }

@@ -4,8 +4,8 @@ import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { Readable } from 'node:stream';
 import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
-import { writePieces } from './http1-exchange.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
+import { sliceBytes, writeSlices } from './write-slices.ts';
 
 /** One request over HTTP/2, on the stream itself: the compatibility API of node:http2 costs a third of the throughput. */
 export class Http2Exchange implements Exchange {
@@ -52,6 +52,7 @@ export class Http2Exchange implements Exchange {
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {
     if (this.closed) return;
+    if (body && body.length > sliceBytes) return this.sendPieces(status, headers, [body], body.length);
     headers.push('Content-Length', String(body?.length ?? 0));
     if (this.method === 'HEAD' || !body?.length) {
       this.raw.respond(head(status, headers), { endStream: true });
@@ -67,7 +68,7 @@ export class Http2Exchange implements Exchange {
     if (this.closed) return;
     headers.push('Content-Length', String(totalLength));
     this.raw.respond(head(status, headers), { endStream: this.method === 'HEAD' });
-    if (this.method !== 'HEAD') writePieces(this.raw, pieces);
+    if (this.method !== 'HEAD') writeSlices(this.raw, pieces);
     cutOffIfStalled(this.raw, this.#stalledMs, totalLength);
     this.#finish();
   }

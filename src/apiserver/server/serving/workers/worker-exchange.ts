@@ -9,7 +9,7 @@ import {
   type ResponseStream,
   type UpgradableExchange,
 } from '#apiserver/endpoints/request/exchange';
-import { writePieces } from '../http1-exchange.ts';
+import { slicesOf } from '../write-slices.ts';
 import { type Asked, asked, type RequestHead, streams, windowBytes } from './messages.ts';
 import type { Outbox } from './outbox.ts';
 import { RemoteBody } from './remote-body.ts';
@@ -83,22 +83,16 @@ export class WorkerExchange implements Exchange {
     if (totalLength < streams.list.highWaterBytes || this.method === 'HEAD') return this.#sendWhole(status, headers, pieces, totalLength);
     headers.push('Content-Length', String(totalLength));
     const stream = this.#open(status, headers, 'list');
-    const isClosed = (): boolean => this.#closed;
-    let goOn: (() => void) | undefined;
-    stream.onDrain(() => goOn?.());
-    writePieces(
-      {
-        write: (piece) => stream.write(piece),
-        end: () => stream.end(),
-        once: (_drain, listener) => {
-          goOn = listener;
-        },
-        get destroyed() {
-          return isClosed();
-        },
-      },
-      pieces,
-    );
+    const slices = slicesOf(pieces);
+    const go = (): void => {
+      for (let next = slices.next(); !this.#closed; next = slices.next()) {
+        if (next.done) return stream.end();
+        const isFull = next.value.map((bytes) => stream.write(bytes)).includes(false);
+        if (isFull) return;
+      }
+    };
+    stream.onDrain(go);
+    go();
   }
 
   open(status: number, headers: FlatHeaders): ResponseStream {

@@ -1,0 +1,72 @@
+import { Writable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { sliceBytes, slicesOf, writeSlices } from './write-slices.ts';
+
+const piece = (bytes: number, fill: string): Buffer => Buffer.alloc(bytes, fill);
+
+describe('slicesOf', () => {
+  it.each<[string, number[], number[][]]>([
+    ['nothing', [], []],
+    ['small pieces stay together', [10, 20, 30], [[10, 20, 30]]],
+    ['those that fill a slice', [sliceBytes - 1, 1], [[sliceBytes - 1, 1]]],
+    ['one that does not fit begins the next', [sliceBytes, 1], [[sliceBytes], [1]]],
+    ['a large one is cut', [2 * sliceBytes + 5], [[sliceBytes], [sliceBytes], [5]]],
+    ['what is left of it goes with small ones', [9, sliceBytes + 5, 1, sliceBytes], [[9], [sliceBytes], [5, 1], [sliceBytes]]],
+  ])('%s', (_, pieces, want) => {
+    expect([...slicesOf(pieces.map((bytes) => piece(bytes, 'x')))].map((slice) => slice.map(({ length }) => length))).toEqual(want);
+  });
+
+  it('copies nothing', () => {
+    const large = piece(2.5 * sliceBytes, 'x');
+    for (const slice of slicesOf([large, piece(1, ',')])) expect(slice[0]?.buffer === large.buffer).toBe(true);
+  });
+});
+
+describe('writeSlices', () => {
+  /** Takes a slice when it is told to. */
+  class Slow extends Writable {
+    readonly taken: Buffer[] = [];
+    #accept: (() => void) | undefined;
+
+    override _write(bytes: Buffer, _encoding: string, accept: () => void): void {
+      this._writev([{ chunk: bytes }], accept);
+    }
+    override _writev(chunks: { chunk: Buffer }[], accept: () => void): void {
+      this.taken.push(Buffer.concat(chunks.map(({ chunk }) => chunk)));
+      this.#accept = accept;
+    }
+    async accept(): Promise<void> {
+      this.#accept?.();
+      await turn();
+    }
+  }
+
+  const pieces = [piece(9, 'a'), piece(2 * sliceBytes, 'b'), piece(1, ','), piece(sliceBytes, 'c'), piece(2, 'd')];
+
+  it('writes each slice once the one before has left, and ends', async () => {
+    const target = new Slow();
+    writeSlices(target, pieces);
+    for (let written = 1; !target.writableFinished; written++) {
+      expect(target.taken.length).toBe(written);
+      expect(target.writableLength).toBeLessThanOrEqual(sliceBytes);
+      await target.accept();
+    }
+    expect(Buffer.concat(target.taken).equals(Buffer.concat(pieces))).toBe(true);
+  });
+
+  it('ends an answer without a body', async () => {
+    const target = new Slow();
+    writeSlices(target, []);
+    await turn();
+    expect(target.writableFinished).toBe(true);
+  });
+
+  it('stops where the client is gone', async () => {
+    const target = new Slow();
+    writeSlices(target, pieces);
+    target.destroy();
+    await target.accept();
+    expect(target.taken.length).toBe(1);
+  });
+});
