@@ -155,6 +155,19 @@ admissionTable(
   annotated({ 'scheduler.alpha.kubernetes.io/defaultTolerations': JSON.stringify([toleration]) }),
 );
 
+admissionTable(
+  PodTolerationRestriction,
+  [
+    { name: 'those of the configuration', object: pod(), want: { spec: { containers: [main], tolerations: [toleration] } } },
+    {
+      name: 'one that the configuration does not allow',
+      object: pod({ tolerations: [{ operator: 'Exists' }] }),
+      fails: /cluster whitelist$/,
+    },
+  ],
+  { informers, configuration: { default: [toleration], whitelist: [toleration] } },
+);
+
 const withTolerations = pod({ tolerations: [toleration] });
 for (const [text, fails] of [
   ['x', /^invalid character 'x' looking for beginning of value$/],

@@ -1,12 +1,34 @@
 import { AdmissionPlugin, type Attributes, Configuration, type Informer, Informers, inject, newNotFound } from 'kubenest/sdk';
-import { IsArray, IsOptional } from 'kubenest/sdk/configuration';
+import { ConfigurationError, IsArray, IsIn, IsInt, IsOptional, IsString, Type, ValidateNested } from 'kubenest/sdk/configuration';
 import { isBestEffort } from './pod-resources.ts';
 import type { Pod, Toleration } from './pod-walker.ts';
-import { areTolerationsAllowed, mergeTolerations, parseTolerations } from './tolerations.ts';
+import { areTolerationsAllowed, mergeTolerations, parseTolerations, tolerationProblems } from './tolerations.ts';
 
 const defaultsAnnotation = 'scheduler.alpha.kubernetes.io/defaultTolerations';
 const allowedAnnotation = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist';
 const memoryPressure: Toleration = { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' };
+
+export class ConfiguredToleration implements Toleration {
+  @IsOptional()
+  @IsString()
+  key?: string;
+
+  @IsOptional()
+  @IsIn(['', 'Equal', 'Exists', 'Lt', 'Gt'])
+  operator?: string;
+
+  @IsOptional()
+  @IsString()
+  value?: string;
+
+  @IsOptional()
+  @IsIn(['', 'NoSchedule', 'PreferNoSchedule', 'NoExecute'])
+  effect?: string;
+
+  @IsOptional()
+  @IsInt()
+  tolerationSeconds?: number;
+}
 
 /** Upstream: plugin/pkg/admission/podtolerationrestriction/apis (podtolerationrestriction.admission.k8s.io/v1alpha1). */
 export class PodTolerationRestrictionConfiguration {
@@ -15,11 +37,15 @@ export class PodTolerationRestrictionConfiguration {
   /** Of namespaces without the annotation. */
   @IsOptional()
   @IsArray()
-  default: readonly Toleration[] = [];
+  @ValidateNested({ each: true })
+  @Type(() => ConfiguredToleration)
+  default: readonly ConfiguredToleration[] = [];
 
   @IsOptional()
   @IsArray()
-  whitelist: readonly Toleration[] = [];
+  @ValidateNested({ each: true })
+  @Type(() => ConfiguredToleration)
+  whitelist: readonly ConfiguredToleration[] = [];
 }
 
 /** Gives pods the tolerations of their namespace, and no others than it allows. Upstream: kubernetes/plugin/pkg/admission/podtolerationrestriction/admission.go. */
@@ -30,17 +56,22 @@ export class PodTolerationRestrictionConfiguration {
 })
 export class PodTolerationRestriction {
   readonly #namespaces: Informer;
+  readonly #defaults: readonly Toleration[];
+  readonly #whitelist: readonly Toleration[];
 
-  constructor(
-    @inject(Informers) informers: Informers,
-    @inject(Configuration) private readonly configuration: PodTolerationRestrictionConfiguration,
-  ) {
+  constructor(@inject(Informers) informers: Informers, @inject(Configuration) configuration: PodTolerationRestrictionConfiguration) {
+    const problems = (['default', 'whitelist'] as const).flatMap((list) =>
+      configuration[list].flatMap((toleration, i) => tolerationProblems(toleration).map((problem) => `${list}[${i}]${problem}`)),
+    );
+    if (problems.length > 0) throw new ConfigurationError(problems);
+    this.#defaults = configuration.default.map(withoutEmpty);
+    this.#whitelist = configuration.whitelist.map(withoutEmpty);
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
   }
 
   admit(request: Attributes): void {
     const pod = request.object as Pod;
-    const extra = request.operation === 'CREATE' ? [...(this.#listOf(request, defaultsAnnotation) ?? this.configuration.default)] : [];
+    const extra = request.operation === 'CREATE' ? [...(this.#listOf(request, defaultsAnnotation) ?? this.#defaults)] : [];
     if (!isBestEffort(pod)) extra.push({ ...memoryPressure });
     if (extra.length > 0) pod.spec.tolerations = mergeTolerations(pod.spec.tolerations, extra);
     this.validate(request);
@@ -50,7 +81,7 @@ export class PodTolerationRestriction {
     const { tolerations } = (request.object as Pod).spec;
     if (!tolerations?.length) return;
     const own = this.#listOf(request, allowedAnnotation);
-    if (areTolerationsAllowed(tolerations, own ?? this.configuration.whitelist)) return;
+    if (areTolerationsAllowed(tolerations, own ?? this.#whitelist)) return;
     const scope = own ? 'namespace' : 'cluster';
     throw new Error(`pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`);
   }
@@ -63,4 +94,8 @@ export class PodTolerationRestriction {
     if (text === undefined) return undefined;
     return text === '' ? [] : parseTolerations(text);
   }
+}
+
+function withoutEmpty(toleration: Toleration): Toleration {
+  return Object.fromEntries(Object.entries(toleration).filter(([, value]) => value !== undefined && value !== ''));
 }

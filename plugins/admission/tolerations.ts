@@ -1,4 +1,4 @@
-import { jsonKind, parseJson, semanticDeepEqual } from 'kubenest/sdk';
+import { isQualifiedName, isValidLabelValue, jsonKind, parseJson, semanticDeepEqual } from 'kubenest/sdk';
 import type { Toleration } from './pod-walker.ts';
 
 /**
@@ -30,6 +30,20 @@ function covers(wide: Toleration, narrow: Toleration): boolean {
   }
   if (wide.operator === 'Exists') return true;
   return (wide.operator || 'Equal') === 'Equal' && narrow.operator === 'Equal' && (narrow.value ?? '') === (wide.value ?? '');
+}
+
+/** What does not go together in a toleration, each with its member. Upstream: kubernetes/pkg/apis/core/validation (ValidateTolerations). */
+export function tolerationProblems({ key = '', operator = '', value = '', effect = '', tolerationSeconds }: Toleration): string[] {
+  const problems = isQualifiedName(key)
+    .filter(() => key !== '')
+    .map((problem) => `.key: ${problem}`);
+  if (key === '' && operator !== 'Exists')
+    problems.push('.operator: operator must be Exists when `key` is empty, which means "match all values and all keys"');
+  if (tolerationSeconds !== undefined && effect !== 'NoExecute')
+    problems.push(".effect: effect must be 'NoExecute' when `tolerationSeconds` is set");
+  if (operator === 'Exists' && value !== '') problems.push(".operator: value must be empty when `operator` is 'Exists'");
+  if (operator === 'Equal' || operator === '') problems.push(...isValidLabelValue(value).map((problem) => `.operator: ${problem}`));
+  return problems;
 }
 
 /** The fields with their types in Go. */

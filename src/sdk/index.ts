@@ -44,7 +44,7 @@ export type {
 export type { TokenCacheMetrics } from '#apiserver/authentication/authentication-metrics';
 export { MatchConditionMetrics } from '#apiserver/admission/cel/match-condition-metrics';
 export { MatchConditions } from '#apiserver/admission/cel/match-conditions';
-export type { EquivalentResource, ObjectForms } from '#apiserver/admission/object-forms';
+export { ConversionError, type EquivalentResource, type ObjectForms } from '#apiserver/admission/object-forms';
 export { VisibleObjects } from '#apiserver/admission/policy/invocations';
 export { MutatingPolicies } from '#apiserver/admission/policy/mutating-policies';
 export { ValidatingPolicies } from '#apiserver/admission/policy/validating-policies';

@@ -4,6 +4,7 @@ import {
   type Attributes,
   compareUtf8,
   Configuration,
+  ConversionError,
   decodeJsonPatch,
   encodeRawJson,
   type GroupVersionKind,
@@ -129,7 +130,7 @@ function applyPatch(
   try {
     after = forms.decode(applyJsonPatch(before, operations), kind);
   } catch (error) {
-    throw newInternalError(error as Error);
+    throw error instanceof ConversionError ? error : newInternalError(error as Error);
   }
   const changed = !semanticDeepEqual(forms.decode(before, kind), after);
   replaceObject(object, forms.complete(after, kind));

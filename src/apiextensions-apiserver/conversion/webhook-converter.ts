@@ -11,7 +11,7 @@ import { aggregate, Path } from '#apimachinery/validation/field';
 import { validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
 import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 import { typeMetaProblem } from '#apiserver/endpoints/handlers/request-body';
-import { noKindRegistered } from '#apiserver/endpoints/handlers/resource-endpoint';
+import { noKindRegistered } from '#apiserver/registry/kinds';
 import type { ServiceResolver } from '#apiserver/server/service-resolver';
 import { type WebhookClientConfig, webhookTarget } from '#apiserver/webhook/client-config';
 import { noCredentials } from '#apiserver/webhook/kubeconfig';

@@ -1,11 +1,12 @@
 import { type Shape, shapeOf } from '#apimachinery/managedfields/shape';
-import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
+import type { GroupVersion, GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString } from '#apimachinery/meta/types';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
-import { DecodeError, encodeJson } from '#apimachinery/runtime/json';
+import { DecodeError, encodeJson, encodeRawJson } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
+import { completeKind, isGroupVersion, type KindLookup, noKindRegistered } from '#apiserver/registry/kinds';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 
 /** A resource by which the same objects can be had, and their kind there. */
@@ -25,12 +26,27 @@ export interface ObjectForms {
   convert(object: KubeObject, kind: GroupVersionKind): KubeObject;
   /** The JSON text of what `convert` gives. */
   encode(object: KubeObject, kind: GroupVersionKind): string;
-  /** An object of a parsed document in the version of a kind, without what the kind does not know: `strict` throws for that. Throws DecodeError. */
+  /**
+   * An object of a parsed document in the version of a kind, without what the kind does not know: `strict` throws for that. What the document
+   * says of its own kind may be missing, or another version of the same objects. Throws DecodeError for what is no object, and
+   * ConversionError for an object that is none of these.
+   */
   decode(document: unknown, kind: GroupVersionKind, strict?: boolean): KubeObject;
   /** Fills in what such an object leaves out, and turns it into the form that admission sees. Uses it up. */
   complete(object: KubeObject, kind: GroupVersionKind): KubeObject;
   /** How the fields of a kind are merged; undefined where no table describes them (options of connections). */
   shape(kind: GroupVersionKind): Shape | undefined;
+}
+
+/** An object that cannot become what it should be. */
+export class ConversionError extends Error {
+  override readonly name = 'ConversionError';
+}
+
+/** What a document says of its kind. */
+interface TypeMeta {
+  readonly apiVersion?: string;
+  readonly kind?: string;
 }
 
 interface Form {
@@ -48,6 +64,7 @@ export interface ObjectFormsOptions {
   readonly definition: ResourceDefinition;
   /** Of the endpoint: that of a subresource may be one of its own. */
   readonly kind: GroupVersionKind;
+  readonly kinds: KindLookup;
   /** undefined where no table describes the objects (options of connections). */
   readonly type: StructType | undefined;
 }
@@ -81,6 +98,31 @@ export class VersionedForms implements ObjectForms {
   }
 
   decode(document: unknown, kind: GroupVersionKind, strict = false): KubeObject {
+    const { type, definition } = this.#form(kind);
+    if (!type) return this.#decode(document, kind, strict);
+    const said = definition?.custom ? kind : this.#kindOf(document as TypeMeta, kind);
+    if (definition?.custom) checkCustomKind(document as TypeMeta, kind);
+    const object = this.#decode(document, said, strict);
+    if (definition?.custom) return object;
+    if (groupVersionString(said) !== groupVersionString(kind)) return this.convert(this.complete(object, said), kind);
+    return Object.assign(object, { apiVersion: groupVersionString(kind), kind: kind.kind });
+  }
+
+  /** What a document says that it is, or leaves out. Upstream: apimachinery/pkg/runtime/serializer/json. */
+  #kindOf({ apiVersion = '', kind = '' }: TypeMeta, expected: GroupVersionKind): GroupVersionKind {
+    if (!isGroupVersion(apiVersion)) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`);
+    const said = completeKind(apiVersion, kind, expected);
+    if (said.kind === expected.kind && (this.#isOwn(said) || this.#others().some((other) => isVersionOf(other, said)))) return said;
+    const { kinds } = this.#options;
+    if (!kinds.has(said)) throw new DecodeError(noKindRegistered(said.kind, groupVersionString(said)));
+    throw new ConversionError(`converting (${said.version}.${said.kind}) to (${kinds.internalName(expected)}): unknown conversion`);
+  }
+
+  #isOwn(kind: GroupVersionKind): boolean {
+    return isVersionOf(this.#options.kind, kind);
+  }
+
+  #decode(document: unknown, kind: GroupVersionKind, strict: boolean): KubeObject {
     const { type, definition } = this.#form(kind);
     const object = definition?.custom
       ? definition.custom.decode(document as Record<string, unknown>).object
@@ -128,7 +170,7 @@ export class VersionedForms implements ObjectForms {
     const { definition, kind: own, type } = this.#options;
     if (!this.#isParentKind) return { type, shape: type && shapeOf(type), definition: undefined };
     if (groupVersionString(kind) === groupVersionString(own)) return this.#formOf(definition, type);
-    const other = this.#others().find(({ group, version }) => group === kind.group && version === kind.version);
+    const other = this.#others().find((definition) => isVersionOf(definition, kind));
     if (!other) throw new Error(`unable to convert to ${groupVersionString(kind)}: ${definition.resource} are not served in it`);
     return this.#formOf(other, this.#options.source.types(other).struct(other.schema));
   }
@@ -138,6 +180,21 @@ export class VersionedForms implements ObjectForms {
     const fields = applySchema === undefined ? type : this.#options.source.types(definition).struct(applySchema);
     return { type, shape: fields && shapeOf(fields), definition };
   }
+}
+
+function isVersionOf(one: GroupVersion, other: GroupVersion): boolean {
+  return one.group === other.group && one.version === other.version;
+}
+
+/** Any kind is a custom resource to upstream's decoder; its version must be that which was asked for. */
+function checkCustomKind(document: TypeMeta, expected: GroupVersionKind): void {
+  const { apiVersion = '', kind } = document;
+  if (!kind) throw new DecodeError(`Object 'Kind' is missing in '${encodeRawJson(document)}'`);
+  if (!isGroupVersion(apiVersion)) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`);
+  const want = groupVersionString(expected);
+  if (apiVersion === want) return;
+  const said = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+  throw new ConversionError(`${said}, Kind=${kind} is unstructured and is not suitable for converting to ${JSON.stringify(want)}`);
 }
 
 function decodeTyped(type: StructType, document: unknown, strict: boolean): KubeObject {

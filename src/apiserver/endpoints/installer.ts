@@ -4,7 +4,7 @@ import { fieldElement } from '#apimachinery/managedfields/path-element';
 import { groupVersionString, type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { VersionedForms } from '#apiserver/admission/object-forms';
-import type { EndpointHandler, KindLookup, ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
+import type { EndpointHandler, ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { customResourceRestrictions, resourceRestrictions, watchEventBuckets } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { cborGate, type EndpointRestrictions, withCbor } from '#apiserver/endpoints/handlers/negotiation';
 import type { ApiGroup } from '#apiserver/registry/api-group';
@@ -167,7 +167,7 @@ export class Installer {
       subresource,
       type: types.struct(schema),
       kind: { group, version, kind: kind.kind },
-      kinds: this.options.scheme as KindLookup,
+      kinds: this.options.scheme,
       conversion: stored?.conversion,
       strategy,
       columns,
@@ -190,6 +190,7 @@ export class Installer {
           source,
           definition,
           kind: { group, version, kind: kind.kind },
+          kinds: this.options.scheme,
           type: isConnection ? undefined : types.struct(schema),
         }),
       },

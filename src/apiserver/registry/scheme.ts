@@ -1,6 +1,6 @@
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '#apimachinery/meta/types';
 import type { SchemaRegistry } from '#apimachinery/runtime/schema';
-import type { KindLookup } from '#apiserver/endpoints/handlers/resource-endpoint';
+import type { KindLookup } from './kinds.ts';
 import type { ApiGroup } from './api-group.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
 

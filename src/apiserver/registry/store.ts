@@ -30,6 +30,7 @@ import { beforeDelete, collectionFinalizers, markAsDeleting } from './deletion.t
 import { ObjectEncoding } from './object-encoding.ts';
 import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
 import { encodingTold, toldOf } from './told-writes.ts';
+import { ensureNamespaceMatches } from './namespace-scope.ts';
 
 /** A compare-and-swap that lost against so many others in a row gives up. */
 const maxAttempts = 64;
@@ -235,8 +236,7 @@ export class Store {
   #prepareCreate(request: WriteRequest, object: KubeObject): Promise<void> | undefined {
     const strategy = this.#strategy;
     const { metadata } = object;
-    if (this.definition.namespaced) metadata.namespace = request.namespace;
-    else delete metadata.namespace;
+    ensureNamespaceMatches(this.definition, request.namespace, object);
     if (strategy.generation === 'spec') metadata.generation = 1;
     strategy.prepareForCreate?.(object, request);
     const errors = [
@@ -423,8 +423,7 @@ export class Store {
   #prepareUpdate(request: WriteRequest, object: KubeObject, existing: KubeObject, strategy: Strategy): Promise<void> | undefined {
     const { metadata } = object;
     const old = existing.metadata;
-    if (this.definition.namespaced) metadata.namespace = request.namespace;
-    else delete metadata.namespace;
+    ensureNamespaceMatches(this.definition, request.namespace, object);
     assign(metadata, 'generation', old.generation);
     strategy.prepareForUpdate?.(object, existing, request);
     if (strategy.generation === 'spec' && !this.#isSameSpec(object, existing)) metadata.generation = (old.generation ?? 0) + 1;

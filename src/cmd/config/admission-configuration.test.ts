@@ -71,6 +71,11 @@ describe('readAdmissionConfiguration', () => {
       `${head}- { name: PodSecurity, configuration: { apiVersion: v1, kind: Pod } }\n`,
       /no kind "Pod" is registered for version "v1"/,
     ],
+    [
+      'a toleration of no effect',
+      `${head}- { name: PodTolerationRestriction, configuration: { apiVersion: podtolerationrestriction.admission.k8s.io/v1alpha1, kind: Configuration, whitelist: [{ key: a, effect: Never }] } }\n`,
+      /configuration.whitelist\[0\].effect/,
+    ],
     ['a file that is not there', `${head}- { name: EventRateLimit, path: none.yaml }\n`, /none.yaml: ENOENT/],
     [
       'a relative kubeconfig',

@@ -15,7 +15,8 @@ import { workOn } from '#apiserver/registry/between-steps';
 import type { Stored } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
-import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
+import { ensureNameMatches, newWriteRequest } from './write-request.ts';
+import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 
 /** How a configuration is written. YAML may be JSON. */
 export type AppliedForm = 'application/yaml' | 'application/cbor';
@@ -52,7 +53,7 @@ export async function applyObject(
         );
       }
       endpoint.definition.defaults?.(next);
-      ensureNamespaceMatches(endpoint, namespace, next);
+      ensureNamespaceMatches(endpoint.definition, namespace, next);
       ensureNameMatches(name, next);
       const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
       context.span?.event('About to check admission control');

@@ -9,7 +9,8 @@ import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { respondJson } from './responses.ts';
-import { ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
+import { newWriteRequest } from './write-request.ts';
+import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 
 /** A POST whose object is not simply stored: what it asks for, decoded. */
 export interface CreateRequest<T extends KubeObject> {
@@ -56,7 +57,7 @@ export async function readCreate<T extends KubeObject>(
     } = object.metadata;
     object.metadata = metadata;
   }
-  ensureNamespaceMatches(endpoint, context.info.namespace, object);
+  ensureNamespaceMatches(endpoint.definition, context.info.namespace, object);
   const request = newWriteRequest(context, endpoint, options, body.length);
   await request.admit('CREATE', object, undefined);
   return { object, negotiated, options, request };

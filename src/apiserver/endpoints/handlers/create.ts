@@ -8,7 +8,8 @@ import { parseWriteOptions } from './query-options.ts';
 import { tellsStorage } from './storage-events.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
-import { ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
+import { newWriteRequest } from './write-request.ts';
+import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 
 /** POST. Upstream: endpoints/handlers/create.go. */
 @Injectable()
@@ -25,7 +26,7 @@ export class CreateHandler {
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
     endpoint.definition.defaults?.(object);
     context.audit?.requestObject(object, endpoint.type);
-    ensureNamespaceMatches(endpoint, context.info.namespace, object);
+    ensureNamespaceMatches(endpoint.definition, context.info.namespace, object);
     dedupOwnerReferences(context, object);
     const stored = endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
     const request = newWriteRequest(context, endpoint, options, body.length);

@@ -23,8 +23,10 @@ import { negotiate, servesCbor } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { readRequestBody, strictErrors } from './request-body.ts';
-import { decodeDocument, fromStorage, noKindRegistered, type ResourceEndpoint } from './resource-endpoint.ts';
-import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
+import { noKindRegistered } from '#apiserver/registry/kinds';
+import { decodeDocument, fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
+import { ensureNameMatches, newWriteRequest } from './write-request.ts';
+import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 
 export type PatchType =
   | 'application/json-patch+json'
@@ -95,7 +97,7 @@ export class PatchHandler {
         context.span?.event('About to apply patch');
         const patching = patch.applyTo(() => fromStorage(endpoint, copyOf(existing)));
         const next = inParts ? await inSteps(patching) : atOnce(patching);
-        ensureNamespaceMatches(endpoint, namespace, next);
+        ensureNamespaceMatches(endpoint.definition, namespace, next);
         ensureNameMatches(name, next);
         const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
         context.span?.event('About to check admission control');

@@ -15,7 +15,8 @@ import type { ParsedYaml } from '#apimachinery/runtime/yaml';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import { betweenSteps, needsSteps, workOn } from '#apiserver/registry/between-steps';
 import type { EndpointRestrictions, MediaType } from './negotiation.ts';
-import { decodeDocument, type KindLookup, noKindRegistered, type ResourceEndpoint } from './resource-endpoint.ts';
+import { completeKind, isGroupVersion, type KindLookup, noKindRegistered } from '#apiserver/registry/kinds';
+import { decodeDocument, type ResourceEndpoint } from './resource-endpoint.ts';
 
 /** The media type of a request's body; JSON if it says none. Throws UnsupportedMediaType (415). */
 export function inputMediaType(
@@ -270,17 +271,6 @@ function kindOf(raw: unknown, bytes: Buffer, expected: ExpectedBody): GroupVersi
   const { apiVersion, kind } = (raw ?? {}) as { apiVersion?: string | null; kind?: string | null };
   if (apiVersion && !isGroupVersion(apiVersion)) throw unrecognized(bytes, expected, `unexpected GroupVersion string: ${apiVersion}`);
   return completeKind(apiVersion ?? '', kind ?? '', expected.kind);
-}
-
-function isGroupVersion(text: string): boolean {
-  return text.split('/', 3).length < 3;
-}
-
-/** What the body leaves out is taken from what is expected, and a version that is none is none. */
-function completeKind(apiVersion: string, kind: string, expected: GroupVersionKind): GroupVersionKind {
-  if (apiVersion === '' || !isGroupVersion(apiVersion))
-    return { group: expected.group, version: expected.version, kind: kind || expected.kind };
-  return { ...parseGroupVersion(apiVersion), kind: kind || expected.kind };
 }
 
 function checkKind(kind: GroupVersionKind, expected: ExpectedBody): void {

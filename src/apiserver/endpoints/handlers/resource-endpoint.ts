@@ -4,23 +4,11 @@ import { type Decoded, type DecodeOptions, decode } from '#apimachinery/runtime/
 import type { StructType } from '#apimachinery/runtime/schema';
 import type { AdmissionTarget } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { KindLookup } from '#apiserver/registry/kinds';
 import type { Column, ResourceDefinition, Strategy, VersionConversion } from '#apiserver/registry/resource-definition';
 import type { Store } from '#apiserver/registry/store';
 import type { Series } from '#apiserver/server/metrics/series-histogram';
 import { type EndpointRestrictions, type MediaType, plainRestrictions } from './negotiation.ts';
-
-/** What upstream's scheme says of a kind that it does not have. */
-export function noKindRegistered(kind: string, apiVersion: string): string {
-  return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
-}
-
-/** What is known of kinds beyond the endpoint's own: upstream's runtime.Scheme as far as request bodies ask for it. */
-export interface KindLookup {
-  /** Whether any API of the server has this kind. */
-  has(kind: GroupVersionKind): boolean;
-  /** As Go names the internal type: `core.ConfigMap`. */
-  internalName(kind: GroupVersionKind): string;
-}
 
 /** One resource or subresource in one version, bound to its store: what the verbs work on. Made at start and when kinds change. */
 export interface ResourceEndpoint {

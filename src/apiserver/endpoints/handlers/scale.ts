@@ -15,7 +15,8 @@ import { appliedForm, Patch, patchTypesOf, type PatchType, unsupportedPatchType 
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
-import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
+import { ensureNameMatches, newWriteRequest } from './write-request.ts';
+import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { Scale, ScaleBinding } from '#apiserver/registry/resource-definition';
 import type { WriteRequest } from '#apiserver/registry/store';
@@ -80,7 +81,7 @@ async function writeScale(
     const owned = fields.toSubresource();
     if (owned) old.metadata.managedFields = owned;
     const scale = rescale(deepCopy(old));
-    ensureNamespaceMatches(endpoint, context.info.namespace, scale);
+    ensureNamespaceMatches(endpoint.definition, context.info.namespace, scale);
     ensureNameMatches(name, scale);
     await request.admit('UPDATE', scale, old);
     if (isUnset && scale.spec?.replicas === unsetReplicas)
@@ -135,7 +136,7 @@ export class ScaleUpdateHandler {
     const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
     const request = newWriteRequest(context, endpoint, options, body.length);
-    ensureNamespaceMatches(endpoint, context.info.namespace, object);
+    ensureNamespaceMatches(endpoint.definition, context.info.namespace, object);
     ensureNameMatches(context.info.name, object);
     const read = (): Scale => deepCopy(object) as Scale;
     respondScale(context, endpoint, await writeScale(context, endpoint, request, read), negotiated);

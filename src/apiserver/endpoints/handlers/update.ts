@@ -9,7 +9,8 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { tellsStorage } from './storage-events.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
-import { ensureNameMatches, ensureNamespaceMatches, newWriteRequest } from './write-request.ts';
+import { ensureNameMatches, newWriteRequest } from './write-request.ts';
+import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 
 /** PUT. Upstream: endpoints/handlers/update.go. */
 @Injectable()
@@ -30,7 +31,7 @@ export class UpdateHandler {
       endpoint.definition.defaults?.(object);
       if (first) context.audit?.requestObject(object, endpoint.type);
       first = false;
-      ensureNamespaceMatches(endpoint, namespace, object);
+      ensureNamespaceMatches(endpoint.definition, namespace, object);
       ensureNameMatches(name, object);
       dedupOwnerReferences(context, object);
       uid = object.metadata.uid || undefined;

@@ -125,21 +125,6 @@ function trackFields(object: KubeObject, { metadata: { managedFields } }: KubeOb
   else delete object.metadata.managedFields;
 }
 
-/**
- * Holds an object to the namespace of its URL: an empty one is filled in, another one refused; cluster-scoped objects have
- * none. Upstream: registry/rest/meta.go.
- */
-export function ensureNamespaceMatches(endpoint: ResourceEndpoint, namespace: string, { metadata }: KubeObject): void {
-  if (!endpoint.definition.namespaced) {
-    delete metadata.namespace;
-    return;
-  }
-  if (!metadata.namespace) metadata.namespace = namespace;
-  else if (metadata.namespace !== namespace) {
-    throw newBadRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
-}
-
 /** Upstream: endpoints/handlers/rest.go (checkName). */
 export function ensureNameMatches(name: string, { metadata }: KubeObject): void {
   if (!metadata.name) throw newBadRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
