@@ -116,6 +116,14 @@ describe('group commit', () => {
     expect(b.revision).toBe(a.revision + 1);
   });
 
+  it('does not encode what it refuses', async () => {
+    const { storage } = await openInFolder({});
+    await storage.create('/a', text('1'));
+    let encoded = 0;
+    await expect(storage.create('/a', () => Buffer.from(String(++encoded)))).rejects.toThrow(KeyExistsError);
+    expect(encoded).toBe(0);
+  });
+
   it('does not show what is not on the disk', async () => {
     const { storage, file } = await openInFolder({});
     await threadOf(file);

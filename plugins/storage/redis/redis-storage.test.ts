@@ -87,6 +87,60 @@ else {
     await expect(RedisStorage.open({ url: 'redis://127.0.0.1:1' })).rejects.toThrow(/redis cannot be reached/);
   });
 
+  describe('two stores on one redis', () => {
+    const both = async () => {
+      const server = await startRedis();
+      const open = async (): Promise<RedisStorage & AsyncDisposable> => disposable(await RedisStorage.open({ url: server.url }));
+      return { server, one: await open(), other: await open() };
+    };
+    const commands = (server: RedisServer): number => Number(/total_commands_processed:(\d+)/.exec(server.command('INFO', 'stats'))?.[1]);
+
+    it('values have the revision that they got, whoever was faster', async () => {
+      const { server, one, other } = await both();
+      await using stack = new AsyncDisposableStack();
+      for (const part of [server, one, other]) stack.use(part);
+      const made = Array.from({ length: 60 }, (_, i) =>
+        (i % 2 === 0 ? one : other).create(`/pods/${i}`, (revision) => Buffer.from(String(revision))),
+      );
+      const records = await Promise.all(made);
+      expect(new Set(records.map(({ revision }) => revision)).size).toBe(60);
+      for (const { key, revision } of records) expect(String((await one.get(key))?.value)).toBe(String(revision));
+    });
+
+    it('a write that is refused leaves those beside it with their revisions', async () => {
+      const { server, one, other } = await both();
+      await using stack = new AsyncDisposableStack();
+      for (const part of [server, one, other]) stack.use(part);
+      await one.create('/pods/a', encode);
+      const own = (revision: number): Buffer => Buffer.from(String(revision));
+      const [first, refused, last] = await Promise.allSettled([
+        other.create('/pods/b', own),
+        other.create('/pods/a', own),
+        other.create('/pods/c', own),
+      ]);
+      expect(refused.status).toBe('rejected');
+      for (const settled of [first, last]) {
+        expect(settled.status).toBe('fulfilled');
+        if (settled.status !== 'fulfilled') continue;
+        expect(String((await one.get(settled.value.key))?.value)).toBe(String(settled.value.revision));
+        expect(settled.value.revision).toBeLessThanOrEqual(await one.currentRevision());
+      }
+    });
+
+    it('who asks for the revision is told of all that was written before, and redis is asked once for all of a turn', async () => {
+      const { server, one, other } = await both();
+      await using stack = new AsyncDisposableStack();
+      for (const part of [server, one, other]) stack.use(part);
+      for (let i = 0; i < 20; i++) {
+        const { revision } = await one.create(`/pods/${i}`, encode);
+        expect(await other.currentRevision()).toBeGreaterThanOrEqual(revision);
+      }
+      const before = commands(server);
+      await Promise.all(Array.from({ length: 200 }, () => other.currentRevision()));
+      expect(commands(server) - before).toBeLessThan(50);
+    });
+  });
+
   it('a replica is refused', async () => {
     await using master = await startRedis();
     await using replica = await startRedis([...durable, '--replicaof', '127.0.0.1', String(master.port)]);

@@ -72,6 +72,9 @@ export class RedisStorage implements Storage {
   readonly #mark = randomBytes(6).toString('base64url');
   /** The highest revision that was seen: the store must never be behind it. */
   #seen: Revision = 1;
+  /** What those who ask for the revision in this turn are told. */
+  #asked: Promise<Revision> | undefined;
+  readonly sharesRevision = true;
   #durability: Durability = { isDurable: false, detail: 'redis was not asked yet' };
   #isExpiring = false;
 
@@ -85,6 +88,7 @@ export class RedisStorage implements Storage {
     this.#queue = new WriteQueue(
       this.#connection,
       { prefix: this.#prefix, mark: this.#mark },
+      () => Math.max(this.#seen, this.#tail.revision),
       (write) => this.#conflictOf(write),
       (revision) => {
         this.#tail.noteWritten({ revision, mark: this.#mark });
@@ -125,7 +129,20 @@ export class RedisStorage implements Storage {
     }
   }
 
-  async currentRevision(): Promise<Revision> {
+  /** Asked when all of a turn have come, so that what it says is of a time after each of them. */
+  currentRevision(): Promise<Revision> {
+    if (!this.#asked) {
+      const { promise, resolve } = Promise.withResolvers<Revision>();
+      this.#asked = promise;
+      setImmediate(() => {
+        this.#asked = undefined;
+        resolve(this.#askRevision());
+      });
+    }
+    return this.#asked;
+  }
+
+  async #askRevision(): Promise<Revision> {
     this.#refuseClosed();
     const revision = Number((await this.#readCommand('GET', `${this.#prefix}:rev`)) ?? 1);
     this.#note(revision);
@@ -302,7 +319,7 @@ export class RedisStorage implements Storage {
 
   #note(revision: Revision): void {
     this.#seen = Math.max(this.#seen, revision);
-    this.#tail.wake(revision);
+    if (revision > this.#tail.revision) this.#tail.wake(revision);
   }
 
   async #readScript(script: string, ...args: (string | number)[]): Promise<Reply> {

@@ -20,13 +20,6 @@
 
 const evenIfFull = '#!lua flags=allow-oom\n';
 
-/** ARGV: prefix, keys…. Answers [revision, state…], a state being `revision:createRevision` or nothing. */
-export const prepare = `
-local p = ARGV[1]
-local out = { redis.call('GET', p .. ':rev') or '1' }
-for i = 2, #ARGV do out[i] = redis.call('HGET', p .. ':cur', ARGV[i]) or '' end
-return out`;
-
 const apply = `
 local function text(number) return string.format('%.0f', number) end
 local function put(p, at, key, operation, previous, created, value, mark_of_write)
@@ -51,7 +44,7 @@ end
 
 /**
  * ARGV: prefix, the revision that the values were made for to follow, the mark of the writes, then for each write: P or D, key, expected revision (0:
- * none), revision, milliseconds to live (0: for ever), value. Answers ['base', revision] if another writer was faster: nothing
+ * none), revision, milliseconds to live (0: for ever), value. Answers ['base', revision] if the revision is another: nothing
  * has happened. Else ['done', result…], a result being the createRevision, or 0 if the key is at another revision than expected.
  */
 export const commit = `${apply}

@@ -20,9 +20,3 @@ export function parseVersion(key: string, bytes: Buffer): Version | undefined {
   const createRevision = Number(bytes.toString('latin1', first + 1, second));
   return { revision, record: { key, revision, createRevision, value: Buffer.from(bytes.subarray(second + 2)) } };
 }
-
-/** Of `revision:createRevision`; 0 for nothing. */
-export function parseState(bytes: Buffer): { readonly revision: Revision; readonly createRevision: Revision } {
-  const [revision = 0, createRevision = 0] = bytes.toString('latin1').split(':').map(Number);
-  return { revision, createRevision };
-}

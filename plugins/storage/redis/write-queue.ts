@@ -1,8 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { type Encode, NoSpaceError, type Revision, UnavailableError, UnknownOutcomeError } from 'kubenest/sdk';
+import { type Encode, NoSpaceError, type Revision } from 'kubenest/sdk';
 import type { Connection, Reply } from './connection.ts';
-import { commit, commitDeletions, prepare } from './scripts.ts';
-import { parseState } from './version.ts';
+import { commit, commitDeletions } from './scripts.ts';
 
 const maxBatchWrites = 256;
 const maxBatchBytes = 4 * 1024 * 1024;
@@ -32,9 +31,18 @@ interface Encoded {
   readonly value: Buffer;
 }
 
+/** What became of a batch. */
+interface Outcome {
+  /** The writes that are to be tried again. */
+  readonly again: readonly Write[];
+  /** What the revision is now. */
+  readonly revision: Revision;
+}
+
 /**
  * Group commit: while one batch is under way, the writes that come are the next. A value knows its revision, which only the
- * store can give; so a batch is made for the revisions that follow the current one, and made anew if another server was faster.
+ * store can give; so a batch is made for the revisions that follow the newest that this server knows, and made anew for those that the
+ * store tells if another server was faster. What is refused leaves a gap between revisions.
  */
 export class WriteQueue {
   /** Of how many replicas the logs must have a write before it is acknowledged; undefined: the answer of the script is enough. */
@@ -42,10 +50,11 @@ export class WriteQueue {
   readonly #waiting: Write[] = [];
   #running: Promise<void> | undefined;
 
-  /** `conflict`: the error of a write whose key is at another revision. `onRevision`: told each revision that was written. */
+  /** `newest`: the newest revision that is known. `conflict`: the error of a write whose key is at another revision. `onRevision`: told each revision that was written. */
   constructor(
     private readonly connection: Connection,
     private readonly store: { readonly prefix: string; readonly mark: string },
+    private readonly newest: () => Revision,
     private readonly conflict: (write: Write) => Promise<Error>,
     private readonly onRevision: (revision: Revision) => void,
   ) {}
@@ -75,34 +84,25 @@ export class WriteQueue {
   }
 
   async #write(batch: readonly Write[]): Promise<void> {
+    let base = this.newest();
     for (let left = batch; left.length > 0; ) {
-      let prepared: readonly Buffer[];
-      try {
-        prepared = (await this.connection.run(prepare, this.store.prefix, ...left.map(({ key }) => key))) as readonly Buffer[];
-      } catch (error) {
-        throw notSent(error);
-      }
-      const [base, ...states] = prepared;
-      const { encoded, later } = this.#encode(left, Number(base), states);
-      const again = encoded.length > 0 ? await this.#commit(Number(base), encoded) : [];
+      const { encoded, later } = this.#encode(left, base);
+      const { again, revision } = await this.#commit(base, encoded);
+      base = revision;
       left = [...again, ...later];
     }
   }
 
-  /** Makes the bytes of those whose key is as expected; the others are rejected. `later`: what has no room in this round. */
-  #encode(writes: readonly Write[], base: Revision, states: readonly Buffer[]): { encoded: Encoded[]; later: Write[] } {
+  /** Makes the bytes. `later`: what has no room in this round. */
+  #encode(writes: readonly Write[], base: Revision): { encoded: Encoded[]; later: Write[] } {
     const encoded: Encoded[] = [];
     const later: Write[] = [];
     const keys = new Set<string>();
     let bytes = 0;
-    for (const [i, write] of writes.entries()) {
+    for (const write of writes) {
       // The second write of a key is decided when the first is.
       if (keys.has(write.key) || bytes > maxBatchBytes) {
         later.push(write);
-        continue;
-      }
-      if (parseState(states[i] as Buffer).revision !== write.expected) {
-        this.#refuse(write);
         continue;
       }
       const revision = base + encoded.length + 1;
@@ -118,8 +118,9 @@ export class WriteQueue {
     return { encoded, later };
   }
 
-  /** Returns the writes that are to be tried again: deletions are by themselves where there is no room for the others. */
-  async #commit(base: Revision, encoded: readonly Encoded[]): Promise<Write[]> {
+  /** Deletions are tried again by themselves where there is no room for the others. */
+  async #commit(base: Revision, encoded: readonly Encoded[]): Promise<Outcome> {
+    if (encoded.length === 0) return { again: [], revision: base };
     const args = encoded.flatMap(({ write: { operation, key, expected, ttlSeconds }, revision, value }) => [
       operation,
       key,
@@ -136,19 +137,21 @@ export class WriteQueue {
     } catch (error) {
       const again = error instanceof NoSpaceError && !isDeleting ? deletions : [];
       for (const { write } of encoded) if (!again.includes(write)) write.reject(error);
-      return again;
+      return { again, revision: base };
     }
-    if (String(answer[0]) === 'base') return encoded.map(({ write }) => write);
+    if (String(answer[0]) === 'base') return { again: encoded.map(({ write }) => write), revision: Number(answer[1]) };
+    let last = base;
     for (const [i, { write, revision, value }] of encoded.entries()) {
       const createRevision = Number(answer[i + 1]);
       if (createRevision === 0) {
         this.#refuse(write);
         continue;
       }
+      last = revision;
       this.onRevision(revision);
       write.resolve({ revision, createRevision, value });
     }
-    return [];
+    return { again: [], revision: last };
   }
 
   #send(script: string, base: Revision, args: readonly (string | number | Buffer)[]): Promise<Reply> {
@@ -161,9 +164,4 @@ export class WriteQueue {
   #refuse(write: Write): void {
     this.conflict(write).then(write.reject, write.reject);
   }
-}
-
-/** A preparation changes nothing: what it asked for has not happened. */
-function notSent(error: unknown): unknown {
-  return error instanceof UnknownOutcomeError ? new UnavailableError(error.message, { cause: error }) : error;
 }

@@ -26,6 +26,10 @@ export abstract class DelegatingStorage implements Storage {
     return this.storage.currentRevision();
   }
 
+  get sharesRevision(): boolean {
+    return this.storage.sharesRevision ?? false;
+  }
+
   async requestProgress(): Promise<void> {
     await this.storage.requestProgress?.();
   }

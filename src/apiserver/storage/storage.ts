@@ -91,6 +91,8 @@ export interface Storage {
    * CompactedError when `from` is before the compaction. Ends quietly when the signal aborts or the storage closes.
    */
   watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent>;
+  /** Whether `currentRevision` asks once for all that ask in a turn of the event loop: less work than to read a record for each. */
+  readonly sharesRevision?: boolean;
   /** Makes watches yield PROGRESS soon. Only backends have it whose revision moves by writes of others. */
   requestProgress?(): Promise<void>;
   /** Whether a value is to be written again, though nothing of it changes: it is stored in an older form. */

@@ -228,7 +228,8 @@ export class Cacher {
   get(key: string, resourceVersion = ''): CachedObject | undefined | Promise<CachedObject | undefined> {
     if (resourceVersion === '' && this.#feed.isImmediate && this.#state === 'ready') return this.#objects.get(key)?.readable;
     const revision = parseResourceVersion(resourceVersion);
-    if (resourceVersion === '' || this.#state !== 'ready') return this.#getFromStorage(key, revision);
+    if (this.#state !== 'ready') return this.#getFromStorage(key, revision);
+    if (resourceVersion === '') return this.#storage.sharesRevision ? this.#getConsistent(key) : this.#getFromStorage(key, 0);
     const wait = this.#fresh(revision);
     return wait ? wait.then(() => this.#objects.get(key)?.readable) : this.#objects.get(key)?.readable;
   }
@@ -457,6 +458,13 @@ export class Cacher {
 
   #afterWait<T>(wait: Promise<void> | undefined, read: () => T | Promise<T>): T | Promise<T> {
     return wait ? wait.then(read) : read();
+  }
+
+  /** Of the cache, if it has all that there was when it was asked for. */
+  async #getConsistent(key: string): Promise<CachedObject | undefined> {
+    const revision = await this.#storage.currentRevision();
+    if (this.#state === 'ready' && revision <= this.currentRevision()) return this.#objects.get(key)?.readable;
+    return this.#getFromStorage(key, 0);
   }
 
   async #getFromStorage(key: string, minimum: Revision): Promise<CachedObject | undefined> {
