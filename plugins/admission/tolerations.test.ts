@@ -11,16 +11,16 @@ describe('tolerationProblems', () => {
     ['no key, and no Exists', {}, [/^\.operator: operator must be Exists when `key` is empty/]],
     ['a key that is none', { key: '-a' }, [/^\.key: name part must consist of/]],
     ['a value that is none', { key: 'a', value: '-b' }, [/^\.operator: a valid label must be/]],
-    ['a value of Exists', { key: 'a', operator: 'Exists', value: 'b' }, ["\.operator: value must be empty when `operator` is 'Exists'"]],
+    ['a value of Exists', { key: 'a', operator: 'Exists', value: 'b' }, [".operator: value must be empty when `operator` is 'Exists'"]],
     [
       'seconds without NoExecute',
       { key: 'a', tolerationSeconds: 3 },
-      ["\.effect: effect must be 'NoExecute' when `tolerationSeconds` is set"],
+      [".effect: effect must be 'NoExecute' when `tolerationSeconds` is set"],
     ],
   ])('%s', (_, toleration, want) => {
     const problems = tolerationProblems(toleration);
     expect(problems.length).toBe(want.length);
-    for (const [i, one] of want.entries()) expect(problems[i]).toMatch(one instanceof RegExp ? one : new RegExp(`^${one}$`));
+    for (const [i, one] of want.entries()) expect(problems[i]).toMatch(one);
   });
 });
 

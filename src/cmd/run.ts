@@ -50,6 +50,9 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
   }
 }
 
+/** What is still open then, such as a connection to a store that does not answer, keeps the process no longer. */
+const lingerMs = 2_000;
+
 function endOnSignal(app: App): Promise<void> {
   return new Promise((resolve, reject) => {
     let signals = 0;
@@ -57,7 +60,10 @@ function endOnSignal(app: App): Promise<void> {
       signals += 1;
       if (signals > 1) process.exit(1);
       app.log.info({ signal }, 'shutting down');
-      app.stop().then(resolve, reject);
+      app
+        .stop()
+        .finally(() => setTimeout(() => process.exit(), lingerMs).unref())
+        .then(resolve, reject);
     };
     process.on('SIGTERM', onSignal);
     process.on('SIGINT', onSignal);

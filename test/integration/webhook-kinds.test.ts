@@ -13,13 +13,18 @@ const apiVersion = (value: unknown): Json => ({ op: 'replace', path: '/apiVersio
 const registered = (name: string, version: string): string =>
   `Internal error occurred: no kind "${name}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`;
 const unsuitable = (said: string): string => `${said} is unstructured and is not suitable for converting to "hooks.dev/v1"`;
+const unreadable =
+  "Internal error occurred: couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string";
+const isArray =
+  'Internal error occurred: couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+const isNothing = 'Internal error occurred: replace operation value must be object or array: %!w(<nil>)';
 const otherNamespace = 'the namespace of the provided object does not match the namespace sent on the request';
 
 interface Row {
   readonly name: string;
   readonly patch: readonly Json[];
   /** Of a ConfigMap, and of a custom resource: the message of the refusal, or the status of success. */
-  readonly builtIn: string | 201;
+  readonly builtIn: string | RegExp | 201;
   readonly custom: string | RegExp | 201;
 }
 
@@ -61,6 +66,30 @@ const rows: readonly Row[] = [
     patch: [apiVersion('a/b/c')],
     builtIn: 'Internal error occurred: unexpected GroupVersion string: a/b/c',
     custom: 'Internal error occurred: unexpected GroupVersion string: a/b/c',
+  },
+  {
+    name: 'a-kind-that-is-a-number',
+    patch: [kind(5)],
+    builtIn: unreadable,
+    custom: unreadable,
+  },
+  {
+    name: 'a-kind-of-null',
+    patch: [kind(null)],
+    builtIn: 201,
+    custom: /^Internal error occurred: Object 'Kind' is missing in '\{"apiVersion"/,
+  },
+  {
+    name: 'a-list',
+    patch: [{ op: 'replace', path: '', value: [] }],
+    builtIn: isArray,
+    custom: isArray,
+  },
+  {
+    name: 'nothing',
+    patch: [{ op: 'replace', path: '', value: null }],
+    builtIn: isNothing,
+    custom: isNothing,
   },
   {
     name: 'another-namespace',
@@ -129,12 +158,14 @@ async function create(path: string, body: Json): Promise<string | number> {
 
 it.each(rows)('a webhook that makes of a kind: $name', async ({ name, builtIn, custom }) => {
   const metadata = { name };
-  expect(await create('/api/v1/namespaces/default/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } })).toBe(
-    builtIn,
-  );
-  const answer = await create('/apis/hooks.dev/v1/namespaces/default/hookeds', { apiVersion: 'hooks.dev/v1', kind: 'Hooked', metadata });
-  if (custom instanceof RegExp) expect(answer).toMatch(custom);
-  else expect(answer).toBe(custom);
+  const answers = [
+    [await create('/api/v1/namespaces/default/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } }), builtIn],
+    [await create('/apis/hooks.dev/v1/namespaces/default/hookeds', { apiVersion: 'hooks.dev/v1', kind: 'Hooked', metadata }), custom],
+  ] as const;
+  for (const [answer, want] of answers) {
+    if (want instanceof RegExp) expect(answer).toMatch(want);
+    else expect(answer).toBe(want);
+  }
 });
 
 it('a webhook that makes another version of the same object', async () => {

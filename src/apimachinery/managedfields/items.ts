@@ -39,7 +39,7 @@ function filter(shape: Shape, value: unknown, set: Node, extract: boolean, depth
     return shape.kind === 'list' ? filterItems(shape, value, set, extract, depth) : null;
   }
   if (!isJsonObject(value) || shape.kind === 'list') return null;
-  if (isEmptyObject(value as Node) || shape.atomic) return extract ? value : null;
+  if (isEmptyObject(value) || shape.atomic) return extract ? value : null;
   return filterFields(shape, value, set, extract, depth);
 }
 
@@ -64,7 +64,7 @@ function filterFields(shape: MapShape | AnyShape, value: JsonObject, set: Node, 
     } else if (goesOn(node)) setOwn(out, name, filter(child, value[name], node, extract, depth + 1));
     else if (!extract) setOwn(out, name, value[name]);
   }
-  return isEmptyObject(out as Node) ? null : out;
+  return isEmptyObject(out) ? null : out;
 }
 
 /** The set with all the named fields on its paths: `a.b.c` brings `a` if that is a field of a struct, not if it is a map's key. */

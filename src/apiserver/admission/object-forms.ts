@@ -6,7 +6,7 @@ import { encode } from '#apimachinery/runtime/encode';
 import { DecodeError, encodeJson, encodeRawJson } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
-import { completeKind, isGroupVersion, type KindLookup, noKindRegistered } from '#apiserver/registry/kinds';
+import { completeKind, isGroupVersion, type KindLookup, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 
 /** A resource by which the same objects can be had, and their kind there. */
@@ -45,8 +45,8 @@ export class ConversionError extends Error {
 
 /** What a document says of its kind. */
 interface TypeMeta {
-  readonly apiVersion?: string;
-  readonly kind?: string;
+  readonly apiVersion?: string | null;
+  readonly kind?: string | null;
 }
 
 interface Form {
@@ -100,18 +100,23 @@ export class VersionedForms implements ObjectForms {
   decode(document: unknown, kind: GroupVersionKind, strict = false): KubeObject {
     const { type, definition } = this.#form(kind);
     if (!type) return this.#decode(document, kind, strict);
-    const said = definition?.custom ? kind : this.#kindOf(document as TypeMeta, kind);
-    if (definition?.custom) checkCustomKind(document as TypeMeta, kind);
-    const object = this.#decode(document, said, strict);
-    if (definition?.custom) return object;
-    if (groupVersionString(said) !== groupVersionString(kind)) return this.convert(this.complete(object, said), kind);
+    const problem = typeMetaProblem(document);
+    if (problem) throw new DecodeError(`couldn't get version/kind; json parse error: ${problem}`);
+    if (definition?.custom) {
+      checkCustomKind(document as TypeMeta, kind);
+      return this.#decode(document, kind, strict);
+    }
+    const said = this.#kindOf(document as TypeMeta | null, kind);
+    const object = this.#decode(document ?? {}, said, strict);
+    if (!isVersionOf(said, kind)) return this.convert(this.complete(object, said), kind);
     return Object.assign(object, { apiVersion: groupVersionString(kind), kind: kind.kind });
   }
 
   /** What a document says that it is, or leaves out. Upstream: apimachinery/pkg/runtime/serializer/json. */
-  #kindOf({ apiVersion = '', kind = '' }: TypeMeta, expected: GroupVersionKind): GroupVersionKind {
+  #kindOf(document: TypeMeta | null, expected: GroupVersionKind): GroupVersionKind {
+    const apiVersion = document?.apiVersion ?? '';
     if (!isGroupVersion(apiVersion)) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`);
-    const said = completeKind(apiVersion, kind, expected);
+    const said = completeKind(apiVersion, document?.kind ?? '', expected);
     if (said.kind === expected.kind && (this.#isOwn(said) || this.#others().some((other) => isVersionOf(other, said)))) return said;
     const { kinds } = this.#options;
     if (!kinds.has(said)) throw new DecodeError(noKindRegistered(said.kind, groupVersionString(said)));
@@ -187,8 +192,9 @@ function isVersionOf(one: GroupVersion, other: GroupVersion): boolean {
 }
 
 /** Any kind is a custom resource to upstream's decoder; its version must be that which was asked for. */
-function checkCustomKind(document: TypeMeta, expected: GroupVersionKind): void {
-  const { apiVersion = '', kind } = document;
+function checkCustomKind(document: TypeMeta | null, expected: GroupVersionKind): void {
+  const apiVersion = document?.apiVersion ?? '';
+  const kind = document?.kind;
   if (!kind) throw new DecodeError(`Object 'Kind' is missing in '${encodeRawJson(document)}'`);
   if (!isGroupVersion(apiVersion)) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`);
   const want = groupVersionString(expected);

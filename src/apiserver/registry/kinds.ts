@@ -24,3 +24,20 @@ export function completeKind(apiVersion: string, kind: string, expected: GroupVe
     return { group: expected.group, version: expected.version, kind: kind || expected.kind };
   return { ...parseGroupVersion(apiVersion), kind: kind || expected.kind };
 }
+
+/** What Go's JSON package says of a document whose version and kind cannot be told; undefined where they can, or are missing. */
+export function typeMetaProblem(raw: unknown): string | undefined {
+  if (raw === null) return undefined;
+  if (typeof raw !== 'object' || Array.isArray(raw))
+    return `json: cannot unmarshal ${jsonTypeOf(raw)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+  for (const field of ['apiVersion', 'kind'] as const) {
+    const value = (raw as Partial<Record<typeof field, unknown>>)[field];
+    if (value !== undefined && value !== null && typeof value !== 'string')
+      return `json: cannot unmarshal ${jsonTypeOf(value)} into Go struct field .${field} of type string`;
+  }
+  return undefined;
+}
+
+function jsonTypeOf(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+}

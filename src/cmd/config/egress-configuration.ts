@@ -142,11 +142,10 @@ async function proxyOf({ url, caBundle, clientCert, clientKey, serverName }: Pro
   const isSecure = protocol === 'https:';
   const endpoint = { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? (isSecure ? 443 : 80) : Number(port) };
   if (!isSecure) return { endpoint, tls: undefined };
-  const [ca, cert, key] = await Promise.all([
-    caBundle === '' ? undefined : contentOf('caBundle', caBundle, 'TLS config ca bundle does not exist'),
-    contentOf('clientCert', clientCert, 'TLS client cert does not exist'),
-    contentOf('clientKey', clientKey, 'TLS client key does not exist'),
-  ]);
+  // One after the other: of several that are not there, the first is told.
+  const ca = caBundle === '' ? undefined : await contentOf('caBundle', caBundle, 'TLS config ca bundle does not exist');
+  const cert = await contentOf('clientCert', clientCert, 'TLS client cert does not exist');
+  const key = await contentOf('clientKey', clientKey, 'TLS client key does not exist');
   return { endpoint, tls: { cert, key, ...(ca !== undefined && { ca }), ...(serverName !== '' && { servername: serverName }) } };
 }
 

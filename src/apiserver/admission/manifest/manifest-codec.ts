@@ -7,8 +7,8 @@ import { parseYaml } from '#apimachinery/runtime/yaml';
 import { aggregate, fieldPath } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateObjectMeta } from '#apimachinery/validation/object-meta';
-import { noKindRegistered } from '#apiserver/registry/kinds';
-import { strictErrors, typeMetaProblem } from '#apiserver/endpoints/handlers/request-body';
+import { noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
+import { strictErrors } from '#apiserver/endpoints/handlers/request-body';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { Scheme } from '#apiserver/registry/scheme';
 

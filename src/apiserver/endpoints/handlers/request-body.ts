@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
-import { groupVersionString, parseGroupVersion } from '#apimachinery/meta/types';
+import { groupVersionString } from '#apimachinery/meta/types';
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { cborKind, decodeCbor, parseCborMap } from '#apimachinery/runtime/cbor';
 import { diagnoseCbor } from '#apimachinery/runtime/cbor-diagnostic';
@@ -15,7 +15,7 @@ import type { ParsedYaml } from '#apimachinery/runtime/yaml';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import { betweenSteps, needsSteps, workOn } from '#apiserver/registry/between-steps';
 import type { EndpointRestrictions, MediaType } from './negotiation.ts';
-import { completeKind, isGroupVersion, type KindLookup, noKindRegistered } from '#apiserver/registry/kinds';
+import { completeKind, isGroupVersion, type KindLookup, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, type ResourceEndpoint } from './resource-endpoint.ts';
 
 /** The media type of a request's body; JSON if it says none. Throws UnsupportedMediaType (415). */
@@ -246,23 +246,6 @@ function checkCustomCborKind({ kind, apiVersion }: Readonly<Record<string, unkno
   if (typeof apiVersion !== 'string' || apiVersion === '')
     throw cannotBeHandled({ group: '', version: '', kind }, expected, missing('apiVersion'));
   checkCustomKind({ kind, apiVersion }, bytes, expected);
-}
-
-/** What Go's JSON package says of a document whose version and kind cannot be told; undefined where they can, or are missing. */
-export function typeMetaProblem(raw: unknown): string | undefined {
-  if (raw === null) return undefined;
-  if (typeof raw !== 'object' || Array.isArray(raw))
-    return `json: cannot unmarshal ${jsonTypeOf(raw)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
-  for (const field of ['apiVersion', 'kind'] as const) {
-    const value = (raw as Partial<Record<typeof field, unknown>>)[field];
-    if (value !== undefined && value !== null && typeof value !== 'string')
-      return `json: cannot unmarshal ${jsonTypeOf(value)} into Go struct field .${field} of type string`;
-  }
-  return undefined;
-}
-
-function jsonTypeOf(value: unknown): string {
-  return Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
 function kindOf(raw: unknown, bytes: Buffer, expected: ExpectedBody): GroupVersionKind {

@@ -26,6 +26,8 @@ export interface ShutdownParts {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const retryAfterLingerMs = 2_000;
+/** What hooks and backends may take, each: a store that does not answer any more must not keep a process that is to end. */
+const storeMs = 10_000;
 
 /** Waits for the work, so long at most; leaves no timer behind. */
 async function atMost(ms: number, work: Promise<void>): Promise<void> {
@@ -46,7 +48,7 @@ async function atMost(ms: number, work: Promise<void>): Promise<void> {
 export async function shutDownGracefully(parts: ShutdownParts, options: GracefulShutdownOptions): Promise<void> {
   const { signals } = parts;
   signals.shutdownInitiated.fire();
-  const hooks = parts.runPreShutdownHooks().finally(() => signals.preShutdownHooksStopped.fire());
+  const hooks = atMost(storeMs, parts.runPreShutdownHooks()).finally(() => signals.preShutdownHooksStopped.fire());
   await sleep(options.shutdownDelayMs);
   signals.afterShutdownDelayDuration.fire();
   await hooks;
@@ -67,7 +69,7 @@ export async function shutDownGracefully(parts: ShutdownParts, options: Graceful
     signals.httpServerStoppedListening.fire();
   }
   await parts.closeConnections();
-  await parts.closeBackends();
+  await atMost(storeMs, parts.closeBackends());
 }
 
 /** Ends watches evenly over the grace period, so that their clients do not all come back at once. */

@@ -26,7 +26,7 @@ export function writeSlices(target: SliceTarget, pieces: readonly Buffer[]): voi
     const slice = next.value ?? [];
     next = slices.next();
     target.cork();
-    slice.forEach((bytes, i) => target.write(bytes, i === slice.length - 1 && !next.done ? go : undefined));
+    for (const [i, bytes] of slice.entries()) target.write(bytes, i === slice.length - 1 && !next.done ? go : undefined);
     if (next.done) target.end();
     target.uncork();
   };
