@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { KubeObject } from '#apimachinery/meta/types';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import type { Json } from './custom-kinds.ts';
 import { startWebhook, type WebhookServer } from './webhook-server.ts';
@@ -99,15 +100,28 @@ const rows: readonly Row[] = [
   },
 ];
 
+const patched = (uid: unknown, operations: readonly Json[]): Json => {
+  const patch = Buffer.from(JSON.stringify(operations)).toString('base64');
+  const response = { uid, allowed: true, patchType: 'JSONPatch', patch };
+  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response };
+};
+
+/** One that is asked when such objects are made. */
+const configurationOf = (name: string, { port, certificateAuthority }: WebhookServer, rule: Json): KubeObject => {
+  const clientConfig = { url: `https://127.0.0.1:${port}/`, caBundle: Buffer.from(certificateAuthority).toString('base64') };
+  const rules = [{ ...rule, apiVersions: ['v1'], operations: ['CREATE'] }];
+  const webhook = { name: `${name}.hooks.dev`, clientConfig, rules, sideEffects: 'None', admissionReviewVersions: ['v1'] };
+  const configuration = { kind: 'MutatingWebhookConfiguration', metadata: { name }, webhooks: [webhook] };
+  return { apiVersion: 'admissionregistration.k8s.io/v1', ...configuration };
+};
+
 let webhook: WebhookServer;
 let cluster: TestCluster;
 
 beforeAll(async () => {
   webhook = await startWebhook(({ request }) => {
     const { uid, name } = request as { uid: string; name: string };
-    const patch = rows.find((row) => row.name === name)?.patch ?? [];
-    const response = { uid, allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
-    return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response };
+    return patched(uid, rows.find((row) => row.name === name)?.patch ?? []);
   });
   const names = { plural: 'hookeds', kind: 'Hooked' };
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
@@ -120,23 +134,7 @@ beforeAll(async () => {
         metadata: { name: 'hookeds.hooks.dev' },
         spec: { group: 'hooks.dev', scope: 'Namespaced', names, versions: [{ name: 'v1', served: true, storage: true, schema }] },
       },
-      {
-        apiVersion: 'admissionregistration.k8s.io/v1',
-        kind: 'MutatingWebhookConfiguration',
-        metadata: { name: 'hook' },
-        webhooks: [
-          {
-            name: 'hook.hooks.dev',
-            clientConfig: {
-              url: `https://127.0.0.1:${webhook.port}/`,
-              caBundle: Buffer.from(webhook.certificateAuthority).toString('base64'),
-            },
-            rules: [{ apiGroups: ['', 'hooks.dev'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps', 'hookeds'] }],
-            sideEffects: 'None',
-            admissionReviewVersions: ['v1'],
-          },
-        ],
-      },
+      configurationOf('hook', webhook, { apiGroups: ['', 'hooks.dev'], resources: ['configmaps', 'hookeds'] }),
     ],
   });
   const collection = '/apis/hooks.dev/v1/namespaces/default/hookeds';
@@ -174,32 +172,14 @@ it('a webhook that makes another version of the same object', async () => {
   using versions = await startWebhook(({ request }) => {
     const { uid } = request as { uid: string };
     const metrics = [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 33 } } }];
-    const patch = [
+    return patched(uid, [
       apiVersion('autoscaling/v2'),
       { op: 'remove', path: '/spec/targetCPUUtilizationPercentage' },
       { op: 'add', path: '/spec/metrics', value: metrics },
-    ];
-    const response = { uid, allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
-    return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response };
+    ]);
   });
   const configured = await cluster.fetch('/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations', {
-    body: {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'MutatingWebhookConfiguration',
-      metadata: { name: 'versions' },
-      webhooks: [
-        {
-          name: 'versions.hooks.dev',
-          clientConfig: {
-            url: `https://127.0.0.1:${versions.port}/`,
-            caBundle: Buffer.from(versions.certificateAuthority).toString('base64'),
-          },
-          rules: [{ apiGroups: ['autoscaling'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['horizontalpodautoscalers'] }],
-          sideEffects: 'None',
-          admissionReviewVersions: ['v1'],
-        },
-      ],
-    },
+    body: configurationOf('versions', versions, { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'] }),
   });
   expect(configured.status).toBe(201);
   const response = await cluster.fetch('/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers', {
