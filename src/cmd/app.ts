@@ -41,6 +41,7 @@ import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
 import { RegistryMetrics } from '#apiserver/server/metrics/metrics';
 import {
   consistencyCheckCounter,
+  registerCacheMemory,
   registerCacheMetrics,
   registerObjectMetrics,
   registerStorageSize,
@@ -52,6 +53,7 @@ import { ServiceResolver } from '#apiserver/server/service-resolver';
 import type { TraceDocument } from '#apiserver/trace/request-trace';
 import { RequestTraces } from '#apiserver/trace/request-traces';
 import { installTraces } from '#apiserver/trace/trace-routes';
+import { coolRegularly } from '#apiserver/storage/cacher/cached-object';
 import { systemClock } from '#apiserver/storage/cacher/clock';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { apiServerId } from '#kubernetes/controlplane/identity-lease';
@@ -172,6 +174,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
 
   const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions, targets.contributed, targets.customResources];
   const egress = config.egress && new ConfiguredEgress(config.egress, new RegistryMetrics(registry));
+  opened.use(coolRegularly(systemClock));
   const backend = await openStorage(config.storage, egress?.dial('etcd'));
   let closeStorage = (): Promise<void> => backend.close();
   let encrypted: Encryption | undefined;
@@ -332,6 +335,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   if (sizeIntervalMs > 0) registerStorageSize(registry, objects, sizeIntervalMs);
   registerBuildMetrics(registry, features);
   registerCacheMetrics(registry, storage);
+  registerCacheMemory(registry);
   controlPlane.registerMetrics(registry);
   registerCelDurations(registry);
   registerAuthorizationDecisions(registry, nest.get(UnionAuthorizer));

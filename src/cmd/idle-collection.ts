@@ -1,11 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
+import { bytesDropped } from '#apiserver/storage/cacher/cached-object';
 
 /** What is known of the process, and what can be done for it. */
 export interface Memory {
   /** The share of the time since the last call in which the event loop was busy, 0 to 1. */
   utilization(): number;
-  /** Bytes that the heap and what hangs on it hold. */
+  /** Bytes that the heap and what hangs on it hold, and all that were let go of since the start: it grows by what a collection would find. */
   bytes(): number;
   /** Collects garbage; the event loop stands still meanwhile, less than 250 ms. Whether memory was given back to the system, too. */
   collect(): boolean;
@@ -62,7 +63,7 @@ function processMemory(): Memory | undefined {
     },
     bytes() {
       const { total_heap_size, external_memory } = getHeapStatistics();
-      return total_heap_size + external_memory;
+      return total_heap_size + external_memory + bytesDropped();
     },
     collect() {
       const isSmall = getHeapStatistics().used_heap_size < thoroughBelowBytes;

@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { GroupResource } from '#apimachinery/meta/types';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
+import { heldBytes } from '#apiserver/storage/cacher/cached-object';
 import type { Cacher, ConsistencyStatus } from '#apiserver/storage/cacher/cacher';
 import { readWaitBuckets } from '#apiserver/storage/cacher/read-counts';
 import type { ListCounts } from '#apiserver/storage/cacher/list-counts';
@@ -122,6 +123,24 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
       }),
     );
   }
+}
+
+/** What the objects of all caches take; those that nobody reads are packed. Upstream has no such metric. */
+export function registerCacheMemory(registry: Registry): void {
+  const gauge = (name: string, help: string, value: () => number): void => {
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.set(value());
+        },
+      }),
+    );
+  };
+  gauge('kubenest_watch_cache_object_bytes', 'Size of the objects and past states that watch caches hold.', () => heldBytes().live);
+  gauge('kubenest_watch_cache_memory_bytes', 'Memory that watch caches hold them in, packed or not.', () => heldBytes().footprint);
 }
 
 /** What reads of the most recent state went through. */

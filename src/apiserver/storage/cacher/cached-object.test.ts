@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { describe, expect, it } from 'vitest';
-import { CachedObject } from './cached-object.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { bytesDropped, CachedObject, coolRegularly, heldBytes } from './cached-object.ts';
 
 const reader = { parse: () => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }), fields: () => ({}) };
 
@@ -75,5 +75,30 @@ describe('CachedObject', () => {
       each.forget();
     }
     expect(parsesAgain(objects)).toBe(50);
+  });
+
+  it('takes little memory when nobody reads it, and has the same bytes then', async () => {
+    const { live, footprint } = heldBytes();
+    const bytes = (i: number): Buffer => Buffer.from(`{"metadata":{"name":"${i}"},"data":{"text":"${'abc'.repeat(300)}"}}`);
+    const objects = Array.from({ length: 10_000 }, (_, i) => new CachedObject(`/${i}`, i, i, bytes(i), reader));
+    for (const object of objects) object.settle();
+    const size = heldBytes().live - live;
+    expect(size).toBe(objects.reduce((sum, object) => sum + object.size, 0));
+    let cool: (() => void) | undefined;
+    const stop = vi.fn();
+    const every = (_: number, callback: () => void): (() => void) => {
+      cool = callback;
+      return stop;
+    };
+    const cooling = coolRegularly({ now: () => 0, after: () => stop, every });
+    await vi.waitFor(() => {
+      cool?.();
+      expect(bytesDropped()).toBeGreaterThan(size * 0.9);
+    });
+    expect(heldBytes().footprint - footprint).toBeLessThan(size / 5);
+    expect(objects.every((object, i) => object.bytes.equals(bytes(i)))).toBe(true);
+    cooling[Symbol.dispose]();
+    expect(stop).toHaveBeenCalledOnce();
+    for (const object of objects) object.retire();
   });
 });

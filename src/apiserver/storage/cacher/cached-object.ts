@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { Revision } from '../storage.ts';
+import type { Clock } from './clock.ts';
 import { spliceResourceVersion } from './resource-version.ts';
 import { type Memory, SlabMemory, type Tenant } from './slab-memory.ts';
 
@@ -136,4 +137,23 @@ export class CachedObject implements Tenant {
 /** Moves together what is left where many have retired. */
 export function tidyMemory(): void {
   slabs.tidy();
+}
+
+/** How often what nobody reads is looked for: it is packed after one to two times this. */
+const coolEveryMs = 10_000;
+
+/** Packs the bytes of objects that nobody reads, of all caches of the process, until it is disposed of. */
+export function coolRegularly(clock: Clock): Disposable {
+  const stop = clock.every(coolEveryMs, () => void slabs.cool());
+  return { [Symbol.dispose]: stop };
+}
+
+/** Bytes that packing has let go of since the start, for whoever wants to know what a collection of garbage would find. */
+export function bytesDropped(): number {
+  return slabs.dropped;
+}
+
+/** What the bytes of objects take, of all caches of the process. */
+export function heldBytes(): { readonly live: number; readonly footprint: number } {
+  return { live: slabs.live, footprint: slabs.footprint };
 }

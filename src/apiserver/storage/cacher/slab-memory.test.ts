@@ -1,6 +1,9 @@
 import { Buffer } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { largestPiece, type Memory, slabBytes, SlabMemory, type Tenant } from './slab-memory.ts';
+
+const megabyte = 1024 * 1024;
 
 class Piece implements Tenant {
   readonly size: number;
@@ -49,9 +52,9 @@ describe('SlabMemory', () => {
   it('puts small pieces one after the other', () => {
     const slabs = new SlabMemory();
     const pieces = filled(slabs, 5_000, 1_000);
-    expect(new Set(pieces.map((piece) => piece.home)).size).toBe(5);
+    expect(new Set(pieces.map((piece) => piece.home)).size).toBe(20);
     expect(slabs.live).toBe(5_000_000);
-    expect(slabs.waste).toBe(5 * slabBytes - 5_000_000);
+    expect(slabs.waste).toBe(20 * slabBytes - 5_000_000);
     expect(pieces.every((piece) => piece.isWhole)).toBe(true);
   });
 
@@ -59,14 +62,14 @@ describe('SlabMemory', () => {
     {
       name: 'memory of its own to a large part of a larger buffer',
       source: Buffer.alloc(200_000, 'x').subarray(0, largestPiece + 1),
-      moves: 1,
+      copies: true,
     },
-    { name: 'a large buffer what it has', source: Buffer.alloc(largestPiece + 1, 'x'), moves: 0 },
-  ])('leaves $name', ({ source, moves }) => {
+    { name: 'a large buffer what it has', source: Buffer.alloc(largestPiece + 1, 'x'), copies: false },
+  ])('leaves $name', ({ source, copies }) => {
     const slabs = new SlabMemory();
     const piece = new Piece('x', largestPiece + 1, source);
     slabs.hold(piece);
-    expect(piece.moves).toBe(moves);
+    expect(piece.home.memory.buffer === source.buffer).toBe(!copies);
     expect(piece.home.memory.buffer.byteLength).toBe(piece.size);
     expect(piece.isWhole).toBe(true);
     slabs.release(piece.home, piece.index);
@@ -85,7 +88,7 @@ describe('SlabMemory', () => {
     const left = pieces.filter((_, i) => !of(i));
     leave(slabs, gone);
     expect(slabs.live).toBe(left.length * 2_000);
-    expect(slabs.waste).toBeLessThanOrEqual(Math.max(4 * slabBytes, slabs.live / 8));
+    expect(slabs.waste).toBeLessThanOrEqual(Math.max(4 * megabyte, slabs.live / 8));
     expect(left.every((piece) => piece.isWhole)).toBe(true);
     // Who reads them still, reads what was.
     expect(gone.every((piece) => piece.isWhole)).toBe(true);
@@ -105,7 +108,7 @@ describe('SlabMemory', () => {
       pieces[at] = filled(slabs, 1, 2_000)[0]!;
     }
     expect(moves / 50_000).toBeLessThan(8);
-    expect(slabs.waste).toBeLessThanOrEqual(Math.max(4 * slabBytes, slabs.live / 8) + slabBytes);
+    expect(slabs.waste).toBeLessThanOrEqual(Math.max(4 * megabyte, slabs.live / 8) + slabBytes);
   });
 
   it('takes no notice of who leaves twice, or was never here', () => {
@@ -113,5 +116,83 @@ describe('SlabMemory', () => {
     const [first] = filled(slabs, 2, 100);
     leave(slabs, [first!, first!, new Piece('z', 100)]);
     expect(slabs.live).toBe(100);
+  });
+
+  describe('packs', () => {
+    /** Twice: what was read since the last time is left as it is. */
+    const cool = async (slabs: SlabMemory): Promise<void> => {
+      await slabs.cool();
+      await slabs.cool();
+    };
+
+    it('what nobody reads, and unpacks what somebody does', async () => {
+      const slabs = new SlabMemory();
+      const pieces = filled(slabs, 20_000, 1_000);
+      const before = slabs.footprint;
+      await cool(slabs);
+      expect(slabs.footprint).toBeLessThan(before / 5);
+      expect(slabs.dropped).toBeGreaterThan(before * 0.9);
+      expect(slabs.live).toBe(20_000_000);
+      expect(pieces.every((piece) => piece.isWhole)).toBe(true);
+      expect(slabs.footprint).toBeGreaterThan(before);
+      await cool(slabs);
+      expect(slabs.footprint).toBeLessThan(before / 5);
+      expect(pieces.every((piece) => piece.isWhole)).toBe(true);
+    });
+
+    it('not what is read between two looks, or while it is packed', async () => {
+      const slabs = new SlabMemory();
+      const pieces = filled(slabs, 2_000, 1_000);
+      await slabs.cool();
+      expect(pieces.every((piece) => piece.isWhole)).toBe(true);
+      await slabs.cool();
+      expect(slabs.dropped).toBe(0);
+      const cooling = slabs.cool();
+      expect(pieces.every((piece) => piece.isWhole)).toBe(true);
+      await cooling;
+      expect(slabs.dropped).toBe(0);
+    });
+
+    it('large pieces, too', async () => {
+      const slabs = new SlabMemory();
+      const piece = filled(slabs, 1, megabyte)[0]!;
+      await cool(slabs);
+      expect(slabs.dropped).toBe(megabyte);
+      expect(piece.isWhole).toBe(true);
+      leave(slabs, [piece]);
+      expect([slabs.live, slabs.waste]).toEqual([0, slabBytes]);
+      expect(piece.isWhole).toBe(true);
+    });
+
+    it('not what would hardly become smaller', async () => {
+      const slabs = new SlabMemory();
+      const pieces = Array.from({ length: 1_000 }, () => new Piece('', 1_000, randomBytes(1_000)));
+      for (const piece of pieces) slabs.hold(piece);
+      const before = slabs.footprint;
+      await cool(slabs);
+      await cool(slabs);
+      expect([slabs.dropped, slabs.footprint]).toEqual([0, before]);
+    });
+
+    it('and moves together what is packed', async () => {
+      const slabs = new SlabMemory();
+      const pieces = filled(slabs, 20_000, 1_000);
+      await cool(slabs);
+      const left = pieces.filter((_, i) => i % 3 === 0);
+      leave(
+        slabs,
+        pieces.filter((_, i) => i % 3 !== 0),
+      );
+      expect(slabs.waste).toBeLessThanOrEqual(4 * megabyte);
+      expect(left.every((piece) => piece.isWhole)).toBe(true);
+    });
+
+    it('one slab after the other, and once at a time', async () => {
+      const slabs = new SlabMemory();
+      filled(slabs, 5_000, 1_000);
+      await slabs.cool();
+      await Promise.all([slabs.cool(), slabs.cool(), slabs.cool()]);
+      expect(slabs.dropped).toBe(19 * slabBytes);
+    });
   });
 });

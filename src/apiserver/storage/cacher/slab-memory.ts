@@ -1,11 +1,18 @@
 import { Buffer } from 'node:buffer';
+import { promisify } from 'node:util';
+import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib';
 
-/** malloc maps so much by itself (bin/kubenest makes it stay so): what a slab had goes back to the system when it is dropped. */
-export const slabBytes = 1024 * 1024;
-/** Larger pieces have memory of their own: the end of a slab in which the next piece has no room is lost. */
+/**
+ * malloc maps so much by itself (bin/kubenest makes it stay so): what a slab had goes back to the system when it is dropped.
+ * Who reads something of a packed slab waits for all of it to be unpacked, a fifth of a millisecond.
+ */
+export const slabBytes = 256 * 1024;
+/** Larger pieces have a slab of their own: the end of one in which the next piece has no room is lost. */
 export const largestPiece = slabBytes / 16;
 /** So much may lie waste, or an eighth of what is in use if that is more. */
-const wasteBytes = 4 * slabBytes;
+const wasteBytes = 4 * 1024 * 1024;
+/** What does not become a quarter smaller stays as it is. */
+const worthwhile = 3 / 4;
 
 /** Where bytes stand. */
 export interface Memory {
@@ -17,37 +24,86 @@ export interface Tenant {
   readonly size: number;
   /** Its bytes, wherever they stand. */
   readonly bytes: Buffer;
-  /** Its bytes stand at `start` of this memory from now on. `index`: its number there, -1 where it has the memory for itself. */
+  /** Its bytes stand at `start` of this memory from now on. `index`: its number there. */
   moveTo(home: Memory, start: number, index: number): void;
 }
 
+const compress = promisify(zstdCompress);
+const packing = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
 class Slab implements Memory {
-  readonly memory = Buffer.allocUnsafeSlow(slabBytes);
+  readonly capacity: number;
   readonly tenants: (Tenant | undefined)[] = [];
   used = 0;
   live = 0;
+  #plain: Buffer | undefined;
+  /** The same, smaller; once made it stays, for a full slab does not change. 'useless': it would not be much smaller. */
+  #packed: Buffer | 'useless' | undefined = undefined;
+  #isRead = true;
+
+  constructor(plain: Buffer) {
+    this.#plain = plain;
+    this.capacity = plain.length;
+  }
+
+  get memory(): Buffer {
+    this.#isRead = true;
+    return (this.#plain ??= unpack(this.#packed as Buffer, this.used));
+  }
+
+  get waste(): number {
+    return this.capacity - this.live;
+  }
+
+  /** What it takes of the process's memory, when what was dropped is collected. */
+  get footprint(): number {
+    return (this.#plain ? this.capacity : 0) + (Buffer.isBuffer(this.#packed) ? this.#packed.length : 0);
+  }
 
   take(tenant: Tenant): void {
-    const { size } = tenant;
     this.memory.set(tenant.bytes, this.used);
+    this.admit(tenant);
+  }
+
+  /** The next bytes are the tenant's already. */
+  admit(tenant: Tenant): void {
     tenant.moveTo(this, this.used, this.tenants.push(tenant) - 1);
-    this.used += size;
-    this.live += size;
+    this.used += tenant.size;
+    this.live += tenant.size;
+  }
+
+  /** Packs a full slab of which nothing was read since the last call. Resolves to the bytes that it let go of. */
+  async cool(): Promise<number> {
+    if (!this.#plain || this.#packed === 'useless') return 0;
+    const wasRead = this.#isRead;
+    this.#isRead = false;
+    if (wasRead) return 0;
+    this.#packed ??= await pack(this.#plain.subarray(0, this.used));
+    // It may have been read meanwhile.
+    if (this.#isRead || this.#packed === 'useless') return 0;
+    this.#plain = undefined;
+    return this.capacity;
   }
 }
 
 /**
- * Memory of many small pieces that live long: they stand one after the other in slabs of 1 MiB. A buffer of its own costs
+ * Memory of many small pieces that live long: they stand one after the other in slabs of 256 KiB. A buffer of its own costs
  * each of them 300 bytes, and what the short-lived ones between them leave in the heap of malloc is never given back.
  *
  * Who leaves tells so, and what it had lies waste. When too much does, those who are left in the emptiest slab move to
  * another. Who still reads the old place does not mind: a slab stays as it is while somebody has it.
+ *
+ * What nobody reads for a while is packed (`cool`), by another thread: objects are texts of which most is alike. It is
+ * unpacked when something of it is read.
  */
 export class SlabMemory {
-  #current = new Slab();
+  #current = newSlab();
   /** Full ones. */
   readonly #slabs = new Set<Slab>();
   #live = 0;
+  #capacity = 0;
+  #dropped = 0;
+  #isCooling = false;
 
   /** Bytes that tenants have here. */
   get live(): number {
@@ -56,18 +112,33 @@ export class SlabMemory {
 
   /** Bytes of the slabs that are not theirs. */
   get waste(): number {
-    return (this.#slabs.size + 1) * slabBytes - this.#live;
+    return this.#capacity + this.#current.capacity - this.#live;
   }
 
-  /** Moves its bytes in. Those that are too large get memory of their own, if what they have is part of a larger buffer. */
+  /** Bytes that slabs take of the process's memory. */
+  get footprint(): number {
+    let bytes = this.#current.footprint;
+    for (const slab of this.#slabs) bytes += slab.footprint;
+    return bytes;
+  }
+
+  /** Bytes that were let go of by packing since the start: a collection of garbage finds so much. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Moves its bytes in. Those that are too large have a slab of their own, and are only moved if what they have is part of a larger buffer. */
   hold(tenant: Tenant): void {
     const { size } = tenant;
-    if (size > largestPiece) {
-      if (tenant.bytes.buffer.byteLength > size) tenant.moveTo({ memory: ownCopy(tenant.bytes) }, 0, -1);
+    this.#live += size;
+    if (size <= largestPiece) {
+      this.#take(tenant);
       return;
     }
-    this.#take(tenant);
-    this.#live += size;
+    const { bytes } = tenant;
+    const slab = new Slab(bytes.buffer.byteLength > size ? ownCopy(bytes) : bytes);
+    slab.admit(tenant);
+    this.#add(slab);
   }
 
   /** The tenant that is the `index`th of `home` leaves: its bytes stay readable, but are nobody's. */
@@ -78,7 +149,7 @@ export class SlabMemory {
     home.tenants[index] = undefined;
     home.live -= tenant.size;
     this.#live -= tenant.size;
-    if (home.live === 0) this.#slabs.delete(home);
+    if (home.live === 0) this.#remove(home);
   }
 
   /** To be called after releases: moves tenants together where too much lies waste. */
@@ -86,25 +157,59 @@ export class SlabMemory {
     while (this.#slabs.size > 0 && this.waste > Math.max(wasteBytes, this.#live / 8)) this.#empty(this.#emptiest());
   }
 
+  /** To be called regularly: packs what nobody has read since the last call, one slab after the other. */
+  async cool(): Promise<void> {
+    if (this.#isCooling) return;
+    this.#isCooling = true;
+    try {
+      for (const slab of this.#slabs) this.#dropped += await slab.cool();
+    } finally {
+      this.#isCooling = false;
+    }
+  }
+
   #take(tenant: Tenant): void {
-    if (this.#current.used + tenant.size > slabBytes) {
-      if (this.#current.live > 0) this.#slabs.add(this.#current);
-      this.#current = new Slab();
+    if (this.#current.used + tenant.size > this.#current.capacity) {
+      if (this.#current.live > 0) this.#add(this.#current);
+      this.#current = newSlab();
     }
     this.#current.take(tenant);
   }
 
+  #add(slab: Slab): void {
+    this.#slabs.add(slab);
+    this.#capacity += slab.capacity;
+  }
+
+  #remove(slab: Slab): void {
+    if (this.#slabs.delete(slab)) this.#capacity -= slab.capacity;
+  }
+
   #emptiest(): Slab {
     let emptiest: Slab | undefined;
-    for (const slab of this.#slabs) if (!emptiest || slab.live < emptiest.live) emptiest = slab;
+    for (const slab of this.#slabs) if (!emptiest || slab.waste > emptiest.waste) emptiest = slab;
     return emptiest!;
   }
 
   #empty(slab: Slab): void {
-    this.#slabs.delete(slab);
+    this.#remove(slab);
     // Who reads an old place keeps the slab, but not those who have moved.
     for (const tenant of slab.tenants.splice(0)) if (tenant) this.#take(tenant);
   }
+}
+
+function newSlab(): Slab {
+  return new Slab(Buffer.allocUnsafeSlow(slabBytes));
+}
+
+async function pack(plain: Buffer): Promise<Buffer | 'useless'> {
+  const packed = await compress(plain, packing);
+  return packed.length > plain.length * worthwhile ? 'useless' : ownCopy(packed);
+}
+
+function unpack(packed: Buffer, size: number): Buffer {
+  // One byte more than there is, or the end is looked for in a buffer more.
+  return zstdDecompressSync(packed, { chunkSize: size + 1 });
 }
 
 function ownCopy(bytes: Buffer): Buffer {
