@@ -1,43 +1,119 @@
-/** Lays JSON text out with two spaces, as Go's json.Indent does: empty objects and arrays stay `{}` and `[]`. Scalars are not touched. */
+import { Buffer } from 'node:buffer';
+import { atOnce, type Steps } from './steps.ts';
+
+/** Of the text before, a step; and of what it becomes, a piece. */
+const stepBytes = 16 * 1024;
+const outBytes = 64 * 1024;
+/** So much may become of anything, and of much text so many times as much: each line that is deep in an object begins with its depth. */
+const maxBytes = 64 * 1024 * 1024;
+const maxGrowth = 32;
+
+/** The text is nested so deeply that it would become many times as long. */
+export class IndentTooLongError extends Error {
+  constructor() {
+    super('it is nested too deeply to be shown with indentation');
+  }
+}
+
+const newline = 0x0a;
+const space = 0x20;
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/**
+ * Lays JSON text out with two spaces, as Go's json.Indent does: empty objects and arrays stay `{}` and `[]`. Scalars are not touched.
+ * There is no white space in it between its tokens.
+ */
 export function indentJson(text: string): string {
-  let out = '';
-  let depth = 0;
-  let start = 0;
-  const breakLine = (): string => `\n${'  '.repeat(depth)}`;
-  for (let at = 0; at < text.length; at += 1) {
-    switch (text.charCodeAt(at)) {
-      case 34: // a string: to its end
-        for (at += 1; text.charCodeAt(at) !== 34; at += 1) if (text.charCodeAt(at) === 92) at += 1;
-        break;
-      case 123:
-      case 91: {
-        // { [
-        const next = text.charCodeAt(at + 1);
-        if (next === 125 || next === 93) {
-          at += 1;
-          break;
-        }
-        depth += 1;
-        out += text.slice(start, at + 1) + breakLine();
-        start = at + 1;
-        break;
-      }
-      case 125:
-      case 93: // } ]
-        depth -= 1;
-        out += text.slice(start, at) + breakLine();
-        start = at;
-        break;
-      case 44: // ,
-        out += text.slice(start, at + 1) + breakLine();
-        start = at + 1;
-        break;
-      case 58: // :
-        out += `${text.slice(start, at + 1)} `;
-        start = at + 1;
-        break;
-      default:
+  return Buffer.concat(atOnce(indentSteps([Buffer.from(text)]))).toString('utf8');
+}
+
+/**
+ * The same of JSON in UTF-8 without white space between its tokens but newlines (which go), cut into pieces anywhere; what it becomes is in
+ * other pieces. Throws IndentTooLongError.
+ */
+export function* indentSteps(pieces: readonly Buffer[]): Steps<Buffer[]> {
+  const total = pieces.reduce((sum, { length }) => sum + length, 0);
+  const indenter = new Indenter(Math.max(maxBytes, total * maxGrowth));
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += stepBytes) {
+      indenter.push(piece.subarray(at, at + stepBytes));
+      yield;
     }
   }
-  return out + text.slice(start);
+  return indenter.end();
+}
+
+class Indenter {
+  readonly #maxPieces: number;
+  readonly #done: Buffer[] = [];
+  #out = Buffer.allocUnsafeSlow(outBytes);
+  #length = 0;
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** The last token was a bracket that opens: what comes next decides whether it stays in the line. */
+  #isOpened = false;
+
+  constructor(limit: number) {
+    this.#maxPieces = limit / outBytes;
+  }
+
+  push(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length; at += 1) {
+      const byte = bytes[at]!;
+      if (this.#isInString) {
+        this.#put(byte);
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (byte === backslash) this.#isEscaped = true;
+        else if (byte === quote) this.#isInString = false;
+        continue;
+      }
+      if (byte === newline) continue;
+      const isEnd = byte === closeBrace || byte === closeBracket;
+      if (this.#isOpened) {
+        this.#isOpened = false;
+        if (isEnd) {
+          this.#put(byte);
+          continue;
+        }
+        this.#depth += 1;
+        this.#breakLine();
+      } else if (isEnd) {
+        this.#depth -= 1;
+        this.#breakLine();
+      }
+      this.#put(byte);
+      if (byte === quote) this.#isInString = true;
+      else if (byte === comma) this.#breakLine();
+      else if (byte === colon) this.#put(space);
+      else if (byte === openBrace || byte === openBracket) this.#isOpened = true;
+    }
+  }
+
+  end(): Buffer[] {
+    this.#done.push(this.#out.subarray(0, this.#length));
+    return this.#done;
+  }
+
+  #breakLine(): void {
+    this.#put(newline);
+    for (let i = this.#depth * 2; i > 0; i -= 1) this.#put(space);
+  }
+
+  #put(byte: number): void {
+    if (this.#length === outBytes) {
+      if (this.#done.length >= this.#maxPieces) throw new IndentTooLongError();
+      this.#done.push(this.#out);
+      this.#out = Buffer.allocUnsafeSlow(outBytes);
+      this.#length = 0;
+    }
+    this.#out[this.#length++] = byte;
+  }
 }

@@ -8,6 +8,15 @@ const turnMs = 5;
 /** When the first steps of this turn of the event loop began. */
 let turnBegan: number | undefined;
 
+/** Does the work at once if this turn of the event loop has time for it, else the rest as `inSteps` does. */
+export function startSteps<T>(steps: Steps<T>): T | Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (!hasTime()) return nextTurn().then(() => inSteps(steps));
+  }
+}
+
 /** Does the work, and lets others run whenever all that is done so has had its turn. */
 export async function inSteps<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
@@ -18,7 +27,8 @@ export async function inSteps<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
-function hasTime(): boolean {
+/** Whether more may be done in this turn of the event loop by those who ask: a few milliseconds all together. */
+export function hasTime(): boolean {
   if (turnBegan !== undefined) return performance.now() - turnBegan < turnMs;
   turnBegan = performance.now();
   setImmediate(() => {

@@ -2,6 +2,7 @@ import { Injectable, UseInterceptors } from '@nestjs/common';
 import { isNotFound } from '#apimachinery/api/errors';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { betweenSteps } from '#apiserver/registry/between-steps';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { readDeleteOptions } from './delete-options.ts';
 import { negotiate } from './negotiation.ts';
@@ -39,7 +40,27 @@ export class DeleteCollectionHandler {
         if (!isNotFound(error)) throw error;
       }
     };
-    await Promise.all(objects.map(remove));
-    respondList(context, endpoint, list, negotiated);
+    await eachInTurns(objects, remove);
+    await respondList(context, endpoint, list, negotiated);
   }
+}
+
+/** So many begin before others run: each parses, copies and validates an object. */
+const beginsPerTurn = 32;
+
+/** Begins all without waiting for their ends, which the store has together. Rejects with the first that does, and begins no others then. */
+async function eachInTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const begun: Promise<void>[] = [];
+  let hasFailed = false;
+  const noteFailure = (): void => {
+    hasFailed = true;
+  };
+  for (const [i, item] of items.entries()) {
+    if (hasFailed) break;
+    const end = work(item);
+    end.catch(noteFailure);
+    begun.push(end);
+    if ((i + 1) % beginsPerTurn === 0) await betweenSteps();
+  }
+  await Promise.all(begun);
 }

@@ -1,15 +1,17 @@
 import { Buffer } from 'node:buffer';
 import { Injectable } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { groupVersionString, type ListMeta } from '#apimachinery/meta/types';
+import { groupVersionString, type KubeObject, type ListMeta } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
 import { cborList, encodeCborListItem } from '#apimachinery/runtime/cbor';
 import { encodeJson, parseEncoded } from '#apimachinery/runtime/json';
 import { encodeProtobufListItem, protobufList } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
+import { startSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { CacheList, CacheListOptions } from '#apiserver/storage/cacher/list-query';
+import type { ListChunk } from '#apiserver/storage/cacher/object-tree';
 import type { Store } from '#apiserver/registry/store';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import { groupResourceString } from '#apimachinery/api/errors';
@@ -74,15 +76,21 @@ interface ListForm {
 }
 
 /** Sends a list in the form that was negotiated, of encodings that the cache keeps where nothing of them depends on the time. */
-export function respondList(context: RequestContext, endpoint: ResourceEndpoint, list: CacheList, negotiated: Negotiated): void {
-  if (context.span) respondWithin(context.span, context, negotiated, () => respondListIn(context, endpoint, list, negotiated));
-  else respondListIn(context, endpoint, list, negotiated);
+export function respondList(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  list: CacheList,
+  negotiated: Negotiated,
+): void | Promise<void> {
+  const respond = (): void | Promise<void> => startSteps(respondListIn(context, endpoint, list, negotiated));
+  return context.span ? respondWithin(context.span, context, negotiated, respond) : respond();
 }
 
-function respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list: CacheList, negotiated: Negotiated): void {
+/** What is encoded already takes no time, and most lists are. */
+function* respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list: CacheList, negotiated: Negotiated): Steps<void> {
   const { convert, mediaType } = negotiated;
   const metadata = metadataOf(list);
-  if (convert?.kind === 'Table') return respondTable(context, endpoint, list, metadata, negotiated);
+  if (convert?.kind === 'Table') return yield* respondTable(context, endpoint, list, metadata, negotiated);
   if (convert?.kind === 'PartialObjectMetadata') throw newWrongPartial(endpoint, convert.kind, true);
   const partial = convert?.version;
   const groupVersion = groupVersionString(endpoint.kind);
@@ -95,38 +103,45 @@ function respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list
         metadata,
       }
     : { kind: endpoint.definition.listKind, apiVersion: groupVersion, partial, variant: groupVersion, metadata };
-  if (mediaType === 'application/vnd.kubernetes.protobuf') {
-    if (context.audit?.recordsResponse) context.audit.responseObject(Buffer.concat(jsonPieces(endpoint, list, form)));
-    return respondPieces(context, mediaType, protobufPieces(endpoint, list, form));
-  }
-  if (mediaType === 'application/cbor') {
-    if (context.audit?.recordsResponse) context.audit.responseObject(Buffer.concat(jsonPieces(endpoint, list, form)));
-    return respondPieces(context, mediaType, cborPieces(endpoint, list, form));
-  }
-  respondJson(context, negotiated, endpoint.type, jsonPieces(endpoint, list, form));
+  const isJson = mediaType !== 'application/vnd.kubernetes.protobuf' && mediaType !== 'application/cbor';
+  const json = isJson || context.audit?.recordsResponse ? yield* jsonPieces(endpoint, list, form) : [];
+  if (isJson) return respondJson(context, negotiated, endpoint.type, json);
+  if (context.audit?.recordsResponse) context.audit.responseObject(Buffer.concat(json));
+  const encode = mediaType === 'application/cbor' ? cborPieces : protobufPieces;
+  respondPieces(context, mediaType, yield* encode(endpoint, list, form));
 }
 
-function protobufPieces(
+/** The runs of items, each as the cache keeps it. */
+function* runsOf(chunks: readonly ListChunk[], ...how: Parameters<ListChunk['encoded']>): Steps<Buffer[]> {
+  const runs: Buffer[] = [];
+  for (const chunk of chunks) {
+    runs.push(chunk.encoded(...how));
+    yield;
+  }
+  return runs;
+}
+
+function* protobufPieces(
   endpoint: ResourceEndpoint,
   { chunks }: CacheList,
   { kind, apiVersion, partial, variant, metadata }: ListForm,
-): readonly Buffer[] {
+): Steps<readonly Buffer[]> {
   const type = partial ? metaSchema.struct('meta_v1.PartialObjectMetadata') : endpoint.type;
   const makeItem = ({ object }: CachedObject): Buffer => {
     const shown = fromStorage(endpoint, object);
     return encodeProtobufListItem(type, partial ? { metadata: shown.metadata } : shown);
   };
-  const items = chunks.map((chunk) => chunk.encoded(`protobuf:${variant}`, makeItem, nothing));
+  const items = yield* runsOf(chunks, `protobuf:${variant}`, makeItem, nothing);
   return protobufList(metaSchema.struct('meta_v1.ListMeta'), { apiVersion, kind, metadata }, items);
 }
 
 /** The items are made of their JSON, in which nothing is missing that upstream writes. */
-function cborPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm): readonly Buffer[] {
+function* cborPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm): Steps<readonly Buffer[]> {
   const { variant, partial } = form;
   const type = partial ? metaSchema.struct('meta_v1.PartialObjectMetadata') : cborType(endpoint.type);
   const makeJson = jsonItemOf(endpoint, form);
   const makeItem = (object: CachedObject): Buffer => encodeCborListItem(type, parseEncoded(makeJson(object)));
-  const items = chunks.map((chunk) => chunk.encoded(`cbor:${variant}`, makeItem, nothing));
+  const items = yield* runsOf(chunks, `cbor:${variant}`, makeItem, nothing);
   const count = chunks.reduce((total, { items }) => total + items.length, 0);
   return cborList({ ...form, metadata: isMap(endpoint, form) ? { continue: '', ...form.metadata } : form.metadata }, items, count);
 }
@@ -140,10 +155,10 @@ function jsonItemOf(endpoint: ResourceEndpoint, { partial }: ListForm): (object:
   return partial ? (object) => partialBytes(endpoint, object, partial) : itemOf(endpoint);
 }
 
-function jsonPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm): Buffer[] {
+function* jsonPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm): Steps<Buffer[]> {
   const { kind, apiVersion, variant, metadata } = form;
   const makeItem = jsonItemOf(endpoint, form);
-  const runs = separated(chunks.map((chunk) => chunk.encoded(variant, makeItem, comma)));
+  const runs = separated(yield* runsOf(chunks, variant, makeItem, comma));
   if (isMap(endpoint, form)) {
     const end = `],"kind":"${kind}","metadata":${encodeJson({ continue: '', ...metadata })}}\n`;
     return [Buffer.from(`{"apiVersion":"${apiVersion}","items":[`), ...runs, Buffer.from(end)];
@@ -176,13 +191,13 @@ function metadataOf(list: CacheList): ListMeta {
 }
 
 /** Ages are told in whole seconds: rows are the same to all who ask within one. */
-function respondTable(
+function* respondTable(
   context: RequestContext,
   endpoint: ResourceEndpoint,
   list: CacheList,
   metadata: ListMeta,
   negotiated: Negotiated,
-): void {
+): Steps<void> {
   const options = tableOptions(context);
   const version = negotiated.convert?.version ?? 'v1';
   const variant = `table:${options.includeObject}:${version}:${groupVersionString(endpoint.kind)}`;
@@ -190,13 +205,29 @@ function respondTable(
   const { compareRows } = endpoint.definition;
   const makeRow = (object: CachedObject) => encodeRow(endpoint, object, options, version, second * 1000);
   const rows = compareRows
-    ? list.chunks
-        .flatMap(({ items }) => items)
-        .sort((a, b) => compareRows(a.object, b.object))
-        .map(makeRow)
-    : list.chunks.map((chunk) => chunk.encoded(variant, makeRow, comma, second));
+    ? yield* sortedRows(list.chunks, compareRows, makeRow)
+    : yield* runsOf(list.chunks, variant, makeRow, comma, second);
   const head = Buffer.from(tableHead(version, metadata, columnsOf(endpoint)));
   respondJson(context, negotiated, metaSchema.struct('meta_v1.Table'), [head, ...separated(rows), listEnd]);
+}
+
+function* sortedRows(
+  chunks: readonly ListChunk[],
+  compareRows: NonNullable<ResourceEndpoint['definition']['compareRows']>,
+  makeRow: (object: CachedObject) => Buffer,
+): Steps<Buffer[]> {
+  const parsed: { readonly item: CachedObject; readonly object: KubeObject }[] = [];
+  for (const { items } of chunks) {
+    for (const item of items) parsed.push({ item, object: item.object });
+    yield;
+  }
+  parsed.sort((a, b) => compareRows(a.object, b.object));
+  const rows: Buffer[] = [];
+  for (const { item } of parsed) {
+    rows.push(makeRow(item));
+    yield;
+  }
+  return rows;
 }
 
 /** Sends JSON, or what the client wants instead of it. */
@@ -204,7 +235,7 @@ function respondJson(context: RequestContext, negotiated: Negotiated, type: Stru
   const { mediaType } = negotiated;
   if (context.audit?.recordsResponse) context.audit.responseObject(Buffer.concat(pieces));
   if (mediaType === 'application/json' && !wantsPretty(context, negotiated)) return respondPieces(context, mediaType, pieces);
-  respondInMediaType(context, 200, Buffer.concat(pieces), negotiated, type);
+  respondInMediaType(context, 200, pieces, negotiated, type);
 }
 
 function separated(runs: readonly Buffer[]): Buffer[] {

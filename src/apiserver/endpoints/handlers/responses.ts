@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { gzip } from 'node:zlib';
 import {
   newGenericServerResponse,
   newInternalError,
@@ -11,20 +10,22 @@ import {
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { Status } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
-import { indentJson } from '#apimachinery/runtime/indent';
-import { parseJson } from '#apimachinery/runtime/json';
+import { indentJson, indentSteps } from '#apimachinery/runtime/indent';
+import { parseJson, parseJsonSteps } from '#apimachinery/runtime/json';
 import { encodeCbor } from '#apimachinery/runtime/cbor';
 import { encodeProtobuf } from '#apimachinery/runtime/protobuf';
 import { encodeYaml } from '#apimachinery/runtime/yaml';
 import type { StructType } from '#apimachinery/runtime/schema';
+import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
+import type { RequestAudit } from '#apiserver/audit/request-audit';
 import { writeYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import { needsSteps } from '#apiserver/registry/between-steps';
-import { BodyTooLargeError, type ResponseStream } from '#apiserver/endpoints/request/exchange';
+import { BodyTooLargeError, type Exchange, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { warningHeaders } from '#apiserver/endpoints/request/warnings';
 import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
-import { gzipLevel, gzipPieces } from './gzip-pieces.ts';
+import { gzipPieces } from './gzip-pieces.ts';
 import { maxRequestBodyBytes } from './request-body.ts';
 import { isPretty, type Negotiated, negotiate, plainRestrictions, RouteError } from './negotiation.ts';
 
@@ -39,8 +40,13 @@ export function respondBytes(context: RequestContext, status: number, contentTyp
   context.responseBytes = body?.length ?? 0;
   const { audit, exchange } = context;
   if (!audit) return exchange.send(status, headers, body);
+  completedBy(audit, exchange, () => exchange.send(status, headers, body));
+}
+
+/** Sends the whole answer when its audit events are written, if the client is there then. */
+function completedBy(audit: RequestAudit, exchange: Exchange, send: () => void): void {
   audit.completedBy(() => {
-    if (!exchange.responded && !exchange.closed) exchange.send(status, headers, body);
+    if (!exchange.responded && !exchange.closed) send();
   });
 }
 
@@ -73,12 +79,17 @@ export function startHeaders(context: RequestContext, status: number, contentTyp
 
 /** Sends an object's JSON (with its ending newline) in the form that was negotiated; `type` describes it for protobuf and CBOR. */
 export function respondJson(context: RequestContext, status: number, json: Buffer, negotiated: Negotiated, type: StructType): void {
-  if (context.span) respondWithin(context.span, context, negotiated, () => respondJsonIn(context, status, json, negotiated, type));
+  if (context.span) void respondWithin(context.span, context, negotiated, () => respondJsonIn(context, status, json, negotiated, type));
   else respondJsonIn(context, status, json, negotiated, type);
 }
 
 /** Sends an answer of a request that is sampled. Upstream: endpoints/handlers/responsewriters/writers.go. */
-export function respondWithin(span: RequestSpan, context: RequestContext, { mediaType }: Negotiated, respond: () => void): void {
+export function respondWithin(
+  span: RequestSpan,
+  context: RequestContext,
+  { mediaType }: Negotiated,
+  respond: () => void | Promise<void>,
+): void | Promise<void> {
   const { exchange, path } = context;
   const attributes = [
     ['method', exchange.method],
@@ -86,10 +97,11 @@ export function respondWithin(span: RequestSpan, context: RequestContext, { medi
     ['protocol', exchange.protocol],
     ['mediaType', mediaType],
   ] as const;
-  span.around('SerializeObject', attributes, (tell) => {
+  return span.around('SerializeObject', attributes, (tell) => {
     tell('About to start writing response');
-    respond();
-    tell('Write call succeeded', [['size', context.responseBytes]]);
+    const written = (): void => tell('Write call succeeded', [['size', context.responseBytes]]);
+    const responding = respond();
+    return responding ? responding.then(written) : written();
   });
 }
 
@@ -98,29 +110,41 @@ function respondJsonIn(context: RequestContext, status: number, json: Buffer, ne
   if (negotiated.mediaType === 'application/json' && json.length <= gzipThreshold && !wantsPretty(context, negotiated)) {
     return respondBytes(context, status, 'application/json', json);
   }
-  respondInMediaType(context, status, json, negotiated, type);
+  respondInMediaType(context, status, [json], negotiated, type);
 }
 
-/** Sends JSON in the negotiated media type. */
-export function respondInMediaType(context: RequestContext, status: number, json: Buffer, negotiated: Negotiated, type: StructType): void {
-  if (negotiated.mediaType !== 'application/yaml' || !needsSteps(json.length))
-    return respondCompressible(context, status, negotiated.mediaType, inMediaType(context, json, negotiated, type));
-  writeYaml(json).then(
-    (yaml) => respondCompressible(context, status, negotiated.mediaType, yaml),
-    (error: unknown) => respondError(context, newInternalError(error as Error)),
-  );
+/** Sends JSON, which may be in pieces, in the negotiated media type: what is large, in steps. */
+export function respondInMediaType(
+  context: RequestContext,
+  status: number,
+  json: readonly Buffer[],
+  negotiated: Negotiated,
+  type: StructType,
+): void {
+  const encoding = inMediaType(context, json, negotiated, type);
+  const failed = (error: unknown): void => respondError(context, newInternalError(error as Error));
+  if (!needsSteps(lengthOf(json))) return respondPieces(context, negotiated.mediaType, atOnce(encoding), status);
+  const encoded = negotiated.mediaType === 'application/yaml' ? writeYaml(Buffer.concat(json)).then((yaml) => [yaml]) : inSteps(encoding);
+  encoded.then((pieces) => respondPieces(context, negotiated.mediaType, pieces, status)).catch(failed);
 }
 
-function inMediaType(context: RequestContext, json: Buffer, negotiated: Negotiated, type: StructType): Buffer {
+function* inMediaType(
+  context: RequestContext,
+  json: readonly Buffer[],
+  negotiated: Negotiated,
+  type: StructType,
+): Steps<readonly Buffer[]> {
+  if (negotiated.mediaType === 'application/json') return wantsPretty(context, negotiated) ? yield* indentSteps(json) : json;
+  const bytes = Buffer.concat(json);
+  const { value } = needsSteps(bytes.length) ? yield* parseJsonSteps(bytes) : parseJson(bytes);
+  yield;
   switch (negotiated.mediaType) {
-    case 'application/json':
-      return wantsPretty(context, negotiated) ? Buffer.from(indentJson(json.toString('utf8').trimEnd())) : json;
     case 'application/yaml':
-      return Buffer.from(encodeYaml(parseJson(json).value));
+      return [Buffer.from(encodeYaml(value))];
     case 'application/vnd.kubernetes.protobuf':
-      return encodeProtobuf(type, parseJson(json).value);
+      return [encodeProtobuf(type, value)];
     case 'application/cbor':
-      return encodeCbor(cborType(type), parseJson(json).value);
+      return [encodeCbor(cborType(type), value)];
   }
 }
 
@@ -133,33 +157,31 @@ export function wantsPretty(context: RequestContext, negotiated: Negotiated): bo
   return negotiated.pretty || (negotiated.mediaType === 'application/json' && isPretty(context.query, context.header('user-agent')));
 }
 
-/** Sends a body, compressed if it is large and the client takes gzip. */
-export function respondCompressible(context: RequestContext, status: number, contentType: string, body: Buffer): void {
-  if (body.length <= gzipThreshold || !acceptsGzip(context)) return respondBytes(context, status, contentType, body);
-  gzip(body, { level: gzipLevel }, (error, compressed) => {
-    if (error) return respondError(context, newInternalError(error));
-    context.headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding');
-    respondBytes(context, status, contentType, compressed);
-  });
-}
-
-/** Sends a body in pieces, compressed as `respondCompressible` does: what the pieces are compressed to is kept while they are. */
-export function respondPieces(context: RequestContext, contentType: string, pieces: readonly Buffer[]): void {
+/**
+ * Sends a body in pieces, compressed if it is large and the client takes gzip: what the pieces are compressed to is kept while they are.
+ * Where the request was answered meanwhile, it does nothing.
+ */
+export function respondPieces(context: RequestContext, contentType: string, pieces: readonly Buffer[], status = 200): void {
+  if (context.answered || context.exchange.closed) return;
   const total = lengthOf(pieces);
-  if (total <= joinBelowBytes) return respondBytes(context, 200, contentType, Buffer.concat(pieces, total));
-  if (total <= gzipThreshold || !acceptsGzip(context)) return sendPieces(context, contentType, pieces, total);
+  if (total <= joinBelowBytes) return respondBytes(context, status, contentType, Buffer.concat(pieces, total));
+  if (total <= gzipThreshold || !acceptsGzip(context)) return sendPieces(context, status, contentType, pieces, total);
   gzipPieces(pieces).then(
     (compressed) => {
+      if (context.answered || context.exchange.closed) return;
       context.headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding');
-      sendPieces(context, contentType, compressed, lengthOf(compressed));
+      sendPieces(context, status, contentType, compressed, lengthOf(compressed));
     },
     (error: Error) => respondError(context, newInternalError(error)),
   );
 }
 
-function sendPieces(context: RequestContext, contentType: string, pieces: readonly Buffer[], total: number): void {
+function sendPieces(context: RequestContext, status: number, contentType: string, pieces: readonly Buffer[], total: number): void {
+  const headers = startHeaders(context, status, contentType);
   context.responseBytes = total;
-  context.exchange.sendPieces(200, startHeaders(context, 200, contentType), pieces, total);
+  const { audit, exchange } = context;
+  if (!audit) return exchange.sendPieces(status, headers, pieces, total);
+  completedBy(audit, exchange, () => exchange.sendPieces(status, headers, pieces, total));
 }
 
 function lengthOf(pieces: readonly Buffer[]): number {

@@ -8,6 +8,7 @@ import {
   type StatusError,
 } from '#apimachinery/api/errors';
 import type { GroupResource, KubeObject, Status } from '#apimachinery/meta/types';
+import { startSteps } from '#apimachinery/runtime/steps';
 import { UnavailableError } from '../errors.ts';
 import { compareKeys } from '../key.ts';
 import type { CommitFeed, Revision, Storage, StorageEvent, StorageRecord } from '../storage.ts';
@@ -478,7 +479,7 @@ export class Cacher {
     const revision = await this.#storage.currentRevision();
     try {
       if (this.#isFresh(revision) || (await this.#waitFor(revision))) {
-        const list = this.#listPresent(query);
+        const list = await this.#listPresent(query);
         this.#reads.served += 1;
         return list;
       }
@@ -501,7 +502,7 @@ export class Cacher {
     }
   }
 
-  #listPresent(query: ListQuery): CacheList {
+  #listPresent(query: ListQuery): CacheList | Promise<CacheList> {
     const revision = this.currentRevision();
     if (!query.isPrefix) {
       const object = this.#objects.get(query.scope);
@@ -510,10 +511,13 @@ export class Cacher {
     }
     const snapshot = this.#tree.snapshot();
     const indexed = query.isContinued ? undefined : this.#indexFor(query.predicate);
+    const kept = (list: CacheList): CacheList => {
+      if (list.continueToken !== '') this.#snapshots.keep(revision, snapshot, this.#clock.now());
+      this.#sweepRegularly();
+      return list;
+    };
     const list = indexed ? this.#listIndexed(indexed, query, revision) : this.#listSnapshot(snapshot, query, revision);
-    if (list.continueToken !== '') this.#snapshots.keep(revision, snapshot, this.#clock.now());
-    this.#sweepRegularly();
-    return list;
+    return list instanceof Promise ? list.then(kept) : kept(list);
   }
 
   #listExact(query: ListQuery): CacheList | Promise<CacheList> {
@@ -525,12 +529,12 @@ export class Cacher {
     });
   }
 
-  #listSnapshot(snapshot: Snapshot, query: ListQuery, revision: Revision): CacheList {
+  #listSnapshot(snapshot: Snapshot, query: ListQuery, revision: Revision): CacheList | Promise<CacheList> {
     const { scope, from, predicate, limit } = query;
     const chunks = snapshot.chunks(scope, from);
     if (this.#unreadable > 0) for (const { items } of chunks) for (const object of items) void object.readable;
     const total = chunks.reduce((sum, chunk) => sum + chunk.items.length, 0);
-    if (!predicate.isEmpty) return this.#counted(selectedList(chunks, total, query, revision), total);
+    if (!predicate.isEmpty) return this.#selected(chunks, total, query, revision, '');
     if (limit === 0 || total <= limit)
       return this.#counted({ chunks, count: total, revision, continueToken: '', remainingItemCount: undefined }, total);
     const page = firstOf(chunks, limit);
@@ -548,10 +552,16 @@ export class Cacher {
     return index.get(exactField.value);
   }
 
-  #listIndexed(objects: Iterable<CachedObject>, query: ListQuery, revision: Revision): CacheList {
+  #listIndexed(objects: Iterable<CachedObject>, query: ListQuery, revision: Revision): CacheList | Promise<CacheList> {
     const items = [...objects].filter((object) => object.key.startsWith(query.scope)).sort((a, b) => compareKeys(a.key, b.key));
-    const list = selectedList([new Leaf(undefined, items)], items.length, query, revision);
-    return this.#counted(list, items.length, `f:${query.predicate.exactField!.field}`);
+    return this.#selected([new Leaf(undefined, items)], items.length, query, revision, `f:${query.predicate.exactField!.field}`);
+  }
+
+  /** Objects that were not asked for in this way before are parsed: of many, in steps. */
+  #selected(chunks: readonly Leaf[], total: number, query: ListQuery, revision: Revision, index: string): CacheList | Promise<CacheList> {
+    const selected = startSteps(selectedList(chunks, total, query, revision));
+    const counted = (list: CacheList): CacheList => this.#counted(list, total, index);
+    return selected instanceof Promise ? selected.then(counted) : counted(selected);
   }
 
   #watchWhenFresh(options: CacheWatchOptions, revision: Revision | undefined, sink: WatchSink): WatchHandle {

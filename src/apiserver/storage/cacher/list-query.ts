@@ -1,9 +1,10 @@
 /** What a list asks of the cache, and the pages that it is answered with. */
 import { newBadRequest, newResourceExpired, type StatusError } from '#apimachinery/api/errors';
+import type { Steps } from '#apimachinery/runtime/steps';
 import type { Revision } from '../storage.ts';
 import type { CachedObject } from './cached-object.ts';
 import { type ContinuePoint, decodeContinue, encodeContinue } from './continue-token.ts';
-import { Leaf, type ListChunk } from './object-tree.ts';
+import { Leaf, leavesOf, type ListChunk } from './object-tree.ts';
 import { everything, type Predicate } from './predicate.ts';
 import { parseResourceVersion } from './resource-version.ts';
 
@@ -27,6 +28,9 @@ export interface CacheList {
   /** Only for lists that select everything. */
   readonly remainingItemCount: number | undefined;
 }
+
+/** So many are parsed within a few milliseconds, if they are not large. */
+const objectsPerStep = 32;
 
 const inconsistentContinue =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
@@ -93,12 +97,12 @@ export function singleList(object: CachedObject | undefined, revision: Revision)
 }
 
 /** The objects that match, up to the limit; more follow if any object, matching or not, stands after the last of them. */
-export function selectedList(
+export function* selectedList(
   chunks: readonly ListChunk[],
   total: number,
   { predicate, limit, scope }: ListQuery,
   revision: Revision,
-): CacheList {
+): Steps<CacheList> {
   const items: CachedObject[] = [];
   let seen = 0;
   scan: for (const chunk of chunks) {
@@ -106,9 +110,11 @@ export function selectedList(
       seen++;
       if (predicate.matches(object)) items.push(object);
       if (limit > 0 && items.length >= limit) break scan;
+      // What was parsed before takes no time.
+      if (seen % objectsPerStep === 0) yield;
     }
   }
-  const page = items.length > 0 ? [new Leaf(undefined, items)] : [];
+  const page = leavesOf(items);
   const continueToken = seen < total ? tokenAfter(page, scope, revision) : '';
   return { chunks: page, count: items.length, revision, continueToken, remainingItemCount: undefined };
 }

@@ -81,6 +81,20 @@ export class Leaf implements ListChunk {
   }
 }
 
+/** Leaves of at most so many objects, in their order, and of at most 512 KiB unless it is one object that has more. */
+export function leavesOf(objects: readonly CachedObject[], most = leafLimit): Leaf[] {
+  const leaves: Leaf[] = [];
+  for (let i = 0; i < objects.length; ) {
+    const first = i;
+    for (let bytes = 0; i < objects.length && i - first < most; i++) {
+      bytes += objects[i]!.size;
+      if (bytes > leafBytes && i > first) break;
+    }
+    leaves.push(new Leaf(undefined, objects.slice(first, i)));
+  }
+  return leaves;
+}
+
 function join(items: readonly CachedObject[], makeItem: MakeItem, separator: Buffer): Buffer {
   const buffers: Buffer[] = [];
   for (const item of items) {
@@ -186,17 +200,8 @@ export class ObjectTree {
 
   /** `sorted`: in the order of `compareKeys`, each key once. */
   static from(sorted: readonly CachedObject[]): ObjectTree {
-    const leaves: Leaf[] = [];
-    for (let i = 0; i < sorted.length; ) {
-      const first = i;
-      for (let bytes = 0; i < sorted.length && i - first < leafLimit * 0.75; i++) {
-        bytes += sorted[i]!.size;
-        if (bytes > leafBytes && i > first) break;
-      }
-      leaves.push(new Leaf(undefined, sorted.slice(first, i)));
-    }
     return new ObjectTree(
-      leaves,
+      leavesOf(sorted, leafLimit * 0.75),
       sorted.some((object) => hasUncommonOrder(object.key)),
       sorted.length,
     );

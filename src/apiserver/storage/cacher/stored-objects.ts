@@ -7,7 +7,7 @@ import { CachedObject, type ObjectReader } from './cached-object.ts';
 import { encodeContinue } from './continue-token.ts';
 import { ListCounts } from './list-counts.ts';
 import { type CacheList, expiredContinue, type ListQuery, singleList } from './list-query.ts';
-import { Leaf } from './object-tree.ts';
+import { leavesOf } from './object-tree.ts';
 
 /** Upstream: apiserver/pkg/storage/etcd3/store.go (maxLimit). */
 const pageLimit = 10_000;
@@ -145,7 +145,7 @@ export class StoredObjects {
       }
       if (!more || limit === 0 || items.length >= limit) {
         const list: CacheList = {
-          chunks: items.length > 0 ? [new Leaf(undefined, items)] : [],
+          chunks: leavesOf(items),
           count: items.length,
           revision,
           continueToken: more ? encodeContinue(`${last}\0`, scope, revision) : '',

@@ -1,3 +1,4 @@
+import { hasTime } from '#apimachinery/runtime/steps';
 import type { Status } from '#apimachinery/meta/types';
 import type { Revision } from '../storage.ts';
 import type { CachedObject } from './cached-object.ts';
@@ -58,6 +59,8 @@ const highWaterBytes = 65_536;
 /** A sink that does not drain for so long is closed. */
 const slowMs = 30_000;
 const eventsPerTurn = 1_000;
+/** So many are sent before the time is looked at: those that nobody had in this form before are encoded. */
+const eventsPerLook = 16;
 
 /**
  * One watch. While its sink takes what comes, it is live: events are sent as they are dispatched. Else it is only a place
@@ -79,6 +82,7 @@ export class Watcher implements WatchHandle {
   #isLive = false;
   #isClosed = false;
   #isPumping = false;
+  #isDeferred = false;
   /** Since when the sink has been full. */
   #fullSince = 0;
   bookmarkAt: number;
@@ -111,18 +115,28 @@ export class Watcher implements WatchHandle {
 
   /** Begins, or goes on, with what is missing; to be called when the sink may be ready. */
   pump(): void {
-    if (this.#isClosed || this.#isLive || this.#isPumping) return;
+    if (this.#isClosed || this.#isLive || this.#isPumping || this.#isDeferred) return;
     this.#isPumping = true;
-    const isDone = this.#pumpInitial(eventsPerTurn) && this.#pumpHistory(eventsPerTurn);
+    const isDone = this.#pumpInitial() && this.#pumpHistory();
     this.#isPumping = false;
     if (this.#isClosed) return;
     if (isDone) this.#isLive = true;
     else if (this.#sink.bufferedBytes() > highWaterBytes) this.#fullSince = this.#source.now();
-    else this.#source.defer(() => this.pump());
+    else this.#pumpLater();
   }
 
   drained(): void {
-    this.pump();
+    if (hasTime()) this.pump();
+    else this.#pumpLater();
+  }
+
+  #pumpLater(): void {
+    if (this.#isDeferred) return;
+    this.#isDeferred = true;
+    this.#source.defer(() => {
+      this.#isDeferred = false;
+      this.pump();
+    });
   }
 
   /** To be called now and then: ends the watch if the sink has been full for too long. */
@@ -152,14 +166,19 @@ export class Watcher implements WatchHandle {
     this.#source.remove(this);
   }
 
+  /** Whether it must wait for a later turn when so many have been sent in this one. */
+  #isOver(sent: number): boolean {
+    return sent === eventsPerTurn || (sent > 0 && sent % eventsPerLook === 0 && !hasTime()) || this.#isFull();
+  }
+
   #isFull(): boolean {
     return this.#isClosed || this.#sink.bufferedBytes() > highWaterBytes;
   }
 
   /** False: there is more. */
-  #pumpInitial(limit: number): boolean {
+  #pumpInitial(): boolean {
     for (let sent = 0; this.#initial; sent++) {
-      if (sent === limit || this.#isFull()) return false;
+      if (this.#isOver(sent)) return false;
       const { value: object } = this.#initial.next();
       if (!object) this.#initial = undefined;
       else if (object.failure) this.fail(this.group.statusOf(object.failure));
@@ -173,7 +192,7 @@ export class Watcher implements WatchHandle {
   }
 
   /** False: there is more, or the watch has ended. */
-  #pumpHistory(limit: number): boolean {
+  #pumpHistory(): boolean {
     const history = this.#source.history();
     if (this.#isClosed) return false;
     if (this.#cursor < history.completeAfter) {
@@ -182,7 +201,7 @@ export class Watcher implements WatchHandle {
     }
     const first = history.indexAfter(this.#cursor);
     for (let i = first; i < history.size; i++) {
-      if (i - first === limit || this.#isFull()) return false;
+      if (this.#isOver(i - first)) return false;
       const event = history.at(i);
       this.#cursor = event.revision;
       if (!this.group.covers(event.key)) continue;
