@@ -187,6 +187,17 @@ describe('updateSteps', () => {
   const wide = (from: number, to: number, value: string) =>
     thing({ replicas: 1, data: map(from, to, value) }, { labels: map(from, to, value) });
 
+  const items = (from: number, to: number, value: string) => keys.slice(from, to).map((name) => ({ name, value }));
+  const long = (from: number, to: number, value: string) =>
+    thing({ items: items(from, to, value) }, { finalizers: keys.slice(from, to).map((key) => `x.y/${key}`) });
+  const twice = (object: KubeObject): KubeObject => {
+    const spec = object['spec'] as { items: object[] };
+    return { ...object, spec: { ...spec, items: [...spec.items, ...spec.items.slice(0, 100)] } };
+  };
+  const ports = (from: number, to: number, name: string) => Array.from({ length: to - from }, (_, i) => ({ port: from + i, name }));
+  const deepList = (from: number, to: number, value: string) =>
+    thing({ items: [{ name: 'a' }, { name: 'b', ports: ports(from, to, value) }] });
+
   it.each<[name: string, live: KubeObject | undefined, next: KubeObject]>([
     ['an object that is new', undefined, wide(0, 5_000, 'a')],
     ['other keys and values', wide(0, 4_000, 'a'), { ...wide(1_000, 5_000, 'b') }],
@@ -195,6 +206,16 @@ describe('updateSteps', () => {
     ['no value', wide(0, 5_000, 'a'), wide(0, 5_000, 'a')],
     ['no key any more', wide(0, 5_000, 'a'), thing({ replicas: 1 })],
     ['an empty map beside many keys', thing({ replicas: 2, data: {} }, { labels: {} }), wide(0, 5_000, 'a')],
+    ['long lists that are new', undefined, long(0, 3_000, 'a')],
+    ['long lists beside nothing', thing({ replicas: 1 }), long(0, 3_000, 'a')],
+    ['long lists beside empty ones', thing({ items: [] }, { finalizers: [] }), long(0, 3_000, 'a')],
+    ['long lists of which some are others', long(0, 2_500, 'a'), long(500, 3_000, 'b')],
+    ['long lists that have not changed', long(0, 3_000, 'a'), long(0, 3_000, 'a')],
+    ['empty lists instead of long ones', long(0, 3_000, 'a'), thing({ items: [] }, { finalizers: [] })],
+    ['no lists instead of long ones', long(0, 3_000, 'a'), thing({ replicas: 1 })],
+    ['items that are there twice', long(0, 3_000, 'a'), twice(long(0, 3_000, 'b'))],
+    ['a long list in an item', deepList(0, 2_000, 'a'), deepList(1_000, 3_000, 'b')],
+    ['a long list in an item that is new', undefined, deepList(0, 2_000, 'a')],
   ])('finds what update finds: %s', (_name, live, next) => {
     const before = live && stored(make().update(undefined, live, 'one'));
     const expected = make().update(before, next, 'two').metadata.managedFields;

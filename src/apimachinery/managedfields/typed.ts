@@ -1,10 +1,11 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { getOwn, isEmptyObject, setOwn } from '#apimachinery/patch/own-property';
 import { deepEqual } from '#apimachinery/runtime/equality';
-import { compareUtf8, mergeSteps, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json';
-import type { Steps } from '#apimachinery/runtime/steps';
+import { compareUtf8, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json';
+import { mergeSteps } from '#apimachinery/runtime/sorting';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { FieldSet, leaf } from './field-set.ts';
-import { keyElement, type PathElement, valueElement, sortPathElements } from './path-element.ts';
+import { keyElement, type PathElement, sortedElementsSteps, sortPathElements, valueElement } from './path-element.ts';
 import { type AnyShape, type FieldShape, keyDefault, type ListShape, type MapShape, type Shape } from './shape.ts';
 
 /** Values of a client nest as deep as JSON may; what is deeper than this has no field set. */
@@ -98,18 +99,18 @@ export function compare(shape: Shape, a: unknown, b: unknown, readings: Readings
   return { added: setOf(delta.added), modified: setOf(delta.modified), removed: setOf(delta.removed) };
 }
 
-/** The differences of wide maps of one object, found before the object's own in steps; by the map of `b`, or else of `a`. */
+/** The differences of wide maps and long lists of one object, found before the object's own in steps; by that of `b`, or else of `a`. */
 type Parts = Map<object, Delta | undefined>;
 
 let parts: Parts | undefined;
 
-/** A map with so many keys or fewer is compared at once. */
+/** A map with so many keys, or a list with so many items, is compared at once. */
 const stepKeys = 1_024;
 
 /** What takes long of a comparison, in steps; then `compare` of the same values in `work` takes no longer than a step. */
 export function* comparingSteps<T>(shape: Shape, a: unknown, b: unknown, readings: Readings, work: () => T): Steps<T> {
   const found: Parts = new Map();
-  yield* wideMaps(shape, a, b, readings, 0, found);
+  yield* wideParts(shape, a, b, readings, 0, found);
   return withParts(found, work);
 }
 
@@ -122,9 +123,23 @@ function withParts<T>(found: Parts, work: () => T): T {
   }
 }
 
-/** Goes down to the wide maps that are not within lists. */
-function* wideMaps(shape: Shape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<void> {
-  if (shape.kind === 'scalar' || shape.kind === 'list' || shape.atomic || a === b || depth > maxDepth) return;
+/** Each step of the work with what was found; others have the time between them. */
+function* stepsWithParts<T>(found: Parts, steps: Steps<T>): Steps<T> {
+  for (;;) {
+    const step = withParts(found, () => steps.next());
+    if (step.done) return step.value;
+    yield;
+  }
+}
+
+/** Goes down to the wide maps and long lists, those that are deepest first. */
+function* wideParts(shape: Shape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<void> {
+  if (shape.kind === 'scalar' || shape.atomic || a === b || depth > maxDepth) return;
+  if (shape.kind === 'list') yield* longList(shape, a, b, readings, depth, found);
+  else yield* wideMap(shape, a, b, readings, depth, found);
+}
+
+function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<void> {
   const left = isMap(a) ? a : undefined;
   const right = isMap(b) ? b : undefined;
   const isStruct = shape.kind === 'map' && shape.fields.size > 0;
@@ -132,15 +147,15 @@ function* wideMaps(shape: Shape, a: unknown, b: unknown, readings: Readings, dep
   const both = { left: readingOf(shape, readings.left), right: readingOf(shape, readings.right) };
   for (const name of names) {
     let [x, y] = [left && getOwn(left, name), right && getOwn(right, name)];
-    if (!isMap(x) && !isMap(y)) continue;
+    if (!isContainer(x) && !isContainer(y)) continue;
     const field = shape.kind === 'map' ? shape.fields.get(name) : undefined;
     if (field && left) x = readField(field, x, both.left);
     if (field && right) y = readField(field, y, both.right);
     const inner = field?.shape ?? (shape.kind === 'map' ? shape.values : shape);
-    if (inner) yield* wideMaps(inner, x, y, both, depth + 1, found);
+    if (inner) yield* wideParts(inner, x, y, both, depth + 1, found);
   }
-  const whole = (right ?? left)!;
-  if (isStruct || names.length <= stepKeys || (a !== undefined && !left) || (b !== undefined && !right)) return;
+  const whole = right ?? left;
+  if (!whole || isStruct || names.length <= stepKeys || (a !== undefined && !left) || (b !== undefined && !right)) return;
   const delta: Delta = { added: undefined, modified: undefined, removed: undefined };
   for (let from = 0; from < names.length; from += stepKeys) {
     yield;
@@ -154,6 +169,48 @@ function* wideMaps(shape: Shape, a: unknown, b: unknown, readings: Readings, dep
   found.set(whole, delta.added || delta.modified || delta.removed ? delta : undefined);
 }
 
+function* longList(shape: ListShape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<void> {
+  // What is there and no list has no items.
+  const left = Array.isArray(a) ? a : a === undefined ? undefined : [];
+  const right = Array.isArray(b) ? b : b === undefined ? undefined : [];
+  if (shape.items.kind !== 'scalar') yield* wideItems(shape, left, right, readings, depth, found);
+  if (Math.max(left?.length ?? 0, right?.length ?? 0) <= stepKeys) return;
+  const inner = descend(depth);
+  if (!left || !right) {
+    const [whole, reading] = left ? [left, readings.left] : [right!, readings.right];
+    const all = yield* stepsWithParts(found, listSubtreeSteps(shape, whole, reading, inner));
+    found.set(whole, left ? removed(all) : added(all));
+    return;
+  }
+  // Found by the value that is compared: beside a long list, that is not one.
+  if (!Array.isArray(b)) return;
+  yield;
+  found.set(right, deepEqual(left, right) ? undefined : yield* stepsWithParts(found, comparingItems(shape, left, right, readings, inner)));
+}
+
+/** The items that are in both lists, each with its other; those of one list alone by themselves. */
+function* wideItems(
+  shape: ListShape,
+  left: unknown[] | undefined,
+  right: unknown[] | undefined,
+  readings: Readings,
+  depth: number,
+  found: Parts,
+): Steps<void> {
+  const lefts = left && (yield* groupItems(shape, left, readings.left));
+  const rights = right && (yield* groupItems(shape, right, readings.right));
+  let done = 0;
+  for (const [element, ours] of lefts ?? []) {
+    const theirs = rights?.get(element);
+    if (ours.length === 1 && (theirs?.length ?? 1) === 1) yield* wideParts(shape.items, ours[0], theirs?.[0], readings, depth + 1, found);
+    if (++done % stepKeys === 0) yield;
+  }
+  for (const [element, theirs] of rights ?? []) {
+    if (theirs.length === 1 && !lefts?.has(element)) yield* wideParts(shape.items, undefined, theirs[0], readings, depth + 1, found);
+    if (++done % stepKeys === 0) yield;
+  }
+}
+
 function* namesSteps(left: Json | undefined, right: Json | undefined): Steps<string[]> {
   const ours = left ? yield* sortedKeysSteps(left) : [];
   if (!right) return ours;
@@ -162,9 +219,12 @@ function* namesSteps(left: Json | undefined, right: Json | undefined): Steps<str
     ? yield* mergeSteps(
         ours,
         theirs.filter((name) => !Object.hasOwn(left, name)),
+        compareUtf8,
       )
     : theirs;
 }
+
+const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 function pick(map: Json, names: readonly string[]): Json {
   const some: Json = {};
@@ -288,13 +348,25 @@ function compareLists(shape: ListShape, a: unknown, b: unknown, readings: Readin
   if (left.length === 0 && right.length === 0) return deepEqual(a, b) ? undefined : modified();
   if (left.length === right.length && deepEqual(left, right)) return undefined;
 
-  const lefts = groupItems(shape, left, readings.left);
-  const rights = groupItems(shape, right, readings.right);
+  return atOnce(comparingItems(shape, left, right, readings, depth));
+}
+
+/** Of lists that differ, item by item. */
+function* comparingItems(
+  shape: ListShape,
+  left: unknown[],
+  right: unknown[],
+  readings: Readings,
+  depth: number,
+): Steps<Delta | undefined> {
+  const lefts = yield* groupItems(shape, left, readings.left);
+  const rights = yield* groupItems(shape, right, readings.right);
   const elements = [...lefts.keys()];
   for (const element of rights.keys()) if (!lefts.has(element)) elements.push(element);
-  sortPathElements(elements);
   const out: Delta = { added: undefined, modified: undefined, removed: undefined };
-  for (const element of elements) {
+  let done = 0;
+  for (const element of yield* sortedElements(elements)) {
+    if (++done % stepKeys === 0) yield;
     const ours = lefts.get(element) ?? [];
     const theirs = rights.get(element) ?? [];
     let delta: Delta | undefined;
@@ -316,10 +388,15 @@ function compareLists(shape: ListShape, a: unknown, b: unknown, readings: Readin
   return out.added || out.modified || out.removed ? out : undefined;
 }
 
+function* sortedElements(elements: PathElement[]): Steps<PathElement[]> {
+  return elements.length <= stepKeys ? sortPathElements(elements) : yield* sortedElementsSteps(elements);
+}
+
 /** The items of a list by path element; several of one element are duplicates. */
-function groupItems(shape: ListShape, items: unknown[], reading: Reading): Map<PathElement, unknown[]> {
+function* groupItems(shape: ListShape, items: unknown[], reading: Reading): Steps<Map<PathElement, unknown[]>> {
   const groups = new Map<PathElement, unknown[]>();
   for (let i = 0; i < items.length; i++) {
+    if (i % stepKeys === stepKeys - 1) yield;
     const element = itemElementAt(shape, items, i, reading);
     const group = groups.get(element);
     if (group) group.push(items[i]);
@@ -425,13 +502,16 @@ function mapSubtree(shape: MapShape | AnyShape, value: Json, reading: Reading, d
 }
 
 function listSubtree(shape: ListShape, items: unknown[], reading: Reading, depth: number): Node {
+  if (items.length > 1) return atOnce(listSubtreeSteps(shape, items, reading, depth));
+  return { '.': leaf, [itemElementAt(shape, items, 0, reading)]: subtree(shape.items, items[0], reading, depth) };
+}
+
+function* listSubtreeSteps(shape: ListShape, items: unknown[], reading: Reading, depth: number): Steps<Node> {
   const out: Node = { '.': leaf };
-  if (items.length === 1) {
-    out[itemElementAt(shape, items, 0, reading)] = subtree(shape.items, items[0], reading, depth);
-    return out;
-  }
-  const groups = groupItems(shape, items, reading);
-  for (const element of sortPathElements([...groups.keys()])) {
+  const groups = yield* groupItems(shape, items, reading);
+  let done = 0;
+  for (const element of yield* sortedElements([...groups.keys()])) {
+    if (++done % stepKeys === 0) yield;
     const group = groups.get(element)!;
     out[element] = group.length > 1 ? leaf : subtree(shape.items, group[0], reading, depth);
   }
@@ -451,7 +531,7 @@ function ownedBy(shape: Shape, value: unknown, depth: number): Node | undefined 
 }
 
 function ownedItems(shape: ListShape, items: unknown[], depth: number): Node | undefined {
-  const groups = groupItems(shape, items, 'raw');
+  const groups = atOnce(groupItems(shape, items, 'raw'));
   const out: Node = {};
   for (const element of sortPathElements([...groups.keys()])) {
     const group = groups.get(element)!;

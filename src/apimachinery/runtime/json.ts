@@ -7,6 +7,7 @@
 import { setOwn } from '#apimachinery/patch/own-property';
 import { JsonScan } from './json-scan.ts';
 import { findSyntaxError, isSpace, JsonSyntaxError } from './json-syntax.ts';
+import { inOrder, sortedSteps } from './sorting.ts';
 import { atOnce, oneStep, type Steps } from './steps.ts';
 
 /** JSON that does not fit the type that it is read into. `message` is Go's. */
@@ -268,15 +269,7 @@ export function compareUtf8(a: string, b: string): number {
 
 /** The own keys of an object in the order of their UTF-8 bytes. */
 export function sortedKeys(object: object): string[] {
-  return inOrder(Object.keys(object));
-}
-
-/** Sorts keys by their UTF-8 bytes, unless they are so. */
-function inOrder(keys: string[]): string[] {
-  for (let i = 1; i < keys.length; i++) {
-    if (compareUtf8(keys[i - 1]!, keys[i]!) > 0) return keys.sort(compareUtf8);
-  }
-  return keys;
+  return inOrder(Object.keys(object), compareUtf8);
 }
 
 /** Values nested deeper than this are written with a stack of our own instead of the engine's. */
@@ -409,36 +402,7 @@ function* writeSteps(root: object, keysOf: (object: object) => Steps<string[]>):
   }
 }
 
-/** So many keys are sorted in a step. */
-const stepKeys = 8_192;
-
 /** `sortedKeys` in steps: runs of keys are sorted, and merged two by two. */
-export function* sortedKeysSteps(object: object): Steps<string[]> {
-  const keys = Object.keys(object);
-  if (keys.length <= stepKeys) return inOrder(keys);
-  let runs: string[][] = [];
-  for (let from = 0; from < keys.length; from += stepKeys) {
-    yield;
-    runs.push(inOrder(keys.slice(from, from + stepKeys)));
-  }
-  while (runs.length > 1) {
-    const merged: string[][] = [];
-    for (let at = 0; at < runs.length; at += 2) merged.push(runs[at + 1] ? yield* mergeSteps(runs[at]!, runs[at + 1]!) : runs[at]!);
-    runs = merged;
-  }
-  return runs[0]!;
-}
-
-/** Two sorted lists of keys as one, in steps. */
-export function* mergeSteps(a: readonly string[], b: readonly string[]): Steps<string[]> {
-  const merged: string[] = [];
-  let i = 0;
-  let j = 0;
-  while (i < a.length && j < b.length) {
-    merged.push(compareUtf8(a[i]!, b[j]!) <= 0 ? a[i++]! : b[j++]!);
-    if (merged.length % stepKeys === 0) yield;
-  }
-  while (i < a.length) merged.push(a[i++]!);
-  while (j < b.length) merged.push(b[j++]!);
-  return merged;
+export function sortedKeysSteps(object: object): Steps<string[]> {
+  return sortedSteps(Object.keys(object), compareUtf8);
 }
