@@ -11,6 +11,11 @@ const configMaps = '/api/v1/namespaces/default/configmaps';
 
 const named = (name: string, rest: string): string => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},${rest}}`;
 
+const pods = '/api/v1/namespaces/default/pods';
+const pod = (name: string, spec: string): string => `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${name}"},"spec":{${spec}}}`;
+/** In no order. */
+const scrambled = (i: number): string => ((i * 7_919 + 13) % 1_000_003).toString(36);
+
 interface Row {
   readonly name: string;
   readonly path?: string;
@@ -24,6 +29,15 @@ const rows: readonly Row[] = [
   { name: 'as many keys as fit', request: { body: named('keys', `"data":{${many((i) => `"k${i}":""`)}}`) } },
   { name: 'as many keys like numbers as fit', request: { body: named('numbers', `"data":{${many((i) => `"${i}":""`)}}`) } },
   { name: 'as many labels as fit', request: { body: `{"metadata":{"name":"labels","labels":{${many((i) => `"k${i}":""`)}}}}` } },
+  {
+    name: 'as many finalizers as fit',
+    request: { body: `{"metadata":{"name":"finalizers","finalizers":[${many((i) => `"a${scrambled(i)}"`)}]}}` },
+  },
+  {
+    name: 'as much environment as fits',
+    path: pods,
+    request: { body: pod('env', `"containers":[{"name":"c","image":"i","env":[${many((i) => `{"name":"e${scrambled(i)}"}`)}]}]`) },
+  },
   { name: 'brackets', request: { body: '['.repeat(limitBytes) } },
   { name: 'a number of many digits', request: { body: named('digits', `"data":{"a":${'9'.repeat(limitBytes - 100)}}`) } },
   {

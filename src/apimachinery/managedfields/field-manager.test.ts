@@ -230,6 +230,38 @@ describe('updateSteps', () => {
   });
 });
 
+describe('applySteps', () => {
+  const keys = Array.from({ length: 3_000 }, (_, i) => `k${(i * 7_919) % 3_000}`);
+  const wide = (from: number, to: number, value: string): object => ({
+    data: Object.fromEntries(keys.slice(from, to).map((key) => [key, value])),
+    items: keys.slice(from, to).map((name) => ({ name, value })),
+    any: { deep: Object.fromEntries(keys.slice(from, to).map((key) => [key, { value }])) },
+  });
+
+  it.each<[name: string, live: object | undefined, applied: object]>([
+    ['to nothing', undefined, wide(0, 3_000, 'a')],
+    ['the same again', wide(0, 3_000, 'a'), wide(0, 3_000, 'a')],
+    ['other values', wide(0, 3_000, 'a'), wide(0, 3_000, 'b')],
+    ['other keys and items', wide(0, 2_000, 'a'), wide(1_000, 3_000, 'b')],
+    ['little to much', wide(0, 3_000, 'a'), { data: { k7: 'b' } }],
+    ['nothing any more', wide(0, 3_000, 'a'), {}],
+  ])('does what apply does: %s', (_name, live, applied) => {
+    const first = live && make().apply(empty(), config(live), 'me', false);
+    const before = first ? stored(first) : empty();
+    const other = live
+      ? make().update(before, { ...before, spec: { ...(before['spec'] as object), replicas: 3 } } as KubeObject, 'other')
+      : before;
+    const expected = make().apply(other, config(applied), 'me', true);
+    const steps = make().applySteps(other, config(applied), 'me', true);
+    let turns = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) turns++;
+    expect(step.value).toEqual(expected);
+    expect(JSON.stringify(step.value?.metadata.managedFields)).toBe(JSON.stringify(expected?.metadata.managedFields));
+    expect(turns).toBeGreaterThan(5);
+  });
+});
+
 describe('custom resources', () => {
   const text = { kind: 'scalar', scalar: 'string' } as const;
   const struct = (name: string, fields: Readonly<Record<string, Type>>, preserveUnknownFields = false): StructType => ({

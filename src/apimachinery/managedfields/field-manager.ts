@@ -5,7 +5,7 @@ import { decode } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { atOnce, oneStep, type Steps } from '#apimachinery/runtime/steps';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import { type Conflict, ConflictError, newConflictError } from './conflict.ts';
 import { FieldSet } from './field-set.ts';
@@ -109,7 +109,7 @@ class DefaultFieldManager implements FieldManager {
   }
 
   #update(live: KubeObject | undefined, next: KubeObject, manager: string): KubeObject {
-    return atOnce(this.#updating(live, next, manager, () => oneStep(() => this.#updater.compare(live, next))));
+    return atOnce(this.#updating(live, next, manager, false));
   }
 
   /** `update` without a live object: one of a form that is known needs no comparison. */
@@ -125,24 +125,20 @@ class DefaultFieldManager implements FieldManager {
   }
 
   updateSteps(live: KubeObject | undefined, next: KubeObject, manager: string): Steps<KubeObject> {
-    return this.#updating(live, next, manager, () => this.#updater.compareSteps(live, next));
+    return this.#updating(live, next, manager, true);
   }
 
-  *#updating(
-    live: KubeObject | undefined,
-    next: KubeObject,
-    manager: string,
-    compare: () => Steps<Comparison | undefined>,
-  ): Steps<KubeObject> {
+  *#updating(live: KubeObject | undefined, next: KubeObject, manager: string, isLarge: boolean): Steps<KubeObject> {
     try {
       const before = this.#managersOf(live, next);
       // What was not tracked so far is not tracked before its first apply.
       if (before.length === 0 && live?.metadata.uid) return withManagedFields(next, undefined);
-      const comparison = yield* compare();
+      const comparison = isLarge ? yield* this.#updater.compareSteps(live, next) : this.#updater.compare(live, next);
       yield;
-      const owners = yield* this.#updater.ownersAfter(comparison, live, next, before);
+      const owners = yield* this.#updater.ownersAfter(comparison, live, next, before, isLarge);
       yield;
-      const after = this.#claim(comparison, owners, manager);
+      const after = isLarge ? yield* this.#claimSteps(comparison, owners, manager) : this.#claim(comparison, owners, manager);
+      yield;
       return withManagedFields(next, after === before ? this.#entriesOf(live, next, before) : encodeManagers(after));
     } catch (error) {
       if (error instanceof TypedError || error instanceof DecodeError) return withManagedFields(next, undefined);
@@ -155,10 +151,19 @@ class DefaultFieldManager implements FieldManager {
     const own = comparison ? comparison.modified.union(comparison.added).difference(stripSet) : FieldSet.empty;
     if (own.isEmpty) return capUpdateManagers(owners);
     const self = this.#owner(manager, own);
-    const others = owners.filter((owner) => !isSameManager(owner, self));
     const mine = owners.find((owner) => isSameManager(owner, self));
-    others.push(mine ? { ...self, fields: mine.fields.union(own) } : self);
-    return capUpdateManagers(others);
+    return withOwner(owners, mine ? { ...self, fields: mine.fields.union(own) } : self);
+  }
+
+  /** The same of large sets in steps. */
+  *#claimSteps(comparison: Comparison | undefined, owners: readonly Manager[], manager: string): Steps<readonly Manager[]> {
+    const changed = comparison ? yield* comparison.modified.unionSteps(comparison.added) : FieldSet.empty;
+    yield;
+    const own = changed.difference(stripSet);
+    if (own.isEmpty) return capUpdateManagers(owners);
+    const self = this.#owner(manager, own);
+    const mine = owners.find((owner) => isSameManager(owner, self));
+    return withOwner(owners, mine ? { ...self, fields: yield* mine.fields.unionSteps(own) } : self);
   }
 
   /** Who updates now. */
@@ -199,16 +204,20 @@ class DefaultFieldManager implements FieldManager {
   }
 
   apply(live: KubeObject, applied: KubeObject, manager: string, force: boolean): KubeObject | undefined {
-    return atOnce(this.applySteps(live, applied, manager, force));
+    return atOnce(this.#applying(live, applied, manager, force, false));
   }
 
-  *applySteps(live: KubeObject, applied: KubeObject, manager: string, force: boolean): Steps<KubeObject | undefined> {
+  applySteps(live: KubeObject, applied: KubeObject, manager: string, force: boolean): Steps<KubeObject | undefined> {
+    return this.#applying(live, applied, manager, force, true);
+  }
+
+  *#applying(live: KubeObject, applied: KubeObject, manager: string, force: boolean, isLarge: boolean): Steps<KubeObject | undefined> {
     this.#checkVersion(applied);
     const before = this.#decodeLive(live);
     yield;
     let result: KubeObject;
     try {
-      result = yield* this.#applyOrUpgrade(live, applied, before, manager, force);
+      result = yield* this.#applyOrUpgrade(live, applied, before, { manager, force, isLarge });
     } catch (error) {
       if (error instanceof ConflictError) throw newConflictError(error.conflicts);
       if (error instanceof TypedError) throw new Error(`failed to merge config: ${error.message}`, { cause: error });
@@ -238,20 +247,20 @@ class DefaultFieldManager implements FieldManager {
   }
 
   /** An apply of kubectl may take over what client-side apply set before. */
-  *#applyOrUpgrade(live: KubeObject, applied: KubeObject, before: readonly Manager[], manager: string, force: boolean): Steps<KubeObject> {
+  *#applyOrUpgrade(live: KubeObject, applied: KubeObject, before: readonly Manager[], how: HowApplied): Steps<KubeObject> {
     try {
-      return yield* this.#apply(live, applied, before, manager, force);
+      return yield* this.#apply(live, applied, before, how);
     } catch (error) {
-      if (!(error instanceof ConflictError) || manager !== 'kubectl') throw error;
+      if (!(error instanceof ConflictError) || how.manager !== 'kubectl') throw error;
       const allowed = fieldsOfLastApplied(this.#updater.shape, this.options.groupVersion, live);
       if (!allowed) throw error;
       const left: Conflict[] = error.conflicts.map(({ owner, fields }) => ({ owner, fields: fields.difference(allowed) }));
       if (left.some(({ fields }) => !fields.isEmpty)) throw new ConflictError(left.filter(({ fields }) => !fields.isEmpty));
-      return yield* this.#apply(live, applied, before, manager, true);
+      return yield* this.#apply(live, applied, before, { ...how, force: true });
     }
   }
 
-  *#apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], manager: string, force: boolean): Steps<KubeObject> {
+  *#apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], { manager, force, isLarge }: HowApplied): Steps<KubeObject> {
     const { groupVersion, type, codecType = type } = this.options;
     const untracked = withManagedFields(live, undefined);
     const owners = before.length > 0 ? before : this.#claim(this.#updater.compare(undefined, untracked), before, beforeFirstApply);
@@ -266,7 +275,15 @@ class DefaultFieldManager implements FieldManager {
     yield;
     const time = owners.find((owner) => isSameManager(owner, self))?.time;
     const complete = withAlwaysFields(this.#updater.shape, untracked) as KubeObject;
-    const { object, managers } = yield* this.#updater.apply(complete, applied, owners, { ...self, time, fields: FieldSet.empty }, force);
+    yield;
+    const { object, managers } = yield* this.#updater.apply(
+      complete,
+      applied,
+      owners,
+      { ...self, time, fields: FieldSet.empty },
+      force,
+      isLarge,
+    );
     const changed = object !== undefined;
     const after: Manager[] = [];
     for (const owner of managers) {
@@ -301,6 +318,17 @@ class DefaultFieldManager implements FieldManager {
       throw cause;
     }
   }
+}
+
+interface HowApplied {
+  readonly manager: string;
+  readonly force: boolean;
+  readonly isLarge: boolean;
+}
+
+/** The owners with this one in its place, last. */
+function withOwner(owners: readonly Manager[], self: Manager): readonly Manager[] {
+  return capUpdateManagers([...owners.filter((owner) => !isSameManager(owner, self)), self]);
 }
 
 /** `namespace/name; group/version, Kind=kind`, as upstream's errors name an object. */

@@ -1,5 +1,6 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { isEmptyObject } from '#apimachinery/patch/own-property';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { comparePathElements, type FieldPath, type PathElement, parsePathElement, sortPathElements } from './path-element.ts';
 
 /**
@@ -22,20 +23,37 @@ export class FieldSetError extends Error {
   override readonly name = 'FieldSetError';
 }
 
+/** So many elements are gone through in a step. */
+const stepElements = 1_024;
+
+/** Nodes with many children: to ask whether they have any, the engine would list all. */
+const wideNodes = new WeakSet<Node>();
+
+/** Notes that a node has many children. */
+export function noteWide(node: Node): Node {
+  wideNodes.add(node);
+  return node;
+}
+
+/** The copy, which has the node's children. */
+const asWideAs = (node: Node, copy: Node): Node => (wideNodes.has(node) ? noteWide(copy) : copy);
+
 /** Whether the path of this node (not the root) belongs to the set. */
 function isMember(node: Node): boolean {
-  return node['.'] !== undefined || isEmptyObject(node);
+  return node === leaf || node['.'] !== undefined || (!wideNodes.has(node) && isEmptyObject(node));
 }
 
 function hasChildren(node: Node): boolean {
+  if (node === leaf) return false;
+  if (wideNodes.has(node)) return true;
   for (const key in node) if (key !== '.') return true;
   return false;
 }
 
 /** A node of these parts; undefined if nothing is left of it. `children` holds no `.`. */
 function join(member: boolean, children: Node): Node | undefined {
-  if (!isEmptyObject(children)) return member ? { '.': leaf, ...children } : children;
-  return member ? leaf : undefined;
+  if (!hasChildren(children)) return member ? leaf : undefined;
+  return member ? asWideAs(children, { '.': leaf, ...children }) : children;
 }
 
 /** `join` with the children of a node, which is the node itself where it says the same. */
@@ -111,6 +129,23 @@ export class FieldSet {
     return other.isEmpty ? this : this.#with(difference(this.root, other.root));
   }
 
+  /** `union` of large sets in steps. */
+  *unionSteps(other: FieldSet): Steps<FieldSet> {
+    if (other.isEmpty || other === this) return this;
+    if (this.isEmpty) return other;
+    return this.#with(yield* unionSteps(this.root, other.root));
+  }
+
+  /** `difference` of large sets in steps. */
+  *differenceSteps(other: FieldSet): Steps<FieldSet> {
+    return other.isEmpty ? this : this.#with(yield* differenceSteps(this.root, other.root));
+  }
+
+  /** `intersection` of large sets in steps. */
+  *intersectionSteps(other: FieldSet): Steps<FieldSet> {
+    return this.#with(yield* intersectionSteps(this.root, other.root));
+  }
+
   /** Like `difference`, and what lies below a path of the other goes too. */
   recursiveDifference(other: FieldSet): FieldSet {
     return other.isEmpty ? this : this.#with(recursiveDifference(this.root, other.root));
@@ -144,7 +179,7 @@ export class FieldSet {
 function childrenOf(node: Node): Node {
   if (node['.'] === undefined) return node;
   const { '.': _, ...children } = node;
-  return children;
+  return asWideAs(node, children);
 }
 
 function* paths(node: Node, prefix: FieldPath): Generator<FieldPath> {
@@ -193,15 +228,40 @@ function union(a: Node, b: Node): Node {
     const ours = a[element];
     const theirs = b[element]!;
     if (ours === undefined) (added ??= []).push(element);
-    else if (element !== '.') {
+    else if (ours !== theirs && element !== '.') {
       const merged = unionChild(ours, theirs);
       if (merged !== ours) (out ??= { ...a })[element] = merged;
     }
   }
-  const base = out ?? a;
+  return withAdded(out ?? a, added, b);
+}
+
+function* unionSteps(a: Node, b: Node): Steps<Node> {
+  if (a === b) return a;
+  let out: Node | undefined;
+  let added: PathElement[] | undefined;
+  const elements = Object.keys(b);
+  for (let i = 0; i < elements.length; i++) {
+    if (i % stepElements === stepElements - 1) yield;
+    const element = elements[i]!;
+    const ours = a[element];
+    const theirs = b[element]!;
+    if (ours === undefined) (added ??= []).push(element);
+    else if (ours !== theirs && element !== '.') {
+      const merged = yield* unionSteps(asParent(ours), asParent(theirs));
+      if (merged !== ours) (out ??= { ...a })[element] = hasChildren(merged) ? merged : leaf;
+    }
+  }
+  yield;
+  if (!added || added.length < manyChanges) return withAdded(out ?? a, added, b);
+  return yield* mergeSortedSteps(out ?? a, added, b);
+}
+
+/** The node with the elements `added` of another. */
+function withAdded(base: Node, added: PathElement[] | undefined, from: Node): Node {
   if (!added) return base;
-  if (added.length === 1 && added[0] !== '.') return withChild(base, added[0]!, b[added[0]!]!);
-  return mergeSorted(base, added, b);
+  if (added.length === 1 && added[0] !== '.') return withChild(base, added[0]!, from[added[0]!]!);
+  return atOnce(mergeSortedSteps(base, added, from));
 }
 
 function unionChild(ours: Node, theirs: Node): Node {
@@ -211,21 +271,26 @@ function unionChild(ours: Node, theirs: Node): Node {
 }
 
 /** `base` with the elements `added` of `from`, in order. */
-function mergeSorted(base: Node, added: PathElement[], from: Node): Node {
+function* mergeSortedSteps(base: Node, added: PathElement[], from: Node): Steps<Node> {
   const out: Node = {};
   let next = 0;
+  let done = 0;
   if (added[0] === '.') {
     out['.'] = leaf;
     next = 1;
   }
   for (const element in base) {
+    if (++done % stepElements === 0) yield;
     if (element !== '.') {
       while (next < added.length && comparePathElements(added[next]!, element) < 0) out[added[next]!] = from[added[next++]!]!;
     }
     out[element] = base[element]!;
   }
-  while (next < added.length) out[added[next]!] = from[added[next++]!]!;
-  return out;
+  while (next < added.length) {
+    if (++done % stepElements === 0) yield;
+    out[added[next]!] = from[added[next++]!]!;
+  }
+  return done > stepElements ? noteWide(out) : out;
 }
 
 function intersection(a: Node, b: Node): Node {
@@ -234,11 +299,29 @@ function intersection(a: Node, b: Node): Node {
     const theirs = b[element];
     if (element === '.' || theirs === undefined) continue;
     const ours = a[element]!;
-    const both = join(isMember(ours) && isMember(theirs), intersection(ours, theirs));
+    const both = ours === leaf ? leafOf(theirs) : join(isMember(ours) && isMember(theirs), intersection(ours, theirs));
     if (both) out[element] = both;
   }
   return out;
 }
+
+function* intersectionSteps(a: Node, b: Node): Steps<Node> {
+  const out: Node = {};
+  const elements = Object.keys(a);
+  for (let i = 0; i < elements.length; i++) {
+    if (i % stepElements === stepElements - 1) yield;
+    const element = elements[i]!;
+    const theirs = b[element];
+    if (element === '.' || theirs === undefined) continue;
+    const ours = a[element]!;
+    const both = ours === leaf ? leafOf(theirs) : join(isMember(ours) && isMember(theirs), yield* intersectionSteps(ours, theirs));
+    if (both) out[element] = both;
+  }
+  return elements.length > stepElements && hasChildren(out) ? noteWide(out) : out;
+}
+
+/** What a leaf has in common with a node. */
+const leafOf = (node: Node): Node | undefined => (isMember(node) ? leaf : undefined);
 
 /** The node without the members of the other; the node itself if they have none in common. Looks only at the children. */
 function difference(a: Node, b: Node): Node {
@@ -247,14 +330,32 @@ function difference(a: Node, b: Node): Node {
     const ours = a[element];
     if (element === '.' || ours === undefined) continue;
     const theirs = b[element]!;
-    const rest = difference(ours, theirs);
-    const member = isMember(ours);
-    const stays = member && !isMember(theirs);
-    if (rest === ours && stays === member) continue;
-    (changes ??= new Map()).set(element, joinRest(stays, rest));
+    const rest = ours === leaf ? leaf : difference(ours, theirs);
+    if (isChanged(ours, theirs, rest)) (changes ??= new Map()).set(element, restOf(ours, theirs, rest));
   }
   return changes ? changed(a, changes) : a;
 }
+
+function* differenceSteps(a: Node, b: Node): Steps<Node> {
+  let changes: Changes | undefined;
+  const elements = Object.keys(b);
+  for (let i = 0; i < elements.length; i++) {
+    if (i % stepElements === stepElements - 1) yield;
+    const element = elements[i]!;
+    const ours = a[element];
+    if (element === '.' || ours === undefined) continue;
+    const theirs = b[element]!;
+    const rest = ours === leaf ? leaf : yield* differenceSteps(ours, theirs);
+    if (isChanged(ours, theirs, rest)) (changes ??= new Map()).set(element, restOf(ours, theirs, rest));
+  }
+  return changes ? yield* changedSteps(a, changes) : a;
+}
+
+/** Whether a child with this rest of its own children is another, or goes. */
+const isChanged = (ours: Node, theirs: Node, rest: Node): boolean => rest !== ours || (isMember(ours) && isMember(theirs));
+
+/** What becomes of it; undefined: it goes. */
+const restOf = (ours: Node, theirs: Node, rest: Node): Node | undefined => joinRest(isMember(ours) && !isMember(theirs), rest);
 
 function recursiveDifference(a: Node, b: Node): Node {
   let changes: Changes | undefined;
@@ -277,6 +378,22 @@ type Changes = Map<PathElement, Node | undefined>;
 
 /** To delete one property of many takes longer than to copy the others. */
 const manyChanges = 16;
+
+function* changedSteps(node: Node, changes: Changes): Steps<Node> {
+  if (changes.size <= manyChanges) return changed(node, changes);
+  const out: Node = {};
+  const elements = Object.keys(node);
+  let left = 0;
+  for (let i = 0; i < elements.length; i++) {
+    if (i % stepElements === stepElements - 1) yield;
+    const element = elements[i]!;
+    const child = changes.has(element) ? changes.get(element) : node[element];
+    if (!child) continue;
+    out[element] = child;
+    left++;
+  }
+  return left > stepElements ? noteWide(out) : out;
+}
 
 function changed(node: Node, changes: Changes): Node {
   if (changes.size > manyChanges) {
@@ -347,5 +464,5 @@ function canonicalNode(fields: unknown, depth: number): Node {
   if (children.size === 0) return leaf;
   const out: Node = member ? { '.': leaf } : {};
   for (const element of sortPathElements([...children.keys()])) out[element] = children.get(element)!;
-  return out;
+  return children.size > stepElements ? noteWide(out) : out;
 }

@@ -1,9 +1,12 @@
 import { isEmptyObject, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { itemElement, TypedError } from './typed.ts';
 import type { PathElement } from './path-element.ts';
 import type { AnyShape, ListShape, MapShape, Shape } from './shape.ts';
 
 const maxDepth = 500;
+/** So many fields or items are merged in a step. */
+const stepItems = 1_024;
 
 /**
  * A live value with an applied configuration on it: nothing is removed, leaves of the configuration win, and where it names
@@ -11,30 +14,41 @@ const maxDepth = 500;
  * shares their parts. Throws TypedError.
  */
 export function merge(shape: Shape, live: unknown, applied: unknown): unknown {
+  return atOnce(mergeSteps(shape, live, applied));
+}
+
+/** The same in steps; neither may change meanwhile. */
+export function mergeSteps(shape: Shape, live: unknown, applied: unknown): Steps<unknown> {
   return mergeValues(shape, live, applied, 0);
 }
 
-function mergeValues(shape: Shape, live: unknown, applied: unknown, depth: number): unknown {
+function* mergeValues(shape: Shape, live: unknown, applied: unknown, depth: number): Steps<unknown> {
   if (applied === undefined) return live;
   if (live === undefined || shape.kind === 'scalar' || shape.atomic) return applied;
   if (depth > maxDepth) throw new TypedError(`the value is nested more than ${maxDepth} levels deep`);
   switch (shape.kind) {
     case 'list':
-      return mergeLists(shape, Array.isArray(live) ? live : [], applied, depth);
+      return yield* mergeLists(shape, Array.isArray(live) ? live : [], applied, depth);
     case 'map':
     case 'any':
       if (!isJsonObject(live) || isEmptyObject(live)) return applied;
       if (applied === null || (isJsonObject(applied) && isEmptyObject(applied))) return live;
-      return isJsonObject(applied) ? mergeMaps(shape, live, applied, depth) : applied;
+      return isJsonObject(applied) ? yield* mergeMaps(shape, live, applied, depth) : applied;
   }
 }
 
-function mergeMaps(shape: MapShape | AnyShape, live: JsonObject, applied: JsonObject, depth: number): JsonObject {
+function* mergeMaps(shape: MapShape | AnyShape, live: JsonObject, applied: JsonObject, depth: number): Steps<JsonObject> {
+  const names = Object.keys(applied);
+  if (names.length > stepItems) yield;
   const out: JsonObject = { ...live };
-  for (const name of Object.keys(applied)) {
+  let done = 0;
+  for (const name of names) {
+    if (++done % stepItems === 0) yield;
     const child = shape.kind === 'any' ? shape : (shape.fields.get(name)?.shape ?? shape.values);
     if (!child) throw new TypedError(`.${name}: field not declared in schema`);
-    setOwn(out, name, mergeValues(child, Object.hasOwn(live, name) ? live[name] : undefined, applied[name], depth + 1));
+    const ours = applied[name];
+    const theirs = Object.hasOwn(live, name) ? live[name] : undefined;
+    setOwn(out, name, child.kind === 'scalar' ? (ours === undefined ? theirs : ours) : yield* mergeValues(child, theirs, ours, depth + 1));
   }
   return out;
 }
@@ -67,10 +81,11 @@ function indexItems(shape: ListShape, items: readonly unknown[], allowDuplicates
  * The items of both lists. Those that only the live list has keep their place before the next shared item; shared ones stand
  * in the order of the applied list.
  */
-function mergeLists(shape: ListShape, live: readonly unknown[], applied: unknown, depth: number): unknown {
+function* mergeLists(shape: ListShape, live: readonly unknown[], applied: unknown, depth: number): Steps<unknown> {
   const ours = Array.isArray(applied) ? applied : [];
   if (live.length === 0) return ours.length === 0 ? applied : ours;
   const left = indexItems(shape, live, true);
+  if (live.length > stepItems) yield;
   const right = indexItems(shape, ours, false);
   const shared = right.elements.filter((element) => left.items.has(element));
   const merged = new Set<PathElement>();
@@ -78,15 +93,16 @@ function mergeLists(shape: ListShape, live: readonly unknown[], applied: unknown
   let nextShared = 0;
   let l = 0;
   let r = 0;
-  const take = (element: PathElement): void => {
+  function* take(element: PathElement): Steps<void> {
     merged.add(element);
-    out.push(mergeValues(shape.items, left.items.get(element), right.items.get(element), depth + 1));
-  };
+    out.push(yield* mergeValues(shape.items, left.items.get(element), right.items.get(element), depth + 1));
+  }
   while (l < left.elements.length || r < right.elements.length) {
+    if ((l + r) % stepItems === stepItems - 1) yield;
     if (l < left.elements.length && r < right.elements.length) {
       const element = left.elements[l]!;
       if (element === right.elements[r]) {
-        take(element);
+        yield* take(element);
         l++;
         r++;
         nextShared++;
@@ -108,7 +124,7 @@ function mergeLists(shape: ListShape, live: readonly unknown[], applied: unknown
     }
     if (r < right.elements.length) {
       const element = right.elements[r]!;
-      take(element);
+      yield* take(element);
       r++;
       if (shared[nextShared] === element) nextShared++;
     }

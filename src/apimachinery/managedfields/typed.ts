@@ -4,7 +4,7 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { compareUtf8, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json';
 import { mergeSteps } from '#apimachinery/runtime/sorting';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
-import { FieldSet, leaf } from './field-set.ts';
+import { FieldSet, leaf, noteWide } from './field-set.ts';
 import { keyElement, type PathElement, sortedElementsSteps, sortPathElements, valueElement } from './path-element.ts';
 import { type AnyShape, type FieldShape, keyDefault, type ListShape, type MapShape, type Shape } from './shape.ts';
 
@@ -51,7 +51,7 @@ function isMap(value: unknown): value is Json {
 
 function isEmptyValue(value: object): boolean {
   // To ask for one of many keys takes as long as to ask for all.
-  return !parts?.has(value) && isEmptyObject(value);
+  return !parts?.has(value) && !ownedParts?.has(value) && isEmptyObject(value);
 }
 
 function descend(depth: number): number {
@@ -166,6 +166,7 @@ function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: 
   }
   // It is not empty, either.
   if (left) found.set(left, undefined);
+  for (const node of [delta.added, delta.modified, delta.removed]) if (node) noteWide(node);
   found.set(whole, delta.added || delta.modified || delta.removed ? delta : undefined);
 }
 
@@ -352,13 +353,7 @@ function compareLists(shape: ListShape, a: unknown, b: unknown, readings: Readin
 }
 
 /** Of lists that differ, item by item. */
-function* comparingItems(
-  shape: ListShape,
-  left: unknown[],
-  right: unknown[],
-  readings: Readings,
-  depth: number,
-): Steps<Delta | undefined> {
+function* comparingItems(shape: ListShape, left: unknown[], right: unknown[], readings: Readings, depth: number): Steps<Delta | undefined> {
   const lefts = yield* groupItems(shape, left, readings.left);
   const rights = yield* groupItems(shape, right, readings.right);
   const elements = [...lefts.keys()];
@@ -523,7 +518,50 @@ export function toFieldSet(shape: Shape, value: unknown): FieldSet {
   return setOf(ownedBy(shape, value, 0));
 }
 
+/** What wide maps own, found before the rest in steps. */
+let ownedParts: Map<object, Node | undefined> | undefined;
+
+/** The same of a large configuration in steps; it must not change meanwhile. */
+export function* toFieldSetSteps(shape: Shape, value: unknown): Steps<FieldSet> {
+  const found = new Map<object, Node | undefined>();
+  yield* wideOwned(shape, value, 0, found);
+  return withOwned(found, () => toFieldSet(shape, value));
+}
+
+function withOwned<T>(found: Map<object, Node | undefined>, work: () => T): T {
+  ownedParts = found;
+  try {
+    return work();
+  } finally {
+    ownedParts = undefined;
+  }
+}
+
+/** Goes down to wide maps that are not within lists. */
+function* wideOwned(shape: Shape, value: unknown, depth: number, found: Map<object, Node | undefined>): Steps<void> {
+  if (shape.kind === 'scalar' || shape.kind === 'list' || shape.atomic || depth > maxDepth || !isMap(value)) return;
+  const isStruct = shape.kind === 'map' && shape.fields.size > 0;
+  const names = isStruct ? Object.keys(value) : yield* sortedKeysSteps(value);
+  for (const name of names) {
+    const child = value[name];
+    const inner = shape.kind === 'map' ? (shape.fields.get(name)?.shape ?? shape.values) : shape;
+    if (inner && isMap(child)) yield* wideOwned(inner, child, depth + 1, found);
+  }
+  if (isStruct || names.length <= stepKeys) return;
+  const out: Node = {};
+  for (let from = 0; from < names.length; from += stepKeys) {
+    yield;
+    const some = pick(value, names.slice(from, from + stepKeys));
+    Object.assign(
+      out,
+      withOwned(found, () => ownedFields(shape, some, descend(depth))),
+    );
+  }
+  found.set(value, noteWide(out));
+}
+
 function ownedBy(shape: Shape, value: unknown, depth: number): Node | undefined {
+  if (ownedParts?.has(value as object)) return ownedParts.get(value as object);
   if (shape.kind === 'scalar' || shape.atomic) return leaf;
   if (shape.kind === 'list') return Array.isArray(value) ? ownedItems(shape, value, descend(depth)) : undefined;
   if (isMap(value)) return ownedFields(shape, value, descend(depth));

@@ -8,9 +8,19 @@ import { type Conflict, ConflictError } from './conflict.ts';
 import { FieldSet } from './field-set.ts';
 import { ensureNamedFieldsAreMembers, reconcileFieldSet, removeItems } from './items.ts';
 import { isSameManager, type Manager } from './managers.ts';
-import { merge } from './merge.ts';
+import { merge, mergeSteps } from './merge.ts';
 import { type Shape, shapeOf } from './shape.ts';
-import { type Comparison, compare, comparingSteps, type Reading, type Readings, type Skip, toFieldSet, TypedError } from './typed.ts';
+import {
+  type Comparison,
+  compare,
+  comparingSteps,
+  type Reading,
+  type Readings,
+  type Skip,
+  toFieldSet,
+  toFieldSetSteps,
+  TypedError,
+} from './typed.ts';
 
 export interface UpdaterOptions {
   readonly type: StructType;
@@ -56,13 +66,14 @@ export class Updater {
 
   /**
    * The owners without what they lose by a difference between two objects: a changed field belongs to who changed it, a removed
-   * one to nobody. The same array if nobody loses anything. In steps, one for each owner and the like.
+   * one to nobody. The same array if nobody loses anything. In steps, one for each owner and the like; `isLarge`: what takes long of one in more.
    */
   *ownersAfter(
     comparison: Comparison | undefined,
     live: KubeObject | undefined,
     next: KubeObject,
     owners: readonly Manager[],
+    isLarge: boolean,
   ): Steps<readonly Manager[]> {
     const { groupVersion } = this.options;
     if (!comparison && owners.every(({ apiVersion, fields }) => apiVersion === groupVersion && !fields.isEmpty)) return owners;
@@ -77,7 +88,7 @@ export class Updater {
       }
       const reconciled = own === nothing ? owner.fields : this.#reconcile(owner);
       yield;
-      const fields = withoutChanges(reconciled, own);
+      const fields = isLarge ? yield* withoutChangesSteps(reconciled, own) : withoutChanges(reconciled, own);
       yield;
       if (fields !== owner.fields || fields.isEmpty) changed = true;
       if (!fields.isEmpty) kept.push(fields === owner.fields ? owner : { ...owner, fields });
@@ -88,9 +99,16 @@ export class Updater {
   /**
    * Merges a configuration into the live object and removes what its manager owned before and nobody owns now.
    * `live` must have all the fields that Go always has (withAlwaysFields). `self` tells who applies; its fields are set here. Throws ConflictError unless `force`, and TypedError.
-   * In steps, one for each set of fields and the like; nothing of it may change meanwhile.
+   * In steps, one for each set of fields and the like, `isLarge`: in more; nothing of it may change meanwhile.
    */
-  *apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], self: Manager, force: boolean): Steps<Applied> {
+  *apply(
+    live: KubeObject,
+    applied: KubeObject,
+    before: readonly Manager[],
+    self: Manager,
+    force: boolean,
+    isLarge: boolean,
+  ): Steps<Applied> {
     const { resetFields } = this.options;
     const managers: Manager[] = [];
     for (const owner of before) {
@@ -100,39 +118,44 @@ export class Updater {
       yield;
     }
     const last = managers.find((owner) => isSameManager(owner, self));
-    let fields = toFieldSet(this.shape, applied);
+    let fields = isLarge ? yield* toFieldSetSteps(this.shape, applied) : toFieldSet(this.shape, applied);
+    yield;
     if (resetFields) fields = fields.recursiveDifference(resetFields);
     const others = managers.filter((owner) => owner !== last);
     const claims = [...others, { ...self, fields }];
     yield;
 
-    let object = merge(this.shape, live, applied) as KubeObject;
+    let object = (isLarge ? yield* mergeSteps(this.shape, live, applied) : merge(this.shape, live, applied)) as KubeObject;
     yield;
     // What is still said stays in any case; in another version that cannot be told from the sets.
     const drops = last && (last.apiVersion !== self.apiVersion || !last.fields.difference(fields).isEmpty);
     if (drops) object = yield* this.#prune(object, claims, last);
-    const owners = yield* this.#resolve(live, object, others, force);
+    const owners = yield* this.#resolve(live, object, others, force, isLarge);
     yield;
     if (!fields.isEmpty) owners.push({ ...self, fields });
     return { object: deepEqual(live, object) ? undefined : object, managers: owners };
   }
 
   /** The other owners after an apply. */
-  *#resolve(live: KubeObject, object: KubeObject, others: readonly Manager[], force: boolean): Steps<Manager[]> {
+  *#resolve(live: KubeObject, object: KubeObject, others: readonly Manager[], force: boolean, isLarge: boolean): Steps<Manager[]> {
     const { groupVersion } = this.options;
-    const versions = new Map<string, Comparison | undefined>([
-      [groupVersion, this.#filter(compare(this.shape, live, object, { left: 'typed', right: 'raw' })) ?? nothing],
-    ]);
+    const readings: Readings = { left: 'typed', right: 'raw' };
+    const comparing = (): Comparison | undefined => compare(this.shape, live, object, readings);
+    const compared = isLarge ? yield* comparingSteps(this.shape, live, object, readings, comparing) : comparing();
+    yield;
+    const versions = new Map<string, Comparison | undefined>([[groupVersion, this.#filter(compared) ?? nothing]]);
     const conflicts: Conflict[] = [];
     const kept: Manager[] = [];
     for (const owner of others) {
       yield;
       const own = this.#comparisonIn(owner.apiVersion, versions, live, object, 'raw');
       if (!own) continue;
-      const lost = owner.fields.intersection(own.modified.union(own.added));
+      const changed = own.modified.union(own.added);
+      yield;
+      const lost = isLarge ? yield* owner.fields.intersectionSteps(changed) : owner.fields.intersection(changed);
       if (!lost.isEmpty) conflicts.push({ owner, fields: lost });
       yield;
-      const fields = withoutChanges(owner.fields, own);
+      const fields = isLarge ? yield* withoutChangesSteps(owner.fields, own) : withoutChanges(owner.fields, own);
       if (!fields.isEmpty) kept.push({ ...owner, fields });
     }
     if (conflicts.length > 0 && !force) throw new ConflictError(conflicts);
@@ -270,3 +293,9 @@ function asObject(value: KubeObject | null, { apiVersion, kind }: KubeObject): K
 
 const withoutChanges = (fields: FieldSet, { added, modified, removed }: Comparison): FieldSet =>
   fields.difference(modified).difference(added).difference(removed);
+
+function* withoutChangesSteps(fields: FieldSet, { added, modified, removed }: Comparison): Steps<FieldSet> {
+  const unmodified = yield* fields.differenceSteps(modified);
+  const old = yield* unmodified.differenceSteps(added);
+  return yield* old.differenceSteps(removed);
+}

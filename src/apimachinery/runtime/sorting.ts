@@ -21,7 +21,8 @@ export function* sortedSteps<T>(items: T[], compare: (a: T, b: T) => number): St
   }
   while (runs.length > 1) {
     const merged: T[][] = [];
-    for (let at = 0; at < runs.length; at += 2) merged.push(runs[at + 1] ? yield* mergeSteps(runs[at]!, runs[at + 1]!, compare) : runs[at]!);
+    for (let at = 0; at < runs.length; at += 2)
+      merged.push(runs[at + 1] ? yield* mergeSteps(runs[at]!, runs[at + 1]!, compare) : runs[at]!);
     runs = merged;
   }
   return runs[0]!;

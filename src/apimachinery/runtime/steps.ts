@@ -20,6 +20,7 @@ export function startSteps<T>(steps: Steps<T>): T | Promise<T> {
 /** Does the work, and lets others run whenever all that is done so has had its turn. */
 export async function inSteps<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
+    beginTurn();
     const step = steps.next();
     if (step.done) return step.value;
     if (hasTime()) continue;
@@ -27,14 +28,18 @@ export async function inSteps<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
-/** Whether more may be done in this turn of the event loop by those who ask: a few milliseconds all together. */
+/** Whether more may be done in this turn of the event loop by those who ask: a few milliseconds all together, from when the first began. */
 export function hasTime(): boolean {
-  if (turnBegan !== undefined) return performance.now() - turnBegan < turnMs;
+  beginTurn();
+  return performance.now() - turnBegan! < turnMs;
+}
+
+function beginTurn(): void {
+  if (turnBegan !== undefined) return;
   turnBegan = performance.now();
   setImmediate(() => {
     turnBegan = undefined;
   });
-  return true;
 }
 
 /** Does all of the work now. */

@@ -7,11 +7,11 @@ import { parseCborMap } from '#apimachinery/runtime/cbor';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { DecodeError } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
-import { atOnce, inSteps } from '#apimachinery/runtime/steps';
+import { inSteps } from '#apimachinery/runtime/steps';
 import { type ParsedYaml, YamlError } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
-import { workOn } from '#apiserver/registry/between-steps';
+import { betweenSteps, workOn } from '#apiserver/registry/between-steps';
 import type { Stored } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -42,9 +42,12 @@ export async function applyObject(
     async (existing, inParts) => {
       const live = existing ?? newEmptyObject(endpoint, namespace, name);
       const liveVersioned = endpoint.conversion && existing ? endpoint.conversion.fromStorage(live) : live;
-      const merging = endpoint.fieldManager.applySteps(liveVersioned, readApplied(), options.fieldManager, options.force ?? false);
-      const merged = inParts ? await inSteps(merging) : atOnce(merging);
+      const { fieldManager } = endpoint;
+      const how = [liveVersioned, readApplied(), options.fieldManager, options.force ?? false] as const;
+      const merged = inParts ? await inSteps(fieldManager.applySteps(...how)) : fieldManager.apply(...how);
+      if (inParts) await betweenSteps();
       const next = deepCopy(merged ?? liveVersioned);
+      if (inParts) await betweenSteps();
       if (!existing && next.metadata.uid) {
         throw newConflict(
           endpoint.store.groupResource,

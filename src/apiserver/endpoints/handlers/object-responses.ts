@@ -1,11 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
+import type { KubeObject } from '#apimachinery/meta/types';
 import { encodeLine } from '#apimachinery/runtime/encode';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { betweenSteps, needsSteps } from '#apiserver/registry/between-steps';
 import type { Negotiated } from './negotiation.ts';
 import { encodePartial, newWrongPartial } from './partial.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { respondJson } from './responses.ts';
+import { respondError, respondJson } from './responses.ts';
 import { encodeTable, tableOptions } from './table.ts';
 
 /** Answers one object, given by its stored JSON, in the endpoint's version and in the form that was negotiated. */
@@ -31,22 +33,34 @@ function respondObjectIn(
 ): void {
   const { convert } = negotiated;
   if (!convert && !endpoint.conversion) return respondJson(context, status, stored, negotiated, endpoint.type);
-  const object = endpoint.store.encoding.parse(stored);
+  if (convert?.kind === 'PartialObjectMetadataList') throw newWrongPartial(endpoint, convert.kind, false);
+  const { encoding } = endpoint.store;
+  if (!needsSteps(stored.length)) return respondParsed(context, endpoint, status, encoding.parse(stored), negotiated);
+  encoding
+    .parseInSteps(stored)
+    .then(async (object) => {
+      await betweenSteps();
+      respondParsed(context, endpoint, status, object, negotiated);
+    })
+    .catch((error: unknown) => respondError(context, error));
+}
+
+/** Answers a stored object in another form than it is stored in. */
+function respondParsed(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  status: number,
+  object: KubeObject,
+  negotiated: Negotiated,
+): void {
+  const { convert } = negotiated;
   if (convert?.kind === 'Table') {
     const metadata = { resourceVersion: object.metadata.resourceVersion ?? '' };
     const table = encodeTable(endpoint, [object], metadata, tableOptions(context), convert.version);
     return respondJson(context, status, Buffer.from(`${table}\n`), negotiated, metaSchema.struct('meta_v1.Table'));
   }
-  if (convert?.kind === 'PartialObjectMetadataList') throw newWrongPartial(endpoint, convert.kind, false);
   const shown = fromStorage(endpoint, object);
-  if (convert) {
-    return respondJson(
-      context,
-      status,
-      Buffer.from(`${encodePartial(shown, convert.version)}\n`),
-      negotiated,
-      metaSchema.struct('meta_v1.PartialObjectMetadata'),
-    );
-  }
-  respondJson(context, status, encodeLine(endpoint.type, shown), negotiated, endpoint.type);
+  if (!convert) return respondJson(context, status, encodeLine(endpoint.type, shown), negotiated, endpoint.type);
+  const partial = Buffer.from(`${encodePartial(shown, convert.version)}\n`);
+  respondJson(context, status, partial, negotiated, metaSchema.struct('meta_v1.PartialObjectMetadata'));
 }
