@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
-import { bytesDropped } from '#apiserver/storage/cacher/cached-object';
+import { bytesDropped } from '#apiserver/storage/cacher/dropped-bytes';
 
 /** What is known of the process, and what can be done for it. */
 export interface Memory {

@@ -148,11 +148,6 @@ export function coolRegularly(clock: Clock): Disposable {
   return { [Symbol.dispose]: stop };
 }
 
-/** Bytes that packing has let go of since the start, for whoever wants to know what a collection of garbage would find. */
-export function bytesDropped(): number {
-  return slabs.dropped;
-}
-
 /** What the bytes of objects take, of all caches of the process. */
 export function heldBytes(): { readonly live: number; readonly footprint: number } {
   return { live: slabs.live, footprint: slabs.footprint };

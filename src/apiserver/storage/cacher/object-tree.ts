@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { compareKeys, hasUncommonOrder, lowerBound } from '../key.ts';
 import type { CachedObject } from './cached-object.ts';
+import { noteDropped } from './dropped-bytes.ts';
 
 const leafLimit = 128;
 /** What lists share is whole leaves, and a change makes the bytes of one anew: leaves of large objects have fewer. */
@@ -71,7 +72,10 @@ export class Leaf implements ListChunk {
   /** Drops the encodings that were not used since the last sweep. */
   sweep(): void {
     for (const [variant, encoding] of this.#encodings ?? []) {
-      if (!encoding.used) this.#encodings?.delete(variant);
+      if (!encoding.used) {
+        this.#encodings?.delete(variant);
+        noteDropped(encoding.bytes.length);
+      }
       encoding.used = false;
     }
     for (const [id, part] of this.#parts ?? []) {

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib';
+import { noteDropped } from './dropped-bytes.ts';
 
 /**
  * malloc maps so much by itself (bin/kubenest makes it stay so): what a slab had goes back to the system when it is dropped.
@@ -122,7 +123,7 @@ export class SlabMemory {
     return bytes;
   }
 
-  /** Bytes that were let go of by packing since the start: a collection of garbage finds so much. */
+  /** Bytes that were let go of by packing since the start. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -162,7 +163,11 @@ export class SlabMemory {
     if (this.#isCooling) return;
     this.#isCooling = true;
     try {
-      for (const slab of this.#slabs) this.#dropped += await slab.cool();
+      for (const slab of this.#slabs) {
+        const bytes = await slab.cool();
+        this.#dropped += bytes;
+        noteDropped(bytes);
+      }
     } finally {
       this.#isCooling = false;
     }
