@@ -15,19 +15,16 @@ export interface CommitWorkerData extends LogOptions {
 const port = parentPort!;
 const data = workerData as CommitWorkerData;
 const writer = new LogWriter(connect(data.file), data);
-let bytesSinceCheckpoint = 0;
 port.postMessage({ ready: true } satisfies CommitAnswer);
 
 port.on('message', (request: CommitRequest) => {
-  if (request.type === 'append') bytesSinceCheckpoint += request.batch.byteLength;
   port.postMessage(answer(writer, request));
   if (request.type === 'close') port.close();
-  else if (bytesSinceCheckpoint >= data.checkpointBytes) checkpoint();
+  else if (writer.uncheckedBytes >= data.checkpointBytes) checkpoint();
 });
 
 /** After the answer, so that nobody waits for it but the next batch. Its failure is nobody's answer. */
 function checkpoint(): void {
-  bytesSinceCheckpoint = 0;
   try {
     writer.checkpoint();
   } catch (error) {

@@ -23,7 +23,9 @@ export interface CompactionParts<Pending> {
   onError(error: unknown): void;
 }
 
-const rowsOfStep = 500;
+const rowsOfStep = 250;
+/** Nobody waits for a regular compaction: between two steps it rests this many times as long as a step has taken, and writes go on. */
+const restFactor = 3;
 
 /** Forgets what was overwritten before a revision, in steps between which writes go on. What is interrupted goes on when the file is opened again. */
 export class Compaction<Pending> {
@@ -33,6 +35,7 @@ export class Compaction<Pending> {
   #compacted: Revision;
   #running: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
+  #endRest: (() => void) | undefined;
 
   constructor(parts: CompactionParts<Pending>) {
     this.#parts = parts;
@@ -48,13 +51,15 @@ export class Compaction<Pending> {
 
   /** Goes on with what was interrupted, and then compacts every so often what was overwritten before the last time; 0: never. */
   start(intervalMs: number, current: () => Revision): void {
-    if (this.#compacted < this.#revision) this.#next(this.#revision).catch(this.#parts.onError);
+    if (this.#compacted < this.#revision) this.#next(this.#revision, restFactor).catch(this.#parts.onError);
     if (intervalMs === 0) return;
     let last = current();
     this.#timer = setInterval(() => {
       const revision = last;
       last = current();
-      if (revision > this.#revision && !this.#parts.isOver()) this.run(revision).catch(this.#parts.onError);
+      if (revision <= this.#revision || this.#parts.isOver()) return;
+      this.#revision = revision;
+      this.#next(revision, restFactor).catch(this.#parts.onError);
     }, intervalMs);
     this.#timer.unref();
   }
@@ -62,7 +67,7 @@ export class Compaction<Pending> {
   /** The revision must be above that of the last compaction. */
   run(revision: Revision): Promise<void> {
     this.#revision = revision;
-    return this.#next(revision);
+    return this.#next(revision, 0);
   }
 
   /** The index forgets the key when its deletion is compacted. */
@@ -70,9 +75,10 @@ export class Compaction<Pending> {
     this.#tombstones.push(tombstone);
   }
 
-  /** Begins no other. */
+  /** Begins no other, and rests no more. */
   stop(): void {
     clearInterval(this.#timer);
+    this.#endRest?.();
   }
 
   /** Resolves when none is under way. */
@@ -81,22 +87,35 @@ export class Compaction<Pending> {
   }
 
   /** One after the other. */
-  #next(revision: Revision): Promise<void> {
-    const compaction = this.#running.then(() => this.#steps(revision));
+  #next(revision: Revision, rest: number): Promise<void> {
+    const compaction = this.#running.then(() => this.#steps(revision, rest));
     this.#running = compaction.catch(() => {});
     return compaction;
   }
 
-  async #steps(revision: Revision): Promise<void> {
+  async #steps(revision: Revision, rest: number): Promise<void> {
     const { ask, isOver } = this.#parts;
     await ask({ type: 'beginCompaction', revision });
     for (let done = false; !done; ) {
       if (isOver()) return;
+      const began = performance.now();
       const { step } = await ask({ type: 'compact', compacted: this.#compacted, revision, limit: rowsOfStep });
       this.#compacted = step!.compacted;
       done = step!.done;
+      if (rest > 0 && !done) await this.#rest((performance.now() - began) * rest);
     }
     this.#forgetDeletions(revision);
+  }
+
+  async #rest(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms).unref();
+      this.#endRest = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#endRest = undefined;
   }
 
   #forgetDeletions(upTo: Revision): void {

@@ -283,6 +283,25 @@ describe('the file', () => {
   });
 });
 
+describe('a compaction of much', () => {
+  it('does not let the write-ahead log grow, nor writes wait for its end', async () => {
+    const { storage, file } = await openInFolder({ checkpointBytes: 1_048_576, compactionIntervalMs: 0 });
+    await threadOf(file);
+    let revision = (await storage.create('/other', text('1'))).revision;
+    const records = await Promise.all(Array.from({ length: 4_000 }, (_, i) => storage.create(`/pods/${i}`, kilobytes(4))));
+    await Promise.all(records.map(({ key, revision: at }) => storage.delete(key, at)));
+    let isOver = false;
+    const compaction = storage.compact(await storage.currentRevision()).then(() => {
+      isOver = true;
+    });
+    let writes = 0;
+    for (; !isOver; writes++) ({ revision } = await storage.update('/other', revision, text('2')));
+    await compaction;
+    expect(writes).toBeGreaterThan(10);
+    expect(statSync(`${file}-wal`).size).toBeLessThan(10_000_000);
+  });
+});
+
 describe('expiry', () => {
   it('of a write that was overwritten is void', async () => {
     const { storage } = await openInFolder({});

@@ -187,6 +187,9 @@ export function isFull({ code }: CommitFailure): boolean {
 
 /** Pages that only deletions may use once the quota is full. */
 const reservedPages = 256;
+/** Pages that are given back to the file system in one go: each is the place of another that moves. */
+const vacuumPages = 128;
+const pageBytes = 4_096;
 
 /** The one writer of a log. Its methods throw what node:sqlite throws, and leave no transaction open then. */
 export class LogWriter {
@@ -201,10 +204,11 @@ export class LogWriter {
   readonly #setMeta: StatementSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
+  #unchecked = 0;
 
   constructor(database: DatabaseSync, options: LogOptions) {
     this.#database = database;
-    this.#quotaPages = Math.floor(options.quotaBytes / 4096);
+    this.#quotaPages = Math.floor(options.quotaBytes / pageBytes);
     this.#reserve = options.reserve;
     if (this.#quotaPages > 0) this.#limitPages(this.#quotaPages);
     this.#insertLog = database.prepare('INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)');
@@ -219,8 +223,14 @@ export class LogWriter {
     this.#commit = database.prepare('COMMIT');
   }
 
+  /** Bytes that the write-ahead log has grown by since the last checkpoint, about. */
+  get uncheckedBytes(): number {
+    return this.#unchecked;
+  }
+
   /** Writes a batch that `packBatch` made; when it returns, the batch is on the disk. */
   append(batch: ArrayBuffer): void {
+    this.#unchecked += batch.byteLength;
     const count = new Float64Array(batch, 0, 1)[0]!;
     const header = new Float64Array(batch, 8, count * headerNumbers);
     const body = Buffer.from(batch);
@@ -250,8 +260,9 @@ export class LogWriter {
     failpoint('after-compact-revision');
   }
 
-  /** Goes through at most `limit` rows after `compacted`, and deletes what they make needless. */
+  /** Goes through at most `limit` rows after `compacted`, and deletes what they make needless; behind the last of them, gives pages back. */
   compact(compacted: number, revision: number, limit: number): CompactionStep {
+    if (compacted === revision) return { compacted, done: !this.#truncate() };
     const rows = this.#rowsToCompact.all(compacted, revision, limit) as { revision: number; previous: number; deleted: number }[];
     const done = rows.length < limit;
     const reached = done ? revision : rows.at(-1)!.revision;
@@ -263,12 +274,14 @@ export class LogWriter {
       }
       this.#setMeta.run(reached, 'compacted');
     });
-    if (done) this.#truncate();
-    return { compacted: reached, done };
+    // Values are deleted from a page each, more or less.
+    this.#unchecked += rows.length * pageBytes;
+    return { compacted: reached, done: done && !this.#hasMuchFree() };
   }
 
   /** Copies the write-ahead log into the file, whose pages then are reused. */
   checkpoint(): void {
+    this.#unchecked = 0;
     failpoint('before-checkpoint');
     this.#database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
     failpoint('after-checkpoint');
@@ -311,10 +324,20 @@ export class LogWriter {
     this.#deleteValue.run(revision);
   }
 
-  /** Gives pages back to the file system when more than a quarter of the file (and 4 MiB) is free; at most 16 MiB at once. */
-  #truncate(): void {
+  /** Gives some pages back to the file system if many are free, and tells whether many still are. */
+  #truncate(): boolean {
+    if (!this.#hasMuchFree()) return false;
     const free = this.#number('PRAGMA freelist_count');
-    if (free > 1024 && free * 4 > this.#number('PRAGMA page_count')) this.#database.exec('PRAGMA incremental_vacuum(4096)');
+    this.#database.exec(`PRAGMA incremental_vacuum(${vacuumPages})`);
+    // With the pages that point to those that move.
+    this.#unchecked += vacuumPages * 2 * pageBytes;
+    return this.#hasMuchFree() && this.#number('PRAGMA freelist_count') < free;
+  }
+
+  /** More than a quarter of the file, and 4 MiB. */
+  #hasMuchFree(): boolean {
+    const free = this.#number('PRAGMA freelist_count');
+    return free > 1024 && free * 4 > this.#number('PRAGMA page_count');
   }
 
   #limitPages(pages: number): void {
