@@ -57,17 +57,15 @@ export class Compaction<Pending> {
     this.#timer = setInterval(() => {
       const revision = last;
       last = current();
-      if (revision <= this.#revision || this.#parts.isOver()) return;
-      this.#revision = revision;
-      this.#next(revision, restFactor).catch(this.#parts.onError);
+      if (revision > this.#revision && !this.#parts.isOver()) this.run(revision, restFactor).catch(this.#parts.onError);
     }, intervalMs);
     this.#timer.unref();
   }
 
-  /** The revision must be above that of the last compaction. */
-  run(revision: Revision): Promise<void> {
+  /** The revision must be above that of the last compaction. `rest`: how many times as long as a step it rests after it. */
+  run(revision: Revision, rest = 0): Promise<void> {
     this.#revision = revision;
-    return this.#next(revision, 0);
+    return this.#next(revision, rest);
   }
 
   /** The index forgets the key when its deletion is compacted. */

@@ -135,9 +135,9 @@ class DefaultFieldManager implements FieldManager {
       if (before.length === 0 && live?.metadata.uid) return withManagedFields(next, undefined);
       const comparison = isLarge ? yield* this.#updater.compareSteps(live, next) : this.#updater.compare(live, next);
       yield;
-      const owners = yield* this.#updater.ownersAfter(comparison, live, next, before, isLarge);
+      const owners = yield* this.#updater.ownersAfter(comparison, live, next, before);
       yield;
-      const after = isLarge ? yield* this.#claimSteps(comparison, owners, manager) : this.#claim(comparison, owners, manager);
+      const after = yield* this.#claim(comparison, owners, manager);
       yield;
       return withManagedFields(next, after === before ? this.#entriesOf(live, next, before) : encodeManagers(after));
     } catch (error) {
@@ -147,16 +147,7 @@ class DefaultFieldManager implements FieldManager {
   }
 
   /** The owners once the manager owns what it has changed; the same array if that is nothing. */
-  #claim(comparison: Comparison | undefined, owners: readonly Manager[], manager: string): readonly Manager[] {
-    const own = comparison ? comparison.modified.union(comparison.added).difference(stripSet) : FieldSet.empty;
-    if (own.isEmpty) return capUpdateManagers(owners);
-    const self = this.#owner(manager, own);
-    const mine = owners.find((owner) => isSameManager(owner, self));
-    return withOwner(owners, mine ? { ...self, fields: mine.fields.union(own) } : self);
-  }
-
-  /** The same of large sets in steps. */
-  *#claimSteps(comparison: Comparison | undefined, owners: readonly Manager[], manager: string): Steps<readonly Manager[]> {
+  *#claim(comparison: Comparison | undefined, owners: readonly Manager[], manager: string): Steps<readonly Manager[]> {
     const changed = comparison ? yield* comparison.modified.unionSteps(comparison.added) : FieldSet.empty;
     yield;
     const own = changed.difference(stripSet);
@@ -263,7 +254,7 @@ class DefaultFieldManager implements FieldManager {
   *#apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], { manager, force, isLarge }: HowApplied): Steps<KubeObject> {
     const { groupVersion, type, codecType = type } = this.options;
     const untracked = withManagedFields(live, undefined);
-    const owners = before.length > 0 ? before : this.#claim(this.#updater.compare(undefined, untracked), before, beforeFirstApply);
+    const owners = before.length > 0 ? before : yield* this.#claim(this.#updater.compare(undefined, untracked), before, beforeFirstApply);
     const self = { manager: manager || 'unknown', operation: 'Apply', apiVersion: groupVersion, subresource: this.#subresource } as const;
     try {
       validate(this.#updater.shape, applied);

@@ -115,35 +115,30 @@ export class FieldSet {
   }
 
   union(other: FieldSet): FieldSet {
+    return atOnce(this.unionSteps(other));
+  }
+
+  *unionSteps(other: FieldSet): Steps<FieldSet> {
     if (other.isEmpty || other === this) return this;
     if (this.isEmpty) return other;
-    return this.#with(union(this.root, other.root));
+    return this.#with(yield* union(this.root, other.root));
+  }
+
+  *intersectionSteps(other: FieldSet): Steps<FieldSet> {
+    return this.#with(yield* intersection(this.root, other.root));
   }
 
   intersection(other: FieldSet): FieldSet {
-    return this.#with(intersection(this.root, other.root));
+    return atOnce(this.intersectionSteps(other));
   }
 
   /** The paths of this set that the other has not; what lies below a path of the other stays. */
   difference(other: FieldSet): FieldSet {
-    return other.isEmpty ? this : this.#with(difference(this.root, other.root));
+    return atOnce(this.differenceSteps(other));
   }
 
-  /** `union` of large sets in steps. */
-  *unionSteps(other: FieldSet): Steps<FieldSet> {
-    if (other.isEmpty || other === this) return this;
-    if (this.isEmpty) return other;
-    return this.#with(yield* unionSteps(this.root, other.root));
-  }
-
-  /** `difference` of large sets in steps. */
   *differenceSteps(other: FieldSet): Steps<FieldSet> {
-    return other.isEmpty ? this : this.#with(yield* differenceSteps(this.root, other.root));
-  }
-
-  /** `intersection` of large sets in steps. */
-  *intersectionSteps(other: FieldSet): Steps<FieldSet> {
-    return this.#with(yield* intersectionSteps(this.root, other.root));
+    return other.isEmpty ? this : this.#with(yield* difference(this.root, other.root));
   }
 
   /** Like `difference`, and what lies below a path of the other goes too. */
@@ -220,23 +215,7 @@ function withPath(node: Node, path: FieldPath, at: number): Node {
 const asParent = (node: Node): Node => (isEmptyObject(node) ? { '.': leaf } : node);
 
 /** `b` over `a`, both roots or both at the same path; `.` is an ordinary key here, and leaves become explicit. */
-function union(a: Node, b: Node): Node {
-  if (a === b) return a;
-  let out: Node | undefined;
-  let added: PathElement[] | undefined;
-  for (const element in b) {
-    const ours = a[element];
-    const theirs = b[element]!;
-    if (ours === undefined) (added ??= []).push(element);
-    else if (ours !== theirs && element !== '.') {
-      const merged = unionChild(ours, theirs);
-      if (merged !== ours) (out ??= { ...a })[element] = merged;
-    }
-  }
-  return withAdded(out ?? a, added, b);
-}
-
-function* unionSteps(a: Node, b: Node): Steps<Node> {
+function* union(a: Node, b: Node): Steps<Node> {
   if (a === b) return a;
   let out: Node | undefined;
   let added: PathElement[] | undefined;
@@ -248,7 +227,7 @@ function* unionSteps(a: Node, b: Node): Steps<Node> {
     const theirs = b[element]!;
     if (ours === undefined) (added ??= []).push(element);
     else if (ours !== theirs && element !== '.') {
-      const merged = yield* unionSteps(asParent(ours), asParent(theirs));
+      const merged = yield* union(asParent(ours), asParent(theirs));
       if (merged !== ours) (out ??= { ...a })[element] = hasChildren(merged) ? merged : leaf;
     }
   }
@@ -266,7 +245,7 @@ function withAdded(base: Node, added: PathElement[] | undefined, from: Node): No
 
 function unionChild(ours: Node, theirs: Node): Node {
   if (ours === theirs) return ours;
-  const merged = union(asParent(ours), asParent(theirs));
+  const merged = atOnce(union(asParent(ours), asParent(theirs)));
   return hasChildren(merged) ? merged : leaf;
 }
 
@@ -293,19 +272,7 @@ function* mergeSortedSteps(base: Node, added: PathElement[], from: Node): Steps<
   return done > stepElements ? noteWide(out) : out;
 }
 
-function intersection(a: Node, b: Node): Node {
-  const out: Node = {};
-  for (const element in a) {
-    const theirs = b[element];
-    if (element === '.' || theirs === undefined) continue;
-    const ours = a[element]!;
-    const both = ours === leaf ? leafOf(theirs) : join(isMember(ours) && isMember(theirs), intersection(ours, theirs));
-    if (both) out[element] = both;
-  }
-  return out;
-}
-
-function* intersectionSteps(a: Node, b: Node): Steps<Node> {
+function* intersection(a: Node, b: Node): Steps<Node> {
   const out: Node = {};
   const elements = Object.keys(a);
   for (let i = 0; i < elements.length; i++) {
@@ -314,7 +281,7 @@ function* intersectionSteps(a: Node, b: Node): Steps<Node> {
     const theirs = b[element];
     if (element === '.' || theirs === undefined) continue;
     const ours = a[element]!;
-    const both = ours === leaf ? leafOf(theirs) : join(isMember(ours) && isMember(theirs), yield* intersectionSteps(ours, theirs));
+    const both = ours === leaf ? leafOf(theirs) : join(isMember(ours) && isMember(theirs), yield* intersection(ours, theirs));
     if (both) out[element] = both;
   }
   return elements.length > stepElements && hasChildren(out) ? noteWide(out) : out;
@@ -324,19 +291,7 @@ function* intersectionSteps(a: Node, b: Node): Steps<Node> {
 const leafOf = (node: Node): Node | undefined => (isMember(node) ? leaf : undefined);
 
 /** The node without the members of the other; the node itself if they have none in common. Looks only at the children. */
-function difference(a: Node, b: Node): Node {
-  let changes: Changes | undefined;
-  for (const element in b) {
-    const ours = a[element];
-    if (element === '.' || ours === undefined) continue;
-    const theirs = b[element]!;
-    const rest = ours === leaf ? leaf : difference(ours, theirs);
-    if (isChanged(ours, theirs, rest)) (changes ??= new Map()).set(element, restOf(ours, theirs, rest));
-  }
-  return changes ? changed(a, changes) : a;
-}
-
-function* differenceSteps(a: Node, b: Node): Steps<Node> {
+function* difference(a: Node, b: Node): Steps<Node> {
   let changes: Changes | undefined;
   const elements = Object.keys(b);
   for (let i = 0; i < elements.length; i++) {
@@ -345,7 +300,7 @@ function* differenceSteps(a: Node, b: Node): Steps<Node> {
     const ours = a[element];
     if (element === '.' || ours === undefined) continue;
     const theirs = b[element]!;
-    const rest = ours === leaf ? leaf : yield* differenceSteps(ours, theirs);
+    const rest = ours === leaf ? leaf : yield* difference(ours, theirs);
     if (isChanged(ours, theirs, rest)) (changes ??= new Map()).set(element, restOf(ours, theirs, rest));
   }
   return changes ? yield* changedSteps(a, changes) : a;

@@ -2,7 +2,7 @@ import type { FieldsV1 } from '#apimachinery/meta/types';
 import { getOwn, isEmptyObject, setOwn } from '#apimachinery/patch/own-property';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { compareUtf8, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json';
-import { mergeSteps } from '#apimachinery/runtime/sorting';
+import { mergeRunsSteps } from '#apimachinery/runtime/sorting';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { FieldSet, leaf, noteWide } from './field-set.ts';
 import { keyElement, type PathElement, sortedElementsSteps, sortPathElements, valueElement } from './path-element.ts';
@@ -217,7 +217,7 @@ function* namesSteps(left: Json | undefined, right: Json | undefined): Steps<str
   if (!right) return ours;
   const theirs = yield* sortedKeysSteps(right);
   return left
-    ? yield* mergeSteps(
+    ? yield* mergeRunsSteps(
         ours,
         theirs.filter((name) => !Object.hasOwn(left, name)),
         compareUtf8,

@@ -8,7 +8,7 @@ import { type Conflict, ConflictError } from './conflict.ts';
 import { FieldSet } from './field-set.ts';
 import { ensureNamedFieldsAreMembers, reconcileFieldSet, removeItems } from './items.ts';
 import { isSameManager, type Manager } from './managers.ts';
-import { merge, mergeSteps } from './merge.ts';
+import { mergeSteps } from './merge.ts';
 import { type Shape, shapeOf } from './shape.ts';
 import {
   type Comparison,
@@ -66,14 +66,13 @@ export class Updater {
 
   /**
    * The owners without what they lose by a difference between two objects: a changed field belongs to who changed it, a removed
-   * one to nobody. The same array if nobody loses anything. In steps, one for each owner and the like; `isLarge`: what takes long of one in more.
+   * one to nobody. The same array if nobody loses anything. In steps, one for each owner and the like.
    */
   *ownersAfter(
     comparison: Comparison | undefined,
     live: KubeObject | undefined,
     next: KubeObject,
     owners: readonly Manager[],
-    isLarge: boolean,
   ): Steps<readonly Manager[]> {
     const { groupVersion } = this.options;
     if (!comparison && owners.every(({ apiVersion, fields }) => apiVersion === groupVersion && !fields.isEmpty)) return owners;
@@ -88,7 +87,7 @@ export class Updater {
       }
       const reconciled = own === nothing ? owner.fields : this.#reconcile(owner);
       yield;
-      const fields = isLarge ? yield* withoutChangesSteps(reconciled, own) : withoutChanges(reconciled, own);
+      const fields = yield* withoutChanges(reconciled, own);
       yield;
       if (fields !== owner.fields || fields.isEmpty) changed = true;
       if (!fields.isEmpty) kept.push(fields === owner.fields ? owner : { ...owner, fields });
@@ -125,7 +124,7 @@ export class Updater {
     const claims = [...others, { ...self, fields }];
     yield;
 
-    let object = (isLarge ? yield* mergeSteps(this.shape, live, applied) : merge(this.shape, live, applied)) as KubeObject;
+    let object = (yield* mergeSteps(this.shape, live, applied)) as KubeObject;
     yield;
     // What is still said stays in any case; in another version that cannot be told from the sets.
     const drops = last && (last.apiVersion !== self.apiVersion || !last.fields.difference(fields).isEmpty);
@@ -152,10 +151,10 @@ export class Updater {
       if (!own) continue;
       const changed = own.modified.union(own.added);
       yield;
-      const lost = isLarge ? yield* owner.fields.intersectionSteps(changed) : owner.fields.intersection(changed);
+      const lost = yield* owner.fields.intersectionSteps(changed);
       if (!lost.isEmpty) conflicts.push({ owner, fields: lost });
       yield;
-      const fields = isLarge ? yield* withoutChangesSteps(owner.fields, own) : withoutChanges(owner.fields, own);
+      const fields = yield* withoutChanges(owner.fields, own);
       if (!fields.isEmpty) kept.push({ ...owner, fields });
     }
     if (conflicts.length > 0 && !force) throw new ConflictError(conflicts);
@@ -291,10 +290,7 @@ function asObject(value: KubeObject | null, { apiVersion, kind }: KubeObject): K
   return value ?? ({ apiVersion, kind } as KubeObject);
 }
 
-const withoutChanges = (fields: FieldSet, { added, modified, removed }: Comparison): FieldSet =>
-  fields.difference(modified).difference(added).difference(removed);
-
-function* withoutChangesSteps(fields: FieldSet, { added, modified, removed }: Comparison): Steps<FieldSet> {
+function* withoutChanges(fields: FieldSet, { added, modified, removed }: Comparison): Steps<FieldSet> {
   const unmodified = yield* fields.differenceSteps(modified);
   const old = yield* unmodified.differenceSteps(added);
   return yield* old.differenceSteps(removed);

@@ -22,14 +22,14 @@ export function* sortedSteps<T>(items: T[], compare: (a: T, b: T) => number): St
   while (runs.length > 1) {
     const merged: T[][] = [];
     for (let at = 0; at < runs.length; at += 2)
-      merged.push(runs[at + 1] ? yield* mergeSteps(runs[at]!, runs[at + 1]!, compare) : runs[at]!);
+      merged.push(runs[at + 1] ? yield* mergeRunsSteps(runs[at]!, runs[at + 1]!, compare) : runs[at]!);
     runs = merged;
   }
   return runs[0]!;
 }
 
 /** Two lists in order as one, in steps. */
-export function* mergeSteps<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
+export function* mergeRunsSteps<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
   const merged: T[] = [];
   let i = 0;
   let j = 0;

@@ -22,6 +22,6 @@ export class ComputedCreateHandler {
     const parent = subresource === '' ? undefined : (await endpoint.store.get(namespace, name, '')).object;
     await request.validate('CREATE', object, undefined);
     const answer = await computed.create(object, parent, { namespace, user: request.user, dryRun: request.dryRun });
-    respondValue(context, own, 201, { ...answer, apiVersion: groupVersionString(kind), kind: kind.kind }, negotiated);
+    return respondValue(context, own, 201, { ...answer, apiVersion: groupVersionString(kind), kind: kind.kind }, negotiated);
   }
 }

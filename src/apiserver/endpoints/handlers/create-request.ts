@@ -70,8 +70,8 @@ export function respondValue(
   status: number,
   object: KubeObject,
   negotiated: Negotiated,
-): void {
-  respondObject(context, endpoint, status, encodeLine(endpoint.type, object), negotiated);
+): void | Promise<void> {
+  return respondObject(context, endpoint, status, encodeLine(endpoint.type, object), negotiated);
 }
 
 /** Answers that a creation was done where there is no object to show. */

@@ -31,6 +31,6 @@ export class CreateHandler {
     const stored = endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
     const request = newWriteRequest(context, endpoint, options, body.length);
     const created = await tellsStorage(context.span, body.length, () => endpoint.store.create(request, stored));
-    respondObject(context, endpoint, 201, created.bytes, negotiated);
+    return respondObject(context, endpoint, 201, created.bytes, negotiated);
   }
 }

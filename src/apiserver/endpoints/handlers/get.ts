@@ -24,11 +24,11 @@ export class GetHandler {
       !negotiated.convert &&
       !endpoint.conversion &&
       !negotiated.pretty;
-    const answer = (object: CachedObject): void => {
+    const answer = (object: CachedObject): void | Promise<void> => {
       if (plain && !isPretty(context.query, context.header('user-agent')) && object.bytes.length <= 128 * 1024) {
         return respondBytes(context, 200, 'application/json', object.bytes);
       }
-      respondObject(context, endpoint, 200, object.bytes, negotiated);
+      return respondObject(context, endpoint, 200, object.bytes, negotiated);
     };
     const { span } = context;
     const found = span

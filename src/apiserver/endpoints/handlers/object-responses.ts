@@ -7,7 +7,7 @@ import { betweenSteps, needsSteps } from '#apiserver/registry/between-steps';
 import type { Negotiated } from './negotiation.ts';
 import { encodePartial, newWrongPartial } from './partial.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { respondError, respondJson } from './responses.ts';
+import { respondJson } from './responses.ts';
 import { encodeTable, tableOptions } from './table.ts';
 
 /** Answers one object, given by its stored JSON, in the endpoint's version and in the form that was negotiated. */
@@ -17,11 +17,12 @@ export function respondObject(
   status: number,
   stored: Buffer,
   negotiated: Negotiated,
-): void {
+): void | Promise<void> {
   const { span } = context;
   span?.event('About to write a response');
-  respondObjectIn(context, endpoint, status, stored, negotiated);
-  span?.event('Writing http response done');
+  const written = (): void => span?.event('Writing http response done');
+  const responding = respondObjectIn(context, endpoint, status, stored, negotiated);
+  return responding ? responding.then(written) : written();
 }
 
 function respondObjectIn(
@@ -30,19 +31,16 @@ function respondObjectIn(
   status: number,
   stored: Buffer,
   negotiated: Negotiated,
-): void {
+): void | Promise<void> {
   const { convert } = negotiated;
   if (!convert && !endpoint.conversion) return respondJson(context, status, stored, negotiated, endpoint.type);
   if (convert?.kind === 'PartialObjectMetadataList') throw newWrongPartial(endpoint, convert.kind, false);
   const { encoding } = endpoint.store;
   if (!needsSteps(stored.length)) return respondParsed(context, endpoint, status, encoding.parse(stored), negotiated);
-  encoding
-    .parseInSteps(stored)
-    .then(async (object) => {
-      await betweenSteps();
-      respondParsed(context, endpoint, status, object, negotiated);
-    })
-    .catch((error: unknown) => respondError(context, error));
+  return encoding.parseInSteps(stored).then(async (object) => {
+    await betweenSteps();
+    if (!context.answered && !context.exchange.closed) respondParsed(context, endpoint, status, object, negotiated);
+  });
 }
 
 /** Answers a stored object in another form than it is stored in. */

@@ -107,7 +107,7 @@ export class PatchHandler {
       { strategy: endpoint.strategy },
     );
     context.span?.event('Object stored in database');
-    respondObject(context, endpoint, 200, stored.bytes, negotiated);
+    return respondObject(context, endpoint, 200, stored.bytes, negotiated);
   }
 }
 

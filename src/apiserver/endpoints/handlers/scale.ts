@@ -50,8 +50,13 @@ function scaleOf(endpoint: ResourceEndpoint, object: KubeObject): Scale {
   };
 }
 
-function respondScale(context: RequestContext, endpoint: ResourceEndpoint, object: KubeObject, negotiated: Negotiated): void {
-  respondObject(context, endpoint, 200, encodeLine(endpoint.type, scaleOf(endpoint, object)), negotiated);
+function respondScale(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  object: KubeObject,
+  negotiated: Negotiated,
+): void | Promise<void> {
+  return respondObject(context, endpoint, 200, encodeLine(endpoint.type, scaleOf(endpoint, object)), negotiated);
 }
 
 /** Makes the new Scale of the present one. */
@@ -120,7 +125,7 @@ export class ScaleGetHandler {
     const { requiredPath, specReplicas } = bindingOf(endpoint);
     if (requiredPath !== undefined && specReplicas(object) === undefined)
       throw newInternalError(new Error(`the spec replicas field ${quote(requiredPath)} does not exist`));
-    respondScale(context, endpoint, object, negotiated);
+    return respondScale(context, endpoint, object, negotiated);
   }
 }
 
@@ -139,7 +144,7 @@ export class ScaleUpdateHandler {
     ensureNamespaceMatches(endpoint.definition, context.info.namespace, object);
     ensureNameMatches(context.info.name, object);
     const read = (): Scale => deepCopy(object) as Scale;
-    respondScale(context, endpoint, await writeScale(context, endpoint, request, read), negotiated);
+    return respondScale(context, endpoint, await writeScale(context, endpoint, request, read), negotiated);
   }
 }
 
@@ -159,7 +164,7 @@ export class ScalePatchHandler {
     const rescale = form
       ? await applier(context, endpoint, { form, bytes: body }, options)
       : patcher(context, endpoint, patchType, body, options);
-    respondScale(context, endpoint, await writeScale(context, endpoint, request, rescale), negotiated);
+    return respondScale(context, endpoint, await writeScale(context, endpoint, request, rescale), negotiated);
   }
 }
 

@@ -50,6 +50,6 @@ export class UpdateHandler {
     const stored = await tellsStorage(context.span, body.length, () =>
       endpoint.store.update(request, name, produce, { strategy: endpoint.strategy, uid }),
     );
-    respondObject(context, endpoint, stored.created ? 201 : 200, stored.bytes, negotiated);
+    return respondObject(context, endpoint, stored.created ? 201 : 200, stored.bytes, negotiated);
   }
 }

@@ -33,7 +33,7 @@ export class SelfSubjectReviewHandler {
       metadata: { creationTimestamp: request.now },
       status: { userInfo: shownUser(context.authenticatedUser) },
     };
-    respondValue(context, endpoint, 201, answer, negotiated);
+    return respondValue(context, endpoint, 201, answer, negotiated);
   }
 }
 
@@ -58,7 +58,7 @@ export class TokenReviewHandler {
     const review = await this.#review(token, asked.length > 0 ? asked : this.#audiences);
     // What the client has sent stays where nothing is found.
     object.status = { user: {}, ...object.status, authenticated: false, ...review };
-    respondValue(context, endpoint, 201, object, negotiated);
+    return respondValue(context, endpoint, 201, object, negotiated);
   }
 
   async #review(token: string, wanted: readonly string[]): Promise<NonNullable<TokenReview['status']>> {

@@ -45,7 +45,7 @@ async function review<T extends AccessReview>(
   await request.validate('CREATE', object, undefined);
   const { decision, reason } = await authorizer.authorize(attributesOf(userOf(object), object.spec ?? {}));
   object.status = { allowed: decision === 'Allow', ...(decision === 'Deny' && { denied: true }), ...(reason && { reason }) };
-  respondValue(context, endpoint, 201, object, negotiated);
+  return respondValue(context, endpoint, 201, object, negotiated);
 }
 
 /** Upstream: kubernetes/pkg/registry/authorization/util/helpers.go. */
@@ -174,6 +174,6 @@ export class SelfSubjectRulesReviewHandler {
       metadata: {},
       status: { resourceRules, nonResourceRules, incomplete, ...(errors.length > 0 && { evaluationError: aggregateMessages(errors) }) },
     };
-    respondValue(context, endpoint, 201, answer, negotiated);
+    return respondValue(context, endpoint, 201, answer, negotiated);
   }
 }

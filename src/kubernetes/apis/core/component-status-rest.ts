@@ -76,7 +76,7 @@ export class ComponentStatusGetHandler {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const status = await statusOf(context.info.name, this.storage);
     if (!status) throw newNotFound({ group: '', resource: 'componentstatus' }, context.info.name);
-    respondValue(context, endpoint, 200, status, negotiated);
+    return respondValue(context, endpoint, 200, status, negotiated);
   }
 }
 

@@ -90,7 +90,7 @@ export class TokenRequestHandler {
     });
     (context.auditAnnotations ??= new Map()).set('authentication.kubernetes.io/issued-credential-id', `JTI=${jti}`);
     object.status = { token, expirationTimestamp: formatTime((issuedAt + seconds) * 1000) };
-    respondValue(context, endpoint, 201, object, negotiated);
+    return respondValue(context, endpoint, 201, object, negotiated);
   }
 
   /** The claims of the object that a token lives and dies with. Throws NotFound, BadRequest and Conflict. */
