@@ -134,4 +134,11 @@ describe('SchemaValidator', () => {
       expect(new SchemaValidator(schema).validateUpdate(undefined, value, old).map(({ field }) => field)).toEqual(fields);
     });
   });
+
+  it('tries a pattern with hundreds of states on a text of a megabyte in a moment', () => {
+    const began = process.threadCpuUsage();
+    expect(errorsOf({ type: 'string', pattern: '(?i)a{500}b' }, `${'a'.repeat(1_000_000)}b`)).toEqual([]);
+    const { user, system } = process.threadCpuUsage(began);
+    expect((user + system) / 1_000).toBeLessThan(1_000);
+  });
 });

@@ -25,7 +25,7 @@ export function compilePattern(pattern: string): RE2JS | CelError {
 /** Whether a text has a part that matches. */
 export function matchText(text: string, pattern: string): Value {
   const compiled = compilePattern(pattern);
-  return compiled instanceof CelError ? compiled : compiled.matcher(text).find();
+  return compiled instanceof CelError ? compiled : compiled.test(text);
 }
 
 /** The first `limit` matches in a text, all of them if it is negative; undefined where the pattern is wrong. */

@@ -22,7 +22,7 @@ export function withCORS(origins: readonly RE2JS[]): Filter {
   if (origins.length === 0) return (next) => next;
   return (next) => (context) => {
     const origin = context.header('origin');
-    if (!origin || !origins.some((pattern) => pattern.matcher(origin).find())) return next(context);
+    if (!origin || !origins.some((pattern) => pattern.test(origin))) return next(context);
     context.headers.push(
       'Access-Control-Allow-Origin',
       origin,
