@@ -1,4 +1,5 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
+import { concatKept } from '#apimachinery/runtime/kept-bytes';
 import { compareKeys, hasUncommonOrder, lowerBound } from '../key.ts';
 import type { CachedObject } from './cached-object.ts';
 import { noteDropped } from './dropped-bytes.ts';
@@ -105,7 +106,7 @@ function join(items: readonly CachedObject[], makeItem: MakeItem, separator: Buf
     if (buffers.length > 0) buffers.push(separator);
     buffers.push(makeItem(item));
   }
-  return Buffer.concat(buffers);
+  return concatKept(buffers);
 }
 
 /** All objects at one revision, in the order of their keys. It shares its leaves with the tree and with other snapshots. */

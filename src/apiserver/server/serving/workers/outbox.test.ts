@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { setImmediate as turnEnds } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { weightOf } from './backlog.ts';
 import { type Batch, Outbox, partsOf } from './outbox.ts';
 
 function sent(): { outbox: Outbox<string>; batches: Batch<string>[] } {
@@ -35,6 +36,19 @@ it.each<{ name: string; parts: Buffer[]; own: number }>([
     expect(places.map((place) => received[place]?.toString())).toEqual(parts.map(String));
   }
   expect(batch.parts.filter((part) => typeof part !== 'number').length).toBe(own);
+});
+
+it('gives memory of both threads without a copy, and counts nothing for it', async () => {
+  const { outbox, batches } = sent();
+  const memory = Buffer.from(new SharedArrayBuffer(100_000)).fill('a');
+  const places = [outbox.part(memory.subarray(5, 8)), outbox.part(Buffer.from('b'))];
+  outbox.push('x');
+  await turnEnds();
+  const [batch] = batches as [Batch<string>];
+  memory.write('new', 5);
+  const received = partsOf(batch, true);
+  expect(places.map((place) => received[place]?.toString())).toEqual(['new', 'b']);
+  expect(batch.weight).toBe(weightOf(1, 1));
 });
 
 it('sends a byte string of many entries once, and leaves the original as it is', async () => {

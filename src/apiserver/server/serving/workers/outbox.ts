@@ -1,15 +1,22 @@
 import { Buffer } from 'node:buffer';
+import { sharedMemoryOf } from '#apimachinery/runtime/kept-bytes';
 import { weightOf } from './backlog.ts';
 import type { Part } from './messages.ts';
 
 /** The entries of one turn of the event loop, with the byte strings that they name by their places. */
 export interface Batch<Entry> {
   readonly entries: readonly Entry[];
-  /** Of each byte string: its length in `small`, where they follow each other, or a buffer of its own. */
-  readonly parts: readonly (number | ArrayBuffer)[];
+  /** Of each byte string: its length in `small`, where they follow each other, or a buffer of its own, or where it is in memory of both threads. */
+  readonly parts: readonly (number | ArrayBuffer | SharedPart)[];
   readonly small: ArrayBuffer | undefined;
   /** What it all counts for in a backlog. */
   readonly weight: number;
+}
+
+interface SharedPart {
+  readonly memory: SharedArrayBuffer;
+  readonly start: number;
+  readonly length: number;
 }
 
 /** A byte string of so much has a buffer of its own. */
@@ -17,7 +24,7 @@ const ownBufferBytes = 32_768;
 
 /**
  * Gathers what one thread says to another in one turn of the event loop, and sends it as one message: what a message costs
- * is waking the other thread. Bytes are copied once, into buffers that change hands.
+ * is waking the other thread. Bytes are copied once, into buffers that change hands, but for those in memory of both threads.
  *
  *     push([write, 1, part(a)]), push([write, 2, part(a)]), push([write, 2, part(b)])
  *     -> { entries: [[write, 1, 0], [write, 2, 0], [write, 2, 1]], parts: [3, 4], small: 'aaabbbb' }
@@ -72,13 +79,16 @@ function pack(
   };
   let bytes = 0;
   let smallBytes = 0;
-  for (const { length } of parts) {
-    bytes += length;
-    if (length < ownBufferBytes) smallBytes += length;
+  for (const part of parts) {
+    if (sharedMemoryOf(part)) continue;
+    bytes += part.length;
+    if (part.length < ownBufferBytes) smallBytes += part.length;
   }
   const small = smallBytes > 0 ? own(smallBytes) : undefined;
   let at = 0;
   const places = parts.map((part) => {
+    const memory = sharedMemoryOf(part);
+    if (memory) return { memory, start: part.byteOffset, length: part.length };
     if (part.length < ownBufferBytes) {
       if (small) at += part.copy(small, at);
       return part.length;
@@ -94,7 +104,7 @@ function pack(
 export function partsOf({ parts, small }: Batch<unknown>, keeps: boolean): Buffer[] {
   let at = 0;
   return parts.map((part) => {
-    if (typeof part !== 'number') return Buffer.from(part);
+    if (typeof part !== 'number') return 'memory' in part ? Buffer.from(part.memory, part.start, part.length) : Buffer.from(part);
     if (!small) return Buffer.alloc(0);
     const bytes = Buffer.from(small, at, part);
     at += part;

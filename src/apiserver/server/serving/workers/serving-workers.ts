@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { shareKeptBytes } from '#apimachinery/runtime/kept-bytes';
 import { assertTlsOptions, type SecureServerOptions, type Serve, type TlsOptions } from '../secure-server.ts';
 import { assertFree } from '../shares-ports.ts';
 import { WorkerLink } from './worker-link.ts';
@@ -43,6 +44,7 @@ export class ServingWorkers {
     this.#options = options;
     this.#serve = serve;
     this.#onLoss = onLoss;
+    shareKeptBytes();
     for (let i = 0; i < options.workers; i++) this.#start();
   }
 

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
+import { sharedMemoryOf } from '#apimachinery/runtime/kept-bytes';
 import {
   type Exchange,
   type FlatHeaders,
@@ -80,7 +81,8 @@ export class WorkerExchange implements Exchange {
   }
 
   sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
-    if (totalLength < streams.list.highWaterBytes || this.method === 'HEAD') return this.#sendWhole(status, headers, pieces, totalLength);
+    if (copiedBytes(pieces) < streams.list.highWaterBytes || this.method === 'HEAD')
+      return this.#sendWhole(status, headers, pieces, totalLength);
     headers.push('Content-Length', String(totalLength));
     const stream = this.#open(status, headers, 'list');
     const slices = slicesOf(pieces);
@@ -167,6 +169,11 @@ export class WorkerExchange implements Exchange {
     } else stream.close();
     return stream;
   }
+}
+
+/** What the worker would have to be given a copy of. */
+function copiedBytes(pieces: readonly Buffer[]): number {
+  return pieces.reduce((bytes, piece) => (sharedMemoryOf(piece) ? bytes : bytes + piece.length), 0);
 }
 
 /** One whose connection may be taken over. */
