@@ -413,8 +413,11 @@ describe('ValidatingAdmissionWebhook', () => {
     // The bare status of upstream's filter: without a kind.
     const message = 'Timeout: request did not complete within the allotted timeout';
     expect([status, body]).toEqual([504, { metadata: {}, status: 'Failure', message, reason: 'Timeout', details: {}, code: 504 }]);
-    const metrics = await (await cluster.fetch('/metrics')).text();
-    expect(metrics).toContain('apiserver_admission_webhook_fail_open_count{name="late.example.com",type="validating"} 1');
+    // The answer need not wait for the call to be given up.
+    await vi.waitFor(async () => {
+      const metrics = await (await cluster.fetch('/metrics')).text();
+      expect(metrics).toContain('apiserver_admission_webhook_fail_open_count{name="late.example.com",type="validating"} 1');
+    }, 5_000);
   });
 
   it('tells of a patch by the options of an update, or of a create', async () => {

@@ -179,8 +179,7 @@ export class SchemaValidator {
     if (maxLength !== undefined && runes(value) > maxLength) result.tooLong(path, maxLength);
     else if (minLength !== undefined && runes(value) < minLength)
       result.invalid(path, `${path} in body should be at least ${minLength} chars long`, value);
-    else if (this.#pattern && !this.#pattern.test(value))
-      result.invalid(path, `${path} in body should match '${pattern}'`, value);
+    else if (this.#pattern && !this.#pattern.test(value)) result.invalid(path, `${path} in body should match '${pattern}'`, value);
     if (this.#formatCheck && !this.#formatCheck(value)) result.wrongType(path, this.#format, value);
   }
 
