@@ -16,10 +16,15 @@ export function concatKept(parts: readonly Buffer[]): Buffer {
   let length = 0;
   for (const part of parts) length += part.length;
   if (length < sharedFromBytes) return Buffer.concat(parts, length);
-  const kept = Buffer.from(new SharedArrayBuffer(length));
+  const whole = Buffer.from(new SharedArrayBuffer(length));
   let at = 0;
-  for (const part of parts) at += part.copy(kept, at);
-  return kept;
+  for (const part of parts) at += part.copy(whole, at);
+  return whole;
+}
+
+/** The same of bytes that are nobody else's: without other threads they are kept as they are. */
+export function kept(bytes: Buffer): Buffer {
+  return isShared ? concatKept([bytes]) : bytes;
 }
 
 /** The memory of bytes that other threads can have without a copy; undefined of all others. */

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw } from 'node:zlib';
-import { concatKept } from '#apimachinery/runtime/kept-bytes';
+import { kept } from '#apimachinery/runtime/kept-bytes';
 
 /** Upstream: handlers/responsewriters/writers.go (defaultGzipContentEncodingLevel). */
 export const gzipLevel = 1;
@@ -46,7 +46,7 @@ function deflatedPiece(piece: Buffer): Deflated | Promise<Deflated> {
   let deflated = deflatedPieces.get(piece);
   if (!deflated) {
     deflated = deflate(piece, { level: gzipLevel, finishFlush: constants.Z_FULL_FLUSH }).then((blocks) => {
-      const done = { blocks: concatKept([blocks]), crc: crc32(piece) };
+      const done = { blocks: kept(blocks), crc: crc32(piece) };
       deflatedPieces.set(piece, done);
       return done;
     });
