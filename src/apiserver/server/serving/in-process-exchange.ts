@@ -2,7 +2,9 @@ import { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { BodyTooLargeError, type Exchange, type FlatHeaders, type Peer, type ResponseStream } from '#apiserver/endpoints/request/exchange';
+import { sliceBytes, slicesOf } from './write-slices.ts';
 
 /** A request without a connection. */
 export interface InProcessRequest {
@@ -80,7 +82,9 @@ export class InProcessExchange implements Exchange {
   }
 
   sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
-    this.send(status, headers, Buffer.concat(pieces, totalLength));
+    if (this.method === 'HEAD' || totalLength <= sliceBytes) return this.send(status, headers, Buffer.concat(pieces, totalLength));
+    this.#answer(status, headers, streamOf(pieces));
+    this.#finish();
   }
 
   open(status: number, headers: FlatHeaders): ResponseStream {
@@ -153,4 +157,18 @@ export class InProcessExchange implements Exchange {
     this.#closed = true;
     this.#events.emit('close');
   }
+}
+
+/** Copies of the pieces, one slice in a turn of the event loop: a large answer at once would keep it for longer than the server did to make it. */
+function streamOf(pieces: readonly Buffer[]): ReadableStream<Uint8Array> {
+  const slices = slicesOf(pieces);
+  return new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      await setImmediate();
+      const slice = slices.next();
+      if (slice.done) controller.close();
+      else controller.enqueue(new Uint8Array(Buffer.concat(slice.value)));
+    },
+    cancel: () => void slices.return(),
+  });
 }
