@@ -33,6 +33,9 @@ const flags = [
   '--expose-gc',
   // Code that has not run for some collections stays: each quiet minute has some, and the next load would begin with the interpreter.
   '--no-flush-bytecode',
+  // What was made where most of it once lasted would be made among what is old, for good: a third of each write, which a young
+  // collection then cannot take.
+  '--no-allocation-site-pretenuring',
 ];
 
 /** A sixth of the calls and more that V8 waits for, which has pages in mind that are left soon. */
