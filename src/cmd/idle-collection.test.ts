@@ -74,6 +74,18 @@ it.each([
     collected: [],
   },
   {
+    name: 'what a start has left at once, and what a load has when nothing has come for half a minute',
+    seconds: [
+      [0, 60],
+      [1, 80],
+      ...Array.from({ length: 29 }, () => [0, 80] as const),
+      [1, 80],
+      ...Array.from({ length: 30 }, () => [0, 80] as const),
+      ...Array.from({ length: 40 }, () => [0, 41] as const),
+    ] as const,
+    collected: [0, 61],
+  },
+  {
     name: 'again when the next burst has ended',
     seconds: [
       [0, 100],

@@ -15,8 +15,14 @@ export interface Memory {
 const lookEveryMs = 1_000;
 /** Leases and health checks go on in a quiet server. */
 const idleUtilization = 0.05;
-/** So much must have come since the last collection to be worth another. */
+/**
+ * So much must have come since the last collection to be worth another as soon as a second was quiet. Optimized code goes with the
+ * last objects that it was made for, those of requests among them: after a collection in a pause the next load begins with slow code.
+ */
+const worthAtOnceBytes = 128 * 1024 * 1024;
+/** So much is enough after the start, of which no load has come yet, and where so many ticks in a row were quiet. */
 const worthBytes = 16 * 1024 * 1024;
+const lastingTicks = 30;
 /**
  * So long after a collection goes what lists and writes have left, too: a cache looks every 30 s, and drops encodings that nobody
  * asked for since the last time and states of the past that are older than 75 s.
@@ -26,7 +32,7 @@ const lateTicks = 110;
 const thoroughBelowBytes = 128 * 1024 * 1024;
 
 /**
- * Collects the garbage of a busy time as soon as a second was quiet: V8 does so by itself only when it needs the memory, so
+ * Collects the garbage of a busy time when it is over: V8 does so by itself only when it needs the memory, so
  * a server would keep until then what a burst of large lists has left. `undefined` where the process has no `gc`
  * (engine.ts asks for it).
  */
@@ -35,13 +41,17 @@ export function collectWhenIdle(memory: Memory | undefined = processMemory()): D
   let kept = 0;
   /** The last collection made the heap small enough, perhaps, for one that gives back. */
   let isOwed = false;
+  /** Ticks without load in a row. */
+  let quiet = 0;
   /** Ticks until a last collection; it is not followed by another. */
   let late = Infinity;
   const timer = setInterval(() => {
     late -= 1;
-    const isBusy = memory.utilization() > idleUtilization;
-    const isWorth = memory.bytes() >= kept + worthBytes;
-    if (isBusy || (!isOwed && !isWorth && late > 0)) return;
+    quiet = memory.utilization() > idleUtilization ? 0 : quiet + 1;
+    if (quiet === 0) return;
+    const isCold = kept === 0 || quiet >= lastingTicks;
+    const isWorth = memory.bytes() >= kept + (isCold ? worthBytes : worthAtOnceBytes);
+    if (!isOwed && !isWorth && late > 0) return;
     if (isWorth) late = lateTicks;
     else if (late <= 0) late = Infinity;
     isOwed = !memory.collect() && !isOwed;
