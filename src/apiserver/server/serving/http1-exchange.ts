@@ -73,18 +73,7 @@ export class Http1Exchange implements Exchange {
     response.writeHead(status, headers);
     response.flushHeaders();
     response.socket?.setNoDelay(true);
-    return {
-      write: (bytes) => response.write(bytes),
-      end: () => {
-        response.end();
-        cutOffIfStalled(response, this.#stalledMs);
-      },
-      get pendingBytes() {
-        return response.writableLength;
-      },
-      onDrain: (listener) => void response.on('drain', listener),
-      abort: () => void response.destroy(),
-    };
+    return new Http1ResponseStream(response, this.#stalledMs);
   }
 
   endResponse(): void {
@@ -98,5 +87,37 @@ export class Http1Exchange implements Exchange {
 
   closeConnectionAfter(): void {
     if (!this.raw.response.headersSent) this.raw.response.shouldKeepAlive = false;
+  }
+}
+
+/** A class: with a getter in a literal, each watcher's stream would have a shape of its own. */
+class Http1ResponseStream implements ResponseStream {
+  readonly #response: ServerResponse;
+  readonly #stalledMs: number;
+
+  constructor(response: ServerResponse, stalledMs: number) {
+    this.#response = response;
+    this.#stalledMs = stalledMs;
+  }
+
+  write(bytes: Buffer): boolean {
+    return this.#response.write(bytes);
+  }
+
+  end(): void {
+    this.#response.end();
+    cutOffIfStalled(this.#response, this.#stalledMs);
+  }
+
+  get pendingBytes(): number {
+    return this.#response.writableLength;
+  }
+
+  onDrain(listener: () => void): void {
+    this.#response.on('drain', listener);
+  }
+
+  abort(): void {
+    this.#response.destroy();
   }
 }

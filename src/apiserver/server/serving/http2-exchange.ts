@@ -79,18 +79,7 @@ export class Http2Exchange implements Exchange {
       stream.respond(head(status, headers));
       this.#finish();
     }
-    return {
-      write: (bytes) => (stream.closed || stream.destroyed ? true : stream.write(bytes)),
-      end: () => {
-        stream.end();
-        cutOffIfStalled(stream, this.#stalledMs);
-      },
-      get pendingBytes() {
-        return stream.writableLength;
-      },
-      onDrain: (listener) => void stream.on('drain', listener),
-      abort: () => stream.close(constants.NGHTTP2_INTERNAL_ERROR),
-    };
+    return new Http2ResponseStream(stream, this.#stalledMs);
   }
 
   endResponse(): void {
@@ -109,6 +98,39 @@ export class Http2Exchange implements Exchange {
   /** GOAWAY, as Go's server sends it for a `Connection: close`: open streams end first. */
   #finish(): void {
     if (this.#closeAfter) this.raw.session?.close();
+  }
+}
+
+/** A class: with a getter in a literal, each watcher's stream would have a shape of its own. */
+class Http2ResponseStream implements ResponseStream {
+  readonly #stream: ServerHttp2Stream;
+  readonly #stalledMs: number;
+
+  constructor(stream: ServerHttp2Stream, stalledMs: number) {
+    this.#stream = stream;
+    this.#stalledMs = stalledMs;
+  }
+
+  write(bytes: Buffer): boolean {
+    const stream = this.#stream;
+    return stream.closed || stream.destroyed ? true : stream.write(bytes);
+  }
+
+  end(): void {
+    this.#stream.end();
+    cutOffIfStalled(this.#stream, this.#stalledMs);
+  }
+
+  get pendingBytes(): number {
+    return this.#stream.writableLength;
+  }
+
+  onDrain(listener: () => void): void {
+    this.#stream.on('drain', listener);
+  }
+
+  abort(): void {
+    this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   }
 }
 
