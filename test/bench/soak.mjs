@@ -4,7 +4,7 @@
 // rests before each sample until the server has collected its garbage. Prints the samples and, for each column, the growth of a straight
 // line through those after the first third (caches fill, the compiler works) beside the noise around it; exits with 1 if something grows
 // by more than the noise, or if descriptors, timers, sockets or watches are left behind at the end.
-//   node test/bench/soak.mjs [--minutes 60] [--writes 0] [--watchers 50] [--sample-seconds 60]
+//   node test/bench/soak.mjs [--minutes 60] [--writes 0] [--watchers 50] [--sample-seconds 120]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -23,14 +23,14 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '60' },
     writes: { type: 'string', default: '0' },
     watchers: { type: 'string', default: '50' },
-    'sample-seconds': { type: 'string', default: '60' },
+    'sample-seconds': { type: 'string', default: '120' },
   },
 });
 const minutes = Number(values.minutes);
 const writesPerSecond = Number(values.writes);
 const sampleSeconds = Number(values['sample-seconds']);
-/** The server looks once a second whether it was quiet, and collects then. */
-const restMs = 4_000;
+/** The server collects what a light load has left when nothing has come for half a minute. */
+const restMs = 33_000;
 const names = 1_000;
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const token = 'soak-token';

@@ -168,6 +168,12 @@ export class Store {
     return this.definition.namespaced && namespace ? `/${this.definition.storagePath}/${namespace}/` : `/${this.definition.storagePath}/`;
   }
 
+  /** What `key` made the key of. */
+  placeOf(key: string): { readonly namespace: string; readonly name: string } {
+    const [name = '', namespace = ''] = key.split('/').reverse();
+    return { namespace: this.definition.namespaced ? namespace : '', name };
+  }
+
   /** The object, synchronously where the cache may answer. Throws NotFound. */
   get(namespace: string, name: string, resourceVersion: string): CachedObject | Promise<CachedObject> {
     const found = this.cacher.get(this.key(namespace, name), resourceVersion);
@@ -461,8 +467,11 @@ export class Store {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (!record) throw newNotFound(this.groupResource, name);
       const { revision, bytes } = record;
-      const existing = this.encoding.parse(bytes);
-      const object = deepCopy(existing);
+      const inParts = needsSteps(bytes.length);
+      const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
+      if (inParts) await betweenSteps();
+      const object = this.#copyToDelete(existing);
+      if (inParts) await betweenSteps();
       const grace = beforeDelete(this.definition, object, options, request.now);
       if (grace === 'pending') return { stored: { object: existing, bytes, created: false }, gone: false };
       const validated = request.validate('DELETE', undefined, existing);
@@ -474,19 +483,20 @@ export class Store {
       const held = (object.metadata.finalizers?.length ?? 0) > 0 || this.#keepsEmptied(object);
       if (held && grace === 'immediate' && !begins) markAsDeleting(this.definition, object, request.now);
       const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
-      if (request.dryRun) {
-        return { stored: { object, bytes: this.encoding.encode(object), created: false }, gone: !stays };
-      }
+      const encodeAt = inParts ? await this.encoding.encodeInSteps(object) : this.#encodeAt(object);
+      if (request.dryRun) return { stored: { object, bytes: encodeAt(revision), created: false }, gone: !stays };
       try {
+        let current = revision;
         if (stays || grace === 'graceful') {
-          if (this.encoding.encode(object).equals(bytes)) return { stored: { object: existing, bytes, created: false }, gone: false };
-          const marked = await this.#write((encodeAt) => this.storage.update(key, revision, encodeAt, this.#writeOptions()), object, false);
-          if (stays) return { stored: marked, gone: false };
+          if (encodeAt(revision).equals(bytes)) return { stored: { object: existing, bytes, created: false }, gone: false };
+          const marked = await this.storage.update(key, revision, encodeAt, this.#writeOptions());
+          if (stays) return { stored: { object, bytes: marked.value, created: false }, gone: false };
+          current = marked.revision;
         }
-        const deleted = await this.storage.delete(key, Number(object.metadata.resourceVersion));
-        object.metadata.resourceVersion = String(deleted.revision);
+        const deleted = await this.storage.delete(key, current);
+        const last = encodeAt(deleted.revision);
         await this.hooks.afterDelete?.(object, request);
-        return { stored: { object, bytes: this.encoding.encode(object), created: false }, gone: true };
+        return { stored: { object, bytes: last, created: false }, gone: true };
       } catch (error) {
         if (!(error instanceof ConflictError)) throw error;
         record = error.current && { revision: error.current.revision, bytes: error.current.value };
@@ -495,14 +505,23 @@ export class Store {
     throw newTimeoutError(`${this.definition.resource} ${JSON.stringify(name)}: other writers were faster ${maxAttempts} times`, 1);
   }
 
+  /** A deletion changes the metadata, and what begins it may change all. */
+  #copyToDelete(existing: KubeObject): KubeObject {
+    return this.#strategy.beginDeletion ? deepCopy(existing) : { ...existing, metadata: deepCopy(existing.metadata) };
+  }
+
+  #encodeAt(object: KubeObject): Encode {
+    return (revision) => {
+      object.metadata.resourceVersion = String(revision);
+      return this.encoding.encode(object);
+    };
+  }
+
   async #write(
     store: (encodeAt: Encode) => Promise<{ readonly value: Buffer }>,
     object: KubeObject,
     created: boolean,
-    encodeAt: Encode = (revision) => {
-      object.metadata.resourceVersion = String(revision);
-      return this.encoding.encode(object);
-    },
+    encodeAt: Encode = this.#encodeAt(object),
   ): Promise<Stored> {
     const record = await store(encodeAt);
     return { object, bytes: record.value, created };

@@ -32,10 +32,11 @@ export class DeleteCollectionHandler {
       predicate,
     });
     const objects = list.chunks.flatMap(({ items }) => items);
-    const remove = async ({ object }: CachedObject): Promise<void> => {
+    const remove = async ({ key }: CachedObject): Promise<void> => {
       const request = newDeleteRequest(context, endpoint, options);
+      const place = store.placeOf(key);
       try {
-        await store.delete({ ...request, namespace: object.metadata.namespace ?? namespace }, object.metadata.name ?? '', { ...options });
+        await store.delete({ ...request, namespace: place.namespace }, place.name, { ...options });
       } catch (error) {
         if (!isNotFound(error)) throw error;
       }

@@ -6,15 +6,13 @@ import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { MediaType } from '#apiserver/endpoints/handlers/negotiation';
 import type { Exchange, FlatHeaders } from './exchange.ts';
 import type { RequestInfo } from './request-info.ts';
+import { leastRunes, warningRunes } from './warnings.ts';
 
 /** A filter's or endpoint's work on one request. A promise that rejects is answered by the outermost filter that knows how. */
 export type Handler = (context: RequestContext) => void | Promise<void>;
 
 /** Wraps the rest of the chain. */
 export type Filter = (next: Handler) => Handler;
-
-/** More are never shown: the header holds 4,096 characters, and each warning has one at least. Upstream: endpoints/filters/warning.go. */
-const maxWarnings = 4_200;
 
 /** Under which labels a request is counted that came to an endpoint. */
 export interface MeasuredEndpoint {
@@ -48,6 +46,7 @@ export class RequestContext {
   /** Sent with whatever is answered. */
   readonly headers: FlatHeaders;
   warnings: string[] | undefined;
+  #warnedRunes = 0;
   /** Of the endpoint that the request came to: errors are answered in them. Before, and elsewhere, undefined: in what every endpoint answers. */
   mediaTypes: readonly MediaType[] | undefined;
   /** Opened by the AdmissionInterceptor on writing endpoints. */
@@ -149,11 +148,13 @@ export class RequestContext {
     this.#waitedUntil = Math.max(to, this.#waitedUntil);
   }
 
-  /** Adds a `Warning: 299` header to the response. Repeated texts are sent once. */
+  /** Adds a `Warning: 299` header to the response. Repeated texts are sent once; those of which none could be sent any more are not kept. */
   warn(text: string): void {
     if (text === '') return;
     this.warnings ??= [];
-    if (this.warnings.length < maxWarnings && !this.warnings.includes(text)) this.warnings.push(text);
+    if (this.#warnedRunes > warningRunes || this.warnings.includes(text)) return;
+    this.warnings.push(text);
+    this.#warnedRunes += leastRunes(text);
   }
 
   /** The user once authentication is done. Throws before: that is a mistake of the chain. */

@@ -1,15 +1,20 @@
 /** Upstream: apiserver/pkg/endpoints/filters/warning.go: all texts up to so many runes; beyond, each is cut. */
-const totalRunes = 4096;
+export const warningRunes = 4096;
 const cutRunes = 256;
+
+/** What a text takes of them, at least: after more than all, none is sent. */
+export function leastRunes(text: string): number {
+  return Math.min(Math.ceil(text.length / 2), cutRunes);
+}
 
 /** The values of the `Warning` headers of one response: `299 - "text"`, RFC 7234 5.5. */
 export function warningHeaders(texts: readonly string[]): string[] {
   const total = texts.reduce((sum, text) => sum + runes(text), 0);
-  let left = totalRunes;
+  let left = warningRunes;
   const out: string[] = [];
   for (const text of texts) {
     let kept = text;
-    if (total > totalRunes) {
+    if (total > warningRunes) {
       if (runes(kept) > cutRunes) kept = [...kept].slice(0, cutRunes).join('');
       left -= runes(kept);
       if (left < 0) break;
