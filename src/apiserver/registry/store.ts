@@ -215,7 +215,7 @@ export class Store {
         }
         if (isVersionSet(metadata.resourceVersion)) throw new Error('resourceVersion should not be set on objects to be created');
         delete metadata.resourceVersion;
-        const encodeAt = inParts ? await this.encoding.encodeInSteps(object) : undefined;
+        const encodeAt = inParts ? await this.encoding.encodeInSteps(object) : this.#encodeAt(object);
         const store = (made: Encode) => this.storage.create(key, made, this.#writeOptions());
         const { span } = request;
         const create = span
@@ -224,9 +224,9 @@ export class Store {
                 toldOf(tell, 'Txn call succeeded', store(encodingTold(made, tell))),
               )
           : store;
-        const written = await this.#write(create, object, true, encodeAt);
+        const record = await create(encodeAt);
         stored = true;
-        return written;
+        return { object, bytes: record.value, created: true };
       } catch (error) {
         if (!(error instanceof KeyExistsError)) throw error;
         if (!generate) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
@@ -510,21 +510,12 @@ export class Store {
     return this.#strategy.beginDeletion ? deepCopy(existing) : { ...existing, metadata: deepCopy(existing.metadata) };
   }
 
+  /** Encodes a small object at the revision that it gets. */
   #encodeAt(object: KubeObject): Encode {
     return (revision) => {
       object.metadata.resourceVersion = String(revision);
       return this.encoding.encode(object);
     };
-  }
-
-  async #write(
-    store: (encodeAt: Encode) => Promise<{ readonly value: Buffer }>,
-    object: KubeObject,
-    created: boolean,
-    encodeAt: Encode = this.#encodeAt(object),
-  ): Promise<Stored> {
-    const record = await store(encodeAt);
-    return { object, bytes: record.value, created };
   }
 
   #writeOptions(): { ttlSeconds?: number } {

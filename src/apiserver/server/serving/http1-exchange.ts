@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
+import { StreamedAnswer } from './streamed-answer.ts';
 import { sliceBytes, writeSlices } from './write-slices.ts';
 
 /** One request over HTTP/1.1. */
@@ -73,7 +74,7 @@ export class Http1Exchange implements Exchange {
     response.writeHead(status, headers);
     response.flushHeaders();
     response.socket?.setNoDelay(true);
-    return new Http1ResponseStream(response, this.#stalledMs);
+    return new StreamedAnswer(response, this.#stalledMs, () => response.destroy());
   }
 
   endResponse(): void {
@@ -87,37 +88,5 @@ export class Http1Exchange implements Exchange {
 
   closeConnectionAfter(): void {
     if (!this.raw.response.headersSent) this.raw.response.shouldKeepAlive = false;
-  }
-}
-
-/** A class: with a getter in a literal, each watcher's stream would have a shape of its own. */
-class Http1ResponseStream implements ResponseStream {
-  readonly #response: ServerResponse;
-  readonly #stalledMs: number;
-
-  constructor(response: ServerResponse, stalledMs: number) {
-    this.#response = response;
-    this.#stalledMs = stalledMs;
-  }
-
-  write(bytes: Buffer): boolean {
-    return this.#response.write(bytes);
-  }
-
-  end(): void {
-    this.#response.end();
-    cutOffIfStalled(this.#response, this.#stalledMs);
-  }
-
-  get pendingBytes(): number {
-    return this.#response.writableLength;
-  }
-
-  onDrain(listener: () => void): void {
-    this.#response.on('drain', listener);
-  }
-
-  abort(): void {
-    this.#response.destroy();
   }
 }

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
+import { StreamedAnswer } from './streamed-answer.ts';
 import { sliceBytes, writeSlices } from './write-slices.ts';
 
 /** One request over HTTP/2, on the stream itself: the compatibility API of node:http2 costs a third of the throughput. */
@@ -79,7 +80,7 @@ export class Http2Exchange implements Exchange {
       stream.respond(head(status, headers));
       this.#finish();
     }
-    return new Http2ResponseStream(stream, this.#stalledMs);
+    return new StreamedAnswer(stream, this.#stalledMs, () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
   }
 
   endResponse(): void {
@@ -98,39 +99,6 @@ export class Http2Exchange implements Exchange {
   /** GOAWAY, as Go's server sends it for a `Connection: close`: open streams end first. */
   #finish(): void {
     if (this.#closeAfter) this.raw.session?.close();
-  }
-}
-
-/** A class: with a getter in a literal, each watcher's stream would have a shape of its own. */
-class Http2ResponseStream implements ResponseStream {
-  readonly #stream: ServerHttp2Stream;
-  readonly #stalledMs: number;
-
-  constructor(stream: ServerHttp2Stream, stalledMs: number) {
-    this.#stream = stream;
-    this.#stalledMs = stalledMs;
-  }
-
-  write(bytes: Buffer): boolean {
-    const stream = this.#stream;
-    return stream.closed || stream.destroyed ? true : stream.write(bytes);
-  }
-
-  end(): void {
-    this.#stream.end();
-    cutOffIfStalled(this.#stream, this.#stalledMs);
-  }
-
-  get pendingBytes(): number {
-    return this.#stream.writableLength;
-  }
-
-  onDrain(listener: () => void): void {
-    this.#stream.on('drain', listener);
-  }
-
-  abort(): void {
-    this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   }
 }
 

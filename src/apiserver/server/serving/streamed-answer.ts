@@ -1,0 +1,39 @@
+import type { Buffer } from 'node:buffer';
+import type { ServerResponse } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
+import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
+import { cutOffIfStalled } from './stalled-clients.ts';
+
+/**
+ * An answer that goes on, on the response of HTTP/1.1 or the stream of HTTP/2. A class: with a getter in a literal, each watcher's
+ * would have a shape of its own, which is looked up anew for each event.
+ */
+export class StreamedAnswer implements ResponseStream {
+  readonly abort: () => void;
+  readonly #target: ServerResponse | ServerHttp2Stream;
+  readonly #stalledMs: number;
+
+  constructor(target: ServerResponse | ServerHttp2Stream, stalledMs: number, abort: () => void) {
+    this.#target = target;
+    this.#stalledMs = stalledMs;
+    this.abort = abort;
+  }
+
+  write(bytes: Buffer): boolean {
+    const target = this.#target;
+    return target.closed || target.destroyed ? true : target.write(bytes);
+  }
+
+  end(): void {
+    this.#target.end();
+    cutOffIfStalled(this.#target, this.#stalledMs);
+  }
+
+  get pendingBytes(): number {
+    return this.#target.writableLength;
+  }
+
+  onDrain(listener: () => void): void {
+    this.#target.on('drain', listener);
+  }
+}
