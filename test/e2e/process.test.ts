@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import http2 from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import tls from 'node:tls';
@@ -180,4 +181,20 @@ test.each([
 test('an unknown verb is refused, help tells which there are', async () => {
   expect((await run('kubenest', 'sreve')).code).toBe(1);
   expect((await run('kubenest', 'help')).stdout).toMatch(/serve.*version/s);
+});
+
+test('a header that is called __proto__ takes nobody down', async () => {
+  const { child, port } = await start();
+  const socket = tls.connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n__proto__: a\r\n__proto__: b\r\nConnection: close\r\n\r\n');
+  const [head] = (await once(socket, 'data')) as [Buffer];
+  expect(head.toString()).toMatch(/^HTTP\/1.1 200 /);
+  socket.destroy();
+  const session = http2.connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+  const stream = session.request([':path', '/livez', '__proto__', 'a', '__proto__', 'b'] as never);
+  const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
+  expect(headers[':status']).toBe(200);
+  session.destroy();
+  expect(child.exitCode).toBe(null);
 });

@@ -3,7 +3,7 @@ import type { Authenticator, Credentials, UserInfo } from './authenticator.ts';
 
 /**
  * One way to find out who asks, as a passport strategy: passport's own class, from the package that passport has it from (passport
- * itself cannot be loaded under --disable-proto=throw). `authenticate` ends in exactly one of the actions, at once or later:
+ * itself needs `__proto__`, which bin/kubenest takes away). `authenticate` ends in exactly one of the actions, at once or later:
  *
  * | action | meaning |
  * |---|---|
