@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -68,6 +69,7 @@ else {
     await using server = await startEtcd();
     const storage = await EtcdStorage.open({ servers: [server.url] });
     server.child.kill('SIGSTOP');
+    await hasStopped(server.child);
     const write = storage.create('/pods/a', () => Buffer.from('1')).catch((error: unknown) => error);
     await sleep(1_000);
     server.child.kill('SIGKILL');
@@ -94,4 +96,12 @@ else {
   it('a server that is not there is refused', async () => {
     await expect(EtcdStorage.open({ servers: ['http://127.0.0.1:1'] })).rejects.toThrow(/etcd: No connection established/);
   });
+}
+
+/** A signal reaches each thread in its time: one that has not stopped yet still answers. */
+async function hasStopped({ pid }: ChildProcess): Promise<void> {
+  const tasks = `/proc/${pid}/task`;
+  if (!existsSync(tasks)) return sleep(500);
+  const states = (): string[] => readdirSync(tasks).map((task) => readFileSync(join(tasks, task, 'stat'), 'utf8'));
+  await vi.waitFor(() => expect(states().filter((state) => !/\) T /.test(state))).toEqual([]), 5_000);
 }
