@@ -1,33 +1,35 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { Readable } from 'node:stream';
 import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
-import { collectBody } from './body.ts';
+import { CollectedBody } from './body.ts';
+import type { Http2Stream } from './http2/http2-stream.ts';
+import { errorCodes } from './http2/protocol.ts';
+import { RequestBody } from './http2/request-body.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
-import { sliceBytes, writeSlices } from './write-slices.ts';
 
-/** One request over HTTP/2, on the stream itself: the compatibility API of node:http2 costs a third of the throughput. */
+/** One request over HTTP/2. */
 export class Http2Exchange implements Exchange {
   readonly protocol = 'HTTP/2.0';
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly peer: Peer;
-  readonly raw: ServerHttp2Stream;
+  readonly raw: Http2Stream;
   readonly rawHeaders: readonly string[];
   readonly #stalledMs: number;
   #closeAfter = false;
 
   /** `stalledMs`: how long a client may take nothing of an answer. */
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer, rawHeaders: readonly string[], stalledMs: number) {
+  constructor(stream: Http2Stream, peer: Peer, stalledMs: number) {
+    const { headers } = stream;
     this.method = headers[':method'] as string;
     this.url = headers[':path'] as string;
     this.headers = headers;
     this.peer = peer;
     this.raw = stream;
-    this.rawHeaders = rawHeaders;
+    this.rawHeaders = stream.rawHeaders;
     this.#stalledMs = stalledMs;
   }
 
@@ -40,47 +42,54 @@ export class Http2Exchange implements Exchange {
   }
 
   get closed(): boolean {
-    return this.raw.closed || this.raw.destroyed;
+    return this.raw.closed;
   }
 
   readBody(limit: number): Promise<Buffer> {
-    return collectBody(this.raw, Number(this.headers['content-length'] ?? 0), limit);
+    const stream = this.raw;
+    const expected = Number(this.headers['content-length'] ?? 0);
+    const body = new CollectedBody(expected, limit);
+    if (expected > limit) return body.whole;
+    stream.receive({
+      data: (chunk) => {
+        body.data(chunk);
+        stream.credit(chunk.length);
+      },
+      end: () => body.end(),
+      gone: () => body.gone(),
+    });
+    return body.whole;
   }
 
   openBody(): Readable {
-    return this.raw;
+    return new RequestBody(this.raw);
   }
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {
-    if (this.closed) return;
-    if (body && body.length > sliceBytes) return this.sendPieces(status, headers, [body], body.length);
-    headers.push('Content-Length', String(body?.length ?? 0));
-    if (this.method === 'HEAD' || !body?.length) {
-      this.raw.respond(head(status, headers), { endStream: true });
-    } else {
-      this.raw.respond(head(status, headers));
-      this.raw.end(body);
-      cutOffIfStalled(this.raw, this.#stalledMs, body.length);
-    }
-    this.#finish();
+    this.sendPieces(status, headers, body ? [body] : [], body?.length ?? 0);
   }
 
   sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
     if (this.closed) return;
     headers.push('Content-Length', String(totalLength));
-    this.raw.respond(head(status, headers), { endStream: this.method === 'HEAD' });
-    if (this.method !== 'HEAD') writeSlices(this.raw, pieces);
-    cutOffIfStalled(this.raw, this.#stalledMs, totalLength);
+    const stream = this.raw;
+    const hasBody = this.method !== 'HEAD' && totalLength > 0;
+    stream.respond(status, headers, !hasBody);
+    if (hasBody) {
+      for (const piece of pieces) stream.write(piece);
+      stream.end();
+      cutOffIfStalled(stream, this.#stalledMs, totalLength);
+    }
     this.#finish();
   }
 
   open(status: number, headers: FlatHeaders): ResponseStream {
     const stream = this.raw;
     if (!this.closed) {
-      stream.respond(head(status, headers));
+      stream.respond(status, headers);
       this.#finish();
     }
-    return new StreamedAnswer(stream, this.#stalledMs, () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+    return new StreamedAnswer(stream, this.#stalledMs, () => stream.close(errorCodes.internalError));
   }
 
   endResponse(): void {
@@ -89,7 +98,7 @@ export class Http2Exchange implements Exchange {
 
   onClose(listener: () => void): void {
     if (this.closed) listener();
-    else this.raw.once('close', listener);
+    else this.raw.on('close', listener);
   }
 
   closeConnectionAfter(): void {
@@ -98,24 +107,6 @@ export class Http2Exchange implements Exchange {
 
   /** GOAWAY, as Go's server sends it for a `Connection: close`: open streams end first. */
   #finish(): void {
-    if (this.#closeAfter) this.raw.session?.close();
+    if (this.#closeAfter) this.raw.connection.close();
   }
-}
-
-const lowered = new Map<string, string>();
-
-/** HTTP/2 header names are lower case; the few names of responses are lowered once. */
-function head(status: number, headers: FlatHeaders): string[] {
-  const out: string[] = [':status', String(status)];
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = headers[at] as string;
-    if (name === 'Connection') continue;
-    let lower = lowered.get(name);
-    if (lower === undefined) {
-      lower = name.toLowerCase();
-      if (lowered.size < 1000) lowered.set(name, lower);
-    }
-    out.push(lower, headers[at + 1] as string);
-  }
-  return out;
 }

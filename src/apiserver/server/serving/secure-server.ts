@@ -1,10 +1,10 @@
-import { type EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import http from 'node:http';
-import http2 from 'node:http2';
 import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 import tls from 'node:tls';
 import type { Exchange, Peer } from '#apiserver/endpoints/request/exchange';
 import { Http1Exchange } from './http1-exchange.ts';
+import { Http2Connection } from './http2/http2-connection.ts';
 import { Http2Exchange } from './http2-exchange.ts';
 import { assertFree, sharesPorts } from './shares-ports.ts';
 import { UpgradeExchange } from './upgrade-exchange.ts';
@@ -34,11 +34,6 @@ export interface SecureServerOptions {
 /** What may change while the server runs. */
 export type TlsOptions = Pick<SecureServerOptions, 'certificate' | 'sniCertificates' | 'clientCa' | 'minVersion' | 'cipherSuites'>;
 
-interface OpenSession {
-  /** How many are open. */
-  streams: number;
-}
-
 /** What happens to connections. */
 export interface ConnectionEvents {
   /** Told of each that closes, if a request came on it. */
@@ -57,9 +52,6 @@ const limits = {
   readHeaderMs: 32_000,
   requestMs: 60_000,
   streamWindow: 256 * 1024,
-  /** Resets of streams by the client: so many at once, then so many a second, else the session ends (rapid reset, CVE-2023-44487). */
-  resetBurst: 200,
-  resetRate: 33,
 } as const;
 
 /**
@@ -70,30 +62,27 @@ const listeners = sharesPorts ? 8 : 1;
 
 /**
  * One TLS port that speaks HTTP/2 and HTTP/1.1 by ALPN. Of its servers only those of TCP listen: the one of TLS gets their
- * sockets, and the two of HTTP those after the handshake, so that HTTP/2 streams arrive bare, without the compatibility layer
- * that `allowHTTP1` brings with it.
+ * sockets, and the one of HTTP/1.1, or a connection of HTTP/2, those after the handshake.
  */
 export class SecureServer {
   readonly #listeners: NetServer[] = [];
   readonly #tls: tls.Server;
   readonly #sharesPort: boolean;
   readonly #http1: http.Server;
-  readonly #http2: http2.Http2Server;
-  readonly #sessions = new Map<http2.ServerHttp2Session, OpenSession>();
+  readonly #connections = new Set<Http2Connection>();
   readonly #sockets = new Set<tls.TLSSocket>();
   #draining = false;
 
   constructor(options: SecureServerOptions, serve: Serve, { onPeerGone, onHandshakeError }: ConnectionEvents = {}) {
     this.#sharesPort = options.sharesPort ?? false;
     const { stalledMs } = options;
-    const peers = new WeakMap<object, Peer>();
-    /** `connection` is the TLS socket, or the HTTP/2 session on it. */
-    const peerOf = (connection: EventEmitter, socket: tls.TLSSocket): Peer => {
-      const known = peers.get(connection);
+    const peers = new WeakMap<tls.TLSSocket, Peer>();
+    const peerOf = (socket: tls.TLSSocket): Peer => {
+      const known = peers.get(socket);
       if (known) return known;
       const peer = newPeer(socket);
-      peers.set(connection, peer);
-      if (onPeerGone) connection.once('close', () => onPeerGone(peer));
+      peers.set(socket, peer);
+      if (onPeerGone) socket.once('close', () => onPeerGone(peer));
       return peer;
     };
 
@@ -106,50 +95,27 @@ export class SecureServer {
         noDelay: true,
         connectionsCheckingInterval: 5_000,
       },
-      (request, response) =>
-        serve(new Http1Exchange(request, response, peerOf(request.socket, request.socket as tls.TLSSocket), stalledMs)),
+      (request, response) => serve(new Http1Exchange(request, response, peerOf(request.socket as tls.TLSSocket), stalledMs)),
     );
     this.#http1.on('clientError', answerClientError);
     this.#http1.on('upgrade', (request, socket, head) =>
-      serve(new UpgradeExchange(request, socket, head, peerOf(request.socket, request.socket as tls.TLSSocket))),
+      serve(new UpgradeExchange(request, socket, head, peerOf(request.socket as tls.TLSSocket))),
     );
 
-    this.#http2 = http2.createServer({
-      settings: {
-        maxConcurrentStreams: options.maxConcurrentStreams,
-        initialWindowSize: limits.streamWindow,
-        maxFrameSize: limits.streamWindow,
-        maxHeaderListSize: limits.headerBytes,
-        enableConnectProtocol: false,
-      },
-      maxSessionMemory: 100,
-      streamResetBurst: limits.resetBurst,
-      streamResetRate: limits.resetRate,
-    });
-    this.#http2.on('session', (session) => {
-      const open: OpenSession = { streams: 0 };
-      this.#sessions.set(session, open);
-      session.setLocalWindowSize(limits.streamWindow * options.maxConcurrentStreams);
-      session.setTimeout(limits.idleMs, () => {
-        if (open.streams === 0) session.close();
+    const http2Options = {
+      maxConcurrentStreams: options.maxConcurrentStreams,
+      streamWindow: limits.streamWindow,
+      maxHeaderBytes: limits.headerBytes,
+      idleMs: limits.idleMs,
+    };
+    const serveHttp2 = (socket: tls.TLSSocket): void => {
+      const connection = new Http2Connection(socket, http2Options, {
+        onStream: (stream) => serve(new Http2Exchange(stream, peerOf(socket), stalledMs)),
+        onClose: () => this.#connections.delete(connection),
       });
-      session.on('error', () => session.destroy());
-      session.on('close', () => this.#sessions.delete(session));
-      if (this.#draining) session.close();
-    });
-    this.#http2.on('stream', (stream, headers, _flags, rawHeaders) => {
-      const session = stream.session as http2.ServerHttp2Session | undefined;
-      if (!session) return;
-      const open = this.#sessions.get(session);
-      if (open) open.streams += 1;
-      stream.on('error', () => stream.destroy());
-      stream.on('close', () => {
-        if (open) open.streams -= 1;
-      });
-      // node:http2 hands out a proxy of the socket, one for each session: the session is what identifies the connection.
-      serve(new Http2Exchange(stream, headers, peerOf(session, session.socket as tls.TLSSocket), rawHeaders, stalledMs));
-    });
-    this.#http2.on('sessionError', () => {});
+      this.#connections.add(connection);
+      if (this.#draining) connection.close();
+    };
 
     this.#tls = tls.createServer(
       {
@@ -164,7 +130,8 @@ export class SecureServer {
         socket.on('error', () => socket.destroy());
         socket.on('close', () => this.#sockets.delete(socket));
         socket.setNoDelay(true);
-        (socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1).emit('connection', socket);
+        if (socket.alpnProtocol === 'h2') serveHttp2(socket);
+        else this.#http1.emit('connection', socket);
       },
     );
     this.#tls.on('tlsClientError', () => onHandshakeError?.());
@@ -212,18 +179,17 @@ export class SecureServer {
   stopListening(): void {
     this.#draining = true;
     for (const listener of this.#listeners) listener.close();
-    for (const session of this.#sessions.keys()) session.close();
+    for (const connection of this.#connections) connection.close();
     this.#http1.closeIdleConnections();
   }
 
   /** Breaks all that is still open. */
   async close(): Promise<void> {
     if (!this.#draining) this.stopListening();
-    for (const session of this.#sessions.keys()) session.destroy();
+    for (const connection of this.#connections) connection.destroy();
     for (const socket of this.#sockets) socket.destroy();
     // Not listening itself, the HTTP/1.1 server only has its checking interval to end.
     this.#http1.close();
-    this.#http2.close();
   }
 }
 

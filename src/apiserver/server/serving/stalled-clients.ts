@@ -1,11 +1,8 @@
-/** An answer under way: of HTTP/1.1 the response, of HTTP/2 the stream. */
-interface Answer {
-  /** Bytes that wait to leave. */
-  readonly writableLength: number;
-  readonly destroyed: boolean;
-  on(event: 'drain' | 'close', listener: () => void): unknown;
-  destroy(): unknown;
-}
+import type { ServerResponse } from 'node:http';
+import { Http2Stream } from './http2/http2-stream.ts';
+
+/** An answer under way. */
+export type Answer = ServerResponse | Http2Stream;
 
 /** Bodies up to this size leave whether the client reads or not: connections and first windows of HTTP/2 take them. */
 const leavesAtOnceBytes = 16 * 1024;
@@ -13,8 +10,7 @@ const leavesAtOnceBytes = 16 * 1024;
 /**
  * Breaks an answer off once its client has taken none of its pieces for so long (up to twice that): it would be held for as long as the
  * connection is. To be called for an answer of which all is there. Upstream breaks off what has not left by the request's deadline
- * (server/filters/timeout.go); here a client may be slow, as long as it reads. The timeouts of node:http2 are of no use: they do not come
- * where other streams of the connection go on.
+ * (server/filters/timeout.go); here a client may be slow, as long as it reads.
  */
 export function cutOffIfStalled(answer: Answer, milliseconds: number, bytes = Infinity): void {
   if (bytes <= leavesAtOnceBytes) return;
@@ -25,8 +21,15 @@ export function cutOffIfStalled(answer: Answer, milliseconds: number, bytes = In
     hasMoved = false;
   }, milliseconds);
   timer.unref();
-  answer.on('drain', () => {
+  const moved = (): void => {
     hasMoved = true;
-  });
-  answer.on('close', () => clearInterval(timer));
+  };
+  const stop = (): void => clearInterval(timer);
+  if (answer instanceof Http2Stream) {
+    answer.on('sent', moved);
+    answer.on('close', stop);
+  } else {
+    answer.on('drain', moved);
+    answer.on('close', stop);
+  }
 }

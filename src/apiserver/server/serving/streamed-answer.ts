@@ -1,8 +1,6 @@
 import type { Buffer } from 'node:buffer';
-import type { ServerResponse } from 'node:http';
-import type { ServerHttp2Stream } from 'node:http2';
 import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
-import { cutOffIfStalled } from './stalled-clients.ts';
+import { type Answer, cutOffIfStalled } from './stalled-clients.ts';
 
 /**
  * An answer that goes on, on the response of HTTP/1.1 or the stream of HTTP/2. A class: with a getter in a literal, each watcher's
@@ -10,10 +8,10 @@ import { cutOffIfStalled } from './stalled-clients.ts';
  */
 export class StreamedAnswer implements ResponseStream {
   readonly abort: () => void;
-  readonly #target: ServerResponse | ServerHttp2Stream;
+  readonly #target: Answer;
   readonly #stalledMs: number;
 
-  constructor(target: ServerResponse | ServerHttp2Stream, stalledMs: number, abort: () => void) {
+  constructor(target: Answer, stalledMs: number, abort: () => void) {
     this.#target = target;
     this.#stalledMs = stalledMs;
     this.abort = abort;

@@ -1,9 +1,9 @@
 import type { Buffer } from 'node:buffer';
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { FlatHeaders, ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { Http1Exchange } from '../http1-exchange.ts';
 import { Http2Exchange } from '../http2-exchange.ts';
-import { cutOffIfStalled } from '../stalled-clients.ts';
+import { type Answer, cutOffIfStalled } from '../stalled-clients.ts';
 import { UpgradeExchange } from '../upgrade-exchange.ts';
 import { CreditedSource } from './credited-source.ts';
 import { type RequestHead, streams, type Told, told } from './messages.ts';
@@ -17,7 +17,7 @@ export class RelayedRequest {
   /** Where the body comes from, or what the client sends on a connection that was taken over. */
   #source: CreditedSource | undefined;
   /** Where a streamed answer goes, or what is sent on such a connection; */
-  #target: Writable | undefined;
+  #target: Answer | Duplex | undefined;
   #stream: ResponseStream | undefined;
   /** and what the client has taken of it and was not told. */
   #taken = 0;
@@ -67,7 +67,7 @@ export class RelayedRequest {
   end(): void {
     if (!this.#target || this.#target.destroyed) return;
     if (this.#stream) this.#stream.end();
-    else this.#target.end();
+    else (this.#target as Duplex).end();
   }
 
   abort(): void {

@@ -1,0 +1,25 @@
+/** So many at once, then so many a second. */
+export class Allowance {
+  readonly #burst: number;
+  readonly #perSecond: number;
+  #left: number;
+  #since = performance.now();
+
+  constructor(burst: number, perSecond: number) {
+    this.#burst = burst;
+    this.#perSecond = perSecond;
+    this.#left = burst;
+  }
+
+  /** Uses one; false if there is none. */
+  use(): boolean {
+    if (this.#left < 1) {
+      const now = performance.now();
+      this.#left = Math.min(this.#burst, this.#left + ((now - this.#since) / 1000) * this.#perSecond);
+      this.#since = now;
+      if (this.#left < 1) return false;
+    }
+    this.#left -= 1;
+    return true;
+  }
+}

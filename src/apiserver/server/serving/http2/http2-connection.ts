@@ -1,0 +1,637 @@
+import { Buffer } from 'node:buffer';
+import type { TLSSocket } from 'node:tls';
+import { sliceBytes } from '../write-slices.ts';
+import { Allowance } from './allowance.ts';
+import { acquireBuffer, releaseBuffer } from './write-buffers.ts';
+import { type FrameHandler, FrameReader } from './frame-reader.ts';
+import { HeaderDecoder } from './header-decoder.ts';
+import { HeaderEncoder } from './header-encoder.ts';
+import { Http2Stream } from './http2-stream.ts';
+import {
+  type ErrorCode,
+  errorCodes,
+  flags,
+  frameHeadBytes,
+  frameTypes,
+  Http2Error,
+  initial,
+  maxWindow,
+  preface,
+  settings,
+  writeFrameHead,
+} from './protocol.ts';
+import { RequestHead } from './request-head.ts';
+
+export interface Http2ConnectionOptions {
+  readonly maxConcurrentStreams: number;
+  /** What a client may send of one body before the server has taken it; a frame may have as much. */
+  readonly streamWindow: number;
+  /** Of a request: the fields as they are counted by SETTINGS_MAX_HEADER_LIST_SIZE, and the block that they come in. */
+  readonly maxHeaderBytes: number;
+  /** A connection without requests ends after so long. */
+  readonly idleMs: number;
+}
+
+/** What happens on a connection. Must not throw. */
+export interface Http2ConnectionEvents {
+  onStream(stream: Http2Stream): void;
+  onClose(): void;
+}
+
+interface HeaderBlock {
+  readonly stream: number;
+  readonly flag: number;
+  readonly parts: Buffer[];
+  bytes: number;
+}
+
+const limits = {
+  /** Requests that come to nothing by what the client does: CVE-2023-44487 (rapid reset), CVE-2025-8671 (the server is made to reset). */
+  brokenStreams: { burst: 200, perSecond: 33 },
+  /** Frames that ask for nothing: CVE-2019-9512, 9515, 9518. */
+  idleFrames: { burst: 1000, perSecond: 100 },
+  /** Answers to frames that wait for a client that does not read. Upstream: golang.org/x/net/http2, maxQueuedControlFrames. */
+  queuedControlFrames: 10_000,
+  /** How long what was written last, as the reason for which a connection ends, may take to leave. */
+  lingerMs: 1000,
+} as const;
+
+/** Of one frame; upstream's number as well. */
+const maxSettings = 100;
+const headerListTooLong = Buffer.from('<h1>HTTP Error 431</h1><p>Request Header Field(s) Too Large</p>');
+const prefaceBytes = Buffer.from(preface, 'latin1');
+
+/** What one event brings the streams of a connection leaves together, once the turn's code is through. */
+function flush(connection: Http2Connection): void {
+  connection.flush();
+}
+
+/**
+ * The server's side of a connection of HTTP/2: RFC 9113. It reads frames, hands out a stream for each request, and sends what the streams
+ * have, each a frame in its turn.
+ *
+ * Of what is sent, there is one write under way at a time: while the client takes nothing more waits here than that and the heads of
+ * answers, bodies wait in their streams.
+ */
+export class Http2Connection implements FrameHandler {
+  readonly socket: TLSSocket;
+  readonly #options: Http2ConnectionOptions;
+  readonly #events: Http2ConnectionEvents;
+  readonly #reader: FrameReader;
+  readonly #decoder = new HeaderDecoder(initial.headerTableBytes);
+  readonly #encoder = new HeaderEncoder();
+  readonly #streams = new Map<number, Http2Stream>();
+  readonly #brokenStreams = new Allowance(limits.brokenStreams.burst, limits.brokenStreams.perSecond);
+  readonly #idleFrames = new Allowance(limits.idleFrames.burst, limits.idleFrames.perSecond);
+
+  #prefaceLeft = prefaceBytes.length;
+  #hasSettings = false;
+  /** The number of the last request that was taken. */
+  #lastStream = 0;
+  /** A header block that goes on in the next frame. */
+  #block: HeaderBlock | undefined;
+  /** Where the body of the DATA frame that is being read goes; undefined where it is dropped. */
+  #dataStream: Http2Stream | undefined;
+  #dataEndsStream = false;
+
+  #sendWindow: number = initial.window;
+  #clientWindow: number = initial.window;
+  #clientFrameBytes: number = initial.frameBytes;
+  #receiveWindow: number;
+  #uncredited = 0;
+
+  /** Frames that no window holds back, in their order. */
+  #control: Buffer[] = [];
+  #controlBytes = 0;
+  /** Streams that have something to send, in the order of their turns. */
+  #ready: Http2Stream[] = [];
+  /** Streams of which the last frame is among those that leave next. */
+  #ending: Http2Stream[] = [];
+  #isScheduled = false;
+  #isWriting = false;
+  /** What is being written. */
+  #out: Buffer | undefined;
+  /** No more requests are taken. */
+  #isClosing = false;
+  #isClosed = false;
+
+  constructor(socket: TLSSocket, options: Http2ConnectionOptions, events: Http2ConnectionEvents) {
+    this.socket = socket;
+    this.#options = options;
+    this.#events = events;
+    this.#reader = new FrameReader(this, options.streamWindow);
+    this.#receiveWindow = options.streamWindow * options.maxConcurrentStreams;
+    this.#sendSettings();
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.on('end', () => this.destroy());
+    socket.on('close', () => this.#closed());
+    socket.setTimeout(options.idleMs, () => {
+      if (this.#streams.size === 0) this.close();
+    });
+  }
+
+  get openStreams(): number {
+    return this.#streams.size;
+  }
+
+  /** GOAWAY: the requests under way are answered, then the connection ends. */
+  close(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#goAway(errorCodes.noError, '');
+    this.#schedule();
+  }
+
+  /** Breaks it off. What was written and can leave at once does: the ends of answers among it. */
+  destroy(): void {
+    this.flush();
+    this.socket.destroy();
+    this.#closed();
+  }
+
+  // What streams ask for.
+
+  /** The head of an answer. Heads leave in the order of the calls, since each may change the table that the next one is read by. */
+  sendHead(stream: Http2Stream, status: number, fields: readonly string[], endStream: boolean): void {
+    const block = this.#encoder.encode(status, fields);
+    const most = this.#clientFrameBytes;
+    for (let at = 0; at === 0 || at < block.length; at += most) {
+      const part = block.subarray(at, at + most);
+      const isFirst = at === 0;
+      const flag = (at + most >= block.length ? flags.endHeaders : 0) | (isFirst && endStream ? flags.endStream : 0);
+      this.#queue(isFirst ? frameTypes.headers : frameTypes.continuation, flag, stream.id, part);
+    }
+    if (!endStream) return;
+    stream.hasEnded = true;
+    this.#ending.push(stream);
+  }
+
+  /** The stream has something to send. */
+  ready(stream: Http2Stream): void {
+    if (stream.isReady || stream.hasEnded) return;
+    stream.isReady = true;
+    this.#ready.push(stream);
+    this.#schedule();
+  }
+
+  reset(stream: Http2Stream, code: ErrorCode): void {
+    this.#queueNumber(frameTypes.resetStream, stream.id, code);
+    this.#forget(stream);
+  }
+
+  /** The client may send so much more of a body. */
+  creditStream(stream: Http2Stream, bytes: number): void {
+    this.#queueNumber(frameTypes.windowUpdate, stream.id, bytes);
+  }
+
+  // What the client sends.
+
+  #read(chunk: Buffer): void {
+    if (this.#isClosed) return;
+    try {
+      const rest = this.#prefaceLeft > 0 ? this.#readPreface(chunk) : chunk;
+      if (rest.length > 0) this.#reader.push(rest);
+    } catch (error) {
+      if (!(error instanceof Http2Error)) throw error;
+      this.#fail(error.code, error.message);
+    }
+  }
+
+  #readPreface(chunk: Buffer): Buffer {
+    const length = Math.min(this.#prefaceLeft, chunk.length);
+    const start = prefaceBytes.length - this.#prefaceLeft;
+    if (prefaceBytes.compare(chunk, 0, length, start, start + length) !== 0)
+      throw new Http2Error(errorCodes.protocolError, 'this is no HTTP/2');
+    this.#prefaceLeft -= length;
+    return chunk.subarray(length);
+  }
+
+  numberFrame(type: number, id: number, value: number): void {
+    if (this.#isClosed) return;
+    this.#assertExpected(type, id);
+    if (type === frameTypes.windowUpdate) this.#onWindowUpdate(id, value & maxWindow);
+    else this.#onReset(id);
+  }
+
+  frame(type: number, flag: number, id: number, payload: Buffer): void {
+    if (this.#isClosed) return;
+    this.#assertExpected(type, id);
+    switch (type) {
+      case frameTypes.headers:
+        return this.#onHeaders(flag, id, payload);
+      case frameTypes.continuation:
+        return this.#onContinuation(flag, payload);
+      case frameTypes.settings:
+        return this.#onSettings(flag, id, payload);
+      case frameTypes.ping:
+        return this.#onPing(flag, id, payload);
+      case frameTypes.goAway:
+        return this.#onGoAway(id, payload);
+      case frameTypes.pushPromise:
+        throw new Http2Error(errorCodes.protocolError, 'a client pushes nothing');
+      case frameTypes.priority:
+        // RFC 9113, 5.3.2: priorities are no more.
+        if (id === 0) throw new Http2Error(errorCodes.protocolError, 'a priority is of a stream');
+        if (payload.length !== 5) throw new Http2Error(errorCodes.frameSizeError, 'a priority has five octets');
+        return this.#countIdleFrame();
+      default:
+        // RFC 9113, 5.5: what is not known is ignored.
+        return this.#countIdleFrame();
+    }
+  }
+
+  /** The first frame is SETTINGS, and nothing comes between the frames of a header block: RFC 9113, 3.4 and 6.10. */
+  #assertExpected(type: number, id: number): void {
+    if (!this.#hasSettings && type !== frameTypes.settings) throw new Http2Error(errorCodes.protocolError, 'settings come first');
+    const isContinued = type === frameTypes.continuation && this.#block?.stream === id;
+    if (this.#block ? !isContinued : type === frameTypes.continuation)
+      throw new Http2Error(errorCodes.protocolError, 'a header block is not continued, or there is none');
+  }
+
+  #onHeaders(flag: number, id: number, payload: Buffer): void {
+    if (id % 2 === 0) throw new Http2Error(errorCodes.protocolError, 'a request has an odd number');
+    const fragment = fragmentOf(flag, payload);
+    if (flag & flags.endHeaders) return this.#onBlock(flag, id, fragment);
+    this.#block = { stream: id, flag, parts: [fragment], bytes: fragment.length };
+    this.#assertBlockSize();
+  }
+
+  #onContinuation(flag: number, payload: Buffer): void {
+    const block = this.#block as HeaderBlock;
+    if (payload.length === 0) this.#countIdleFrame();
+    block.parts.push(payload);
+    block.bytes += payload.length;
+    this.#assertBlockSize();
+    if (!(flag & flags.endHeaders)) return;
+    this.#block = undefined;
+    this.#onBlock(block.flag, block.stream, Buffer.concat(block.parts, block.bytes));
+  }
+
+  /** CVE-2023-45288: a block that never ends. */
+  #assertBlockSize(): void {
+    const block = this.#block;
+    if (block && block.bytes > this.#options.maxHeaderBytes)
+      throw new Http2Error(errorCodes.enhanceYourCalm, 'a header block is too large');
+  }
+
+  #onBlock(flag: number, id: number, block: Buffer): void {
+    const head = new RequestHead(this.#options.maxHeaderBytes);
+    this.#decoder.decode(block, head.add);
+    const endsStream = (flag & flags.endStream) !== 0;
+    if (id <= this.#lastStream) return this.#onTrailers(id, endsStream, head);
+    this.#lastStream = id;
+    // What comes behind a GOAWAY, the client sends again on another connection: RFC 9113, 6.8.
+    if (this.#isClosing) return;
+    head.end();
+    if (this.#streams.size >= this.#options.maxConcurrentStreams) return this.#refuse(id, errorCodes.refusedStream);
+    if (head.malformed !== undefined) return this.#refuse(id, errorCodes.protocolError);
+    const windows = { send: this.#clientWindow, receive: this.#options.streamWindow };
+    const stream = new Http2Stream(this, id, head.headers, head.rawHeaders, endsStream, windows);
+    this.#streams.set(id, stream);
+    if (!head.isTooLarge) return this.#events.onStream(stream);
+    stream.respond(431, ['Content-Length', String(headerListTooLong.length), 'Content-Type', 'text/html; charset=utf-8']);
+    stream.end(headerListTooLong);
+  }
+
+  #onTrailers(id: number, endsStream: boolean, { malformed }: RequestHead): void {
+    const stream = this.#streams.get(id);
+    // Of a request that ended here already, its rest may be under way.
+    if (!stream) return this.#countIdleFrame();
+    if (stream.hasWholeBody) return this.#breakOff(stream, errorCodes.streamClosed);
+    if (!endsStream || malformed !== undefined) return this.#breakOff(stream, errorCodes.protocolError);
+    this.#endBody(stream);
+  }
+
+  dataBegins(id: number, flag: number, length: number, bodyLength: number): void {
+    if (this.#isClosed) return;
+    this.#assertExpected(frameTypes.data, id);
+    if (id === 0 || id > this.#lastStream) throw new Http2Error(errorCodes.protocolError, 'data of no request');
+    this.#receiveWindow -= length;
+    if (this.#receiveWindow < 0) throw new Http2Error(errorCodes.flowControlError, 'more data than the window of the connection');
+    // Bodies that nobody takes are held back by the windows of their streams; that of the connection is as large as all of them.
+    this.#credit(length);
+    this.#dataEndsStream = (flag & flags.endStream) !== 0;
+    if (bodyLength === 0 && !this.#dataEndsStream) this.#countIdleFrame();
+    const stream = this.#streams.get(id);
+    this.#dataStream = undefined;
+    if (!stream) return;
+    const wrong = stream.hasWholeBody ? errorCodes.streamClosed : stream.admit(length, bodyLength);
+    if (wrong !== undefined) return this.#breakOff(stream, wrong);
+    this.#dataStream = stream;
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#dataStream && !this.#dataStream.closed) this.#dataStream.onData(chunk);
+  }
+
+  dataEnds(): void {
+    const stream = this.#dataStream;
+    this.#dataStream = undefined;
+    if (stream && !stream.closed && this.#dataEndsStream) this.#endBody(stream);
+  }
+
+  #endBody(stream: Http2Stream): void {
+    const wrong = stream.onEnd();
+    if (wrong !== undefined) this.#breakOff(stream, wrong);
+  }
+
+  #onReset(id: number): void {
+    this.#assertNotIdle(id);
+    this.#countBrokenStream();
+    const stream = this.#streams.get(id);
+    if (stream) this.#forget(stream);
+  }
+
+  #onWindowUpdate(id: number, increment: number): void {
+    if (id === 0) {
+      if (increment === 0) throw new Http2Error(errorCodes.protocolError, 'a window update of nothing');
+      this.#sendWindow += increment;
+      if (this.#sendWindow > maxWindow) throw new Http2Error(errorCodes.flowControlError, 'the window is too large');
+      if (this.#ready.length > 0) this.#schedule();
+      return;
+    }
+    this.#assertNotIdle(id);
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    if (increment === 0) return this.#breakOff(stream, errorCodes.protocolError);
+    stream.sendWindow += increment;
+    if (stream.sendWindow > maxWindow) return this.#breakOff(stream, errorCodes.flowControlError);
+    if (stream.writableLength > 0) this.ready(stream);
+  }
+
+  #onSettings(flag: number, id: number, payload: Buffer): void {
+    if (id !== 0) throw new Http2Error(errorCodes.protocolError, 'settings are of the connection');
+    if (flag & flags.ack) {
+      if (payload.length !== 0) throw new Http2Error(errorCodes.frameSizeError, 'an acknowledgement is empty');
+      return;
+    }
+    if (payload.length > maxSettings * 6) throw new Http2Error(errorCodes.protocolError, 'these are too many settings');
+    if (payload.length % 6 !== 0) throw new Http2Error(errorCodes.frameSizeError, 'a setting has six octets');
+    if (this.#hasSettings) this.#countIdleFrame();
+    this.#hasSettings = true;
+    for (let at = 0; at < payload.length; at += 6) this.#onSetting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
+    this.#queue(frameTypes.settings, flags.ack, 0);
+  }
+
+  #onSetting(name: number, value: number): void {
+    switch (name) {
+      case settings.headerTableSize:
+        return this.#encoder.resize(value);
+      case settings.enablePush:
+        if (value > 1) throw new Http2Error(errorCodes.protocolError, 'push is on or off');
+        return;
+      case settings.maxFrameSize:
+        if (value < initial.frameBytes || value >= 1 << 24) throw new Http2Error(errorCodes.protocolError, 'no size of frames');
+        this.#clientFrameBytes = value;
+        return;
+      case settings.initialWindowSize:
+        if (value > maxWindow) throw new Http2Error(errorCodes.flowControlError, 'the window is too large');
+        return this.#moveWindows(value - this.#clientWindow);
+    }
+  }
+
+  /** RFC 9113, 6.9.2: the windows of open streams move by as much, and may become negative. */
+  #moveWindows(by: number): void {
+    this.#clientWindow += by;
+    for (const stream of this.#streams.values()) {
+      stream.sendWindow += by;
+      if (stream.sendWindow > maxWindow) throw new Http2Error(errorCodes.flowControlError, 'the window is too large');
+      if (stream.writableLength > 0) this.ready(stream);
+    }
+  }
+
+  #onPing(flag: number, id: number, payload: Buffer): void {
+    if (id !== 0) throw new Http2Error(errorCodes.protocolError, 'a ping is of the connection');
+    if (payload.length !== 8) throw new Http2Error(errorCodes.frameSizeError, 'a ping has eight octets');
+    this.#countIdleFrame();
+    if (!(flag & flags.ack)) this.#queue(frameTypes.ping, flags.ack, 0, payload);
+  }
+
+  #onGoAway(id: number, payload: Buffer): void {
+    if (id !== 0) throw new Http2Error(errorCodes.protocolError, 'a GOAWAY is of the connection');
+    if (payload.length < 8) throw new Http2Error(errorCodes.frameSizeError, 'a GOAWAY has eight octets');
+    this.close();
+  }
+
+  #assertNotIdle(id: number): void {
+    if (id === 0 || id % 2 === 0 || id > this.#lastStream) throw new Http2Error(errorCodes.protocolError, 'a frame of no request');
+  }
+
+  #countIdleFrame(): void {
+    if (!this.#idleFrames.use()) throw new Http2Error(errorCodes.enhanceYourCalm, 'too many frames that ask for nothing');
+  }
+
+  #countBrokenStream(): void {
+    if (!this.#brokenStreams.use()) throw new Http2Error(errorCodes.enhanceYourCalm, 'too many requests that come to nothing');
+  }
+
+  /** A request that is not taken. */
+  #refuse(id: number, code: ErrorCode): void {
+    this.#countBrokenStream();
+    this.#queueNumber(frameTypes.resetStream, id, code);
+  }
+
+  /** The client did something wrong on a stream: RFC 9113, 5.4.2. */
+  #breakOff(stream: Http2Stream, code: ErrorCode): void {
+    this.reset(stream, code);
+    this.#countBrokenStream();
+  }
+
+  #credit(bytes: number): void {
+    this.#uncredited += bytes;
+    if (this.#uncredited < this.#options.streamWindow / 2) return;
+    this.#receiveWindow += this.#uncredited;
+    this.#queueNumber(frameTypes.windowUpdate, 0, this.#uncredited);
+    this.#uncredited = 0;
+  }
+
+  // What is sent.
+
+  #sendSettings(): void {
+    const { maxConcurrentStreams, streamWindow, maxHeaderBytes } = this.#options;
+    const values = [
+      [settings.maxConcurrentStreams, maxConcurrentStreams],
+      [settings.initialWindowSize, streamWindow],
+      [settings.maxFrameSize, streamWindow],
+      [settings.maxHeaderListSize, maxHeaderBytes],
+    ] as const;
+    const payload = Buffer.alloc(values.length * 6);
+    for (const [i, [name, value]] of values.entries()) {
+      payload.writeUInt16BE(name, i * 6);
+      payload.writeUInt32BE(value, i * 6 + 2);
+    }
+    this.#queue(frameTypes.settings, 0, 0, payload);
+    if (this.#receiveWindow > initial.window) this.#queueNumber(frameTypes.windowUpdate, 0, this.#receiveWindow - initial.window);
+  }
+
+  #goAway(code: ErrorCode, reason: string): void {
+    const payload = Buffer.alloc(8 + reason.length);
+    payload.writeUInt32BE(this.#lastStream, 0);
+    payload.writeUInt32BE(code, 4);
+    payload.write(reason, 8, 'latin1');
+    this.#queue(frameTypes.goAway, 0, 0, payload);
+  }
+
+  /** A frame of which the payload is one number. */
+  #queueNumber(type: number, stream: number, value: number): void {
+    const payload = Buffer.allocUnsafe(4);
+    payload.writeUInt32BE(value, 0);
+    this.#queue(type, 0, stream, payload);
+  }
+
+  /** The payload is copied. */
+  #queue(type: number, flag: number, stream: number, payload?: Buffer): void {
+    if (this.#isClosed) return;
+    const length = payload?.length ?? 0;
+    const frame = Buffer.allocUnsafe(frameHeadBytes + length);
+    const at = writeFrameHead(frame, 0, length, type, flag, stream);
+    if (payload) frame.set(payload, at);
+    this.#control.push(frame);
+    this.#controlBytes += frame.length;
+    if (this.#control.length > limits.queuedControlFrames) return this.destroy();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isWriting || this.#isClosed) return;
+    this.#isScheduled = true;
+    process.nextTick(flush, this);
+  }
+
+  /** Sends what there is, one slice of it, unless the one before is still leaving. */
+  flush(): void {
+    this.#isScheduled = false;
+    if (this.#isWriting || this.#isClosed) return;
+    const streams = this.#ready;
+    if (this.#controlBytes === 0 && streams.length === 0) return this.#endIfDone();
+    const out = acquireBuffer(this.#mostBytes());
+    let at = 0;
+    for (const frame of this.#control) {
+      out.set(frame, at);
+      at += frame.length;
+    }
+    this.#control = [];
+    this.#controlBytes = 0;
+    at = this.#writeBodies(out, at);
+    if (at === 0) return releaseBuffer(out);
+    this.#isWriting = true;
+    this.#out = out;
+    this.socket.write(out.length === at ? out : out.subarray(0, at), this.#onWritten);
+    for (const stream of streams) stream.left();
+    const ended = this.#ending;
+    this.#ending = [];
+    for (const stream of ended) this.#ended(stream);
+  }
+
+  /** What the next write may have at most. */
+  #mostBytes(): number {
+    let waiting = 0;
+    for (const stream of this.#ready) waiting += stream.writableLength;
+    const bodies = Math.min(waiting, sliceBytes);
+    // A frame is smaller than it may be only where it is the last of its stream.
+    const frames = this.#ready.length + Math.floor(bodies / this.#clientFrameBytes);
+    return this.#controlBytes + bodies + frames * frameHeadBytes;
+  }
+
+  readonly #onWritten = (error?: Error | null): void => {
+    this.#isWriting = false;
+    // Of a write that failed it is not known whether the system has let go of the memory.
+    if (this.#out && !error) releaseBuffer(this.#out);
+    this.#out = undefined;
+    if (this.#controlBytes > 0 || this.#ready.length > 0 || this.#isClosing) this.#schedule();
+  };
+
+  /** Writes frames of bodies, each stream's in its turn, as far as the windows and a slice go. Answers where they end. */
+  #writeBodies(out: Buffer, start: number): number {
+    let at = start;
+    let room = sliceBytes;
+    while (room > 0 && this.#ready.length > 0) {
+      const before = at;
+      const streams = this.#ready;
+      this.#ready = [];
+      for (const stream of streams) {
+        stream.isReady = false;
+        if (stream.closed || stream.hasEnded) continue;
+        const length = Math.max(0, Math.min(stream.writableLength, this.#clientFrameBytes, stream.sendWindow, this.#sendWindow, room));
+        const ends = stream.writableEnded && stream.writableLength === length;
+        if (length > 0 || ends) at = this.#writeBody(out, at, stream, length, ends);
+        room -= length;
+        // A stream whose own window is closed comes back with its window update.
+        if (stream.writableLength === 0 || stream.sendWindow <= 0) continue;
+        stream.isReady = true;
+        this.#ready.push(stream);
+      }
+      if (at === before) break;
+    }
+    return at;
+  }
+
+  #writeBody(out: Buffer, start: number, stream: Http2Stream, length: number, ends: boolean): number {
+    const at = writeFrameHead(out, start, length, frameTypes.data, ends ? flags.endStream : 0, stream.id);
+    stream.takeInto(out, at, length);
+    this.#sendWindow -= length;
+    if (ends) {
+      stream.hasEnded = true;
+      this.#ending.push(stream);
+    }
+    return at + length;
+  }
+
+  /** The last of an answer is on its way. */
+  #ended(stream: Http2Stream): void {
+    if (stream.closed) return;
+    // The rest of a request that was answered already is not wanted: RFC 9113, 8.1.
+    if (!stream.hasWholeBody) this.#queueNumber(frameTypes.resetStream, stream.id, errorCodes.noError);
+    this.#forget(stream);
+  }
+
+  #forget(stream: Http2Stream): void {
+    if (!this.#streams.delete(stream.id)) return;
+    stream.onClose();
+    if (this.#isClosing) this.#schedule();
+  }
+
+  #endIfDone(): void {
+    if (!this.#isClosing || this.#isClosed || this.#streams.size > 0 || this.#controlBytes > 0 || this.#isWriting) return;
+    this.#finish();
+  }
+
+  /** The client broke the protocol: it is told why, and the connection ends. */
+  #fail(code: ErrorCode, reason: string): void {
+    if (this.#isClosed) return;
+    this.#goAway(code, reason);
+    this.socket.write(Buffer.concat(this.#control));
+    this.#finish();
+  }
+
+  /** Ends the connection once what was written has left, or could not. */
+  #finish(): void {
+    const { socket } = this;
+    socket.destroySoon();
+    setTimeout(() => socket.destroy(), limits.lingerMs).unref();
+    this.#closed();
+  }
+
+  #closed(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#isClosing = true;
+    this.#control = [];
+    this.#ready = [];
+    this.#ending = [];
+    const streams = [...this.#streams.values()];
+    this.#streams.clear();
+    for (const stream of streams) stream.onClose();
+    this.#events.onClose();
+  }
+}
+
+/** What of a HEADERS frame is the block: without padding and priority (RFC 9113, 6.2). */
+function fragmentOf(flag: number, payload: Buffer): Buffer {
+  const isPadded = (flag & flags.padded) !== 0;
+  const start = (isPadded ? 1 : 0) + (flag & flags.priority ? 5 : 0);
+  if (payload.length < start) throw new Http2Error(errorCodes.frameSizeError, 'a frame is too short');
+  const end = payload.length - (isPadded ? (payload[0] as number) : 0);
+  if (end < start) throw new Http2Error(errorCodes.protocolError, 'a frame has more padding than it has room for');
+  return payload.subarray(start, end);
+}

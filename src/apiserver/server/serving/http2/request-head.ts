@@ -1,0 +1,87 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { entryOverhead } from './header-decoder.ts';
+
+/** Names of fields are lower case: RFC 9113, 8.2.1. */
+const validName = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+const invalidValue = /[\0\r\n]|^[ \t]|[ \t]$/;
+/** A target has no spaces and no control characters. */
+const invalidPath = /[\0-\x20\x7f]/;
+const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
+const pseudo = new Set([':method', ':scheme', ':authority', ':path']);
+/** A second one is ignored, as node:http does. */
+const single = new Set(
+  `age authorization content-length content-type etag expires from host if-modified-since if-unmodified-since last-modified location
+  max-forwards proxy-authorization referer retry-after server user-agent`.split(/\s+/),
+);
+
+const knownNames = new Set<string>();
+const maxKnownNames = 1000;
+
+function isValidName(name: string): boolean {
+  if (knownNames.has(name)) return true;
+  if (!validName.test(name)) return false;
+  if (knownNames.size < maxKnownNames) knownNames.add(name);
+  return true;
+}
+
+/** The head of a request, or the trailers behind its body, field by field as they are decoded. */
+export class RequestHead {
+  readonly rawHeaders: string[] = [];
+  readonly headers: IncomingHttpHeaders = {};
+  /** What is wrong with it, if anything is: RFC 9113, 8.1.1. */
+  malformed: string | undefined;
+  /** More than may be sent. What comes behind is not kept. */
+  isTooLarge = false;
+  #bytes = 0;
+  #hasRegular = false;
+  readonly #maxBytes: number;
+
+  /** `maxBytes`: as SETTINGS_MAX_HEADER_LIST_SIZE counts them. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  readonly add = (name: string, value: string): void => {
+    this.#bytes += name.length + value.length + entryOverhead;
+    if (this.#bytes > this.#maxBytes) this.isTooLarge = true;
+    if (this.isTooLarge || this.malformed !== undefined) return;
+    if (invalidValue.test(value)) return this.#refuse(`the value of ${name} has a character that may not be there`);
+    const { headers } = this;
+    // What every object has, as `constructor`, is no text.
+    const inherited = headers[name];
+    const before = typeof inherited === 'string' ? inherited : undefined;
+    if (name.startsWith(':')) {
+      if (!pseudo.has(name)) return this.#refuse(`there is no ${name} of requests`);
+      if (this.#hasRegular) return this.#refuse(`${name} comes behind other fields`);
+      if (before !== undefined) return this.#refuse(`${name} comes twice`);
+      headers[name] = value;
+    } else {
+      this.#hasRegular = true;
+      if (!isValidName(name)) return this.#refuse('the name of a field has a character that may not be there');
+      if (ofConnection.has(name)) return this.#refuse(`${name} is of HTTP/1.1`);
+      if (name === 'te' && value !== 'trailers') return this.#refuse('te says something else than trailers');
+      if (name === 'set-cookie') headers[name] = [...(headers[name] ?? []), value];
+      else if (before === undefined) headers[name] = value;
+      else if (!single.has(name)) headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`;
+    }
+    this.rawHeaders.push(name, value);
+  };
+
+  /** RFC 9113, 8.3.1. To be called behind the last field of a request. */
+  end(): void {
+    if (this.isTooLarge || this.malformed !== undefined) return;
+    const { ':method': method, ':scheme': scheme, ':path': path } = this.headers;
+    if (!method || !isToken(method as string)) return this.#refuse('there is no :method');
+    if (method === 'CONNECT') return this.#refuse('there is nothing to CONNECT to');
+    if (!scheme) return this.#refuse('there is no :scheme');
+    if (!path || invalidPath.test(path as string)) return this.#refuse('there is no :path');
+  }
+
+  #refuse(reason: string): void {
+    this.malformed = reason;
+  }
+}
+
+function isToken(text: string): boolean {
+  return isValidName(text.toLowerCase());
+}
