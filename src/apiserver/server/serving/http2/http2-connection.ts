@@ -2,7 +2,6 @@ import { Buffer } from 'node:buffer';
 import type { TLSSocket } from 'node:tls';
 import { sliceBytes } from '../write-slices.ts';
 import { Allowance } from './allowance.ts';
-import { acquireBuffer, releaseBuffer } from './write-buffers.ts';
 import { type FrameHandler, FrameReader } from './frame-reader.ts';
 import { HeaderDecoder } from './header-decoder.ts';
 import { HeaderEncoder } from './header-encoder.ts';
@@ -21,6 +20,7 @@ import {
   writeFrameHead,
 } from './protocol.ts';
 import { RequestHead } from './request-head.ts';
+import { acquireBuffer, releaseBuffer } from './write-buffers.ts';
 
 export interface Http2ConnectionOptions {
   readonly maxConcurrentStreams: number;
@@ -128,10 +128,6 @@ export class Http2Connection implements FrameHandler {
     socket.setTimeout(options.idleMs, () => {
       if (this.#streams.size === 0) this.close();
     });
-  }
-
-  get openStreams(): number {
-    return this.#streams.size;
   }
 
   /** GOAWAY: the requests under way are answered, then the connection ends. */
