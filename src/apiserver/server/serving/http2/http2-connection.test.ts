@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import tls from 'node:tls';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Exchange } from '#apiserver/endpoints/request/exchange';
 import { issueServingCertificate } from '#testing/serving-certificate';
@@ -517,4 +518,35 @@ describe('a request is reset, and the connection goes on, for', () => {
     expect((await client.answer(3)).status).toBe('200');
     client.socket.destroy();
   });
+});
+
+it('whatever frames come, the connection goes on or ends, and others are served', async () => {
+  const number = fc.constantFrom(0, 1, 1, 1, 3, 3, 5, 2, 2 ** 31 - 1);
+  const heads = fc.constantFrom(
+    block(pseudo('GET', '/echo')),
+    block(pseudo('POST', '/echo')),
+    block(pseudo('GET', '/large')),
+    block([['a', 'b']]),
+  );
+  const payload = fc.oneof(
+    heads,
+    fc.uint8Array({ maxLength: 40 }),
+    fc.constantFrom(uint32(0), uint32(1), uint32(2 ** 31 - 1), uint32(1, 2)),
+  );
+  const any = fc.tuple(fc.integer({ min: 0, max: 11 }), fc.nat(255), number, payload).map((parts) => frame(...parts));
+  await fc.assert(
+    fc.asyncProperty(fc.array(any, { maxLength: 30 }), fc.boolean(), async (frames, isReading) => {
+      const socket = await connectSocket();
+      socket.on('error', () => {});
+      if (isReading) socket.resume();
+      socket.write(Buffer.concat([Buffer.from(preface), frame(settingsType, 0, 0), ...frames]));
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      socket.destroy();
+    }),
+    { numRuns: 200 },
+  );
+  const client = await connect();
+  client.send(get(1));
+  expect((await client.answer(1)).status).toBe('200');
+  client.socket.destroy();
 });
