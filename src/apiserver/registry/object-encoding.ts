@@ -10,16 +10,38 @@ import type { Encode, Revision } from '#apiserver/storage/storage';
 /** Stands for the revision in the encoding of a large object. No client can know it. */
 const placeholder = `revision ${randomUUID()}`;
 
+/** What etcd takes (--max-request-bytes), and what its client sends to it. A store that takes more would hide what fails on a real cluster. */
+const maxRequestBytes = 1.5 * 1024 * 1024;
+const maxMessageBytes = 2 * 1024 * 1024;
+/** Upstream stores kinds of its own as protobuf: JSON, where each character of a text may be an escape of six, is at most so much longer. */
+const jsonPerProtobuf = 6;
+
+/** A large object, encoded but for its revision. */
+export interface EncodedObject {
+  readonly at: Encode;
+  readonly bytes: number;
+}
+
 /** The stored form of the objects of one resource: JSON in the order of its type, with an ending newline and the revision in it. */
 export class ObjectEncoding {
   readonly #type: StructType;
   /** Where the kind's fields have no order of their own, an object's metadata may be anywhere in its encoding. */
   readonly #isOrdered: boolean;
+  readonly #bytesPerStored: number;
 
   /** `custom`: of a CustomResourceDefinition. */
   constructor(type: StructType, custom: boolean) {
     this.#type = type;
     this.#isOrdered = !custom;
+    this.#bytesPerStored = custom ? 1 : jsonPerProtobuf;
+  }
+
+  /** Throws, as kube-apiserver answers it, where an object of so many bytes is more than a store should hold. */
+  assertStorable(bytes: number): void {
+    const size = Math.ceil(bytes / this.#bytesPerStored);
+    if (size > maxMessageBytes)
+      throw new Error(`rpc error: code = ResourceExhausted desc = trying to send message larger than max (${size} vs. ${maxMessageBytes})`);
+    if (size > maxRequestBytes) throw new Error('etcdserver: request is too large');
   }
 
   parse(bytes: Buffer): KubeObject {
@@ -36,10 +58,10 @@ export class ObjectEncoding {
   }
 
   /** Encodes a large object in steps, but for its revision, which is put in later. The object must not change meanwhile. */
-  async encodeInSteps(object: KubeObject): Promise<Encode> {
+  async encodeInSteps(object: KubeObject): Promise<EncodedObject> {
     object.metadata.resourceVersion = placeholder;
     const encoded = await inSteps(encodeLineSteps(this.#type, object));
-    return withRevision(object, encoded, encoded.indexOf(placeholder), placeholder.length);
+    return { at: withRevision(object, encoded, encoded.indexOf(placeholder), placeholder.length), bytes: encoded.length };
   }
 
   /** Encodes at another revision what was encoded at this one. */

@@ -215,7 +215,9 @@ export class Store {
         }
         if (isVersionSet(metadata.resourceVersion)) throw new Error('resourceVersion should not be set on objects to be created');
         delete metadata.resourceVersion;
-        const encodeAt = inParts ? await this.encoding.encodeInSteps(object) : this.#encodeAt(object);
+        const large = inParts ? await this.encoding.encodeInSteps(object) : undefined;
+        if (large) this.encoding.assertStorable(large.bytes);
+        const encodeAt = large?.at ?? this.#encodeAt(object);
         const store = (made: Encode) => this.storage.create(key, made, this.#writeOptions());
         const { span } = request;
         const create = span
@@ -361,7 +363,7 @@ export class Store {
         if (validated) await validated;
         const inSomeSteps = inParts ? await this.encoding.encodeInSteps(object) : undefined;
         object.metadata.resourceVersion = String(revision);
-        const unchanged = inSomeSteps ? inSomeSteps(revision) : this.encoding.encode(object);
+        const unchanged = inSomeSteps ? inSomeSteps.at(revision) : this.encoding.encode(object);
         if (
           (unchanged.equals(bytes) || this.encoding.onlyTimesDiffer(object, existing, unchanged, bytes)) &&
           !this.storage.needsRewrite?.(key) &&
@@ -379,7 +381,8 @@ export class Store {
           await this.hooks.afterDelete?.(object, request);
           return { object, bytes: this.encoding.encode(object), created: false };
         }
-        const encodeAt = inSomeSteps ?? this.encoding.encodeAgain(object, unchanged, revision);
+        this.encoding.assertStorable(unchanged.length);
+        const encodeAt = inSomeSteps?.at ?? this.encoding.encodeAgain(object, unchanged, revision);
         const made = tell ? encodingTold(encodeAt, tell, 'Transaction prepared') : encodeAt;
         const updated = this.storage.update(key, revision, made, this.#writeOptions());
         const written = await (tell ? toldOf(tell, 'Txn call completed', updated) : updated);
@@ -483,7 +486,7 @@ export class Store {
       const held = (object.metadata.finalizers?.length ?? 0) > 0 || this.#keepsEmptied(object);
       if (held && grace === 'immediate' && !begins) markAsDeleting(this.definition, object, request.now);
       const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
-      const encodeAt = inParts ? await this.encoding.encodeInSteps(object) : this.#encodeAt(object);
+      const encodeAt = inParts ? (await this.encoding.encodeInSteps(object)).at : this.#encodeAt(object);
       if (request.dryRun) return { stored: { object, bytes: encodeAt(revision), created: false }, gone: !stays };
       try {
         let current = revision;
@@ -514,7 +517,9 @@ export class Store {
   #encodeAt(object: KubeObject): Encode {
     return (revision) => {
       object.metadata.resourceVersion = String(revision);
-      return this.encoding.encode(object);
+      const encoded = this.encoding.encode(object);
+      this.encoding.assertStorable(encoded.length);
+      return encoded;
     };
   }
 

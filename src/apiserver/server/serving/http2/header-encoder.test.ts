@@ -36,6 +36,13 @@ it('what is of HTTP/1.1 is left out', () => {
   ]);
 });
 
+it('an answer has a date, its own if it came with one', () => {
+  const decoder = new HeaderDecoder(4096);
+  const encoder = new HeaderEncoder();
+  expect(flat(encoder.encode(200, [], 'today'), decoder)).toEqual([':status', '200', 'date', 'today']);
+  expect(flat(encoder.encode(200, ['Date', 'then'], 'today'), decoder)).toEqual([':status', '200', 'date', 'then']);
+});
+
 it.each(['a\r\nb: c', 'a\0', 'ü\u0100'])('a value that cannot be sent is refused: %j', (value) => {
   const encoder = new HeaderEncoder();
   expect(() => encoder.encode(200, ['X-A', 'b', 'X-B', value])).toThrow('the header X-B has a character that cannot be sent');

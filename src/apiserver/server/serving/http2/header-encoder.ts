@@ -69,11 +69,11 @@ export class HeaderEncoder {
   }
 
   /**
-   * The block of an answer. `fields`: names and values in turn; names in any case. The block is a view of memory that the next call
+   * The block of an answer. `fields`: names and values in turn; names in any case. `date`: its Date, unless there is one. The block is a view of memory that the next call
    * writes to. Throws a TypeError for a value that cannot be sent, before anything is changed.
    */
-  encode(status: number, fields: readonly string[]): Buffer {
-    let bytes = 64;
+  encode(status: number, fields: readonly string[], date?: string): Buffer {
+    let bytes = 128;
     for (let at = 0; at < fields.length; at += 2) {
       const value = fields[at + 1] as string;
       if (invalidValue.test(value)) throw new TypeError(`the header ${fields[at]} has a character that cannot be sent`);
@@ -87,10 +87,13 @@ export class HeaderEncoder {
       at = writeInteger(at, forms.resize, 0x1f, this.#limit);
     }
     at = this.#field(at, fieldName(':status'), String(status));
+    let isDated = date === undefined;
     for (let i = 0; i < fields.length; i += 2) {
       const name = fieldName(fields[i] as string);
+      if (name.text === 'date') isDated = true;
       if (!name.isLeftOut) at = this.#field(at, name, fields[i + 1] as string);
     }
+    if (!isDated) at = this.#field(at, fieldName('date'), date as string);
     return scratch.subarray(0, at);
   }
 

@@ -5,6 +5,7 @@ import { Allowance } from './allowance.ts';
 import { type FrameHandler, FrameReader } from './frame-reader.ts';
 import { HeaderDecoder } from './header-decoder.ts';
 import { HeaderEncoder } from './header-encoder.ts';
+import { httpDate } from './http-date.ts';
 import { Http2Stream } from './http2-stream.ts';
 import {
   type ErrorCode,
@@ -149,7 +150,7 @@ export class Http2Connection implements FrameHandler {
 
   /** The head of an answer. Heads leave in the order of the calls, since each may change the table that the next one is read by. */
   sendHead(stream: Http2Stream, status: number, fields: readonly string[], endStream: boolean): void {
-    const block = this.#encoder.encode(status, fields);
+    const block = this.#encoder.encode(status, fields, httpDate());
     const most = this.#clientFrameBytes;
     for (let at = 0; at === 0 || at < block.length; at += most) {
       const part = block.subarray(at, at + most);
