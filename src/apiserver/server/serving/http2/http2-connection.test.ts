@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import http2 from 'node:http2';
+import { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +10,7 @@ import { issueServingCertificate } from '#testing/serving-certificate';
 import { SecureServer } from '../secure-server.ts';
 import { FrameReader } from './frame-reader.ts';
 import { HeaderDecoder } from './header-decoder.ts';
+import { Http2Connection } from './http2-connection.ts';
 import { errorCodes, flags, frameTypes, initial, preface, settings, writeFrameHead } from './protocol.ts';
 
 const { data, headers, priority, resetStream, settings: settingsType, pushPromise, ping, goAway, windowUpdate, continuation } = frameTypes;
@@ -365,6 +367,44 @@ it('node:http2 reads what it sends, with a table of another size', async () => {
     }
   }
   session.close();
+});
+
+describe('a connection without requests, after a while', () => {
+  /** A socket of which the other end takes what is written, or does not. */
+  class OtherEnd extends Duplex {
+    readonly written: Buffer[] = [];
+    isIdle: () => void = () => {};
+    constructor(readonly reads: boolean) {
+      super();
+    }
+    override _read(): void {}
+    override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+      this.written.push(Buffer.from(chunk));
+      if (this.reads) done();
+    }
+    setTimeout(_milliseconds: number, listener: () => void): void {
+      this.isIdle = listener;
+    }
+    destroySoon(): void {
+      this.end(() => this.destroy());
+    }
+  }
+  const options = { maxConcurrentStreams: 10, streamWindow: 1 << 16, maxHeaderBytes: 1 << 16, idleMs: 1 };
+
+  it.each([
+    { name: 'is told to go', reads: true, says: [goAway] },
+    { name: 'is broken off where the client does not even read', reads: false, says: [] },
+  ])('$name', async ({ reads, says }) => {
+    const socket = new OtherEnd(reads);
+    const closed = once(socket, 'close');
+    new Http2Connection(socket as never, options, { onStream: () => {}, onClose: () => {} });
+    await new Promise((resolve) => setImmediate(resolve));
+    const before = socket.written.length;
+    expect(before).toBe(1);
+    socket.isIdle();
+    await closed;
+    expect(socket.written.slice(before).map((frames) => frames[3])).toEqual(says);
+  });
 });
 
 describe('a connection ends with', () => {

@@ -127,7 +127,10 @@ export class Http2Connection implements FrameHandler {
     socket.on('end', () => this.destroy());
     socket.on('close', () => this.#closed());
     socket.setTimeout(options.idleMs, () => {
-      if (this.#streams.size === 0) this.close();
+      if (this.#streams.size > 0) return;
+      // A client that does not read would never see a GOAWAY.
+      if (this.#isWriting || this.#isClosing) this.destroy();
+      else this.close();
     });
   }
 
