@@ -96,3 +96,34 @@ it('/ lists paths of groups and checks too', async () => {
     expect.arrayContaining(['/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1', '/healthz/ping', '/readyz/shutdown', '/version']),
   );
 });
+
+// As the real server answers them.
+it.each([
+  { range: 'bytes=0-9', code: 206, part: /^bytes 0-9\/(\d+)$/, body: /^{"openapi"$/ },
+  { range: 'bytes=-5', code: 206, part: /^bytes (\d+)-(\d+)\/(\d+)$/, body: /^"}}}}$/ },
+  { range: 'bytes=5-2', code: 416, part: undefined, body: /^invalid range\n$/ },
+  { range: 'bytes=99999999-', code: 416, part: /^bytes \*\/(\d+)$/, body: /^invalid range: failed to overlap\n$/ },
+])('a document of OpenAPI, of which $range is asked for: $code', async ({ range, code, part, body }) => {
+  const answer = await cluster.fetch('/openapi/v3/apis/apps/v1', { headers: { range } });
+  expect(answer.status).toBe(code);
+  const stated = answer.headers.get('content-range');
+  if (part) expect(stated).toMatch(part);
+  else expect(stated).toBe(null);
+  expect(await answer.text()).toMatch(body);
+  expect([answer.headers.has('etag'), answer.headers.get('accept-ranges')]).toEqual(code === 206 ? [true, 'bytes'] : [false, null]);
+});
+
+it('a part of a document that has changed is all of it', async () => {
+  const path = '/openapi/v3/apis/apps/v1';
+  const whole = await cluster.fetch(path);
+  const ask = (condition: string) => cluster.fetch(path, { headers: { range: 'bytes=0-9', 'if-range': condition } });
+  expect((await ask(whole.headers.get('etag') ?? '')).status).toBe(206);
+  expect((await ask(whole.headers.get('last-modified') ?? '')).status).toBe(206);
+  expect((await ask('"another"')).status).toBe(200);
+});
+
+it('several parts of a document are one answer', async () => {
+  const answer = await cluster.fetch('/openapi/v3/apis/apps/v1', { headers: { range: 'bytes=0-3,10-12' } });
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([206, expect.stringMatching(/^multipart\/byteranges; boundary=/)]);
+  expect(await answer.text()).toMatch(/^--\w+\r\nContent-Range: bytes 0-3\/\d+\r\nContent-Type: application\/json\r\n\r\n{"op\r\n--/);
+});

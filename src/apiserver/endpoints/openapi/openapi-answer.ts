@@ -11,6 +11,8 @@ export interface OpenApiAnswer {
   readonly size: number;
   /** Without its quotes; it is also the `hash` of the index. */
   readonly etag: string;
+  /** When it was made, as Last-Modified has it. */
+  readonly modified: string;
 }
 
 /** What is smaller is sent together with what follows it. */
@@ -42,7 +44,7 @@ export function* toAnswer(
     yield;
   }
   if (pendingBytes > 0) flush();
-  return { pieces, size, etag: hash.digest('hex').toUpperCase() };
+  return { pieces, size, etag: hash.digest('hex').toUpperCase(), modified: new Date().toUTCString() };
 }
 
 /** A document of OpenAPI 3.0 as it is sent: path by path and schema by schema. */

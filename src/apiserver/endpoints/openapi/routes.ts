@@ -1,7 +1,9 @@
-import { respondBytes, respondPieces, setHeader, startHeaders } from '#apiserver/endpoints/handlers/responses';
+import { respondBytes, respondPieces, respondText, setHeader, startHeaders } from '#apiserver/endpoints/handlers/responses';
 import { withMeasurement } from '#apiserver/endpoints/handlers/measurement';
 import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { PathMux } from '#apiserver/server/path-mux';
+import { byteRanges, bytesOf, contentRange, multipartRanges } from './byte-ranges.ts';
+import type { OpenApiAnswer } from './openapi-answer.ts';
 import type { OpenApiRegistry } from './openapi-registry.ts';
 
 const json = 'application/json';
@@ -33,6 +35,31 @@ function isKnown(context: RequestContext, etag: string): boolean {
   return true;
 }
 
+/** Sends the parts that were asked for, if any were; else says that they may be. Upstream: Go's net/http/fs.go (serveContent). */
+function isPart(context: RequestContext, contentType: string, { pieces, size, etag, modified }: OpenApiAnswer): boolean {
+  const { headers } = context;
+  const condition = context.header('if-range');
+  const isCurrent = condition === undefined || condition === `"${etag}"` || condition === modified;
+  const ranges = byteRanges(isCurrent ? context.header('range') : undefined, size);
+  if ('message' in ranges) {
+    headers.splice(headers.indexOf('ETag'), 2);
+    if (ranges.isOutside) headers.push('Content-Range', `bytes */${size}`);
+    respondText(context, 416, ranges.message);
+    return true;
+  }
+  headers.push('Accept-Ranges', 'bytes', 'Last-Modified', modified);
+  const [first, second] = ranges;
+  if (!first) return false;
+  if (second) {
+    const parts = multipartRanges(pieces, size, contentType, ranges);
+    respondBytes(context, 206, parts.contentType, parts.body);
+  } else {
+    headers.push('Content-Range', contentRange(first, size));
+    respondBytes(context, 206, contentType, bytesOf(pieces, first));
+  }
+  return true;
+}
+
 function notAcceptable(context: RequestContext): void {
   context.headers.push('Vary', 'Accept');
   respondBytes(context, 406, undefined, undefined);
@@ -42,7 +69,7 @@ async function serveSwagger(context: RequestContext, openApi: OpenApiRegistry): 
   const type = acceptedType(context.header('accept'), [json, swaggerProtobuf]);
   if (type === undefined) return notAcceptable(context);
   const answer = type === json ? await openApi.swaggerJson() : await openApi.swaggerProtobuf();
-  if (isKnown(context, answer.etag)) return;
+  if (isKnown(context, answer.etag) || isPart(context, type, answer)) return;
   respondPieces(context, type, answer.pieces);
 }
 
@@ -67,6 +94,7 @@ async function serveDocument(context: RequestContext, path: string, openApi: Ope
     setHeader(context.headers, 'Cache-Control', 'public, immutable');
     context.headers.push('Expires', new Date(Date.now() + year).toUTCString());
   }
+  if (isPart(context, json, answer)) return;
   context.exchange.sendPieces(200, startHeaders(context, 200, json), answer.pieces, answer.size);
 }
 
