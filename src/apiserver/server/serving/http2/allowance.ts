@@ -13,12 +13,10 @@ export class Allowance {
 
   /** Uses one; false if there is none. */
   use(): boolean {
-    if (this.#left < 1) {
-      const now = performance.now();
-      this.#left = Math.min(this.#burst, this.#left + ((now - this.#since) / 1000) * this.#perSecond);
-      this.#since = now;
-      if (this.#left < 1) return false;
-    }
+    const now = performance.now();
+    this.#left = Math.min(this.#burst, this.#left + ((now - this.#since) / 1000) * this.#perSecond);
+    this.#since = now;
+    if (this.#left < 1) return false;
     this.#left -= 1;
     return true;
   }

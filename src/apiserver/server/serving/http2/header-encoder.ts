@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { entryOverhead } from './header-decoder.ts';
-import { initial } from './protocol.ts';
+import { initial, ofConnection } from './protocol.ts';
 import { staticTable } from './static-table.ts';
 
 /** What differs from answer to answer is not worth an entry of the table, */
@@ -11,8 +11,6 @@ const secret = new Set(['set-cookie', 'authorization', 'proxy-authorization']);
 const maxIndexedLength = 256;
 /** No control characters but the tab, and one octet for each character: the rule of node:http as well. */
 const invalidValue = /[^\t\x20-\x7e\x80-\xff]/;
-/** What of a connection asks for: of HTTP/1.1 only (RFC 9113, 8.2.2). */
-const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
 
 /** The first octets of a field, beside its number: RFC 7541, 6. */
 const forms = { indexed: 0x80, addToTable: 0x40, resize: 0x20, neverAdd: 0x10, doNotAdd: 0x00 } as const;

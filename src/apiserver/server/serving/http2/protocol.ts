@@ -43,6 +43,9 @@ export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes];
 /** What both sides begin with, until they say otherwise: RFC 9113, 6.5.2 and 6.9.2. */
 export const initial = { headerTableBytes: 4096, window: 65_535, frameBytes: 16_384 } as const;
 
+/** Fields that are about a connection, as only HTTP/1.1 has them: RFC 9113, 8.2.2. */
+export const ofConnection: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
+
 export const maxWindow = 2 ** 31 - 1;
 export const frameHeadBytes = 9;
 export const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';

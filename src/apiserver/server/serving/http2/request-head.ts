@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { entryOverhead } from './header-decoder.ts';
+import { ofConnection } from './protocol.ts';
 
 /** Names of fields are lower case: RFC 9113, 8.2.1. */
 const validName = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const invalidValue = /[\0\r\n]|^[ \t]|[ \t]$/;
 /** A target has no spaces and no control characters. */
 const invalidPath = /[\0-\x20\x7f]/;
-const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
 const pseudo = new Set([':method', ':scheme', ':authority', ':path']);
 /** A second one is ignored, as node:http does. */
 const single = new Set(
