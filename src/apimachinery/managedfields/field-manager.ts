@@ -2,7 +2,7 @@ import { newBadRequest } from '#apimachinery/api/errors';
 import type { KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
 import { DecodeError } from '#apimachinery/runtime/json';
 import { decode } from '#apimachinery/runtime/decode';
-import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
@@ -288,7 +288,10 @@ class DefaultFieldManager implements FieldManager {
     yield;
     const entries = encodeManagers(after);
     yield;
-    return withManagedFields(object ? this.#decode(codecType, object, applied) : untracked, entries);
+    if (!object) return withManagedFields(untracked, entries);
+    const own = isLarge ? yield* deepCopySteps(object) : deepCopy(object);
+    yield;
+    return withManagedFields(this.#decode(codecType, own, applied), entries);
   }
 
   #conversionProblem({ message }: DecodeError): string {
@@ -296,9 +299,10 @@ class DefaultFieldManager implements FieldManager {
     return `unable to convert unstructured object to ${formatKind(groupVersion, kind)}: ${message}`;
   }
 
+  /** Decodes in place. */
   #decode(type: StructType, merged: KubeObject, applied: KubeObject): KubeObject {
     try {
-      const { object } = decode<KubeObject>(type, deepCopy(merged), { form: 'unstructured' });
+      const { object } = decode<KubeObject>(type, merged, { form: 'unstructured' });
       object.metadata ??= {};
       return object;
     } catch (cause) {

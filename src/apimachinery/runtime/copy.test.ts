@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { deepCopy } from './copy.ts';
+import { deepCopy, deepCopySteps } from './copy.ts';
 import { deepEqual } from './equality.ts';
+import { atOnce } from './steps.ts';
 
 const nested = (depth: number, leaf: unknown): unknown => {
   let value = leaf;
@@ -16,6 +17,22 @@ test('a copy shares nothing and is equal', () => {
   expect(copied.b[1]).not.toBe(value.b[1]);
   expect(Object.getPrototypeOf(copied)).toBe(Object.prototype);
   expect(deepEqual(copied, value)).toBe(true);
+});
+
+test('a copy in steps is equal', () => {
+  for (const value of [null, 5n, 'text', [], JSON.parse('{"b":[1,{"x":null}],"__proto__":{"p":1},"a":"s"}')] as const)
+    expect(deepEqual(atOnce(deepCopySteps(value)), value)).toBe(true);
+});
+
+test('in steps a wide map is copied slice by slice, its keys in their order', () => {
+  const wide = { first: Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${(i * 7_919) % 10_000}`, { i }])), last: [1] };
+  const steps = deepCopySteps(wide);
+  let count = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) count += 1;
+  expect(count).toBeGreaterThan(10);
+  expect(JSON.stringify(step.value)).toBe(JSON.stringify(wide));
+  expect(step.value.first['k0']).not.toBe(wide.first['k0']);
 });
 
 test('any depth', () => {

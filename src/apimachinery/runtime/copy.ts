@@ -1,3 +1,5 @@
+import { atOnce, type Steps } from './steps.ts';
+
 /**
  * A copy of plain JSON (with bigints) that shares nothing that can be changed. Keys keep their order, `__proto__` stays an own property; a property that is
  * undefined is left out. Any depth.
@@ -17,7 +19,7 @@ function set(object: Json, key: string, value: unknown): void {
 
 function copy(value: unknown, depth: number): unknown {
   if (value === null || typeof value !== 'object') return value;
-  if (depth > recursionLimit) return copyDeep(value);
+  if (depth > recursionLimit) return atOnce(copySteps(value));
   if (Array.isArray(value)) {
     const list = new Array<unknown>(value.length);
     for (let i = 0; i < value.length; i++) {
@@ -37,14 +39,24 @@ function copy(value: unknown, depth: number): unknown {
   return object;
 }
 
+/** `deepCopy` of what is large. The keys of one object are listed in one step. */
+export function* deepCopySteps<T>(value: T): Steps<T> {
+  return (value === null || typeof value !== 'object' ? value : yield* copySteps(value)) as T;
+}
+
+const keysPerStep = 1_024;
+
 /** `copy` with a stack of our own. */
-function copyDeep(root: object): unknown {
+function* copySteps(root: object): Steps<unknown> {
   const start = (from: object): unknown[] | Json => (Array.isArray(from) ? [] : {});
   const result = start(root);
   const pending: [from: object, to: unknown[] | Json][] = [[root, result]];
+  let copiedKeys = 0;
   for (let pair = pending.pop(); pair; pair = pending.pop()) {
     const [from, to] = pair;
     for (const key of Object.keys(from)) {
+      copiedKeys += 1;
+      if (copiedKeys % keysPerStep === 0) yield;
       const item = (from as Json)[key];
       if (item === undefined) continue;
       let copied = item;

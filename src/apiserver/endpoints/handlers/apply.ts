@@ -4,7 +4,7 @@ import { groupVersionString } from '#apimachinery/meta/types';
 import { jsonKind } from '#apimachinery/patch/json-patch';
 import { isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
 import { parseCborMap } from '#apimachinery/runtime/cbor';
-import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
 import { DecodeError } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { inSteps } from '#apimachinery/runtime/steps';
@@ -34,7 +34,7 @@ export async function applyObject(
   options: WriteQuery,
 ): Promise<Stored> {
   const { namespace, name } = context.info;
-  const readApplied = await appliedReader(context, body, options);
+  const configuration = await readApplied(context, body, options);
   const request = newWriteRequest(context, endpoint, options, body.bytes.length);
   return endpoint.store.update(
     request,
@@ -43,10 +43,10 @@ export async function applyObject(
       const live = existing ?? newEmptyObject(endpoint, namespace, name);
       const liveVersioned = endpoint.conversion && existing ? endpoint.conversion.fromStorage(live) : live;
       const { fieldManager } = endpoint;
-      const how = [liveVersioned, readApplied(), options.fieldManager, options.force ?? false] as const;
+      const applied = inParts ? await inSteps(deepCopySteps(configuration)) : deepCopy(configuration);
+      const how = [liveVersioned, applied, options.fieldManager, options.force ?? false] as const;
       const merged = inParts ? await inSteps(fieldManager.applySteps(...how)) : fieldManager.apply(...how);
-      if (inParts) await betweenSteps();
-      const next = deepCopy(merged ?? liveVersioned);
+      const next = inParts ? await inSteps(deepCopySteps(merged ?? liveVersioned)) : deepCopy(merged ?? liveVersioned);
       if (inParts) await betweenSteps();
       if (!existing && next.metadata.uid) {
         throw newConflict(
@@ -67,12 +67,12 @@ export async function applyObject(
   );
 }
 
-/** Reads an applied configuration, and gives a fresh copy of it each time: as parsed, not decoded. Rejects with BadRequest. */
-export async function appliedReader(context: RequestContext, body: AppliedBody, options: WriteQuery): Promise<() => KubeObject> {
+/** Reads an applied configuration: as parsed, not decoded, to be copied for each attempt. Rejects with BadRequest. */
+export async function readApplied(context: RequestContext, body: AppliedBody, options: WriteQuery): Promise<KubeObject> {
   const { object, errors } = await parseApplied(body);
   if (errors.length > 0 && options.fieldValidation === 'Strict') throw newBadRequest(`error strict decoding YAML: ${errors.join(', ')}`);
   if (options.fieldValidation === 'Warn') for (const error of errors) context.warn(error);
-  return () => deepCopy(object) as unknown as KubeObject;
+  return object as unknown as KubeObject;
 }
 
 interface Applied {
