@@ -92,7 +92,11 @@ describe('CachedObject', () => {
       cool = callback;
       return stop;
     };
-    const cooling = coolRegularly({ now: () => 0, after: () => stop, every });
+    const after = (_: number, callback: () => void): (() => void) => {
+      callback();
+      return () => undefined;
+    };
+    const cooling = coolRegularly({ now: () => 0, after, every });
     await vi.waitFor(() => {
       cool?.();
       expect(bytesDropped() - dropped).toBeGreaterThan(size * 0.9);

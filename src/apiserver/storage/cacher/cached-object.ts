@@ -134,7 +134,7 @@ export class CachedObject implements Tenant {
   }
 }
 
-/** Moves together what is left where many have retired. */
+/** Moves together some of what is left where many have retired. */
 export function tidyMemory(): void {
   slabs.tidy();
 }
@@ -142,9 +142,14 @@ export function tidyMemory(): void {
 /** How often what nobody reads is looked for: it is packed after one to two times this. */
 const coolEveryMs = 10_000;
 
-/** Packs the bytes of objects that nobody reads, of all caches of the process, until it is disposed of. */
+/** Between two slabs, at most: a burst of writes leaves hundreds of them, which would hold requests up for 100 ms one right after the other. */
+const maxPauseMs = 20;
+
+/** Moves together and packs the bytes of objects that nobody reads, of all caches of the process, until it is disposed of. */
 export function coolRegularly(clock: Clock): Disposable {
-  const stop = clock.every(coolEveryMs, () => void slabs.cool());
+  const pause = (): Promise<void> =>
+    new Promise((resolve) => void clock.after(Math.min(coolEveryMs / 2 / slabs.size, maxPauseMs), resolve));
+  const stop = clock.every(coolEveryMs, () => void slabs.cool(pause));
   return { [Symbol.dispose]: stop };
 }
 

@@ -12,7 +12,7 @@ import { startSteps } from '#apimachinery/runtime/steps';
 import { UnavailableError } from '../errors.ts';
 import { compareKeys } from '../key.ts';
 import type { CommitFeed, Revision, Storage, StorageEvent, StorageRecord } from '../storage.ts';
-import { type CachedObject, tidyMemory } from './cached-object.ts';
+import type { CachedObject } from './cached-object.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type CacheEvent, EventHistory } from './event-history.ts';
 import { type Feed, feedOf } from './feed.ts';
@@ -386,7 +386,6 @@ export class Cacher {
   #retireAll(): void {
     for (const object of this.#objects.values()) object.retire();
     this.#history.clear();
-    tidyMemory();
   }
 
   #onEvent(event: StorageEvent): void {

@@ -83,7 +83,6 @@ export class EventHistory {
     let capacity = this.#events.length;
     while (capacity > minHistory && this.#size <= capacity / 4) capacity /= 2;
     this.#setCapacity(capacity);
-    tidyMemory();
   }
 
   /** The states of the past are nobody's from now on. */

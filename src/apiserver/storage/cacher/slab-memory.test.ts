@@ -43,9 +43,11 @@ function filled(slabs: SlabMemory, count: number, size: number): Piece[] {
   });
 }
 
+const atOnce = (): Promise<void> => Promise.resolve();
+
 function leave(slabs: SlabMemory, pieces: readonly Piece[]): void {
   for (const piece of pieces) slabs.release(piece.home, piece.index);
-  slabs.tidy();
+  while (slabs.tidy());
 }
 
 describe('SlabMemory', () => {
@@ -121,8 +123,8 @@ describe('SlabMemory', () => {
   describe('packs', () => {
     /** Twice: what was read since the last time is left as it is. */
     const cool = async (slabs: SlabMemory): Promise<void> => {
-      await slabs.cool();
-      await slabs.cool();
+      await slabs.cool(atOnce);
+      await slabs.cool(atOnce);
     };
 
     it('what nobody reads, and unpacks what somebody does', async () => {
@@ -143,11 +145,11 @@ describe('SlabMemory', () => {
     it('not what is read between two looks, or while it is packed', async () => {
       const slabs = new SlabMemory();
       const pieces = filled(slabs, 2_000, 1_000);
-      await slabs.cool();
+      await slabs.cool(atOnce);
       expect(pieces.every((piece) => piece.isWhole)).toBe(true);
-      await slabs.cool();
+      await slabs.cool(atOnce);
       expect(slabs.dropped).toBe(0);
-      const cooling = slabs.cool();
+      const cooling = slabs.cool(atOnce);
       expect(pieces.every((piece) => piece.isWhole)).toBe(true);
       await cooling;
       expect(slabs.dropped).toBe(0);
@@ -187,11 +189,28 @@ describe('SlabMemory', () => {
       expect(left.every((piece) => piece.isWhole)).toBe(true);
     });
 
+    it('with a pause behind each slab, and tidies before in the same way', async () => {
+      const slabs = new SlabMemory();
+      const pieces = filled(slabs, 40_000, 1_000);
+      await slabs.cool(atOnce);
+      for (const piece of pieces.filter((_, i) => i % 2 === 0)) slabs.release(piece.home, piece.index);
+      const wastes: number[] = [];
+      await slabs.cool(() => {
+        wastes.push(slabs.waste);
+        return Promise.resolve();
+      });
+      const tidied = wastes.findIndex((waste) => waste <= 4 * megabyte);
+      expect(tidied).toBeGreaterThan(50);
+      expect(wastes.slice(0, tidied)).toEqual(wastes.slice(0, tidied).toSorted((a, b) => b - a));
+      await slabs.cool(atOnce);
+      expect(slabs.dropped).toBeGreaterThan(10 * megabyte);
+    });
+
     it('one slab after the other, and once at a time', async () => {
       const slabs = new SlabMemory();
       filled(slabs, 5_000, 1_000);
-      await slabs.cool();
-      await Promise.all([slabs.cool(), slabs.cool(), slabs.cool()]);
+      await slabs.cool(atOnce);
+      await Promise.all([slabs.cool(atOnce), slabs.cool(atOnce), slabs.cool(atOnce)]);
       expect(slabs.dropped).toBe(19 * slabBytes);
     });
   });

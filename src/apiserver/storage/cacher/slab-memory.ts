@@ -153,20 +153,32 @@ export class SlabMemory {
     if (home.live === 0) this.#remove(home);
   }
 
-  /** To be called after releases: moves tenants together where too much lies waste. */
-  tidy(): void {
-    while (this.#slabs.size > 0 && this.waste > Math.max(wasteBytes, this.#live / 8)) this.#empty(this.#emptiest());
+  /** How many slabs are full. */
+  get size(): number {
+    return this.#slabs.size;
   }
 
-  /** To be called regularly: packs what nobody has read since the last call, one slab after the other. */
-  async cool(): Promise<void> {
+  /** To be called after releases: moves the tenants of one slab to others where too much lies waste. Whether there is more of it. */
+  tidy(): boolean {
+    if (!this.#isWasteful) return false;
+    this.#empty(this.#emptiest());
+    return this.#isWasteful;
+  }
+
+  /**
+   * To be called regularly: tidies, and packs what nobody has read since the last call, one slab after the other. `pause` comes behind each of
+   * them that took something to do, a millisecond at most.
+   */
+  async cool(pause: () => Promise<void>): Promise<void> {
     if (this.#isCooling) return;
     this.#isCooling = true;
     try {
+      while (this.tidy()) await pause();
       for (const slab of this.#slabs) {
         const bytes = await slab.cool();
         this.#dropped += bytes;
         noteDropped(bytes);
+        if (bytes > 0) await pause();
       }
     } finally {
       this.#isCooling = false;
@@ -188,6 +200,10 @@ export class SlabMemory {
 
   #remove(slab: Slab): void {
     if (this.#slabs.delete(slab)) this.#capacity -= slab.capacity;
+  }
+
+  get #isWasteful(): boolean {
+    return this.#slabs.size > 0 && this.waste > Math.max(wasteBytes, this.#live / 8);
   }
 
   #emptiest(): Slab {
