@@ -185,12 +185,18 @@ function* paths(node: Node, prefix: FieldPath): Generator<FieldPath> {
   }
 }
 
-/** A copy of a node with one more child in its place. */
 function withChild(node: Node, element: PathElement, child: Node): Node {
+  return atOnce(withChildSteps(node, element, child));
+}
+
+/** A copy of a node with one more child in its place. */
+function* withChildSteps(node: Node, element: PathElement, child: Node): Steps<Node> {
   if (node[element] !== undefined) return { ...node, [element]: child };
   const out: Node = {};
   let placed = false;
+  let done = 0;
   for (const key in node) {
+    if (++done % stepElements === 0) yield;
     if (!placed && key !== '.' && comparePathElements(element, key) < 0) {
       out[element] = child;
       placed = true;
@@ -198,7 +204,7 @@ function withChild(node: Node, element: PathElement, child: Node): Node {
     out[key] = node[key]!;
   }
   if (!placed) out[element] = child;
-  return out;
+  return done > stepElements ? noteWide(out) : out;
 }
 
 function withPath(node: Node, path: FieldPath, at: number): Node {
@@ -232,15 +238,9 @@ function* union(a: Node, b: Node): Steps<Node> {
     }
   }
   yield;
-  if (!added || added.length < manyChanges) return withAdded(out ?? a, added, b);
+  if (!added) return out ?? a;
+  if (added.length === 1 && added[0] !== '.') return yield* withChildSteps(out ?? a, added[0]!, b[added[0]!]!);
   return yield* mergeSortedSteps(out ?? a, added, b);
-}
-
-/** The node with the elements `added` of another. */
-function withAdded(base: Node, added: PathElement[] | undefined, from: Node): Node {
-  if (!added) return base;
-  if (added.length === 1 && added[0] !== '.') return withChild(base, added[0]!, from[added[0]!]!);
-  return atOnce(mergeSortedSteps(base, added, from));
 }
 
 function unionChild(ours: Node, theirs: Node): Node {

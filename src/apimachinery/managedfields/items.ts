@@ -1,7 +1,7 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { isEmptyObject, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { FieldSet, leaf } from './field-set.ts';
-import type { ListShape, MapShape, AnyShape, Shape } from './shape.ts';
+import { type AnyShape, holdsOnlyScalars, type ListShape, type MapShape, type Shape } from './shape.ts';
 import { itemElement, TypedError } from './typed.ts';
 
 type Node = FieldsV1;
@@ -103,6 +103,7 @@ export function reconcileFieldSet(shape: Shape, set: FieldSet): FieldSet {
 }
 
 function reconcile(shape: Shape, node: Node): Node {
+  if (holdsOnlyScalars(shape)) return node;
   let out: Node | undefined;
   for (const element in node) {
     if (element === '.') continue;

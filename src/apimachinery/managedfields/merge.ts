@@ -14,33 +14,35 @@ const stepItems = 1_024;
  * shares their parts. Throws TypedError.
  */
 export function merge(shape: Shape, live: unknown, applied: unknown): unknown {
-  return atOnce(mergeSteps(shape, live, applied));
+  return atOnce(mergeSteps(shape, live, applied, false));
 }
 
-/** The same in steps; neither may change meanwhile. */
-export function mergeSteps(shape: Shape, live: unknown, applied: unknown): Steps<unknown> {
-  return mergeValues(shape, live, applied, 0);
+/** The same in steps; neither may change meanwhile. `isLarge`: to copy a map, or to ask whether it is empty, may take 100 ms. */
+export function mergeSteps(shape: Shape, live: unknown, applied: unknown, isLarge: boolean): Steps<unknown> {
+  return mergeValues(shape, live, applied, isLarge, 0);
 }
 
-function* mergeValues(shape: Shape, live: unknown, applied: unknown, depth: number): Steps<unknown> {
+function* mergeValues(shape: Shape, live: unknown, applied: unknown, isLarge: boolean, depth: number): Steps<unknown> {
   if (applied === undefined) return live;
   if (live === undefined || shape.kind === 'scalar' || shape.atomic) return applied;
   if (depth > maxDepth) throw new TypedError(`the value is nested more than ${maxDepth} levels deep`);
   switch (shape.kind) {
     case 'list':
-      return yield* mergeLists(shape, Array.isArray(live) ? live : [], applied, depth);
+      return yield* mergeLists(shape, Array.isArray(live) ? live : [], applied, isLarge, depth);
     case 'map':
     case 'any':
       if (!isJsonObject(live) || isEmptyObject(live)) return applied;
-      if (applied === null || (isJsonObject(applied) && isEmptyObject(applied))) return live;
-      return isJsonObject(applied) ? yield* mergeMaps(shape, live, applied, depth) : applied;
+      if (applied === null) return live;
+      if (isLarge) yield;
+      return isJsonObject(applied) ? yield* mergeMaps(shape, live, applied, isLarge, depth) : applied;
   }
 }
 
-function* mergeMaps(shape: MapShape | AnyShape, live: JsonObject, applied: JsonObject, depth: number): Steps<JsonObject> {
+function* mergeMaps(shape: MapShape | AnyShape, live: JsonObject, applied: JsonObject, isLarge: boolean, depth: number): Steps<JsonObject> {
   const names = Object.keys(applied);
-  if (names.length > stepItems) yield;
-  const out: JsonObject = { ...live };
+  if (names.length === 0) return live;
+  if (isLarge) yield;
+  const out = isLarge ? yield* copyMap(live) : { ...live };
   let done = 0;
   for (const name of names) {
     if (++done % stepItems === 0) yield;
@@ -48,9 +50,23 @@ function* mergeMaps(shape: MapShape | AnyShape, live: JsonObject, applied: JsonO
     if (!child) throw new TypedError(`.${name}: field not declared in schema`);
     const ours = applied[name];
     const theirs = Object.hasOwn(live, name) ? live[name] : undefined;
-    setOwn(out, name, child.kind === 'scalar' ? (ours === undefined ? theirs : ours) : yield* mergeValues(child, theirs, ours, depth + 1));
+    setOwn(
+      out,
+      name,
+      child.kind === 'scalar' ? (ours === undefined ? theirs : ours) : yield* mergeValues(child, theirs, ours, isLarge, depth + 1),
+    );
   }
   return out;
+}
+
+function* copyMap(map: JsonObject): Steps<JsonObject> {
+  const copy: JsonObject = {};
+  let done = 0;
+  for (const name of Object.keys(map)) {
+    if (++done % stepItems === 0) yield;
+    setOwn(copy, name, map[name]);
+  }
+  return copy;
 }
 
 interface Indexed {
@@ -81,7 +97,7 @@ function indexItems(shape: ListShape, items: readonly unknown[], allowDuplicates
  * The items of both lists. Those that only the live list has keep their place before the next shared item; shared ones stand
  * in the order of the applied list.
  */
-function* mergeLists(shape: ListShape, live: readonly unknown[], applied: unknown, depth: number): Steps<unknown> {
+function* mergeLists(shape: ListShape, live: readonly unknown[], applied: unknown, isLarge: boolean, depth: number): Steps<unknown> {
   const ours = Array.isArray(applied) ? applied : [];
   if (live.length === 0) return ours.length === 0 ? applied : ours;
   const left = indexItems(shape, live, true);
@@ -95,7 +111,7 @@ function* mergeLists(shape: ListShape, live: readonly unknown[], applied: unknow
   let r = 0;
   function* take(element: PathElement): Steps<void> {
     merged.add(element);
-    out.push(yield* mergeValues(shape.items, left.items.get(element), right.items.get(element), depth + 1));
+    out.push(yield* mergeValues(shape.items, left.items.get(element), right.items.get(element), isLarge, depth + 1));
   }
   while (l < left.elements.length || r < right.elements.length) {
     if ((l + r) % stepItems === stepItems - 1) yield;

@@ -41,6 +41,12 @@ export interface FieldShape {
   readonly zero: unknown;
 }
 
+/** A map of texts, a list of numbers and the like: no type names what is in it, and nothing of that has parts. */
+export function holdsOnlyScalars(shape: Shape): boolean {
+  if (shape.kind === 'list') return shape.items.kind === 'scalar';
+  return shape.kind === 'map' && shape.fields.size === 0 && shape.values?.kind === 'scalar';
+}
+
 const untyped: ScalarShape = { kind: 'scalar', scalar: 'untyped' };
 const numeric: ScalarShape = { kind: 'scalar', scalar: 'numeric' };
 const text: ScalarShape = { kind: 'scalar', scalar: 'string' };

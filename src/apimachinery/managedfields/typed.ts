@@ -6,7 +6,7 @@ import { mergeRunsSteps } from '#apimachinery/runtime/sorting';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { FieldSet, leaf, noteWide } from './field-set.ts';
 import { keyElement, type PathElement, sortedElementsSteps, sortPathElements, valueElement } from './path-element.ts';
-import { type AnyShape, type FieldShape, keyDefault, type ListShape, type MapShape, type Shape } from './shape.ts';
+import { type AnyShape, type FieldShape, holdsOnlyScalars, keyDefault, type ListShape, type MapShape, type Shape } from './shape.ts';
 
 /** Values of a client nest as deep as JSON may; what is deeper than this has no field set. */
 const maxDepth = 500;
@@ -145,12 +145,17 @@ function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: 
   const isStruct = shape.kind === 'map' && shape.fields.size > 0;
   const names = isStruct ? [...new Set([...Object.keys(left ?? {}), ...Object.keys(right ?? {})])] : yield* namesSteps(left, right);
   const both = { left: readingOf(shape, readings.left), right: readingOf(shape, readings.right) };
+  let done = 0;
   for (const name of names) {
+    if (++done % stepKeys === 0) yield;
     let [x, y] = [left && getOwn(left, name), right && getOwn(right, name)];
     if (!isContainer(x) && !isContainer(y)) continue;
     const field = shape.kind === 'map' ? shape.fields.get(name) : undefined;
+    // Whether a wide map is empty takes as long to tell as to list it.
     if (field && left) x = readField(field, x, both.left);
+    yield;
     if (field && right) y = readField(field, y, both.right);
+    yield;
     const inner = field?.shape ?? (shape.kind === 'map' ? shape.values : shape);
     if (inner) yield* wideParts(inner, x, y, both, depth + 1, found);
   }
@@ -603,9 +608,9 @@ export function withAlwaysFields(shape: Shape, value: unknown): unknown {
 }
 
 function fill(shape: Shape, value: unknown, depth: number): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || holdsOnlyScalars(shape)) return value;
   if (shape.kind === 'list') {
-    if (!Array.isArray(value) || shape.items.kind === 'scalar') return value;
+    if (!Array.isArray(value)) return value;
     let items: unknown[] | undefined;
     for (let i = 0; i < value.length; i++) {
       const item = fill(shape.items, value[i], descend(depth));
@@ -614,8 +619,6 @@ function fill(shape: Shape, value: unknown, depth: number): unknown {
     return items ?? value;
   }
   if (shape.kind !== 'map' || !isMap(value)) return value;
-  // A map of texts, which may be a large one, lacks nothing.
-  if (shape.fields.size === 0 && shape.always.length === 0 && shape.values?.kind === 'scalar') return value;
   let out: Json | undefined;
   for (const name of Object.keys(value)) {
     const child = shape.fields.get(name)?.shape ?? shape.values;

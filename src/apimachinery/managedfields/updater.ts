@@ -124,7 +124,7 @@ export class Updater {
     const claims = [...others, { ...self, fields }];
     yield;
 
-    let object = (yield* mergeSteps(this.shape, live, applied)) as KubeObject;
+    let object = (yield* mergeSteps(this.shape, live, applied, isLarge)) as KubeObject;
     yield;
     // What is still said stays in any case; in another version that cannot be told from the sets.
     const drops = last && (last.apiVersion !== self.apiVersion || !last.fields.difference(fields).isEmpty);

@@ -11,7 +11,7 @@ import {
   newTimeoutError,
 } from '#apimachinery/api/errors';
 import { type DeleteOptions, type GroupKind, type GroupResource, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
-import { deepCopy } from '#apimachinery/runtime/copy';
+import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
 import type { RequestSpan, TellEvent } from '#apiserver/tracing/tracer';
@@ -473,7 +473,9 @@ export class Store {
       const inParts = needsSteps(bytes.length);
       const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
       if (inParts) await betweenSteps();
-      const object = this.#copyToDelete(existing);
+      // A deletion changes the metadata, and what begins it may change all.
+      const changing = this.#strategy.beginDeletion ? existing : ({ metadata: existing.metadata } as KubeObject);
+      const object = { ...existing, ...(inParts ? await inSteps(copyObjectSteps(changing)) : copyObject(changing)) };
       if (inParts) await betweenSteps();
       const grace = beforeDelete(this.definition, object, options, request.now);
       if (grace === 'pending') return { stored: { object: existing, bytes, created: false }, gone: false };
@@ -506,11 +508,6 @@ export class Store {
       }
     }
     throw newTimeoutError(`${this.definition.resource} ${JSON.stringify(name)}: other writers were faster ${maxAttempts} times`, 1);
-  }
-
-  /** A deletion changes the metadata, and what begins it may change all. */
-  #copyToDelete(existing: KubeObject): KubeObject {
-    return this.#strategy.beginDeletion ? deepCopy(existing) : { ...existing, metadata: deepCopy(existing.metadata) };
   }
 
   /** Encodes a small object at the revision that it gets. */

@@ -1,6 +1,6 @@
 import { Injectable, UseInterceptors } from '@nestjs/common';
 import { newBadRequest, newInvalid, newNotFound, newStatus, newUnsupportedMediaType, StatusError } from '#apimachinery/api/errors';
-import { groupVersionString, type KubeObject, type ManagedFieldsEntry } from '#apimachinery/meta/types';
+import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { formatValue } from '#apimachinery/patch/format-value';
 import { interpretPatchError } from '#apimachinery/patch/interpret-patch-error';
 import { applyJsonPatch, decodeJsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
@@ -8,6 +8,7 @@ import { applyMergePatch, checkMergePatch } from '#apimachinery/patch/merge-patc
 import { getOwn, isJsonObject } from '#apimachinery/patch/own-property';
 import { applyStrategicMergePatch } from '#apimachinery/patch/strategic-merge-patch';
 import type { Decoded } from '#apimachinery/runtime/decode';
+import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { compareUtf8, DecodeError, encodeJson, type ParsedJson, parseJson, parseJsonSteps, sortedKeys } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
@@ -95,7 +96,10 @@ export class PatchHandler {
       async (existing, inParts) => {
         if (!existing) throw newNotFound(endpoint.store.groupResource, name);
         context.span?.event('About to apply patch');
-        const patching = patch.applyTo(() => fromStorage(endpoint, copyOf(existing)));
+        // A copy, since the patch shares what it does not touch, and what is shared with the old object must not be changed.
+        const patching = patch.applyTo(function* () {
+          return fromStorage(endpoint, inParts ? yield* copyObjectSteps(existing) : copyObject(existing));
+        });
         const next = inParts ? await inSteps(patching) : atOnce(patching);
         ensureNamespaceMatches(endpoint.definition, namespace, next);
         ensureNameMatches(name, next);
@@ -121,24 +125,6 @@ async function notePatch(audit: RequestAudit, body: Buffer): Promise<void> {
   }
   audit.requestPatch(patch);
 }
-
-/**
- * A copy, since the patch shares what it does not touch, and what is shared with the old object must not be changed. Only fieldsV1, which nobody
- * changes, and which may be as large as all the rest, is shared.
- */
-function copyOf(object: KubeObject): KubeObject {
-  const { managedFields } = object.metadata;
-  if (!managedFields) return deepCopy(object);
-  const copy = deepCopy({ ...object, metadata: { ...object.metadata, managedFields: managedFields.map(withoutFields) } });
-  copy.metadata.managedFields?.forEach((entry, at) => {
-    const fields = managedFields[at]?.fieldsV1;
-    if (fields) entry.fieldsV1 = fields;
-  });
-  return copy;
-}
-
-/** The entry with an empty place for its fields. */
-const withoutFields = (entry: ManagedFieldsEntry): ManagedFieldsEntry => (entry.fieldsV1 ? { ...entry, fieldsV1: {} } : entry);
 
 const nameless = { apiVersion: '', kind: '', metadata: {} } as KubeObject;
 
@@ -196,9 +182,9 @@ export class Patch {
   }
 
   /** The patched object, decoded and defaulted. `current` makes objects of the endpoint's version that are the patch's to use up. */
-  *applyTo(current: () => KubeObject): Steps<KubeObject> {
+  *applyTo(current: () => Steps<KubeObject>): Steps<KubeObject> {
     const { endpoint, options } = this;
-    const copy = current();
+    const copy = yield* current();
     yield;
     const patched = this.#apply(copy);
     yield;
@@ -212,7 +198,7 @@ export class Patch {
       );
     } catch (error) {
       // Decoding has used the document up as far as it came.
-      if (error instanceof DecodeError) throw this.#invalid(this.#apply(current()), error.message);
+      if (error instanceof DecodeError) throw this.#invalid(this.#apply(yield* current()), error.message);
       throw error;
     }
     const { object } = decoded;

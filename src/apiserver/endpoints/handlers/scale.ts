@@ -4,7 +4,7 @@ import { newBadRequest, newConflict, newInternalError, newInvalid, newNotFound }
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { encodeLine } from '#apimachinery/runtime/encode';
 import { ScaleHandler } from '#apimachinery/managedfields/scale-handler';
-import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
 import { atOnce } from '#apimachinery/runtime/steps';
 import { quote } from '#apimachinery/runtime/quote';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
@@ -172,7 +172,7 @@ function patcher(context: RequestContext, endpoint: ResourceEndpoint, type: Patc
   // The object's defaults are not those of its Scale.
   const { defaults: _, ...definition } = endpoint.definition;
   const patch = atOnce(Patch.read(context, { ...endpoint, definition }, type, body, options));
-  return (scale) => atOnce(patch.applyTo(() => deepCopy(scale))) as Scale;
+  return (scale) => atOnce(patch.applyTo(() => deepCopySteps<KubeObject>(scale))) as Scale;
 }
 
 async function applier(context: RequestContext, endpoint: ResourceEndpoint, body: AppliedBody, options: WriteQuery): Promise<Rescale> {
