@@ -1,4 +1,4 @@
-import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
+import type { KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
 import type { Steps } from '#apimachinery/runtime/steps';
 
@@ -21,9 +21,8 @@ function withoutFields(object: KubeObject): KubeObject {
 }
 
 function withFieldsOf(object: KubeObject, copy: KubeObject): KubeObject {
-  const fieldsAt = (at: number): FieldsV1 | undefined => object.metadata.managedFields?.[at]?.fieldsV1;
   copy.metadata.managedFields?.forEach((entry, at) => {
-    const fields = fieldsAt(at);
+    const fields = object.metadata.managedFields?.[at]?.fieldsV1;
     if (fields) entry.fieldsV1 = fields;
   });
   return copy;

@@ -59,6 +59,7 @@ function* mergeMaps(shape: MapShape | AnyShape, live: JsonObject, applied: JsonO
   return out;
 }
 
+/** As `{ ...map }`, slice by slice. */
 function* copyMap(map: JsonObject): Steps<JsonObject> {
   const copy: JsonObject = {};
   let done = 0;

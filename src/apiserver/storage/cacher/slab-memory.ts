@@ -166,8 +166,8 @@ export class SlabMemory {
   }
 
   /**
-   * To be called regularly: tidies, and packs what nobody has read since the last call, one slab after the other. `pause` comes behind each of
-   * them that took something to do, a millisecond at most.
+   * To be called regularly: tidies, and packs what nobody has read since the last call, one slab after the other. `pause` comes behind each
+   * that was moved or packed, a millisecond of work at most.
    */
   async cool(pause: () => Promise<void>): Promise<void> {
     if (this.#isCooling) return;
