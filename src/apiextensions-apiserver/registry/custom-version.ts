@@ -3,6 +3,7 @@ import { isJsonObject } from '#apimachinery/patch/own-property';
 import { encodeLine } from '#apimachinery/runtime/encode';
 import { DecodeError, parseEncoded } from '#apimachinery/runtime/json';
 import type { StructType } from '#apimachinery/runtime/schema';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { applyDefaults, pruneNonNullableNullsWithoutDefaults } from '#apimachinery/structural/default';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { coerceEmbeddedResources, coerceObjectMeta, type Coercion, EmbeddedResourceError } from '#apimachinery/structural/object-meta';
@@ -54,11 +55,11 @@ export class CustomVersion {
    * What a client sent, in form: metadata decoded, unknown fields gone, the input used up. Not defaulted. Throws DecodeError.
    * Upstream: apiserver/customresource_handler.go (schemaCoercingDecoder).
    */
-  decode(document: Record<string, unknown>): { object: KubeObject; unknownFields: readonly string[] } {
+  *decode(document: Record<string, unknown>): Steps<{ object: KubeObject; unknownFields: readonly string[] }> {
     if (!isJsonObject(document)) throw new DecodeError('json: cannot unmarshal this value into Go value of type map[string]interface {}');
     const unknownFields: string[] = [];
     try {
-      this.#coerce(document, { dropInvalid: false, unknownFields });
+      yield* this.#coerce(document, { dropInvalid: false, unknownFields });
     } catch (error) {
       if (error instanceof EmbeddedResourceError) throw new DecodeError(error.message, { cause: error });
       throw error;
@@ -72,14 +73,14 @@ export class CustomVersion {
 
   /** Brings what was stored, or was converted to this version, into the form that this version has today; in place. */
   repair(object: KubeObject): void {
-    this.#coerce(object, { dropInvalid: true });
+    atOnce(this.#coerce(object, { dropInvalid: true }));
     object.metadata.generation ||= 1;
     this.applyDefaults(object);
   }
 
   /** Drops what this version does not know of an object that was converted to it; in place. */
   pruneConverted(object: KubeObject): void {
-    this.#coerce(object, { dropInvalid: false });
+    atOnce(this.#coerce(object, { dropInvalid: false }));
   }
 
   parse(bytes: Buffer): KubeObject {
@@ -90,14 +91,16 @@ export class CustomVersion {
     return encodeLine(this.type, object);
   }
 
-  #coerce(document: Record<string, unknown>, coercion: Coercion): void {
+  *#coerce(document: Record<string, unknown>, coercion: Coercion): Steps<void> {
     const metadata: ObjectMeta | undefined =
       document['metadata'] === undefined ? undefined : coerceObjectMeta(document['metadata'], 'metadata', coercion);
     const unknown = coercion.unknownFields;
     if (!this.preserveUnknownFields) {
-      const pruned = prune(document, this.structural, true);
+      const pruned = yield* prune(document, this.structural, true);
+      yield;
       for (const path of unknown ? pruned : []) unknown?.push(path);
       pruneNonNullableNullsWithoutDefaults(document, this.structural);
+      yield;
     }
     const embedded: string[] = [];
     coerceEmbeddedResources(document, this.structural, { ...coercion, unknownFields: unknown && embedded });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '#apimachinery/runtime/steps';
 import { applyMergePatch, checkMergePatch } from './merge-patch.ts';
 
 const json = (text: string): unknown => JSON.parse(text);
@@ -39,7 +40,7 @@ describe('applyMergePatch', () => {
     },
   ])('$name', ({ document, patch, want }) => {
     const [before, change] = [json(document), json(patch)];
-    expect(JSON.stringify(applyMergePatch(before, change))).toBe(JSON.stringify(json(want)));
+    expect(JSON.stringify(atOnce(applyMergePatch(before, change)))).toBe(JSON.stringify(json(want)));
     expect(JSON.stringify(before)).toBe(JSON.stringify(json(document)));
     expect(JSON.stringify(change)).toBe(JSON.stringify(json(patch)));
     expect(Object.prototype).not.toHaveProperty('x');
@@ -47,13 +48,13 @@ describe('applyMergePatch', () => {
 
   it('works at any depth', () => {
     const deep = (inner: string): unknown => json(`${'{"a":'.repeat(9000)}${inner}${'}'.repeat(9000)}`);
-    let value = applyMergePatch(deep('{"x":1,"y":1}'), deep('{"x":null,"z":{"n":null}}'));
+    let value = atOnce(applyMergePatch(deep('{"x":1,"y":1}'), deep('{"x":null,"z":{"n":null}}')));
     for (let i = 0; i < 9000; i++) value = (value as { a: unknown }).a;
     expect(value).toEqual({ y: 1, z: {} });
   });
 
   it.each([['5'], ['null'], ['"x"']])('refuses %s', (patch) => {
-    expect(() => applyMergePatch({}, json(patch))).toThrow('Invalid JSON Patch');
+    expect(() => atOnce(applyMergePatch({}, json(patch)))).toThrow('Invalid JSON Patch');
     expect(() => checkMergePatch(json(patch))).toThrow(
       patch === 'null' ? 'Invalid JSON Patch' : 'error decoding patch: json: cannot unmarshal',
     );

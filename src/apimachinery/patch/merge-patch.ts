@@ -1,4 +1,5 @@
 import { newBadRequest } from '#apimachinery/api/errors';
+import type { Steps } from '#apimachinery/runtime/steps';
 import { cleanValue } from './clean-value.ts';
 import { jsonKind } from './json-patch.ts';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
@@ -13,13 +14,15 @@ export function checkMergePatch(patch: unknown): asserts patch is JsonObject {
   throw newBadRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`);
 }
 
+const keysPerStep = 1_024;
+
 /**
  * Applies an RFC 7386 patch with the behaviour of gopkg.in/evanphx/json-patch.v4. Unlike the RFC's algorithm, nulls within
  * lists stay (but not those of the objects in them), and a patch that replaces a value which is no object keeps no nulls.
  * Neither input is changed; the result shares what the patch did not touch. Throws the StatusError 400 for a patch that is
- * neither object nor list.
+ * neither object nor list. The keys of one object are listed in one step.
  */
-export function applyMergePatch(document: unknown, patch: unknown): unknown {
+export function* applyMergePatch(document: unknown, patch: unknown): Steps<unknown> {
   if (Array.isArray(patch)) return withoutNullFields(patch);
   if (!isJsonObject(patch)) throw newBadRequest('Invalid JSON Patch');
   if (!isJsonObject(document)) return withoutNullFields(patch);
@@ -27,6 +30,7 @@ export function applyMergePatch(document: unknown, patch: unknown): unknown {
   // Patches may be as deep as JSON may be, so the pairs that are left to merge stand on a stack of our own.
   const result: JsonObject = {};
   const pending: [target: JsonObject, current: JsonObject, changes: JsonObject][] = [[result, document, patch]];
+  let mergedKeys = 0;
   while (pending.length > 0) {
     const [target, current, changes] = pending.pop()!;
     const change = (key: string): void => {
@@ -43,8 +47,12 @@ export function applyMergePatch(document: unknown, patch: unknown): unknown {
     for (const key of Object.keys(current)) {
       if (Object.hasOwn(changes, key)) change(key);
       else setOwn(target, key, current[key]);
+      if (++mergedKeys % keysPerStep === 0) yield;
     }
-    for (const key of Object.keys(changes)) if (!Object.hasOwn(current, key)) change(key);
+    for (const key of Object.keys(changes)) {
+      if (!Object.hasOwn(current, key)) change(key);
+      if (++mergedKeys % keysPerStep === 0) yield;
+    }
   }
   return result;
 }

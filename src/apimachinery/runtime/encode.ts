@@ -1,5 +1,5 @@
 /** Encoding an object of a struct type as Go does. Upstream: encoding/json. */
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { setOwn } from '#apimachinery/patch/own-property';
 import { encodeJson, encodeJsonSteps, encodeNumber, encodeRawJson, encodeRawJsonSteps, sortedKeys, sortedKeysSteps } from './json.ts';
 import { JsonWriter } from './json-writer.ts';
@@ -42,8 +42,8 @@ const closeBracket = 0x5d;
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** The texts of parts of one large object, made before the object's own in steps. */
-type Parts = Map<object, string>;
+/** The JSON of parts of one large object in pieces, made before the object's own in steps: bytes, as a long text takes 100 ms to be encoded. */
+type Parts = Map<object, readonly Buffer[]>;
 
 let parts: Parts | undefined;
 
@@ -63,17 +63,33 @@ function withParts<T>(made: Parts, work: () => T): T {
   }
 }
 
-/** The text of a value by itself, with the parts that were made. */
-function textOfPart(plan: ValuePlan, value: unknown, made: Parts): string {
+/** What is between the brackets of a list or map, with the parts that were made. */
+function partBetween(plan: ValuePlan, value: object, made: Parts): Buffer {
   return withParts(made, () => {
     writer.begin();
     pending = 0;
     writeValue(plan, value, 0);
-    return writer.toString();
+    return writer.toBuffer().subarray(1, -1);
   });
 }
 
-const partOf = (value: unknown): string | undefined => parts?.get(value as object);
+const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
+const betweenItems = bytesOf(',');
+
+/** What was made of the parts of a list or map, in its brackets; undefined if that is nothing. */
+function bracketed(open: string, between: readonly Buffer[], close: string): Buffer[] | undefined {
+  if (between.length === 0) return undefined;
+  const pieces = between.flatMap((piece, i) => (i === 0 ? [piece] : [betweenItems, piece]));
+  return [bytesOf(open), ...pieces, bytesOf(close)];
+}
+
+/** Writes a value that is a part, if it is. */
+function writePart(value: unknown): boolean {
+  const pieces = parts?.get(value as object);
+  if (!pieces) return false;
+  for (const piece of pieces) writer.bytes(piece);
+  return true;
+}
 
 function* structParts(plan: StructPlan, object: Json, made: Parts): Steps<void> {
   for (const key of Object.keys(object)) {
@@ -106,21 +122,22 @@ function* valueParts(plan: ValuePlan, value: object, made: Parts): Steps<void> {
 
 function* listParts(plan: ValuePlan, list: readonly unknown[], made: Parts): Steps<void> {
   const items = plan.items();
-  let out = '';
+  const between: Buffer[] = [];
   for (let from = 0; from < list.length; from += stepItems) {
     const some = list.slice(from, from + stepItems);
     for (const item of some) if (typeof item === 'object' && item !== null) yield* valueParts(items, item, made);
     if (list.length <= stepItems) return;
-    out += `${from === 0 ? '[' : ','}${textOfPart(plan, some, made).slice(1, -1)}`;
+    between.push(partBetween(plan, some, made));
     yield;
   }
-  if (list.length > 0) made.set(list, `${out}]`);
+  const pieces = bracketed('[', between, ']');
+  if (pieces) made.set(list, pieces);
 }
 
 function* mapParts(plan: ValuePlan, map: Json, made: Parts): Steps<void> {
   const items = plan.code === Code.Map ? plan.items() : undefined;
   const keys = yield* sortedKeysSteps(map);
-  let out = '';
+  const between: Buffer[] = [];
   for (let from = 0; from < keys.length; from += stepItems) {
     const some: Json = {};
     for (const key of keys.slice(from, from + stepItems)) {
@@ -129,11 +146,12 @@ function* mapParts(plan: ValuePlan, map: Json, made: Parts): Steps<void> {
       if (items && typeof item === 'object' && item !== null) yield* valueParts(items, item, made);
     }
     if (keys.length <= stepItems) return;
-    const text = textOfPart(plan, some, made).slice(1, -1);
-    if (text) out += `${out ? ',' : '{'}${text}`;
+    const written = partBetween(plan, some, made);
+    if (written.length > 0) between.push(written);
     yield;
   }
-  if (out) made.set(map, `${out}}`);
+  const pieces = bracketed('{', between, '}');
+  if (pieces) made.set(map, pieces);
 }
 
 /** The fields of the structs that are being written, and their values, in the order of each struct: one on the other's end, like a stack. */
@@ -243,7 +261,7 @@ function writeOpenStruct(plan: StructPlan, object: Json, depth: number): void {
     writeKey(key);
     const field = plan.byName.get(key);
     if (field && value !== null) writeValue(field.value, value, depth + 1);
-    else writer.text(partOf(value) ?? encodeJson(value));
+    else if (!writePart(value)) writer.text(encodeJson(value));
   }
   writer.close(start, openBrace, closeBrace);
 }
@@ -256,8 +274,7 @@ function writeKey(key: string): void {
 
 function writeValue(plan: ValuePlan, value: unknown, depth: number): void {
   if (value === null || value === undefined) return writeZeroValue(plan);
-  const part = parts && partOf(value);
-  if (part !== undefined) return writer.text(part);
+  if (parts && writePart(value)) return;
   switch (plan.code) {
     case Code.String:
       return writer.string(value as string);

@@ -87,6 +87,13 @@ export class JsonWriter {
     this.#at = at;
   }
 
+  /** JSON in UTF-8 that was made elsewhere. */
+  bytes(bytes: Buffer): void {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
   /** A text that stands for itself, in quotes. */
   quoted(text: string): void {
     this.byte(quote);

@@ -352,25 +352,35 @@ interface OpenValue {
 
 /** `write` without recursion. */
 function writeDeep(root: object, keysOf: (object: object) => string[]): string {
-  return atOnce(writeSteps(root, (object) => oneStep(() => keysOf(object))));
+  let out = '';
+  const take = (text: string): void => {
+    out += text;
+  };
+  atOnce(writeSteps(root, (object) => oneStep(() => keysOf(object)), take));
+  return out;
 }
 
 /** So many values are written in a step. */
 const stepValues = 512;
 
-/** `encodeJson` in steps. */
-export function* encodeJsonSteps(value: unknown): Steps<string> {
-  return value === null || typeof value !== 'object' ? writeScalar(value) : yield* writeSteps(value, sortedKeysSteps);
+/** `encodeJson` of an object or a list in steps: pieces of its text in UTF-8. */
+export function encodeJsonSteps(value: object): Steps<Buffer[]> {
+  return writePieces(value, sortedKeysSteps);
 }
 
-/** `encodeRawJson` in steps. */
-export function* encodeRawJsonSteps(value: unknown): Steps<string> {
-  return value === null || typeof value !== 'object'
-    ? writeScalar(value)
-    : yield* writeSteps(value, (object) => oneStep(() => Object.keys(object)));
+/** `encodeRawJson` in the same way. */
+export function encodeRawJsonSteps(value: object): Steps<Buffer[]> {
+  return writePieces(value, (object) => oneStep(() => Object.keys(object)));
 }
 
-function* writeSteps(root: object, keysOf: (object: object) => Steps<string[]>): Steps<string> {
+function* writePieces(value: object, keysOf: (object: object) => Steps<string[]>): Steps<Buffer[]> {
+  const pieces: Buffer[] = [];
+  yield* writeSteps(value, keysOf, (text) => pieces.push(Buffer.from(text)));
+  return pieces;
+}
+
+/** Gives the text away before each step, and at the end. */
+function* writeSteps(root: object, keysOf: (object: object) => Steps<string[]>, take: (text: string) => void): Steps<void> {
   let out = '';
   let written = 0;
   const open: OpenValue[] = [];
@@ -383,7 +393,7 @@ function* writeSteps(root: object, keysOf: (object: object) => Steps<string[]>):
       entered = undefined;
     }
     const current = open.at(-1);
-    if (!current) return out;
+    if (!current) return take(out);
     const { container, keys } = current;
     if (current.next >= (keys ?? (container as unknown[])).length) {
       out += keys ? '}' : ']';
@@ -398,7 +408,10 @@ function* writeSteps(root: object, keysOf: (object: object) => Steps<string[]>):
     if (keys) out += `${encodeString(keys[at]!)}:`;
     if (item !== null && typeof item === 'object') entered = item;
     else out += writeScalar(item);
-    if (++written % stepValues === 0) yield;
+    if (++written % stepValues !== 0) continue;
+    take(out);
+    out = '';
+    yield;
   }
 }
 

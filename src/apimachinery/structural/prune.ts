@@ -1,30 +1,34 @@
 import { getOwn, isJsonObject, type JsonObject } from '../patch/own-property.ts';
+import type { Steps } from '../runtime/steps.ts';
 import type { Structural } from './structural.ts';
 import { UnknownFields } from './unknown-fields.ts';
 
 const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
+const stepItems = 1_024;
+
 /**
  * Drops what a schema does not know, in place, and returns the paths of it, sorted. The root of a resource keeps kind,
  * apiVersion and metadata. Upstream: apiextensions-apiserver/pkg/apiserver/schema/pruning/algorithm.go.
  */
-export function prune(value: unknown, schema: Structural, isResourceRoot: boolean): string[] {
+export function* prune(value: unknown, schema: Structural, isResourceRoot: boolean): Steps<string[]> {
   const unknown = new UnknownFields();
-  pruneValue(value, isResourceRoot ? schema.asResourceRoot() : schema, unknown);
+  yield* pruneValue(value, isResourceRoot ? schema.asResourceRoot() : schema, unknown);
+  yield;
   return unknown.paths.sort();
 }
 
-function pruneValue(value: unknown, schema: Structural | undefined, unknown: UnknownFields): void {
+function* pruneValue(value: unknown, schema: Structural | undefined, unknown: UnknownFields): Steps<void> {
   if (typeof value !== 'object' || value === null) return;
   if (!schema) return dropAll(value, unknown);
-  if (schema.preserveUnknownFields) return pruneKnown(value, schema, unknown);
-  if (Array.isArray(value)) return pruneItems(value, schema.items, unknown);
+  if (schema.preserveUnknownFields) return yield* pruneKnown(value, schema, unknown);
+  if (Array.isArray(value)) return yield* pruneItems(value, schema.items, unknown);
   const object = value as JsonObject;
   for (const key of Object.keys(object)) {
     if (schema.embeddedResource && metaFields.has(key)) continue;
     const property = schema.properties.get(key);
-    if (property) within(key, object, property, unknown);
-    else if (schema.props.additionalProperties !== undefined) within(key, object, schema.additionalProperties, unknown);
+    if (property) yield* within(key, object, property, unknown);
+    else if (schema.props.additionalProperties !== undefined) yield* within(key, object, schema.additionalProperties, unknown);
     else {
       if (!metaFields.has(key) || !unknown.atRoot) unknown.record(key);
       delete object[key];
@@ -32,32 +36,34 @@ function pruneValue(value: unknown, schema: Structural | undefined, unknown: Unk
   }
 }
 
-function within(key: string, object: JsonObject, schema: Structural | undefined, unknown: UnknownFields): void {
+function* within(key: string, object: JsonObject, schema: Structural | undefined, unknown: UnknownFields): Steps<void> {
   const value = getOwn(object, key);
   if (typeof value !== 'object' || value === null) return;
   unknown.enter(key);
-  pruneValue(value, schema, unknown);
+  yield* pruneValue(value, schema, unknown);
   unknown.leave();
 }
 
-function pruneItems(items: readonly unknown[], schema: Structural | undefined, unknown: UnknownFields): void {
+function* pruneItems(items: readonly unknown[], schema: Structural | undefined, unknown: UnknownFields): Steps<void> {
   for (const [index, item] of items.entries()) {
     if (typeof item !== 'object' || item === null) continue;
     unknown.enter(index);
-    pruneValue(item, schema, unknown);
+    yield* pruneValue(item, schema, unknown);
     unknown.leave();
+    if (index % stepItems === stepItems - 1) yield;
   }
 }
 
 /** Unknown fields stay, but what the schema describes beside them is pruned. */
-function pruneKnown(value: object, schema: Structural, unknown: UnknownFields): void {
+function* pruneKnown(value: object, schema: Structural, unknown: UnknownFields): Steps<void> {
   if (Array.isArray(value)) {
     if (!schema.items) return;
     for (const [index, item] of (value as unknown[]).entries()) {
       if (typeof item !== 'object' || item === null) continue;
       unknown.enter(index);
-      pruneKnown(item, schema.items, unknown);
+      yield* pruneKnown(item, schema.items, unknown);
       unknown.leave();
+      if (index % stepItems === stepItems - 1) yield;
     }
     return;
   }
@@ -65,8 +71,8 @@ function pruneKnown(value: object, schema: Structural, unknown: UnknownFields): 
   for (const key of Object.keys(object)) {
     if (schema.embeddedResource && metaFields.has(key)) continue;
     const property = schema.properties.get(key);
-    if (property) within(key, object, property, unknown);
-    else if (schema.props.additionalProperties !== undefined) within(key, object, schema.additionalProperties, unknown);
+    if (property) yield* within(key, object, property, unknown);
+    else if (schema.props.additionalProperties !== undefined) yield* within(key, object, schema.additionalProperties, unknown);
   }
 }
 

@@ -3,6 +3,7 @@ import { getOwn, isJsonObject, type JsonObject, setOwn } from '../patch/own-prop
 import { DecodeError } from '../runtime/json.ts';
 import { deepCopy } from '../runtime/copy.ts';
 import { deepEqual } from '../runtime/equality.ts';
+import { atOnce } from '../runtime/steps.ts';
 import { aggregate, type FieldError, invalid, type Path } from '../validation/field.ts';
 import { coerceEmbeddedResources, coerceObjectMeta, EmbeddedResourceError, validateEmbeddedResources } from './object-meta.ts';
 import { prune } from './prune.ts';
@@ -44,7 +45,7 @@ function pruneDefaultsIn(schema: Structural, root: Structural, steps: Steps): bo
   if (schema.default !== undefined) {
     const object = surround(deepCopy(schema.default), steps);
     coerceEmbeddedResources(object, root.asResourceRoot(), { dropInvalid: true });
-    prune(object, root, true);
+    atOnce(prune(object, root, true));
     const pruned = extract(object, steps);
     changed = !deepEqual(pruned, schema.default);
     schema.default = pruned;
@@ -106,7 +107,7 @@ function validateDefault(place: Path, schema: Structural, root: Structural, { re
   const value = deepCopy(schema.default);
   if (requirePruned) {
     const pruned = deepCopy(value);
-    prune(pruned, schema, schema.embeddedResource);
+    atOnce(prune(pruned, schema, schema.embeddedResource));
     if (!deepEqual(pruned, value)) errors.push(invalid(place, schema.default, 'must not have unknown fields'));
   }
   try {

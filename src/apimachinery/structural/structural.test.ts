@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '../runtime/steps.ts';
 import { fieldPath } from '../validation/field.ts';
 import { applyDefaults, pruneNonNullableNullsWithoutDefaults } from './default.ts';
 import type { JsonSchemaProps } from './json-schema-props.ts';
@@ -47,7 +48,7 @@ describe('prune', () => {
     ['takes odd keys for data', { a: text }, JSON.parse('{"__proto__": {"x": 1}, "constructor": 1}'), {}, ['__proto__', 'constructor']],
   ];
   it.each(cases)('%s', (_, properties, value, pruned, unknown) => {
-    expect(prune(value, structural(properties), true).sort()).toEqual(unknown);
+    expect(atOnce(prune(value, structural(properties), true))).toEqual(unknown);
     expect(value).toEqual(pruned);
   });
 });

@@ -6,6 +6,7 @@ import { encode } from '#apimachinery/runtime/encode';
 import { DecodeError, encodeJson, encodeRawJson } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
+import { atOnce } from '#apimachinery/runtime/steps';
 import { completeKind, isGroupVersion, type KindLookup, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 
@@ -130,7 +131,7 @@ export class VersionedForms implements ObjectForms {
   #decode(document: unknown, kind: GroupVersionKind, strict: boolean): KubeObject {
     const { type, definition } = this.#form(kind);
     const object = definition?.custom
-      ? definition.custom.decode(document as Record<string, unknown>).object
+      ? atOnce(definition.custom.decode(document as Record<string, unknown>)).object
       : type
         ? decodeTyped(type, document, strict)
         : (document as KubeObject);

@@ -158,7 +158,7 @@ export type Subresource<T extends KubeObject = KubeObject> = ParentSubresource<T
 /** What sets custom resources apart from built-in ones: their kinds have no Go type, only a schema. */
 export interface CustomResourceTraits {
   /** Makes an object of a parsed document, which it uses up, and tells what the schema did not know. Throws DecodeError. */
-  decode(document: Record<string, unknown>): { readonly object: KubeObject; readonly unknownFields: readonly string[] };
+  decode(document: Record<string, unknown>): Steps<{ readonly object: KubeObject; readonly unknownFields: readonly string[] }>;
 }
 
 /** What a request asks for that is answered and not stored. */

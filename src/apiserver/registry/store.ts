@@ -203,7 +203,7 @@ export class Store {
       const finish = this.hooks.beginCreate && (await this.hooks.beginCreate(object, request));
       let stored = false;
       try {
-        const prepared = attempt === 1 ? this.#validating(object, () => this.#prepareCreate(request, object)) : undefined;
+        const prepared = attempt === 1 ? this.#validating(object, () => this.#prepareCreate(request, object, inParts)) : undefined;
         if (prepared) await prepared;
         if (inParts) await betweenSteps();
         const validated = request.validate('CREATE', object, undefined);
@@ -241,7 +241,7 @@ export class Store {
   }
 
   /** Only kinds with a review or steps have something to wait for. */
-  #prepareCreate(request: WriteRequest, object: KubeObject): Promise<void> | undefined {
+  #prepareCreate(request: WriteRequest, object: KubeObject, inParts: boolean): Promise<void> | undefined {
     const strategy = this.#strategy;
     const { metadata } = object;
     ensureNamespaceMatches(this.definition, request.namespace, object);
@@ -260,22 +260,23 @@ export class Store {
       if (strategy.genericMeta === 'all') this.#throwInvalid(all, object);
       this.#finishCreate(request, object, [...errors, ...all]);
     };
-    return this.#validateFurther(request, object, undefined, strategy, found, finish);
+    return this.#validateFurther(request, object, undefined, strategy, found, inParts, finish);
   }
 
-  /** Steps and review come after what is found at once; without them, `finish` is called now. */
+  /** Steps and review come after what is found at once; without them, `finish` is called now, or of what is large in a step of its own. */
   #validateFurther(
     request: WriteRequest,
     object: KubeObject,
     existing: KubeObject | undefined,
     strategy: Strategy,
     found: FieldError[],
+    inParts: boolean,
     finish: (all: readonly FieldError[]) => void,
   ): Promise<void> | undefined {
     const { hooks } = this;
     const steps = strategy.validateSteps?.(object, existing, request);
-    if (steps) {
-      const all = inSteps(steps).then((more) => [...found, ...more]);
+    if (steps ?? inParts) {
+      const all = steps ? inSteps(steps).then((more) => [...found, ...more]) : betweenSteps().then(() => found);
       return all.then((errors) => hooks.review?.(object, existing, request, errors) ?? errors).then(finish);
     }
     if (hooks.review) return hooks.review(object, existing, request, found).then(finish);
@@ -356,7 +357,7 @@ export class Store {
       const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
       let stored = false;
       try {
-        const prepared = this.#validating(object, () => this.#prepareUpdate(request, object, existing, strategy));
+        const prepared = this.#validating(object, () => this.#prepareUpdate(request, object, existing, strategy, inParts));
         if (prepared) await prepared;
         if (inParts) await betweenSteps();
         const validated = request.validate('UPDATE', object, existing);
@@ -429,7 +430,13 @@ export class Store {
     );
   }
 
-  #prepareUpdate(request: WriteRequest, object: KubeObject, existing: KubeObject, strategy: Strategy): Promise<void> | undefined {
+  #prepareUpdate(
+    request: WriteRequest,
+    object: KubeObject,
+    existing: KubeObject,
+    strategy: Strategy,
+    inParts: boolean,
+  ): Promise<void> | undefined {
     const { metadata } = object;
     const old = existing.metadata;
     ensureNamespaceMatches(this.definition, request.namespace, object);
@@ -455,7 +462,7 @@ export class Store {
       for (const text of strategy.warningsOnUpdate?.(object, existing, request) ?? []) request.warn(text);
       strategy.canonicalize?.(object);
     };
-    return this.#validateFurther(request, object, existing, strategy, found, finish);
+    return this.#validateFurther(request, object, existing, strategy, found, inParts, finish);
   }
 
   /** Of custom resources all that was written counts. */

@@ -1,14 +1,16 @@
 import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import type { KubeObject } from '#apimachinery/meta/types';
 import { encodeLine } from '#apimachinery/runtime/encode';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { betweenSteps, needsSteps } from '#apiserver/registry/between-steps';
 import type { Negotiated } from './negotiation.ts';
-import { encodePartial, newWrongPartial } from './partial.ts';
-import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
+import { newWrongPartial, partialBytes } from './partial.ts';
+import { fromStorage, type ResourceEndpoint, type StoredObject } from './resource-endpoint.ts';
 import { respondJson } from './responses.ts';
-import { encodeTable, tableOptions } from './table.ts';
+import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
+
+const newline = Buffer.from('\n');
+const tableEnd = Buffer.from(']}\n');
 
 /** Answers one object, given by its stored JSON, in the endpoint's version and in the form that was negotiated. */
 export function respondObject(
@@ -36,10 +38,12 @@ function respondObjectIn(
   if (!convert && !endpoint.conversion) return respondJson(context, status, stored, negotiated, endpoint.type);
   if (convert?.kind === 'PartialObjectMetadataList') throw newWrongPartial(endpoint, convert.kind, false);
   const { encoding } = endpoint.store;
-  if (!needsSteps(stored.length)) return respondParsed(context, endpoint, status, encoding.parse(stored), negotiated);
+  if (!needsSteps(stored.length)) {
+    return respondParsed(context, endpoint, status, { bytes: stored, object: encoding.parse(stored) }, negotiated);
+  }
   return encoding.parseInSteps(stored).then(async (object) => {
     await betweenSteps();
-    if (!context.answered && !context.exchange.closed) respondParsed(context, endpoint, status, object, negotiated);
+    if (!context.answered && !context.exchange.closed) respondParsed(context, endpoint, status, { bytes: stored, object }, negotiated);
   });
 }
 
@@ -48,17 +52,18 @@ function respondParsed(
   context: RequestContext,
   endpoint: ResourceEndpoint,
   status: number,
-  object: KubeObject,
+  stored: StoredObject,
   negotiated: Negotiated,
 ): void {
+  const { object } = stored;
   const { convert } = negotiated;
   if (convert?.kind === 'Table') {
-    const metadata = { resourceVersion: object.metadata.resourceVersion ?? '' };
-    const table = encodeTable(endpoint, [object], metadata, tableOptions(context), convert.version);
-    return respondJson(context, status, Buffer.from(`${table}\n`), negotiated, metaSchema.struct('meta_v1.Table'));
+    const options = tableOptions(context);
+    const head = tableHead(convert.version, { resourceVersion: object.metadata.resourceVersion ?? '' }, columnsOf(endpoint));
+    const row = encodeRow(endpoint, stored, options, convert.version, Date.now());
+    return respondJson(context, status, Buffer.concat([Buffer.from(head), row, tableEnd]), negotiated, metaSchema.struct('meta_v1.Table'));
   }
-  const shown = fromStorage(endpoint, object);
-  if (!convert) return respondJson(context, status, encodeLine(endpoint.type, shown), negotiated, endpoint.type);
-  const partial = Buffer.from(`${encodePartial(shown, convert.version)}\n`);
+  if (!convert) return respondJson(context, status, encodeLine(endpoint.type, fromStorage(endpoint, object)), negotiated, endpoint.type);
+  const partial = Buffer.concat([partialBytes(endpoint, stored, convert.version), newline]);
   respondJson(context, status, partial, negotiated, metaSchema.struct('meta_v1.PartialObjectMetadata'));
 }

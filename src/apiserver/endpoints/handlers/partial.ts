@@ -3,8 +3,7 @@ import { newStatus, StatusError } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
-import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
-import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
+import { fromStorage, type ResourceEndpoint, type StoredObject } from './resource-endpoint.ts';
 
 const metadataKey = Buffer.from('"metadata":');
 
@@ -27,8 +26,8 @@ export function encodePartial(object: KubeObject, version: string): string {
   });
 }
 
-/** The same of a cached object: of one that is shown as it is stored, the metadata is cut from its bytes. */
-export function partialBytes(endpoint: ResourceEndpoint, object: CachedObject, version: string): Buffer {
+/** The same of an object with its stored bytes: of one that is shown as it is stored, the metadata is cut from its bytes. */
+export function partialBytes(endpoint: ResourceEndpoint, object: StoredObject, version: string): Buffer {
   const metadata = endpoint.conversion ? undefined : metadataOf(object.bytes, endpoint.itemPrefix);
   if (!metadata) return Buffer.from(encodePartial(fromStorage(endpoint, object.object), version));
   const head = Buffer.from(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`);

@@ -9,7 +9,7 @@ import { getOwn, isJsonObject } from '#apimachinery/patch/own-property';
 import { applyStrategicMergePatch } from '#apimachinery/patch/strategic-merge-patch';
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
-import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepCopySteps } from '#apimachinery/runtime/copy';
 import { compareUtf8, DecodeError, encodeJson, type ParsedJson, parseJson, parseJsonSteps, sortedKeys } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
@@ -186,19 +186,19 @@ export class Patch {
     const { endpoint, options } = this;
     const copy = yield* current();
     yield;
-    const patched = this.#apply(copy);
+    const patched = yield* this.#apply(copy);
     yield;
     let decoded: Decoded<KubeObject>;
     try {
       // Errors show the whole document; what is decoded by a schema loses what the schema does not know.
-      decoded = decodeDocument(
+      decoded = yield* decodeDocument(
         endpoint,
-        endpoint.decode ? deepCopy(patched) : patched,
+        endpoint.decode ? yield* deepCopySteps(patched) : patched,
         this.#isStrategic ? { form: 'unstructured' } : undefined,
       );
     } catch (error) {
       // Decoding has used the document up as far as it came.
-      if (error instanceof DecodeError) throw this.#invalid(this.#apply(yield* current()), error.message);
+      if (error instanceof DecodeError) throw this.#invalid(yield* this.#apply(yield* current()), error.message);
       throw error;
     }
     const { object } = decoded;
@@ -218,13 +218,13 @@ export class Patch {
     return this.type === 'application/strategic-merge-patch+json';
   }
 
-  #apply(document: KubeObject): unknown {
+  *#apply(document: KubeObject): Steps<unknown> {
     try {
       switch (this.type) {
         case 'application/json-patch+json':
           return applyJsonPatch(document, this.#parsed, this.#sorted);
         case 'application/merge-patch+json':
-          return applyMergePatch(document, this.#parsed);
+          return yield* applyMergePatch(document, this.#parsed);
         default:
           return applyStrategicMergePatch(document, this.#parsed as Record<string, unknown>, this.endpoint.type);
       }

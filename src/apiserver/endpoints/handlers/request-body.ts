@@ -9,7 +9,7 @@ import { DecodeError, newOverflowError, type ParsedJson, parseJson, parseJsonSte
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { inSteps } from '#apimachinery/runtime/steps';
+import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { ParsedYaml } from '#apimachinery/runtime/yaml';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
@@ -55,7 +55,7 @@ export interface ExpectedBody {
   readonly kind: GroupVersionKind;
   readonly type: StructType;
   /** Of custom resources: they keep the kind that they came with, and their own validation looks at it. */
-  readonly decode?: ((document: Record<string, unknown>) => Decoded<KubeObject>) | undefined;
+  readonly decode?: ((document: Record<string, unknown>) => Steps<Decoded<KubeObject>>) | undefined;
   readonly kinds: KindLookup;
   readonly restrictions: EndpointRestrictions;
   /** Whether errors are told as they come, without a word on what was expected: so those of DeleteOptions are. */
@@ -108,7 +108,8 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   if (expected.decode) checkCustomKind(raw as Partial<KubeObject>, bytes, expected);
   else checkKind(kind, expected);
   try {
-    const { object, unknownFields } = decodeDocument(expected, raw, { literals });
+    const decoding = workOn(bytes.length, decodeDocument(expected, raw, { literals }));
+    const { object, unknownFields } = decoding instanceof Promise ? await decoding : decoding;
     if (inParts) await betweenSteps();
     if (overflow !== undefined && !hasFiniteNumbers(object)) throw newOverflowError(overflow);
     object.metadata ??= {};
@@ -229,7 +230,7 @@ async function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody): Promise<
   try {
     const document = await workOn(bytes.length, parseCborMap(bytes));
     checkCustomCborKind(document, bytes, expected);
-    const { object } = decodeDocument(expected, document);
+    const { object } = await workOn(bytes.length, decodeDocument(expected, document));
     object.metadata ??= {};
     return { object, strictErrors: [] };
   } catch (error) {

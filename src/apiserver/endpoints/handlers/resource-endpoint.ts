@@ -1,6 +1,7 @@
 import type { FieldManager } from '#apimachinery/managedfields/field-manager';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { type Decoded, type DecodeOptions, decode } from '#apimachinery/runtime/decode';
+import type { Steps } from '#apimachinery/runtime/steps';
 import type { StructType } from '#apimachinery/runtime/schema';
 import type { AdmissionTarget } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -30,7 +31,7 @@ export interface ResourceEndpoint {
   readonly admission: AdmissionTarget;
   readonly restrictions: EndpointRestrictions;
   /** Makes an object of a parsed document; without it, the type does. */
-  readonly decode?: ((document: Record<string, unknown>) => Decoded<KubeObject>) | undefined;
+  readonly decode?: ((document: Record<string, unknown>) => Steps<Decoded<KubeObject>>) | undefined;
   /** Bytes of `{"kind":"Pod","apiVersion":"v1",` that items of a list do not repeat; 0 for custom resources, which do. */
   readonly itemPrefix: number;
   /** Whether a feature gate is on. */
@@ -65,12 +66,18 @@ export const resourceRestrictions: EndpointRestrictions = {
 export const customResourceRestrictions: EndpointRestrictions = { ...resourceRestrictions, isRouted: false, plainProtobuf: false };
 
 /** Makes an object of a parsed document, which it uses up. Throws DecodeError. */
-export function decodeDocument(
+export function* decodeDocument(
   { type, decode: own }: Pick<ResourceEndpoint, 'type' | 'decode'>,
   document: unknown,
   options: DecodeOptions = {},
-): Decoded<KubeObject> {
-  return own ? own(document as Record<string, unknown>) : decode<KubeObject>(type, document, options);
+): Steps<Decoded<KubeObject>> {
+  return own ? yield* own(document as Record<string, unknown>) : decode<KubeObject>(type, document, options);
+}
+
+/** An object of the storage version, and its JSON as it is stored. */
+export interface StoredObject {
+  readonly bytes: Buffer;
+  readonly object: KubeObject;
 }
 
 /** An object of the storage version as this endpoint shows it. */

@@ -8,9 +8,8 @@ import { quote } from '#apimachinery/runtime/quote';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { defaultColumns } from '#apiserver/registry/table-columns';
 import type { Column } from '#apiserver/registry/resource-definition';
-import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { encodePartial, partialBytes } from './partial.ts';
-import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
+import { fromStorage, type ResourceEndpoint, type StoredObject } from './resource-endpoint.ts';
 
 type IncludeObject = 'None' | 'Metadata' | 'Object';
 export interface TableOptions {
@@ -54,10 +53,10 @@ export function encodeTable(
 
 const rowEnd = Buffer.from('}');
 
-/** The row of a cached object: `{"cells":[…],"conditions":[…],"object":{…}}`. `now`: milliseconds since the epoch. */
+/** The row of an object with its stored bytes: `{"cells":[…],"conditions":[…],"object":{…}}`. `now`: milliseconds since the epoch. */
 export function encodeRow(
   endpoint: ResourceEndpoint,
-  object: CachedObject,
+  object: StoredObject,
   { includeObject }: TableOptions,
   version: string,
   now: number,
