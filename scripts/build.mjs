@@ -19,6 +19,7 @@ const entries = {
   'src/apiserver/server/serving/workers/transport-worker': 'src/apiserver/server/serving/workers/transport-worker.ts',
   'src/apiserver/endpoints/yaml/yaml-worker': 'src/apiserver/endpoints/yaml/yaml-worker.ts',
   'plugins/storage/embedded/commit-worker': 'plugins/storage/embedded/commit-worker.ts',
+  'plugins/storage/embedded/checkpoint-worker': 'plugins/storage/embedded/checkpoint-worker.ts',
 };
 /** Packages that are asked for only if they are there: by Nest, and by tests of plugins. */
 const optional = /^(vitest|@nestjs\/(websockets|microservices)(\/.*)?|class-transformer\/storage|pino-pretty|bufferutil|utf-8-validate)$/;

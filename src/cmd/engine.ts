@@ -1,4 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
+import { getPriority, setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -60,9 +62,29 @@ export function tuneEngine(compileCache: string): void {
 }
 
 /**
- * Code is optimized sooner from now on: a server that has just started comes to its full speed in two seconds of a load instead of
+ * To be called once the server serves. Code is optimized sooner from now on: a server that has just started comes to its full speed in two seconds of a load instead of
  * ten. Before it has started, what it does once would be optimized, too: a third more time and memory.
  */
 export function optimizeSooner(): void {
   for (const flag of servingFlags) setFlagsFromString(flag);
+  makeWayForRequests();
+}
+
+const tasks = '/proc/self/task';
+const backgroundPriority = 10;
+
+/**
+ * Threads of V8, which compile and collect, give way to those that serve. With equal priorities Linux wakes the main thread on the core that it
+ * slept on, behind a compilation of 3 to 6 ms, even while another core has nothing to do. Elsewhere, and where it is not allowed, they stay equal.
+ */
+function makeWayForRequests(): void {
+  if (process.platform !== 'linux') return;
+  for (const id of readdirSync(tasks).map(Number)) {
+    try {
+      const name = readFileSync(`${tasks}/${id}/comm`, 'utf8').trim();
+      if (name === 'V8Worker' && getPriority(id) < backgroundPriority) setPriority(id, backgroundPriority);
+    } catch {
+      // The thread has ended, or priorities are not ours to set.
+    }
+  }
 }

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import http2 from 'node:http2';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import tls from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -197,4 +197,20 @@ test('a header that is called __proto__ takes nobody down', async () => {
   expect(headers[':status']).toBe(200);
   session.destroy();
   expect(child.exitCode).toBe(null);
+});
+
+test.skipIf(process.platform !== 'linux')('threads that compile and collect give way to those that serve', async () => {
+  const { child } = await start();
+  const tasks = `/proc/${child.pid}/task`;
+  const priorities = async (name: string): Promise<number[]> => {
+    const ids = await readdir(tasks);
+    const names = await Promise.all(ids.map((id) => readFile(`${tasks}/${id}/comm`, 'utf8')));
+    return ids.filter((_, i) => names[i]!.trim() === name).map((id) => getPriority(Number(id)));
+  };
+  const own = getPriority(child.pid!);
+  const expected = Math.max(own, 10);
+  await expect
+    .poll(() => priorities('V8Worker'))
+    .toSatisfy((found: number[]) => found.length > 0 && found.every((one) => one === expected));
+  expect(await priorities('embedded-storag')).toEqual([own]);
 });

@@ -1,33 +1,32 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { answer, type CommitAnswer, type CommitRequest, connect, failureOf, type LogOptions, LogWriter } from './log-file.ts';
+import { type CheckpointOptions, Checkpoints } from './checkpoints.ts';
+import { answer, type CommitAnswer, type CommitRequest, connect, type LogOptions, LogWriter } from './log-file.ts';
 
 /*
  * The thread that waits for the disk: it answers messages in the order in which they came. Node loads it as it stands
  * (see log-file.ts).
  */
 
-export interface CommitWorkerData extends LogOptions {
-  readonly file: string;
-  /** After so many bytes the write-ahead log is copied into the file. */
-  readonly checkpointBytes: number;
-}
+export type CommitWorkerData = LogOptions & CheckpointOptions;
 
 const port = parentPort!;
 const data = workerData as CommitWorkerData;
 const writer = new LogWriter(connect(data.file), data);
+/** A checkpoint's failure is nobody's answer. */
+const checkpoints = new Checkpoints(writer, data, (unasked) => port.postMessage({ unasked } satisfies CommitAnswer));
 port.postMessage({ ready: true } satisfies CommitAnswer);
 
 port.on('message', (request: CommitRequest) => {
+  if (request.type === 'close') return void close(request);
+  // It makes a checkpoint, which would be refused meanwhile.
+  if (request.type === 'releaseReserve') checkpoints.settle();
   port.postMessage(answer(writer, request));
-  if (request.type === 'close') port.close();
-  else if (writer.uncheckedBytes >= data.checkpointBytes) checkpoint();
+  checkpoints.consider();
 });
 
-/** After the answer, so that nobody waits for it but the next batch. Its failure is nobody's answer. */
-function checkpoint(): void {
-  try {
-    writer.checkpoint();
-  } catch (error) {
-    port.postMessage({ unasked: failureOf(error) } satisfies CommitAnswer);
-  }
+/** Nothing follows it. */
+async function close(request: CommitRequest): Promise<void> {
+  await checkpoints.close();
+  port.postMessage(answer(writer, request));
+  port.close();
 }

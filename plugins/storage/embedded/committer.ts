@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import type { CommitWorkerData } from './commit-worker.ts';
 import { answer, type CommitAnswer, type CommitFailure, type CommitRequest, failureOf, LogWriter } from './log-file.ts';
+import { threadOptions } from './thread-options.ts';
 
 /** The side that writes the log: a worker thread, or this one. */
 export interface Committer {
@@ -26,10 +27,9 @@ export class WorkerCommitter implements Committer {
     this.#untilReady = new InlineCommitter(database, data.quotaBytes);
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     this.#worker = new Worker(new URL(`./commit-worker.${extension}`, import.meta.url), {
+      ...threadOptions,
       workerData: data,
       name: 'embedded-storage',
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4, codeRangeSizeMb: 4, stackSizeMb: 1 },
     });
     this.#worker.on('message', (message: CommitAnswer) => {
       if (message.ready) this.#untilReady = undefined;

@@ -283,6 +283,24 @@ describe('the file', () => {
   });
 });
 
+describe('a checkpoint', () => {
+  it('lets the write-ahead log be used again, though writes never stop', async () => {
+    const { storage, file, reopen } = await openInFolder({});
+    await threadOf(file);
+    for (let i = 0; i < 600; i++) await storage.create(`/pods/${i}`, kilobytes(8));
+    expect(statSync(`${file}-wal`).size).toBeLessThan(3_000_000);
+    expect(statSync(file).size).toBeGreaterThan(3_000_000);
+    expect((await (await reopen()).list('/pods/')).count).toBe(600);
+  });
+
+  it('that cannot keep up is waited for', async () => {
+    const { storage, file } = await openInFolder({ maxBatchBytes: 65_536 });
+    await threadOf(file);
+    await Promise.all(Array.from({ length: 2_000 }, (_, i) => storage.create(`/pods/${i}`, kilobytes(8))));
+    expect(statSync(`${file}-wal`).size).toBeLessThan(3_000_000);
+  });
+});
+
 describe('a compaction of much', () => {
   it('does not let the write-ahead log grow, nor writes wait for its end', async () => {
     const { storage, file } = await openInFolder({ checkpointBytes: 1_048_576, compactionIntervalMs: 0 });

@@ -191,6 +191,13 @@ const reservedPages = 256;
 const vacuumPages = 128;
 const pageBytes = 4_096;
 
+/** Copies what the write-ahead log has by now into the file. */
+export function checkpoint(database: DatabaseSync): void {
+  failpoint('before-checkpoint');
+  database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
+  failpoint('after-checkpoint');
+}
+
 /** The one writer of a log. Its methods throw what node:sqlite throws, and leave no transaction open then. */
 export class LogWriter {
   readonly #database: DatabaseSync;
@@ -279,12 +286,15 @@ export class LogWriter {
     return { compacted: reached, done: done && !this.#hasMuchFree() };
   }
 
-  /** Copies the write-ahead log into the file, whose pages then are reused. */
+  /** From now on `uncheckedBytes` counts for the next checkpoint: another connection makes the one before. */
+  beginCheckpoint(): void {
+    this.#unchecked = 0;
+  }
+
+  /** Copies the write-ahead log into the file, after which its pages are used again. Does nothing while another connection does so. */
   checkpoint(): void {
     this.#unchecked = 0;
-    failpoint('before-checkpoint');
-    this.#database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
-    failpoint('after-checkpoint');
+    checkpoint(this.#database);
   }
 
   /** Lets deletions use what is held back from other writes. */
