@@ -190,6 +190,8 @@ const reservedPages = 256;
 /** Pages that are given back to the file system in one go: each is the place of another that moves. */
 const vacuumPages = 128;
 const pageBytes = 4_096;
+/** A transaction of a small write puts three pages into the write-ahead log, most of which the next one writes again: counted as half of one. */
+const transactionBytes = pageBytes / 2;
 
 /** Copies what the write-ahead log has by now into the file. */
 export function checkpoint(database: DatabaseSync): void {
@@ -237,7 +239,7 @@ export class LogWriter {
 
   /** Writes a batch that `packBatch` made; when it returns, the batch is on the disk. */
   append(batch: ArrayBuffer): void {
-    this.#unchecked += batch.byteLength;
+    this.#unchecked += batch.byteLength + transactionBytes;
     const count = new Float64Array(batch, 0, 1)[0]!;
     const header = new Float64Array(batch, 8, count * headerNumbers);
     const body = Buffer.from(batch);

@@ -9,7 +9,7 @@ export interface FrameHandler {
   frame(type: number, flag: number, stream: number, payload: Buffer): void;
   /** DATA of `length` bytes begins, of which `bodyLength` are not padding. */
   dataBegins(stream: number, flag: number, length: number, bodyLength: number): void;
-  /** A part of its body, as it comes. */
+  /** A part of its body, as it comes: a view, too. */
   data(chunk: Buffer): void;
   dataEnds(): void;
 }
@@ -34,13 +34,14 @@ export class FrameReader {
     this.#maxFrameBytes = maxFrameBytes;
   }
 
-  /** Throws Http2Error where the connection cannot go on. */
+  /** What it keeps of the chunk, it copies. Throws Http2Error where the connection cannot go on. */
   push(chunk: Buffer): void {
     let bytes = chunk;
     if (this.#keptBytes > 0) {
-      this.#kept.push(chunk);
       this.#keptBytes += chunk.length;
-      if (this.#keptBytes < this.#needed) return this.#compact();
+      const suffices = this.#keptBytes >= this.#needed;
+      this.#kept.push(suffices ? chunk : Buffer.from(chunk));
+      if (!suffices) return this.#compact();
       bytes = Buffer.concat(this.#kept, this.#keptBytes);
       this.#kept = [];
       this.#keptBytes = 0;
@@ -56,7 +57,7 @@ export class FrameReader {
       at += taken;
     }
     if (at === bytes.length) return;
-    this.#kept.push(at === 0 ? bytes : bytes.subarray(at));
+    this.#kept.push(Buffer.from(bytes.subarray(at)));
     this.#keptBytes = bytes.length - at;
   }
 

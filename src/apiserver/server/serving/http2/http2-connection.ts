@@ -21,6 +21,7 @@ import {
   writeFrameHead,
 } from './protocol.ts';
 import { RequestHead } from './request-head.ts';
+import { readShared } from './shared-read-buffer.ts';
 import { acquireBuffer, releaseBuffer } from './write-buffers.ts';
 
 export interface Http2ConnectionOptions {
@@ -123,7 +124,7 @@ export class Http2Connection implements FrameHandler {
     this.#reader = new FrameReader(this, options.streamWindow);
     this.#receiveWindow = options.streamWindow * options.maxConcurrentStreams;
     this.#sendSettings();
-    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    readShared(socket, (chunk) => this.#read(chunk));
     socket.on('end', () => this.destroy());
     socket.on('close', () => this.#closed());
     socket.setTimeout(options.idleMs, () => {
@@ -252,14 +253,14 @@ export class Http2Connection implements FrameHandler {
     if (id % 2 === 0) throw new Http2Error(errorCodes.protocolError, 'a request has an odd number');
     const fragment = fragmentOf(flag, payload);
     if (flag & flags.endHeaders) return this.#onBlock(flag, id, fragment);
-    this.#block = { stream: id, flag, parts: [fragment], bytes: fragment.length };
+    this.#block = { stream: id, flag, parts: [Buffer.from(fragment)], bytes: fragment.length };
     this.#assertBlockSize();
   }
 
   #onContinuation(flag: number, payload: Buffer): void {
     const block = this.#block as HeaderBlock;
     if (payload.length === 0) this.#countIdleFrame();
-    block.parts.push(payload);
+    block.parts.push(Buffer.from(payload));
     block.bytes += payload.length;
     this.#assertBlockSize();
     if (!(flag & flags.endHeaders)) return;
@@ -321,7 +322,7 @@ export class Http2Connection implements FrameHandler {
   }
 
   data(chunk: Buffer): void {
-    if (this.#dataStream && !this.#dataStream.closed) this.#dataStream.onData(chunk);
+    if (this.#dataStream && !this.#dataStream.closed) this.#dataStream.onData(Buffer.from(chunk));
   }
 
   dataEnds(): void {
@@ -404,7 +405,7 @@ export class Http2Connection implements FrameHandler {
     if (id !== 0) throw new Http2Error(errorCodes.protocolError, 'a ping is of the connection');
     if (payload.length !== 8) throw new Http2Error(errorCodes.frameSizeError, 'a ping has eight octets');
     this.#countIdleFrame();
-    if (!(flag & flags.ack)) this.#queue(frameTypes.ping, flags.ack, 0, payload);
+    if (!(flag & flags.ack)) this.#queue(frameTypes.ping, flags.ack, 0, Buffer.from(payload));
   }
 
   #onGoAway(id: number, payload: Buffer): void {
