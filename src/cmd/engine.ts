@@ -62,8 +62,8 @@ export function tuneEngine(compileCache: string): void {
 }
 
 /**
- * To be called once the server serves. Code is optimized sooner from now on: a server that has just started comes to its full speed in two seconds of a load instead of
- * ten. Before it has started, what it does once would be optimized, too: a third more time and memory.
+ * To be called once the server serves. Code is optimized sooner from now on: a server that has just started comes to its full speed in two
+ * seconds of a load instead of ten. Before it has started, what it does once would be optimized, too: a third more time and memory.
  */
 export function optimizeSooner(): void {
   for (const flag of servingFlags) setFlagsFromString(flag);
