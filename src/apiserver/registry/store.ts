@@ -275,7 +275,7 @@ export class Store {
   ): Promise<void> | undefined {
     const { hooks } = this;
     const steps = strategy.validateSteps?.(object, existing, request);
-    if (steps ?? inParts) {
+    if (steps || inParts) {
       const all = steps ? inSteps(steps).then((more) => [...found, ...more]) : betweenSteps().then(() => found);
       return all.then((errors) => hooks.review?.(object, existing, request, errors) ?? errors).then(finish);
     }
