@@ -20,7 +20,7 @@ const container = '"containers":[{"name":"c","image":"i"';
 /** Where the cases make objects, but for the deployment. */
 export const collections = [configMaps, pods, customs];
 
-/** By name: the path, the request, and the ConfigMap with as many keys as fit that is made before. */
+/** By name: the path, the request, and the ConfigMap with as many keys as fit that is made before: by a create, or by another request. */
 export const cases = {
   keys: [configMaps, { body: configMap('keys', keys(k, '')) }],
   'scrambled keys': [configMaps, { body: configMap('scrambled', keys(scrambled, '')) }],
@@ -73,6 +73,11 @@ export const cases = {
     patch('apply-patch+yaml', configMap('again', keys(k, 'a'))),
     'again',
   ],
+  'apply again': [
+    `${configMaps}/anew?fieldManager=m`,
+    patch('apply-patch+yaml', configMap('anew', keys(k, 'a'))),
+    { path: `${configMaps}/anew?fieldManager=m`, request: patch('apply-patch+yaml', configMap('anew', keys(k, ''))) },
+  ],
   'custom map': [customs, { body: custom('map', `"map":{${many((i) => `"k${i}":"a"`)}}`) }],
   'custom text of a pattern': [customs, { body: custom('text', `"map":{"a":"${'a'.repeat(3_000_000)}b"}`) }],
   'custom fields without a schema': [customs, { body: custom('open', `"open":{${many((i) => `"k${i}":1`)}}`) }],
@@ -96,7 +101,8 @@ export async function ask(client, path, request) {
 }
 
 /** Makes the ConfigMap that a case changes. */
-export const present = (client, name) => ask(client, configMaps, { body: configMap(name, keys(k, '')) });
+export const present = (client, what) =>
+  typeof what === 'string' ? ask(client, configMaps, { body: configMap(what, keys(k, '')) }) : ask(client, what.path, what.request);
 
 /** What the cases need. */
 export async function prepare(client) {

@@ -20,9 +20,15 @@ interface Row {
   readonly name: string;
   readonly path?: string;
   readonly request: TestRequest;
-  /** The body of a ConfigMap that is made before. */
-  readonly before?: string;
+  /** The body of a ConfigMap that is made before, or the request to its path that makes it. */
+  readonly before?: string | TestRequest;
 }
+
+const apply = (name: string, value: string): TestRequest => ({
+  method: 'PATCH',
+  headers: { 'content-type': 'application/apply-patch+yaml' },
+  body: named(name, `"data":{${many((i) => `"k${i}":"${value}"`)}}`),
+});
 
 const rows: readonly Row[] = [
   { name: 'objects as deep as may be', request: { body: named('deep', `"data":${'{"a":'.repeat(9_990)}1${'}'.repeat(9_990)}`) } },
@@ -52,6 +58,12 @@ const rows: readonly Row[] = [
     },
   },
   {
+    name: 'an apply of other values to as many keys as fit',
+    path: `${configMaps}/applied?fieldManager=m`,
+    request: apply('applied', 'a'),
+    before: apply('applied', ''),
+  },
+  {
     name: 'the deletion of as many keys as fit',
     path: `${configMaps}/deleted`,
     request: { method: 'DELETE' },
@@ -76,7 +88,8 @@ describe('a body of 3 MiB holds up the others shortly:', () => {
     let best = Infinity;
     // The first run compiles.
     for (let run = 0; run < 3 && best >= atMostMs; run++) {
-      if (before) await (await cluster.fetch(configMaps, { body: before })).text();
+      if (before)
+        await (await (typeof before === 'string' ? cluster.fetch(configMaps, { body: before }) : cluster.fetch(path, before))).text();
       const turn = await longestTurn(async () => {
         const response = await cluster.fetch(path, request);
         await response.text();

@@ -99,7 +99,7 @@ export class CustomVersion {
       const pruned = yield* prune(document, this.structural, true);
       yield;
       for (const path of unknown ? pruned : []) unknown?.push(path);
-      pruneNonNullableNullsWithoutDefaults(document, this.structural);
+      yield* pruneNonNullableNullsWithoutDefaults(document, this.structural);
       yield;
     }
     const embedded: string[] = [];

@@ -1,9 +1,9 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import type { KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
 import { DecodeError } from '#apimachinery/runtime/json';
-import { decode } from '#apimachinery/runtime/decode';
+import { decodeSteps } from '#apimachinery/runtime/decode';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
-import { deepEqual } from '#apimachinery/runtime/equality';
+import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
@@ -24,7 +24,7 @@ import { NewObjectFields } from './new-object-fields.ts';
 import { fieldElement } from './path-element.ts';
 import { type Comparison, type Skip, TypedError, withAlwaysFields } from './typed.ts';
 import { Updater } from './updater.ts';
-import { validate } from './validate.ts';
+import { validate, validateSteps } from './validate.ts';
 
 /** The most entries of updates that an object keeps; older ones are merged. */
 export const maxUpdateManagers = 10;
@@ -150,7 +150,7 @@ class DefaultFieldManager implements FieldManager {
   *#claim(comparison: Comparison | undefined, owners: readonly Manager[], manager: string): Steps<readonly Manager[]> {
     const changed = comparison ? yield* comparison.modified.unionSteps(comparison.added) : FieldSet.empty;
     yield;
-    const own = changed.difference(stripSet);
+    const own = yield* changed.differenceSteps(stripSet);
     if (own.isEmpty) return capUpdateManagers(owners);
     const self = this.#owner(manager, own);
     const mine = owners.find((owner) => isSameManager(owner, self));
@@ -217,7 +217,8 @@ class DefaultFieldManager implements FieldManager {
     if (manager === 'kubectl') result = updateLastApplied(result, applied);
     yield;
     const { shape } = this.#updater;
-    return deepEqual(withAlwaysFields(shape, result), withAlwaysFields(shape, live)) ? undefined : result;
+    const [after, was] = [withAlwaysFields(shape, result), withAlwaysFields(shape, live)];
+    return (isLarge ? yield* deepEqualSteps(after, was) : deepEqual(after, was)) ? undefined : result;
   }
 
   #checkVersion(applied: KubeObject): void {
@@ -257,7 +258,8 @@ class DefaultFieldManager implements FieldManager {
     const owners = before.length > 0 ? before : yield* this.#claim(this.#updater.compare(undefined, untracked), before, beforeFirstApply);
     const self = { manager: manager || 'unknown', operation: 'Apply', apiVersion: groupVersion, subresource: this.#subresource } as const;
     try {
-      validate(this.#updater.shape, applied);
+      if (isLarge) yield* validateSteps(this.#updater.shape, applied);
+      else validate(this.#updater.shape, applied);
     } catch (cause) {
       if (cause instanceof TypedError)
         throw new Error(`failed to create typed patch object (${describe(applied)}): ${cause.message}`, { cause });
@@ -282,7 +284,7 @@ class DefaultFieldManager implements FieldManager {
         after.push(owner);
         continue;
       }
-      const fields = owner.fields.difference(stripSet);
+      const fields = yield* owner.fields.differenceSteps(stripSet);
       if (!fields.isEmpty) after.push({ ...owner, fields, time: changed ? this.#clock() : time });
     }
     yield;
@@ -291,7 +293,7 @@ class DefaultFieldManager implements FieldManager {
     if (!object) return withManagedFields(untracked, entries);
     const own = isLarge ? yield* deepCopySteps(object) : deepCopy(object);
     yield;
-    return withManagedFields(this.#decode(codecType, own, applied), entries);
+    return withManagedFields(yield* this.#decode(codecType, own, applied), entries);
   }
 
   #conversionProblem({ message }: DecodeError): string {
@@ -300,9 +302,9 @@ class DefaultFieldManager implements FieldManager {
   }
 
   /** Decodes in place. */
-  #decode(type: StructType, merged: KubeObject, applied: KubeObject): KubeObject {
+  *#decode(type: StructType, merged: KubeObject, applied: KubeObject): Steps<KubeObject> {
     try {
-      const { object } = decode<KubeObject>(type, merged, { form: 'unstructured' });
+      const { object } = yield* decodeSteps<KubeObject>(type, merged, { form: 'unstructured' });
       object.metadata ??= {};
       return object;
     } catch (cause) {

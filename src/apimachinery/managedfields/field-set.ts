@@ -1,6 +1,7 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { isEmptyObject } from '#apimachinery/patch/own-property';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
+import { keysOf, noteKeys, notedKeys } from '#apimachinery/runtime/wide-objects';
 import { comparePathElements, type FieldPath, type PathElement, parsePathElement, sortPathElements } from './path-element.ts';
 
 /**
@@ -26,39 +27,66 @@ export class FieldSetError extends Error {
 /** So many elements are gone through in a step. */
 const stepElements = 1_024;
 
-/** Nodes with many children: to ask whether they have any, the engine would list all. */
-const wideNodes = new WeakSet<Node>();
-
-/** Notes that a node has many children. */
-export function noteWide(node: Node): Node {
-  wideNodes.add(node);
-  return node;
-}
-
-/** The copy, which has the node's children. */
-const asWideAs = (node: Node, copy: Node): Node => (wideNodes.has(node) ? noteWide(copy) : copy);
-
 /** Whether the path of this node (not the root) belongs to the set. */
 function isMember(node: Node): boolean {
-  return node === leaf || node['.'] !== undefined || (!wideNodes.has(node) && isEmptyObject(node));
+  return node === leaf || node['.'] !== undefined || isEmptyObject(node);
 }
 
 function hasChildren(node: Node): boolean {
   if (node === leaf) return false;
-  if (wideNodes.has(node)) return true;
+  const elements = notedKeys(node);
+  if (elements) return elements.some((element) => element !== '.');
   for (const key in node) if (key !== '.') return true;
   return false;
 }
 
+/** Finds the children of a node. What a wide one does not have would be looked for in its prototypes, which takes ten times as long. */
+function childrenAt(node: Node): (element: PathElement) => Node | undefined {
+  if (!notedKeys(node)) return (element) => node[element];
+  return (element) => (Object.hasOwn(node, element) ? node[element] : undefined);
+}
+
 /** A node of these parts; undefined if nothing is left of it. `children` holds no `.`. */
-function join(member: boolean, children: Node): Node | undefined {
+function* join(member: boolean, children: Node): Steps<Node | undefined> {
   if (!hasChildren(children)) return member ? leaf : undefined;
-  return member ? asWideAs(children, { '.': leaf, ...children }) : children;
+  return member ? yield* withMembership(true, children) : children;
 }
 
 /** `join` with the children of a node, which is the node itself where it says the same. */
-function joinRest(member: boolean, rest: Node): Node | undefined {
-  return (rest['.'] !== undefined) === member && hasChildren(rest) ? rest : join(member, childrenOf(rest));
+function* joinRest(member: boolean, rest: Node): Steps<Node | undefined> {
+  if ((rest['.'] !== undefined) === member && hasChildren(rest)) return rest;
+  return yield* join(member, rest['.'] === undefined ? rest : yield* withMembership(false, rest));
+}
+
+/** The children of a node, and whether its path is a member. */
+export function* withMembership(member: boolean, node: Node): Steps<Node> {
+  const out = new NewNode();
+  if (member) out.add('.', leaf);
+  for (const element of keysOf(node)) {
+    if (out.size % stepElements === stepElements - 1) yield;
+    if (element !== '.') out.add(element, node[element]!);
+  }
+  return out.done();
+}
+
+/** A node in the making. */
+class NewNode {
+  readonly #node: Node = {};
+  readonly #elements: PathElement[] = [];
+
+  get size(): number {
+    return this.#elements.length;
+  }
+
+  /** Elements come in their order, each once. */
+  add(element: PathElement, child: Node): void {
+    this.#node[element] = child;
+    this.#elements.push(element);
+  }
+
+  done(): Node {
+    return noteKeys(this.#node, this.#elements);
+  }
 }
 
 /** A set of field paths; immutable. structured-merge-diff/fieldpath/set.go. */
@@ -172,14 +200,12 @@ export class FieldSet {
 }
 
 function childrenOf(node: Node): Node {
-  if (node['.'] === undefined) return node;
-  const { '.': _, ...children } = node;
-  return asWideAs(node, children);
+  return node['.'] === undefined ? node : atOnce(withMembership(false, node));
 }
 
 function* paths(node: Node, prefix: FieldPath): Generator<FieldPath> {
-  for (const element in node) if (element !== '.' && isMember(node[element]!)) yield [...prefix, element];
-  for (const element in node) {
+  for (const element of keysOf(node)) if (element !== '.' && isMember(node[element]!)) yield [...prefix, element];
+  for (const element of keysOf(node)) {
     const child = node[element]!;
     if (element !== '.' && hasChildren(child)) yield* paths(child, [...prefix, element]);
   }
@@ -191,20 +217,18 @@ function withChild(node: Node, element: PathElement, child: Node): Node {
 
 /** A copy of a node with one more child in its place. */
 function* withChildSteps(node: Node, element: PathElement, child: Node): Steps<Node> {
-  if (node[element] !== undefined) return { ...node, [element]: child };
-  const out: Node = {};
-  let placed = false;
-  let done = 0;
-  for (const key in node) {
-    if (++done % stepElements === 0) yield;
+  const out = new NewNode();
+  let placed = node[element] !== undefined;
+  for (const key of keysOf(node)) {
+    if (out.size % stepElements === stepElements - 1) yield;
     if (!placed && key !== '.' && comparePathElements(element, key) < 0) {
-      out[element] = child;
+      out.add(element, child);
       placed = true;
     }
-    out[key] = node[key]!;
+    out.add(key, key === element ? child : node[key]!);
   }
-  if (!placed) out[element] = child;
-  return done > stepElements ? noteWide(out) : out;
+  if (!placed) out.add(element, child);
+  return out.done();
 }
 
 function withPath(node: Node, path: FieldPath, at: number): Node {
@@ -223,24 +247,25 @@ const asParent = (node: Node): Node => (isEmptyObject(node) ? { '.': leaf } : no
 /** `b` over `a`, both roots or both at the same path; `.` is an ordinary key here, and leaves become explicit. */
 function* union(a: Node, b: Node): Steps<Node> {
   if (a === b) return a;
-  let out: Node | undefined;
+  let changes: Changes | undefined;
   let added: PathElement[] | undefined;
-  const elements = Object.keys(b);
-  for (let i = 0; i < elements.length; i++) {
-    if (i % stepElements === stepElements - 1) yield;
-    const element = elements[i]!;
-    const ours = a[element];
+  const childOf = childrenAt(a);
+  let done = 0;
+  for (const element of keysOf(b)) {
+    if (++done % stepElements === 0) yield;
+    const ours = childOf(element);
     const theirs = b[element]!;
     if (ours === undefined) (added ??= []).push(element);
     else if (ours !== theirs && element !== '.') {
       const merged = yield* union(asParent(ours), asParent(theirs));
-      if (merged !== ours) (out ??= { ...a })[element] = hasChildren(merged) ? merged : leaf;
+      if (merged !== ours) (changes ??= new Map()).set(element, hasChildren(merged) ? merged : leaf);
     }
   }
   yield;
-  if (!added) return out ?? a;
-  if (added.length === 1 && added[0] !== '.') return yield* withChildSteps(out ?? a, added[0]!, b[added[0]!]!);
-  return yield* mergeSortedSteps(out ?? a, added, b);
+  const changed = changes ? yield* changedSteps(a, changes) : a;
+  if (!added) return changed;
+  if (added.length === 1 && added[0] !== '.') return yield* withChildSteps(changed, added[0]!, b[added[0]!]!);
+  return yield* mergeSortedSteps(changed, added, b);
 }
 
 function unionChild(ours: Node, theirs: Node): Node {
@@ -251,40 +276,42 @@ function unionChild(ours: Node, theirs: Node): Node {
 
 /** `base` with the elements `added` of `from`, in order. */
 function* mergeSortedSteps(base: Node, added: PathElement[], from: Node): Steps<Node> {
-  const out: Node = {};
+  const out = new NewNode();
   let next = 0;
-  let done = 0;
   if (added[0] === '.') {
-    out['.'] = leaf;
+    out.add('.', leaf);
     next = 1;
   }
-  for (const element in base) {
-    if (++done % stepElements === 0) yield;
+  for (const element of keysOf(base)) {
     if (element !== '.') {
-      while (next < added.length && comparePathElements(added[next]!, element) < 0) out[added[next]!] = from[added[next++]!]!;
+      while (next < added.length && comparePathElements(added[next]!, element) < 0) {
+        if (out.size % stepElements === stepElements - 1) yield;
+        out.add(added[next]!, from[added[next++]!]!);
+      }
     }
-    out[element] = base[element]!;
+    if (out.size % stepElements === stepElements - 1) yield;
+    out.add(element, base[element]!);
   }
   while (next < added.length) {
-    if (++done % stepElements === 0) yield;
-    out[added[next]!] = from[added[next++]!]!;
+    if (out.size % stepElements === stepElements - 1) yield;
+    out.add(added[next]!, from[added[next++]!]!);
   }
-  return done > stepElements ? noteWide(out) : out;
+  return out.done();
 }
 
 function* intersection(a: Node, b: Node): Steps<Node> {
-  const out: Node = {};
-  const elements = Object.keys(a);
-  for (let i = 0; i < elements.length; i++) {
-    if (i % stepElements === stepElements - 1) yield;
-    const element = elements[i]!;
-    const theirs = b[element];
+  const out = new NewNode();
+  const childOf = childrenAt(b);
+  let done = 0;
+  for (const element of keysOf(a)) {
+    if (++done % stepElements === 0) yield;
+    const theirs = childOf(element);
     if (element === '.' || theirs === undefined) continue;
     const ours = a[element]!;
-    const both = ours === leaf ? leafOf(theirs) : join(isMember(ours) && isMember(theirs), yield* intersection(ours, theirs));
-    if (both) out[element] = both;
+    const both = ours === leaf ? leafOf(theirs) : yield* join(isMember(ours) && isMember(theirs), yield* intersection(ours, theirs));
+    if (both) out.add(element, both);
   }
-  return elements.length > stepElements && hasChildren(out) ? noteWide(out) : out;
+  return out.done();
 }
 
 /** What a leaf has in common with a node. */
@@ -293,15 +320,19 @@ const leafOf = (node: Node): Node | undefined => (isMember(node) ? leaf : undefi
 /** The node without the members of the other; the node itself if they have none in common. Looks only at the children. */
 function* difference(a: Node, b: Node): Steps<Node> {
   let changes: Changes | undefined;
-  const elements = Object.keys(b);
-  for (let i = 0; i < elements.length; i++) {
-    if (i % stepElements === stepElements - 1) yield;
-    const element = elements[i]!;
-    const ours = a[element];
+  let done = 0;
+  const childOf = childrenAt(a);
+  for (const element of keysOf(b)) {
+    if (++done % stepElements === 0) yield;
+    const ours = childOf(element);
     if (element === '.' || ours === undefined) continue;
     const theirs = b[element]!;
-    const rest = ours === leaf ? leaf : yield* difference(ours, theirs);
-    if (isChanged(ours, theirs, rest)) (changes ??= new Map()).set(element, restOf(ours, theirs, rest));
+    if (ours === leaf) {
+      if (isMember(theirs)) (changes ??= new Map()).set(element, undefined);
+      continue;
+    }
+    const rest = yield* difference(ours, theirs);
+    if (isChanged(ours, theirs, rest)) (changes ??= new Map()).set(element, yield* restOf(ours, theirs, rest));
   }
   return changes ? yield* changedSteps(a, changes) : a;
 }
@@ -310,11 +341,11 @@ function* difference(a: Node, b: Node): Steps<Node> {
 const isChanged = (ours: Node, theirs: Node, rest: Node): boolean => rest !== ours || (isMember(ours) && isMember(theirs));
 
 /** What becomes of it; undefined: it goes. */
-const restOf = (ours: Node, theirs: Node, rest: Node): Node | undefined => joinRest(isMember(ours) && !isMember(theirs), rest);
+const restOf = (ours: Node, theirs: Node, rest: Node): Steps<Node | undefined> => joinRest(isMember(ours) && !isMember(theirs), rest);
 
 function recursiveDifference(a: Node, b: Node): Node {
   let changes: Changes | undefined;
-  for (const element in b) {
+  for (const element of keysOf(b)) {
     const ours = a[element];
     if (element === '.' || ours === undefined) continue;
     const theirs = b[element]!;
@@ -323,9 +354,9 @@ function recursiveDifference(a: Node, b: Node): Node {
       continue;
     }
     const rest = recursiveDifference(ours, theirs);
-    if (rest !== ours) (changes ??= new Map()).set(element, joinRest(isMember(ours), rest));
+    if (rest !== ours) (changes ??= new Map()).set(element, atOnce(joinRest(isMember(ours), rest)));
   }
-  return changes ? changed(a, changes) : a;
+  return changes ? atOnce(changedSteps(a, changes)) : a;
 }
 
 /** What children become; undefined: they go. */
@@ -335,63 +366,49 @@ type Changes = Map<PathElement, Node | undefined>;
 const manyChanges = 16;
 
 function* changedSteps(node: Node, changes: Changes): Steps<Node> {
-  if (changes.size <= manyChanges) return changed(node, changes);
-  const out: Node = {};
-  const elements = Object.keys(node);
-  let left = 0;
-  for (let i = 0; i < elements.length; i++) {
-    if (i % stepElements === stepElements - 1) yield;
-    const element = elements[i]!;
-    const child = changes.has(element) ? changes.get(element) : node[element];
-    if (!child) continue;
-    out[element] = child;
-    left++;
-  }
-  return left > stepElements ? noteWide(out) : out;
-}
-
-function changed(node: Node, changes: Changes): Node {
-  if (changes.size > manyChanges) {
-    const out: Node = {};
-    for (const element in node) {
-      const child = changes.has(element) ? changes.get(element) : node[element];
+  if (changes.size <= manyChanges && !notedKeys(node)) {
+    const out = { ...node };
+    for (const [element, child] of changes) {
       if (child) out[element] = child;
+      else delete out[element];
     }
     return out;
   }
-  const out = { ...node };
-  for (const [element, child] of changes) {
-    if (child) out[element] = child;
-    else delete out[element];
+  const out = new NewNode();
+  let done = 0;
+  for (const element of keysOf(node)) {
+    if (++done % stepElements === 0) yield;
+    const child = changes.has(element) ? changes.get(element) : node[element];
+    if (child) out.add(element, child);
   }
-  return out;
+  return out.done();
 }
 
 function leaves(node: Node): Node {
-  const out: Node = {};
-  for (const element in node) {
+  const out = new NewNode();
+  for (const element of keysOf(node)) {
     if (element === '.') continue;
     const child = node[element]!;
-    if (!hasChildren(child)) out[element] = leaf;
+    if (!hasChildren(child)) out.add(element, leaf);
     else {
       const rest = leaves(child);
-      if (!isEmptyObject(rest)) out[element] = rest;
+      if (!isEmptyObject(rest)) out.add(element, rest);
     }
   }
-  return out;
+  return out.done();
 }
 
 function equal(a: Node, b: Node): boolean {
   if (a === b) return true;
   if (isMember(a) !== isMember(b)) return false;
   let count = 0;
-  for (const element in a) {
+  for (const element of keysOf(a)) {
     if (element === '.') continue;
     const theirs = b[element];
     if (theirs === undefined || !equal(a[element]!, theirs)) return false;
     count++;
   }
-  for (const element in b) if (element !== '.') count--;
+  for (const element of keysOf(b)) if (element !== '.') count--;
   return count === 0;
 }
 
@@ -400,7 +417,8 @@ function canonicalNode(fields: unknown, depth: number): Node {
   if (depth > maxDepth) throw new FieldSetError(`fieldsV1 is nested more than ${maxDepth} levels deep`);
   const children = new Map<PathElement, Node>();
   let member = false;
-  for (const [key, value] of Object.entries(fields)) {
+  for (const key of keysOf(fields)) {
+    const value = (fields as Record<string, unknown>)[key];
     if (key === '.') {
       member = true;
       continue;
@@ -417,7 +435,8 @@ function canonicalNode(fields: unknown, depth: number): Node {
     children.set(element, known ? unionChild(known, child) : child);
   }
   if (children.size === 0) return leaf;
-  const out: Node = member ? { '.': leaf } : {};
-  for (const element of sortPathElements([...children.keys()])) out[element] = children.get(element)!;
-  return children.size > stepElements ? noteWide(out) : out;
+  const out = new NewNode();
+  if (member) out.add('.', leaf);
+  for (const element of sortPathElements([...children.keys()])) out.add(element, children.get(element)!);
+  return out.done();
 }

@@ -1,6 +1,8 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { isEmptyObject, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
-import { FieldSet, leaf } from './field-set.ts';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
+import { keysOf, noteKeys, notedKeys } from '#apimachinery/runtime/wide-objects';
+import { FieldSet, leaf, withMembership } from './field-set.ts';
 import { type AnyShape, holdsOnlyScalars, type ListShape, type MapShape, type Shape } from './shape.ts';
 import { itemElement, TypedError } from './typed.ts';
 
@@ -13,74 +15,92 @@ const maxDepth = 500;
  * The value without the fields and items of a set; structured-merge-diff/typed/remove.go. What loses all of its content
  * becomes null. The input is not changed.
  */
-export function removeItems(shape: Shape, value: unknown, items: FieldSet): unknown {
+export function removeItems(shape: Shape, value: unknown, items: FieldSet): Steps<unknown> {
   return filter(shape, value, items.toFieldsV1(), false, 0);
 }
 
 /** The value with only the fields and items of a set. */
 export function extractItems(shape: Shape, value: unknown, items: FieldSet): unknown {
-  return filter(shape, value, items.toFieldsV1(), true, 0);
+  return atOnce(filter(shape, value, items.toFieldsV1(), true, 0));
 }
+
+/** So many fields or items are gone through in a step. */
+const stepItems = 1_024;
 
 const isMember = (node: Node | undefined): boolean => node !== undefined && (node['.'] !== undefined || isEmptyObject(node));
 
 /** Whether paths of the set go on from a node. */
 function goesOn(node: Node | undefined): node is Node {
-  if (node !== undefined) for (const key in node) if (key !== '.') return true;
+  if (node === undefined) return false;
+  const elements = notedKeys(node);
+  if (elements) return elements.some((element) => element !== '.');
+  for (const key in node) if (key !== '.') return true;
   return false;
 }
 
-function filter(shape: Shape, value: unknown, set: Node, extract: boolean, depth: number): unknown {
+function* filter(shape: Shape, value: unknown, set: Node, extract: boolean, depth: number): Steps<unknown> {
   if (depth > maxDepth) throw new TypedError(`the value is nested more than ${maxDepth} levels deep`);
   if (shape.kind === 'scalar') return value;
   if (shape.kind === 'any' && (typeof value !== 'object' || value === null)) return value;
   if (Array.isArray(value)) {
     if (value.length === 0 || shape.kind === 'any' || shape.atomic) return extract ? value : null;
-    return shape.kind === 'list' ? filterItems(shape, value, set, extract, depth) : null;
+    return shape.kind === 'list' ? yield* filterItems(shape, value, set, extract, depth) : null;
   }
   if (!isJsonObject(value) || shape.kind === 'list') return null;
   if (isEmptyObject(value) || shape.atomic) return extract ? value : null;
-  return filterFields(shape, value, set, extract, depth);
+  return yield* filterFields(shape, value, set, extract, depth);
 }
 
-function filterItems(shape: ListShape, items: readonly unknown[], set: Node, extract: boolean, depth: number): unknown {
+function* filterItems(shape: ListShape, items: readonly unknown[], set: Node, extract: boolean, depth: number): Steps<unknown> {
   const out: unknown[] = [];
+  let done = 0;
   for (const item of items) {
+    if (++done % stepItems === 0) yield;
     const node = set[itemElement(shape, item, 'raw')];
     const matches = isMember(node);
     if (extract ? !matches && !goesOn(node) : matches) continue;
-    out.push(goesOn(node) ? filter(shape.items, item, node, extract, depth + 1) : item);
+    out.push(goesOn(node) ? yield* filter(shape.items, item, node, extract, depth + 1) : item);
   }
   return out.length > 0 ? out : null;
 }
 
-function filterFields(shape: MapShape | AnyShape, value: JsonObject, set: Node, extract: boolean, depth: number): unknown {
+function* filterFields(shape: MapShape | AnyShape, value: JsonObject, set: Node, extract: boolean, depth: number): Steps<unknown> {
   const out: JsonObject = {};
-  for (const name of Object.keys(value)) {
+  const left: string[] = [];
+  const keep = (name: string, kept: unknown): void => {
+    left.push(name);
+    setOwn(out, name, kept);
+  };
+  let done = 0;
+  for (const name of keysOf(value)) {
+    if (++done % stepItems === 0) yield;
     const node = set[`f:${name}`];
     const child = shape.kind === 'any' ? shape : (shape.fields.get(name)?.shape ?? shape.values ?? shape);
     if (isMember(node)) {
-      if (extract) setOwn(out, name, goesOn(node) ? filter(child, value[name], node!, true, depth + 1) : value[name]);
-    } else if (goesOn(node)) setOwn(out, name, filter(child, value[name], node, extract, depth + 1));
-    else if (!extract) setOwn(out, name, value[name]);
+      if (extract) keep(name, goesOn(node) ? yield* filter(child, value[name], node!, true, depth + 1) : value[name]);
+    } else if (goesOn(node)) keep(name, yield* filter(child, value[name], node, extract, depth + 1));
+    else if (!extract) keep(name, value[name]);
   }
-  return isEmptyObject(out) ? null : out;
+  return left.length > 0 ? noteKeys(out, left) : null;
 }
 
 /** The set with all the named fields on its paths: `a.b.c` brings `a` if that is a field of a struct, not if it is a map's key. */
-export function ensureNamedFieldsAreMembers(shape: Shape, set: FieldSet): FieldSet {
-  return FieldSet.fromCanonical(withNamedFields(shape, set.toFieldsV1()));
+export function* ensureNamedFieldsAreMembers(shape: Shape, set: FieldSet): Steps<FieldSet> {
+  return FieldSet.fromCanonical(yield* withNamedFields(shape, set.toFieldsV1()));
 }
 
-function withNamedFields(shape: Shape | undefined, node: Node): Node {
+function* withNamedFields(shape: Shape | undefined, node: Node): Steps<Node> {
+  if (shape?.kind === 'map' && shape.fields.size === 0 && holdsOnlyScalars(shape)) return node;
   let out: Node | undefined;
-  for (const element in node) {
+  let done = 0;
+  for (const element of keysOf(node)) {
+    if (++done % stepItems === 0) yield;
     if (element === '.') continue;
     const before = node[element]!;
-    if (isEmptyObject(before)) continue;
+    if (before === leaf || isEmptyObject(before)) continue;
     const field = shape?.kind === 'map' && element.startsWith('f:') ? shape.fields.get(element.slice(2)) : undefined;
-    let child = withNamedFields(field ? field.shape : childShape(shape, element), before);
-    if (field && child['.'] === undefined) child = { '.': leaf, ...child };
+    let child = yield* withNamedFields(field ? field.shape : childShape(shape, element), before);
+    if (field && child['.'] === undefined) child = yield* withMembership(true, child);
     if (child !== before) (out ??= { ...node })[element] = child;
   }
   return out ?? node;

@@ -1,4 +1,5 @@
 import { isEmptyObject, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
+import { keysOf, noteKeys } from '#apimachinery/runtime/wide-objects';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { itemElement, TypedError } from './typed.ts';
 import type { PathElement } from './path-element.ts';
@@ -39,33 +40,35 @@ function* mergeValues(shape: Shape, live: unknown, applied: unknown, isLarge: bo
 }
 
 function* mergeMaps(shape: MapShape | AnyShape, live: JsonObject, applied: JsonObject, isLarge: boolean, depth: number): Steps<JsonObject> {
-  const names = Object.keys(applied);
+  const names = keysOf(applied);
   if (names.length === 0) return live;
-  if (isLarge) yield;
   const out = isLarge ? yield* copyMap(live) : { ...live };
+  const added: string[] = [];
   let done = 0;
   for (const name of names) {
     if (++done % stepItems === 0) yield;
     const child = shape.kind === 'any' ? shape : (shape.fields.get(name)?.shape ?? shape.values);
     if (!child) throw new TypedError(`.${name}: field not declared in schema`);
     const ours = applied[name];
-    const theirs = Object.hasOwn(live, name) ? live[name] : undefined;
+    const isThere = Object.hasOwn(live, name);
+    if (!isThere) added.push(name);
+    const theirs = isThere ? live[name] : undefined;
     setOwn(
       out,
       name,
       child.kind === 'scalar' ? (ours === undefined ? theirs : ours) : yield* mergeValues(child, theirs, ours, isLarge, depth + 1),
     );
   }
-  return out;
+  return isLarge ? noteKeys(out, [...keysOf(live), ...added]) : out;
 }
 
 /** As `{ ...map }`, slice by slice. */
 function* copyMap(map: JsonObject): Steps<JsonObject> {
   const copy: JsonObject = {};
   let done = 0;
-  for (const name of Object.keys(map)) {
+  for (const name of keysOf(map)) {
     if (++done % stepItems === 0) yield;
-    setOwn(copy, name, map[name]);
+    if (map[name] !== undefined) setOwn(copy, name, map[name]);
   }
   return copy;
 }

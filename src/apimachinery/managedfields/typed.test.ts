@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { FieldSet } from './field-set.ts';
 import { registry, thingType } from './fixtures.ts';
+import { atOnce } from '#apimachinery/runtime/steps';
 import { extractItems, reconcileFieldSet, removeItems } from './items.ts';
 import { merge } from './merge.ts';
 import { formatPath } from './path-element.ts';
@@ -179,9 +180,9 @@ describe('removeItems and extractItems', () => {
   };
   const set = FieldSet.of(['f:replicas'], ['f:data', 'f:a'], ['f:items', 'k:{"name":"x"}'], ['f:items', 'k:{"name":"y"}', 'f:value']);
   it('take a set away, or leave only it', () => {
-    expect(removeItems(spec, value, set)).toEqual({ data: { b: '2' }, items: [{ name: 'y' }] });
+    expect(atOnce(removeItems(spec, value, set))).toEqual({ data: { b: '2' }, items: [{ name: 'y' }] });
     expect(extractItems(spec, value, set)).toEqual({ replicas: 1, data: { a: '1' }, items: [{ name: 'x', value: '1' }, { value: '2' }] });
-    expect(removeItems(spec, { data: { a: '1' } }, set)).toEqual({ data: null });
+    expect(atOnce(removeItems(spec, { data: { a: '1' } }, set))).toEqual({ data: null });
   });
 });
 

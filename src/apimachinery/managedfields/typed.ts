@@ -4,7 +4,8 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { compareUtf8, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json';
 import { mergeRunsSteps } from '#apimachinery/runtime/sorting';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
-import { FieldSet, leaf, noteWide } from './field-set.ts';
+import { keysOf, noteKeys } from '#apimachinery/runtime/wide-objects';
+import { FieldSet, leaf } from './field-set.ts';
 import { keyElement, type PathElement, sortedElementsSteps, sortPathElements, valueElement } from './path-element.ts';
 import { type AnyShape, type FieldShape, holdsOnlyScalars, keyDefault, type ListShape, type MapShape, type Shape } from './shape.ts';
 
@@ -161,18 +162,35 @@ function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: 
   }
   const whole = right ?? left;
   if (!whole || isStruct || names.length <= stepKeys || (a !== undefined && !left) || (b !== undefined && !right)) return;
-  const delta: Delta = { added: undefined, modified: undefined, removed: undefined };
+  const delta = { added: new NodeParts(), modified: new NodeParts(), removed: new NodeParts() };
   for (let from = 0; from < names.length; from += stepKeys) {
     yield;
     const some = names.slice(from, from + stepKeys);
     const [ours, theirs] = [left && pick(left, some), right && pick(right, some)];
     const part = withParts(found, () => compareValues(shape, ours, theirs, readings, undefined, depth));
-    for (const kind of ['added', 'modified', 'removed'] as const) if (part?.[kind]) Object.assign((delta[kind] ??= {}), part[kind]);
+    for (const kind of ['added', 'modified', 'removed'] as const) if (part?.[kind]) delta[kind].add(part[kind]);
   }
   // It is not empty, either.
   if (left) found.set(left, undefined);
-  for (const node of [delta.added, delta.modified, delta.removed]) if (node) noteWide(node);
-  found.set(whole, delta.added || delta.modified || delta.removed ? delta : undefined);
+  const [added, modified, removed] = [delta.added.whole(), delta.modified.whole(), delta.removed.whole()];
+  found.set(whole, added || modified || removed ? { added, modified, removed } : undefined);
+}
+
+/** A node that is put together of others, each of which has other children. */
+class NodeParts {
+  readonly #node: Node = {};
+  readonly #elements: PathElement[] = [];
+
+  add(part: Node): void {
+    // Each may say that the path itself is a member.
+    for (const element of Object.keys(part)) if (this.#node[element] === undefined) this.#elements.push(element);
+    Object.assign(this.#node, part);
+  }
+
+  /** undefined: there were none. */
+  whole(): Node | undefined {
+    return this.#elements.length > 0 ? noteKeys(this.#node, this.#elements) : undefined;
+  }
 }
 
 function* longList(shape: ListShape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<void> {
@@ -221,13 +239,9 @@ function* namesSteps(left: Json | undefined, right: Json | undefined): Steps<str
   const ours = left ? yield* sortedKeysSteps(left) : [];
   if (!right) return ours;
   const theirs = yield* sortedKeysSteps(right);
-  return left
-    ? yield* mergeRunsSteps(
-        ours,
-        theirs.filter((name) => !Object.hasOwn(left, name)),
-        compareUtf8,
-      )
-    : theirs;
+  if (!left) return theirs;
+  const all = yield* mergeRunsSteps(ours, theirs, compareUtf8);
+  return all.filter((name, at) => name !== all[at - 1]);
 }
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
@@ -510,12 +524,13 @@ function* listSubtreeSteps(shape: ListShape, items: unknown[], reading: Reading,
   const out: Node = { '.': leaf };
   const groups = yield* groupItems(shape, items, reading);
   let done = 0;
-  for (const element of yield* sortedElements([...groups.keys()])) {
+  const elements = yield* sortedElements([...groups.keys()]);
+  for (const element of elements) {
     if (++done % stepKeys === 0) yield;
     const group = groups.get(element)!;
     out[element] = group.length > 1 ? leaf : subtree(shape.items, group[0], reading, depth);
   }
-  return out;
+  return noteKeys(out, ['.', ...elements]);
 }
 
 /** What a configuration owns: its leaves, the items of its granular lists and maps, and what it sets to null or to an empty map. */
@@ -546,23 +561,23 @@ function withOwned<T>(found: Map<object, Node | undefined>, work: () => T): T {
 function* wideOwned(shape: Shape, value: unknown, depth: number, found: Map<object, Node | undefined>): Steps<void> {
   if (shape.kind === 'scalar' || shape.kind === 'list' || shape.atomic || depth > maxDepth || !isMap(value)) return;
   const isStruct = shape.kind === 'map' && shape.fields.size > 0;
-  const names = isStruct ? Object.keys(value) : yield* sortedKeysSteps(value);
+  const names = isStruct ? keysOf(value) : yield* sortedKeysSteps(value);
+  let done = 0;
   for (const name of names) {
+    if (++done % stepKeys === 0) yield;
     const child = value[name];
     const inner = shape.kind === 'map' ? (shape.fields.get(name)?.shape ?? shape.values) : shape;
     if (inner && isMap(child)) yield* wideOwned(inner, child, depth + 1, found);
   }
   if (isStruct || names.length <= stepKeys) return;
-  const out: Node = {};
+  const owned = new NodeParts();
   for (let from = 0; from < names.length; from += stepKeys) {
     yield;
     const some = pick(value, names.slice(from, from + stepKeys));
-    Object.assign(
-      out,
-      withOwned(found, () => ownedFields(shape, some, descend(depth))),
-    );
+    const part = withOwned(found, () => ownedFields(shape, some, descend(depth)));
+    if (part) owned.add(part);
   }
-  found.set(value, noteWide(out));
+  found.set(value, owned.whole());
 }
 
 function ownedBy(shape: Shape, value: unknown, depth: number): Node | undefined {
@@ -620,7 +635,7 @@ function fill(shape: Shape, value: unknown, depth: number): unknown {
   }
   if (shape.kind !== 'map' || !isMap(value)) return value;
   let out: Json | undefined;
-  for (const name of Object.keys(value)) {
+  for (const name of keysOf(value)) {
     const child = shape.fields.get(name)?.shape ?? shape.values;
     const filled = child ? fill(child, value[name], descend(depth)) : value[name];
     if (filled !== value[name]) setOwn((out ??= { ...value }), name, filled);

@@ -1,9 +1,9 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import { decode } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
-import { deepEqual } from '#apimachinery/runtime/equality';
+import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';
-import type { Steps } from '#apimachinery/runtime/steps';
+import { atOnce, oneStep, type Steps } from '#apimachinery/runtime/steps';
 import { type Conflict, ConflictError } from './conflict.ts';
 import { FieldSet } from './field-set.ts';
 import { ensureNamedFieldsAreMembers, reconcileFieldSet, removeItems } from './items.ts';
@@ -117,7 +117,7 @@ export class Updater {
       yield;
     }
     const last = managers.find((owner) => isSameManager(owner, self));
-    let fields = isLarge ? yield* toFieldSetSteps(this.shape, applied) : toFieldSet(this.shape, applied);
+    let fields = yield* fieldsOf(this.shape, applied, isLarge);
     yield;
     if (resetFields) fields = fields.recursiveDifference(resetFields);
     const others = managers.filter((owner) => owner !== last);
@@ -127,12 +127,13 @@ export class Updater {
     let object = (yield* mergeSteps(this.shape, live, applied, isLarge)) as KubeObject;
     yield;
     // What is still said stays in any case; in another version that cannot be told from the sets.
-    const drops = last && (last.apiVersion !== self.apiVersion || !last.fields.difference(fields).isEmpty);
-    if (drops) object = yield* this.#prune(object, claims, last);
+    const drops = last && (last.apiVersion !== self.apiVersion || !(yield* last.fields.differenceSteps(fields)).isEmpty);
+    if (drops) object = yield* this.#prune(object, claims, last, isLarge);
     const owners = yield* this.#resolve(live, object, others, force, isLarge);
     yield;
     if (!fields.isEmpty) owners.push({ ...self, fields });
-    return { object: deepEqual(live, object) ? undefined : object, managers: owners };
+    const isSame = isLarge ? yield* deepEqualSteps(live, object) : deepEqual(live, object);
+    return { object: isSame ? undefined : object, managers: owners };
   }
 
   /** The other owners after an apply. */
@@ -149,7 +150,7 @@ export class Updater {
       yield;
       const own = this.#comparisonIn(owner.apiVersion, versions, live, object, 'raw');
       if (!own) continue;
-      const changed = own.modified.union(own.added);
+      const changed = yield* own.modified.unionSteps(own.added);
       yield;
       const lost = yield* owner.fields.intersectionSteps(changed);
       if (!lost.isEmpty) conflicts.push({ owner, fields: lost });
@@ -184,7 +185,9 @@ export class Updater {
     const a = live ? this.#convert(live, version, 'typed') : {};
     const b = this.#convert(next, version, reading);
     const result =
-      type && a && b ? (whereItFits(() => this.#filter(compare(shapeOf(type), a, b, typed, this.skip))) ?? nothing) : undefined;
+      type && a && b
+        ? (atOnce(whereItFits(oneStep(() => this.#filter(compare(shapeOf(type), a, b, typed, this.skip))))) ?? nothing)
+        : undefined;
     known.set(version, result);
     return result;
   }
@@ -211,27 +214,33 @@ export class Updater {
   }
 
   /** Removes what the manager applied last time, and does not this time, and nobody else owns. */
-  *#prune(merged: KubeObject, claims: readonly Manager[], last: Manager): Steps<KubeObject> {
+  *#prune(merged: KubeObject, claims: readonly Manager[], last: Manager, isLarge: boolean): Steps<KubeObject> {
     const version = last.apiVersion;
     const type = this.#typeIn(version);
     const converted = this.#convert(merged, version, 'raw');
     if (!type || !converted) return merged;
     const shape = shapeOf(type);
-    const lastFields = ensureNamedFieldsAreMembers(shape, last.fields);
+    const lastFields = yield* ensureNamedFieldsAreMembers(shape, last.fields);
     yield;
-    if (version !== this.options.groupVersion && !whereItFits(() => toFieldSet(shape, converted))) return merged;
+    if (version !== this.options.groupVersion && !(yield* whereItFits(fieldsOf(shape, converted, isLarge)))) return merged;
     yield;
-    let pruned = removeItems(shape, converted, lastFields) as KubeObject | null;
+    let pruned = (yield* removeItems(shape, converted, lastFields)) as KubeObject | null;
     yield;
-    pruned = yield* this.#addBackOwned(converted, asObject(pruned, converted), version, claims);
-    pruned = yield* this.#addBackDangling(converted, pruned, version, lastFields);
+    pruned = yield* this.#addBackOwned(converted, asObject(pruned, converted), version, claims, isLarge);
+    pruned = yield* this.#addBackDangling(converted, pruned, version, lastFields, isLarge);
     yield;
     return this.#convert(asObject(pruned, converted), this.options.groupVersion, 'raw') ?? merged;
   }
 
-  *#addBackOwned(merged: KubeObject, pruned: KubeObject, prunedVersion: string, claims: readonly Manager[]): Steps<KubeObject> {
+  *#addBackOwned(
+    merged: KubeObject,
+    pruned: KubeObject,
+    prunedVersion: string,
+    claims: readonly Manager[],
+    isLarge: boolean,
+  ): Steps<KubeObject> {
     const owned = new Map<string, FieldSet>([[prunedVersion, FieldSet.empty]]);
-    for (const { apiVersion, fields } of claims) owned.set(apiVersion, (owned.get(apiVersion) ?? FieldSet.empty).union(fields));
+    for (const { apiVersion, fields } of claims) owned.set(apiVersion, yield* (owned.get(apiVersion) ?? FieldSet.empty).unionSteps(fields));
     let all = merged;
     let rest = pruned;
     for (const [version, fields] of owned) {
@@ -241,34 +250,35 @@ export class Updater {
       const b = this.#convert(rest, version, 'raw');
       if (!type || !a || !b) continue;
       const shape = shapeOf(type);
-      const named = (set: FieldSet): FieldSet => ensureNamedFieldsAreMembers(shape, set);
       yield;
-      const present = whereItFits(() => toFieldSet(shape, a));
+      const present = yield* whereItFits(fieldsOf(shape, a, isLarge));
       if (!present) continue;
-      const before = named(present);
+      const before = yield* ensureNamedFieldsAreMembers(shape, present);
       yield;
-      const after = named(toFieldSet(shape, b));
+      const after = yield* ensureNamedFieldsAreMembers(shape, yield* fieldsOf(shape, b, isLarge));
       yield;
-      const gone = before.difference(after.union(named(fields)));
+      const stay = yield* after.unionSteps(yield* ensureNamedFieldsAreMembers(shape, fields));
+      const gone = yield* before.differenceSteps(stay);
       yield;
       all = a;
-      rest = asObject(removeItems(shape, a, gone) as KubeObject | null, a);
+      rest = asObject((yield* removeItems(shape, a, gone)) as KubeObject | null, a);
     }
     return rest;
   }
 
   /** Puts back what nobody owned before: only what the manager itself had applied may go. */
-  *#addBackDangling(merged: KubeObject, pruned: KubeObject, version: string, lastFields: FieldSet): Steps<KubeObject> {
+  *#addBackDangling(merged: KubeObject, pruned: KubeObject, version: string, lastFields: FieldSet, isLarge: boolean): Steps<KubeObject> {
     const type = this.#typeIn(version);
     const converted = this.#convert(pruned, version, 'raw');
     if (!type || !converted) return merged;
     const shape = shapeOf(type);
     yield;
-    const before = ensureNamedFieldsAreMembers(shape, toFieldSet(shape, merged));
+    const before = yield* ensureNamedFieldsAreMembers(shape, yield* fieldsOf(shape, merged, isLarge));
     yield;
-    const after = ensureNamedFieldsAreMembers(shape, toFieldSet(shape, converted));
+    const after = yield* ensureNamedFieldsAreMembers(shape, yield* fieldsOf(shape, converted, isLarge));
     yield;
-    return asObject(removeItems(shape, merged, before.difference(after).intersection(lastFields)) as KubeObject | null, merged);
+    const dangling = yield* (yield* before.differenceSteps(after)).intersectionSteps(lastFields);
+    return asObject((yield* removeItems(shape, merged, dangling)) as KubeObject | null, merged);
   }
 }
 
@@ -276,13 +286,18 @@ export class Updater {
  * undefined where an object has fields that its type does not know: versions that a webhook converts are only renamed here, and may
  * have little in common. Then what the managers of the other version own stays as it is.
  */
-function whereItFits<T>(work: () => T): T | undefined {
+function* whereItFits<T>(work: Steps<T>): Steps<T | undefined> {
   try {
-    return work();
+    return yield* work;
   } catch (error) {
     if (error instanceof TypedError) return undefined;
     throw error;
   }
+}
+
+/** What an object's fields are to who owns all of them. */
+function* fieldsOf(shape: Shape, object: KubeObject, isLarge: boolean): Steps<FieldSet> {
+  return isLarge ? yield* toFieldSetSteps(shape, object) : toFieldSet(shape, object);
 }
 
 /** An object that lost all of its content still is one. */

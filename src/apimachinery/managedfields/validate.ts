@@ -1,5 +1,7 @@
 import { formatValue, goTypeName } from '#apimachinery/patch/format-value';
 import { encodeString, sortedKeys } from '#apimachinery/runtime/json';
+import type { Steps } from '#apimachinery/runtime/steps';
+import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { formatPathElement } from './path-element.ts';
 import type { AnyShape, ListShape, MapShape, ScalarShape, Shape } from './shape.ts';
 import { itemElement, TypedError } from './typed.ts';
@@ -11,18 +13,53 @@ const maxDepth = 500;
  * TypedError with upstream's message: one error, or `errors:` and a line each (structured-merge-diff/typed/validate.go).
  */
 export function validate(shape: Shape, value: unknown): void {
+  validateBut(noMaps, shape, value);
+}
+
+/** `validate` of what is large in steps: wide maps of strings first. It must not change meanwhile. */
+export function* validateSteps(shape: Shape, value: unknown): Steps<void> {
+  const valid = new Set<object>();
+  yield* wideMapsOfStrings(shape, value, valid, 0);
+  validateBut(valid, shape, value);
+}
+
+const noMaps: ReadonlySet<object> = new Set();
+
+const stepKeys = 1_024;
+
+/** Finds those that are not within lists, and in which nothing but strings is. */
+function* wideMapsOfStrings(shape: Shape, value: unknown, valid: Set<object>, depth: number): Steps<void> {
+  if (shape.kind !== 'map' || !isMap(value) || depth > maxDepth) return;
+  const isOfStrings = shape.fields.size === 0 && shape.values?.kind === 'scalar' && shape.values.scalar === 'string';
+  let done = 0;
+  for (const name of keysOf(value)) {
+    if (++done % stepKeys === 0) yield;
+    if (isOfStrings && typeof value[name] !== 'string') return;
+    const child = shape.fields.get(name)?.shape ?? shape.values;
+    if (child && child.kind !== 'scalar') yield* wideMapsOfStrings(child, value[name], valid, depth + 1);
+  }
+  if (isOfStrings && done > stepKeys) valid.add(value);
+}
+
+/** Passes over maps that are known to be valid. */
+function validateBut(valid: ReadonlySet<object>, shape: Shape, value: unknown): void {
   const errors: string[] = [];
-  validateValue(shape, value, '', errors, 0);
+  validateValue(shape, value, '', { errors, valid }, 0);
   if (errors.length > 0)
     throw new TypedError(errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n'));
 }
 
+interface Findings {
+  readonly errors: string[];
+  readonly valid: ReadonlySet<object>;
+}
+
 const isMap = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function validateValue(shape: Shape, value: unknown, path: string, errors: string[], depth: number): void {
+function validateValue(shape: Shape, value: unknown, path: string, findings: Findings, depth: number): void {
   if (value === null || value === undefined) return;
   const report = (message: string): void => {
-    errors.push(path ? `${path}: ${message}` : message);
+    findings.errors.push(path ? `${path}: ${message}` : message);
   };
   if (depth > maxDepth) return report(`the value is nested more than ${maxDepth} levels deep`);
   switch (shape.kind) {
@@ -32,10 +69,10 @@ function validateValue(shape: Shape, value: unknown, path: string, errors: strin
       return;
     case 'list':
       if (!Array.isArray(value)) return report(`expected list, got ${formatGoPointer(value)}`);
-      return validateItems(shape, value, path, errors, depth, report);
+      return validateItems(shape, value, path, findings, depth, report);
     case 'map':
       if (!isMap(value)) return report(`expected map, got ${formatGoPointer(value)}`);
-      return validateFields(shape, value, path, errors, depth);
+      return validateFields(shape, value, path, findings, depth);
   }
 }
 
@@ -60,7 +97,7 @@ function validateItems(
   shape: ListShape,
   items: unknown[],
   path: string,
-  errors: string[],
+  findings: Findings,
   depth: number,
   report: (message: string) => void,
 ): void {
@@ -77,18 +114,19 @@ function validateItems(
       if (seen.has(element)) report(`duplicate entries for key ${formatPathElement(element)}`);
       seen.add(element);
     }
-    validateValue(shape.items, items[i], path + formatPathElement(element), errors, depth + 1);
+    validateValue(shape.items, items[i], path + formatPathElement(element), findings, depth + 1);
   }
 }
 
-function validateFields(shape: MapShape | AnyShape, value: Record<string, unknown>, path: string, errors: string[], depth: number): void {
-  for (const name of Object.keys(value)) {
+function validateFields(shape: MapShape | AnyShape, value: Record<string, unknown>, path: string, findings: Findings, depth: number): void {
+  if (findings.valid.has(value)) return;
+  for (const name of keysOf(value)) {
     const child = shape.kind === 'any' ? shape : (shape.fields.get(name)?.shape ?? shape.values);
     if (!child) {
-      errors.push(`${path}.${name}: field not declared in schema`);
+      findings.errors.push(`${path}.${name}: field not declared in schema`);
       return;
     }
-    validateValue(child, value[name], `${path}.${name}`, errors, depth + 1);
+    validateValue(child, value[name], `${path}.${name}`, findings, depth + 1);
   }
 }
 

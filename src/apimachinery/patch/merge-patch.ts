@@ -1,5 +1,6 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import type { Steps } from '#apimachinery/runtime/steps';
+import { keysOf, noteKeys } from '#apimachinery/runtime/wide-objects';
 import { cleanValue } from './clean-value.ts';
 import { jsonKind } from './json-patch.ts';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
@@ -20,7 +21,7 @@ const keysPerStep = 1_024;
  * Applies an RFC 7386 patch with the behaviour of gopkg.in/evanphx/json-patch.v4. Unlike the RFC's algorithm, nulls within
  * lists stay (but not those of the objects in them), and a patch that replaces a value which is no object keeps no nulls.
  * Neither input is changed; the result shares what the patch did not touch. Throws the StatusError 400 for a patch that is
- * neither object nor list. The keys of one object are listed in one step.
+ * neither object nor list.
  */
 export function* applyMergePatch(document: unknown, patch: unknown): Steps<unknown> {
   if (Array.isArray(patch)) return withoutNullFields(patch);
@@ -33,9 +34,11 @@ export function* applyMergePatch(document: unknown, patch: unknown): Steps<unkno
   let mergedKeys = 0;
   while (pending.length > 0) {
     const [target, current, changes] = pending.pop()!;
+    const keys: string[] = [];
     const change = (key: string): void => {
       const wanted = changes[key];
-      if (wanted === null) return;
+      if (wanted === null || wanted === undefined) return;
+      keys.push(key);
       const present = getOwn(current, key);
       if (isJsonObject(wanted) && isJsonObject(present)) {
         const merged: JsonObject = {};
@@ -44,15 +47,19 @@ export function* applyMergePatch(document: unknown, patch: unknown): Steps<unkno
       } else setOwn(target, key, isJsonObject(present) ? wanted : withoutNullFields(wanted));
     };
     // What stays is copied: to copy all and delete what goes takes many times as long where there are many keys.
-    for (const key of Object.keys(current)) {
+    for (const key of keysOf(current)) {
       if (Object.hasOwn(changes, key)) change(key);
-      else setOwn(target, key, current[key]);
+      else if (current[key] !== undefined) {
+        keys.push(key);
+        setOwn(target, key, current[key]);
+      }
       if (++mergedKeys % keysPerStep === 0) yield;
     }
-    for (const key of Object.keys(changes)) {
+    for (const key of keysOf(changes)) {
       if (!Object.hasOwn(current, key)) change(key);
       if (++mergedKeys % keysPerStep === 0) yield;
     }
+    noteKeys(target, keys);
   }
   return result;
 }

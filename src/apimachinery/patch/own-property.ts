@@ -1,3 +1,5 @@
+import { forgetKeys, notedKeys } from '#apimachinery/runtime/wide-objects';
+
 /** JSON objects of clients: any key is legal data, `__proto__` and `constructor` among them. */
 export type JsonObject = Record<string, unknown>;
 
@@ -7,6 +9,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /** Also of arrays. Asks for no list of keys: this is asked of every field of every write. */
 export function isEmptyObject(value: object): boolean {
+  const keys = notedKeys(value);
+  if (keys) return !keys.some((key) => Object.hasOwn(value, key));
   for (const _ in value) return false;
   return true;
 }
@@ -18,8 +22,11 @@ export function getOwn(object: JsonObject, key: string): unknown {
 
 /** Assigns an own property; never goes through a setter such as `__proto__`. */
 export function setOwn(object: JsonObject, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  else object[key] = value;
+  if (key !== '__proto__') object[key] = value;
+  else {
+    forgetKeys(object);
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  }
 }
 
 /** The object with its values mapped; keys stay what they are, `__proto__` too. */

@@ -1,4 +1,5 @@
 import { atOnce, type Steps } from './steps.ts';
+import { keysOf, noteKeys, notedKeys } from './wide-objects.ts';
 
 /**
  * A copy of plain JSON (with bigints) that shares nothing that can be changed. Keys keep their order, `__proto__` stays an own property; a property that is
@@ -19,7 +20,7 @@ function set(object: Json, key: string, value: unknown): void {
 
 function copy(value: unknown, depth: number): unknown {
   if (value === null || typeof value !== 'object') return value;
-  if (depth > recursionLimit) return atOnce(copySteps(value));
+  if (depth > recursionLimit || notedKeys(value)) return atOnce(copySteps(value));
   if (Array.isArray(value)) {
     const list = new Array<unknown>(value.length);
     for (let i = 0; i < value.length; i++) {
@@ -39,7 +40,7 @@ function copy(value: unknown, depth: number): unknown {
   return object;
 }
 
-/** `deepCopy` of what is large. The keys of one object are listed in one step. */
+/** `deepCopy` of what is large. */
 export function* deepCopySteps<T>(value: T): Steps<T> {
   return (value === null || typeof value !== 'object' ? value : yield* copySteps(value)) as T;
 }
@@ -54,7 +55,8 @@ function* copySteps(root: object): Steps<unknown> {
   let copiedKeys = 0;
   for (let pair = pending.pop(); pair; pair = pending.pop()) {
     const [from, to] = pair;
-    for (const key of Object.keys(from)) {
+    const keys = keysOf(from);
+    for (const key of keys) {
       copiedKeys += 1;
       if (copiedKeys % keysPerStep === 0) yield;
       const item = (from as Json)[key];
@@ -67,6 +69,7 @@ function* copySteps(root: object): Steps<unknown> {
       if (Array.isArray(to)) to[Number(key)] = copied;
       else set(to, key, copied);
     }
+    if (!Array.isArray(to)) noteKeys(to, keys);
   }
   return result;
 }

@@ -9,9 +9,11 @@ import { canonicalQuantity } from '../api/quantity.ts';
 import { setOwn } from '#apimachinery/patch/own-property';
 import { Decoding, type DecodingForm, MapKey, valueWord } from './decoding.ts';
 import { DecodeError } from './json.ts';
+import type { Steps } from './steps.ts';
 import type { StructType } from './schema.ts';
 import { Code, type ValuePlan, type FieldPlan, type StructPlan, structPlan, maxStructDepth } from './struct-plan.ts';
 import { canonicalMicroTime, canonicalTime } from './time.ts';
+import { keysOf, notedKeys } from './wide-objects.ts';
 import { isZero, isZeroScalar, isZeroTime } from './zero.ts';
 
 export interface DecodeOptions {
@@ -36,8 +38,46 @@ type Json = Record<string, unknown>;
  * dropped and reported; duplicates are the parser's matter. Throws DecodeError with Go's message if a value does not fit.
  */
 export function decode<T = Json>(type: StructType, value: unknown, options: DecodeOptions = {}): Decoded<T> {
+  return decodeBut(noMaps, type, value, options);
+}
+
+/** `decode` in steps of a value that may have wide maps of strings: they are gone through first. It must not change meanwhile. */
+export function* decodeSteps<T = Json>(type: StructType, value: unknown, options: DecodeOptions = {}): Steps<Decoded<T>> {
+  const decoded = new Set<object>();
+  yield* wideMapsOfStrings(structPlan(type), value, decoded);
+  return decodeBut(decoded, type, value, options);
+}
+
+const noMaps: ReadonlySet<object> = new Set();
+
+const stepKeys = 1_024;
+
+/** Finds those that are in fields, and in which nothing but strings is: decoded, they are the same. */
+function* wideMapsOfStrings(plan: StructPlan, value: unknown, decoded: Set<object>): Steps<void> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || notedKeys(value)) return;
+  for (const key of Object.keys(value)) {
+    const field = plan.byName.get(key);
+    const child = (value as Json)[key];
+    if (field?.code === Code.Struct) yield* wideMapsOfStrings(field.value.struct(), child, decoded);
+    else if (field?.code === Code.StringMap && typeof child === 'object' && child !== null && (yield* hasOnlyStrings(child)))
+      decoded.add(child);
+  }
+}
+
+/** Whether all values of a wide map are strings; of others, that is not asked. */
+function* hasOnlyStrings(map: object): Steps<boolean> {
+  let done = 0;
+  for (const key of notedKeys(map) ?? []) {
+    if (++done % stepKeys === 0) yield;
+    if (typeof (map as Json)[key] !== 'string') return false;
+  }
+  return done > 0;
+}
+
+/** Passes over maps that are known to be decoded. */
+function decodeBut<T>(decoded: ReadonlySet<object>, type: StructType, value: unknown, options: DecodeOptions): Decoded<T> {
   const plan = structPlan(type);
-  const decoding = new Decoding(plan, options.strict !== false, options.literals, options.form ?? 'json');
+  const decoding = new Decoding(plan, options.strict !== false, options.literals, options.form ?? 'json', decoded);
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     if (value === null) return { object: {} as T, unknownFields: [] };
     throw decoding.typeError(valueWord(value), type.goName, undefined, undefined);
@@ -49,6 +89,13 @@ export function decode<T = Json>(type: StructType, value: unknown, options: Deco
 
 function decodeStruct(plan: StructPlan, object: Json, decoding: Decoding): Json {
   if (++decoding.depth > maxStructDepth) throw new DecodeError('exceeded max depth');
+  const keys = plan.preserve ? undefined : notedKeys(object);
+  const decoded = keys ? decodeWideStruct(plan, object, keys, decoding) : decodeFields(plan, object, decoding);
+  decoding.depth--;
+  return decoded;
+}
+
+function decodeFields(plan: StructPlan, object: Json, decoding: Decoding): Json {
   const { byName } = plan;
   let dropped: string[] | undefined;
   for (const key in object) {
@@ -65,20 +112,23 @@ function decodeStruct(plan: StructPlan, object: Json, decoding: Decoding): Json 
     // An own property, also one that is called __proto__: this sets no prototype.
     else if (decoded !== value) object[key] = decoded;
   }
-  decoding.depth--;
-  if (dropped === undefined) return object;
-  return dropped.length > manyDropped && !plan.preserve ? knownOf(plan, object, dropped) : without(object, dropped);
+  return dropped === undefined ? object : without(object, dropped);
 }
 
-/** With more fields to drop than this, those that stay are looked for. */
-const manyDropped = 1_000;
-
-/** `without` where the type says what may stay. */
-function knownOf({ byName }: StructPlan, object: Json, dropped: readonly string[]): Json {
-  const known = new Set(dropped.filter((name) => byName.has(name)));
-  const rest: Json = {};
-  for (const name of byName.keys()) if (Object.hasOwn(object, name) && !known.has(name)) setOwn(rest, name, object[name]);
-  return rest;
+/** Of a wide object most is not known: what is makes a new one. */
+function decodeWideStruct(plan: StructPlan, object: Json, keys: readonly string[], decoding: Decoding): Json {
+  const fields: Json = {};
+  for (const key of keys) {
+    const field = plan.byName.get(key);
+    if (field === undefined) {
+      decoding.addUnknown(key);
+      continue;
+    }
+    const value = object[key];
+    const decoded = value === null || value === undefined ? undefined : decodeField(field, value, decoding, plan);
+    if (decoded !== undefined) setOwn(fields, key, decoded);
+  }
+  return fields;
 }
 
 function without(object: Json, dropped: readonly string[]): Json {
@@ -249,9 +299,11 @@ function zeroItem(plan: ValuePlan): unknown {
 /** In place; gives the number of keys, since to ask for one of many takes as long as to ask for all. */
 function decodeStringMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): number {
   let size = 0;
-  for (const key in map) {
-    size++;
+  if (decoding.decoded.has(map)) return notedKeys(map)!.length;
+  for (const key of keysOf(map)) {
     const value = map[key];
+    if (value === undefined) continue;
+    size++;
     if (typeof value === 'string') continue;
     if (value !== null) saveItemError(plan, key, value, decoding, owner);
     map[key] = '';
@@ -269,9 +321,10 @@ function saveItemError(plan: ValuePlan, key: string, value: unknown, decoding: D
 function decodeMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): number {
   const items = plan.items();
   let size = 0;
-  for (const key in map) {
-    size++;
+  for (const key of keysOf(map)) {
     const value = map[key];
+    if (value === undefined) continue;
+    size++;
     decoding.at.push(new MapKey(key));
     const decoded = value === null ? undefined : decodeValue(items, value, decoding, owner, undefined);
     decoding.at.pop();

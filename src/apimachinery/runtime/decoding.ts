@@ -27,6 +27,8 @@ export class Decoding {
     readonly strict: boolean,
     readonly literals: ReadonlyMap<string, string> | undefined,
     readonly form: DecodingForm,
+    /** Maps of strings that are as they should be. */
+    readonly decoded: ReadonlySet<object>,
   ) {}
 
   path(name?: string): string {

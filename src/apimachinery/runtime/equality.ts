@@ -1,3 +1,6 @@
+import { atOnce, type Steps } from './steps.ts';
+import { keysOf, notedKeys } from './wide-objects.ts';
+
 /**
  * Whether two values of plain JSON (with bigints) are the same in content; the order of keys does not count, and a property that is undefined is not
  * there. Values that were decoded are in canonical form, so this is Go's semantic equality for them. Any depth.
@@ -11,7 +14,7 @@ const recursionLimit = 500;
 function equal(a: unknown, b: unknown, depth: number): boolean {
   if (a === b) return true;
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return sameNumber(a, b);
-  if (depth > recursionLimit) return equalDeep(a, b);
+  if (depth > recursionLimit || notedKeys(a) || notedKeys(b)) return atOnce(deepEqualSteps(a, b));
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
     for (let i = 0; i < a.length; i++) if (!equal(a[i], b[i], depth + 1)) return false;
@@ -36,27 +39,37 @@ function sameNumber(a: unknown, b: unknown): boolean {
   return false;
 }
 
-/** `equal` with a stack of our own. */
-function equalDeep(left: object, right: object): boolean {
-  const pending: [unknown, unknown][] = [[left, right]];
-  for (let pair = pending.pop(); pair; pair = pending.pop()) {
-    const [a, b] = pair;
+const keysPerStep = 1_024;
+
+/** `deepEqual` of what is large, with a stack of our own. */
+export function* deepEqualSteps(left: unknown, right: unknown): Steps<boolean> {
+  const pending: unknown[] = [left, right];
+  let comparedKeys = 0;
+  while (pending.length > 0) {
+    const b = pending.pop();
+    const a = pending.pop();
     if (a === b) continue;
-    if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') {
+    if (!isContainer(a) || !isContainer(b)) {
       if (!sameNumber(a, b)) return false;
       continue;
     }
-    if (Array.isArray(a) !== Array.isArray(b)) return false;
-    const keys = definedKeys(a);
-    if (keys.length !== definedKeys(b).length || (Array.isArray(a) && a.length !== (b as unknown[]).length)) return false;
-    for (const key of keys) {
+    if (Array.isArray(a) !== Array.isArray(b) || (a['length'] !== b['length'] && Array.isArray(a))) return false;
+    let size = 0;
+    for (const key of keysOf(a)) {
+      if (++comparedKeys % keysPerStep === 0) yield;
+      const value = a[key];
+      if (value === undefined) continue;
+      size++;
       if (!Object.hasOwn(b, key)) return false;
-      pending.push([(a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]]);
+      if (value !== b[key]) pending.push(value, b[key]);
     }
+    for (const key of keysOf(b)) {
+      if (++comparedKeys % keysPerStep === 0) yield;
+      if (b[key] !== undefined) size--;
+    }
+    if (size !== 0) return false;
   }
   return true;
 }
 
-function definedKeys(object: object): string[] {
-  return Object.keys(object).filter((key) => (object as Record<string, unknown>)[key] !== undefined);
-}
+const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -9,6 +9,7 @@ import { JsonScan } from './json-scan.ts';
 import { findSyntaxError, isSpace, JsonSyntaxError } from './json-syntax.ts';
 import { inOrder, sortedSteps } from './sorting.ts';
 import { atOnce, oneStep, type Steps } from './steps.ts';
+import { keysOf, noteKeys } from './wide-objects.ts';
 
 /** JSON that does not fit the type that it is read into. `message` is Go's. */
 export class DecodeError extends Error {
@@ -71,6 +72,7 @@ export function* parseJsonSteps(bytes: Buffer, partBytes = 64 * 1024, overflow: 
   let opening = '';
   let root: unknown;
   let open: readonly Container[] = [];
+  const grown: GrownKeys = new Map();
   for (let more = true; more; ) {
     more = scan.next(from + partBytes);
     checkDepth(scan);
@@ -79,17 +81,21 @@ export function* parseJsonSteps(bytes: Buffer, partBytes = 64 * 1024, overflow: 
     const last = more ? presentOf(scan, shadows, part) : [];
     const whole = restored(scan, part);
     if (open.length === 0) root = whole;
-    else graft(shadows, open);
+    else graft(shadows, open, grown);
     open = last.map((container, at) => (container === shadows[at] ? open[at]! : container));
     from = scan.at;
     opening = more ? openingOf(scan) : '';
     scan.surrogates = false;
     yield;
   }
+  for (const [object, keys] of grown) noteKeys(object, keys);
   return parsed(scan, root, overflow);
 }
 
 type Container = unknown[] | Record<string, unknown>;
+
+/** The keys of objects that more than one part had something of. */
+type GrownKeys = Map<Record<string, unknown>, string[]>;
 
 /** What of a part stands for the containers that were open before it, the outermost first. */
 function leftmost(part: unknown, open: readonly Container[]): Container[] {
@@ -110,7 +116,7 @@ function presentOf(scan: JsonScan, shadows: readonly Container[], part: unknown)
 }
 
 /** Puts what a part has of open containers into them, but for the open containers themselves. */
-function graft(shadows: readonly Container[], open: readonly Container[]): void {
+function graft(shadows: readonly Container[], open: readonly Container[], grown: GrownKeys): void {
   shadows.forEach((shadow, at) => {
     const container = open[at]!;
     const inner = shadows[at + 1];
@@ -118,7 +124,14 @@ function graft(shadows: readonly Container[], open: readonly Container[]): void 
       for (const item of shadow) if (inner === undefined || item !== inner) (container as unknown[]).push(item);
       return;
     }
-    for (const key of Object.keys(shadow)) if (key !== marker) setOwn(container as Record<string, unknown>, key, shadow[key]);
+    const object = container as Record<string, unknown>;
+    let keys = grown.get(object);
+    if (!keys) grown.set(object, (keys = Object.keys(object)));
+    for (const key of Object.keys(shadow)) {
+      if (key === marker) continue;
+      if (!Object.hasOwn(object, key)) keys.push(key);
+      setOwn(object, key, shadow[key]);
+    }
   });
 }
 
@@ -269,7 +282,7 @@ export function compareUtf8(a: string, b: string): number {
 
 /** The own keys of an object in the order of their UTF-8 bytes. */
 export function sortedKeys(object: object): string[] {
-  return inOrder(Object.keys(object), compareUtf8);
+  return inOrder([...keysOf(object)], compareUtf8);
 }
 
 /** Values nested deeper than this are written with a stack of our own instead of the engine's. */
@@ -277,10 +290,10 @@ const recursionLimit = 200;
 
 /**
  * Any JSON as json.Marshal writes a map[string]interface{}: compact, keys sorted, bigint exact. A property that is undefined is left out. Works at any
- * depth. Throws TypeError for values that JSON has no form for. `keysOf`: which keys an object has, where not all are sorted.
+ * depth. Throws TypeError for values that JSON has no form for. `listKeys`: which keys an object has, where not all are sorted.
  */
-export function encodeJson(value: unknown, keysOf: (object: object) => string[] = sortedKeys): string {
-  return write(value, 0, keysOf);
+export function encodeJson(value: unknown, listKeys: (object: object) => readonly string[] = sortedKeys): string {
+  return write(value, 0, listKeys);
 }
 
 /**
@@ -294,9 +307,9 @@ export function encodeRawJson(value: unknown): string {
   try {
     text = JSON.stringify(value) as string | undefined;
   } catch {
-    return write(value, 0, Object.keys);
+    return write(value, 0, keysOf);
   }
-  return text === undefined || goesOtherwise.test(text) ? write(value, 0, Object.keys) : text;
+  return text === undefined || goesOtherwise.test(text) ? write(value, 0, keysOf) : text;
 }
 
 const rememberedTexts = new WeakMap<object, string>();
@@ -309,19 +322,19 @@ export function rememberRawJson(value: object): void {
 /** What Go escapes and JSON.stringify does not, or writes in another way: lone surrogates. */
 const goesOtherwise = /[<>&\u2028\u2029]|\\ud[89a-f]/;
 
-function write(value: unknown, depth: number, keysOf: (object: object) => string[]): string {
+function write(value: unknown, depth: number, listKeys: (object: object) => readonly string[]): string {
   if (value === null || typeof value !== 'object') return writeScalar(value);
-  if (depth > recursionLimit) return writeDeep(value, keysOf);
+  if (depth > recursionLimit) return writeDeep(value, listKeys);
   if (Array.isArray(value)) {
     if (value.length === 0) return '[]';
-    let out = `[${write(value[0], depth + 1, keysOf)}`;
-    for (let i = 1; i < value.length; i++) out += `,${write(value[i], depth + 1, keysOf)}`;
+    let out = `[${write(value[0], depth + 1, listKeys)}`;
+    for (let i = 1; i < value.length; i++) out += `,${write(value[i], depth + 1, listKeys)}`;
     return `${out}]`;
   }
   let out = '';
-  for (const key of keysOf(value)) {
+  for (const key of listKeys(value)) {
     const item = (value as Record<string, unknown>)[key];
-    if (item !== undefined) out += `${out === '' ? '{' : ','}${encodeString(key)}:${write(item, depth + 1, keysOf)}`;
+    if (item !== undefined) out += `${out === '' ? '{' : ','}${encodeString(key)}:${write(item, depth + 1, listKeys)}`;
   }
   return out === '' ? '{}' : `${out}}`;
 }
@@ -351,12 +364,12 @@ interface OpenValue {
 }
 
 /** `write` without recursion. */
-function writeDeep(root: object, keysOf: (object: object) => string[]): string {
+function writeDeep(root: object, listKeys: (object: object) => readonly string[]): string {
   let out = '';
   const take = (text: string): void => {
     out += text;
   };
-  atOnce(writeSteps(root, (object) => oneStep(() => keysOf(object)), take));
+  atOnce(writeSteps(root, (object) => oneStep(() => listKeys(object)), take));
   return out;
 }
 
@@ -370,24 +383,24 @@ export function encodeJsonSteps(value: object): Steps<Buffer[]> {
 
 /** `encodeRawJson` in the same way. */
 export function encodeRawJsonSteps(value: object): Steps<Buffer[]> {
-  return writePieces(value, (object) => oneStep(() => Object.keys(object)));
+  return writePieces(value, (object) => oneStep(() => keysOf(object)));
 }
 
-function* writePieces(value: object, keysOf: (object: object) => Steps<string[]>): Steps<Buffer[]> {
+function* writePieces(value: object, listKeys: (object: object) => Steps<readonly string[]>): Steps<Buffer[]> {
   const pieces: Buffer[] = [];
-  yield* writeSteps(value, keysOf, (text) => pieces.push(Buffer.from(text)));
+  yield* writeSteps(value, listKeys, (text) => pieces.push(Buffer.from(text)));
   return pieces;
 }
 
 /** Gives the text away before each step, and at the end. */
-function* writeSteps(root: object, keysOf: (object: object) => Steps<string[]>, take: (text: string) => void): Steps<void> {
+function* writeSteps(root: object, listKeys: (object: object) => Steps<readonly string[]>, take: (text: string) => void): Steps<void> {
   let out = '';
   let written = 0;
   const open: OpenValue[] = [];
   let entered: object | undefined = root;
   for (;;) {
     if (entered) {
-      const keys: readonly string[] | undefined = Array.isArray(entered) ? undefined : yield* keysOf(entered);
+      const keys: readonly string[] | undefined = Array.isArray(entered) ? undefined : yield* listKeys(entered);
       out += keys ? '{' : '[';
       open.push({ container: entered, keys, next: 0, started: false });
       entered = undefined;
@@ -417,5 +430,5 @@ function* writeSteps(root: object, keysOf: (object: object) => Steps<string[]>, 
 
 /** `sortedKeys` in steps: runs of keys are sorted, and merged two by two. */
 export function sortedKeysSteps(object: object): Steps<string[]> {
-  return sortedSteps(Object.keys(object), compareUtf8);
+  return sortedSteps([...keysOf(object)], compareUtf8);
 }

@@ -1,4 +1,5 @@
 import { deepEqual } from './equality.ts';
+import { keysOf } from './wide-objects.ts';
 import type { ScalarKind, Type } from './schema.ts';
 
 /**
@@ -25,12 +26,12 @@ function equalUntyped(left: unknown, right: unknown): boolean {
     const of = membersOf(a);
     const other = membersOf(b);
     if (!of || !other) return false;
-    for (const key in of) {
+    for (const key of keysOf(of)) {
       const value = of[key];
       const opposite = Object.hasOwn(other, key) ? other[key] : undefined;
       if (value !== opposite) pending.push(value, opposite);
     }
-    for (const key in other) if (!Object.hasOwn(of, key)) pending.push(undefined, other[key]);
+    for (const key of keysOf(other)) if (!Object.hasOwn(of, key)) pending.push(undefined, other[key]);
   }
   return true;
 }
@@ -79,17 +80,17 @@ function isSame({ type, isPointer, a, b }: Compared, pending: Compared[]): boole
     case 'map': {
       const of = membersOf(a)!;
       const other = membersOf(b)!;
-      const keys = Object.keys(of);
+      const keys = keysOf(of).filter((key) => of[key] !== undefined);
       for (const key of keys) {
         if (!Object.hasOwn(other, key)) return false;
         pending.push({ type: type.values, isPointer: false, a: of[key], b: other[key] });
       }
-      return keys.length === Object.keys(other).length;
+      return keys.length === keysOf(other).filter((key) => other[key] !== undefined).length;
     }
     case 'struct': {
       const of = membersOf(a)!;
       const other = membersOf(b)!;
-      for (const name of new Set([...Object.keys(of), ...Object.keys(other)])) {
+      for (const name of new Set([...keysOf(of), ...keysOf(other)])) {
         const field = type.fields.get(name);
         if (field) pending.push({ type: field.type, isPointer: field.ptr, a: of[name], b: other[name] });
         else if (!deepEqual(of[name], other[name])) return false;

@@ -1,5 +1,7 @@
 import { getOwn, isJsonObject, setOwn } from '../patch/own-property.ts';
 import { deepCopy } from '../runtime/copy.ts';
+import type { Steps } from '../runtime/steps.ts';
+import { keysOf } from '../runtime/wide-objects.ts';
 import type { Structural } from './structural.ts';
 
 const isNonNullableNull = (value: unknown, schema: Structural | undefined): boolean =>
@@ -19,7 +21,7 @@ export function applyDefaults(value: unknown, schema: Structural | undefined): v
     if (present === undefined || isNonNullableNull(present, property)) setOwn(value, name, deepCopy(property.default));
   }
   const { additionalProperties } = schema;
-  for (const name of Object.keys(value)) {
+  for (const name of keysOf(value)) {
     const property = schema.properties.get(name);
     if (property) {
       applyDefaults(getOwn(value, name), property);
@@ -38,18 +40,28 @@ function defaultItems(items: unknown[], schema: Structural | undefined): void {
   }
 }
 
+const stepItems = 1_024;
+
 /** Drops nulls that the schema neither allows nor replaces by a default. Upstream: defaulting/prunenulls.go. */
-export function pruneNonNullableNullsWithoutDefaults(value: unknown, schema: Structural | undefined): void {
+export function* pruneNonNullableNullsWithoutDefaults(value: unknown, schema: Structural | undefined): Steps<void> {
   if (!schema) return;
+  let done = 0;
   if (Array.isArray(value)) {
-    for (const item of value) pruneNonNullableNullsWithoutDefaults(item, schema.items);
+    for (const item of value as unknown[]) {
+      if (++done % stepItems === 0) yield;
+      if (isContainer(item)) yield* pruneNonNullableNullsWithoutDefaults(item, schema.items);
+    }
     return;
   }
   if (!isJsonObject(value)) return;
-  for (const name of Object.keys(value)) {
+  for (const name of keysOf(value)) {
+    if (++done % stepItems === 0) yield;
     const property = schema.properties.get(name) ?? schema.additionalProperties;
+    if (!property) continue;
     const present = getOwn(value, name);
-    if (isNonNullableNull(present, property) && property?.default === undefined) delete value[name];
-    else pruneNonNullableNullsWithoutDefaults(present, property);
+    if (isNonNullableNull(present, property) && property.default === undefined) delete value[name];
+    else if (isContainer(present)) yield* pruneNonNullableNullsWithoutDefaults(present, property);
   }
 }
+
+const isContainer = (value: unknown): boolean => typeof value === 'object' && value !== null;

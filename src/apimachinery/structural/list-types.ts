@@ -1,6 +1,7 @@
 import { getOwn, isJsonObject } from '../patch/own-property.ts';
 import { encodeJson } from '../runtime/json.ts';
 import { duplicate, type FieldError, invalid, Path } from '../validation/field.ts';
+import { keysOf } from '../runtime/wide-objects.ts';
 import type { Structural } from './structural.ts';
 
 /**
@@ -11,7 +12,7 @@ export function validateListSetsAndMaps(path: Path | undefined, schema: Structur
   if (!schema?.hasSetsOrMaps) return [];
   if (Array.isArray(value)) return path ? validateList(path, schema, value) : [];
   if (!isJsonObject(value)) return [];
-  return Object.keys(value).flatMap((name) => {
+  return keysOf(value).flatMap((name) => {
     const property = schema.properties.get(name);
     if (property) return validateListSetsAndMaps(path ? path.child(name) : new Path(name), property, getOwn(value, name));
     const place = path ? path.key(name) : new Path(name, undefined, true);

@@ -8,6 +8,7 @@ import { deepCopy } from '../runtime/copy.ts';
 import { type FieldError, invalid, Path, required } from '../validation/field.ts';
 import { isDNS1035Label, validatePathSegmentName } from '../validation/names.ts';
 import { validateObjectMeta } from '../validation/object-meta.ts';
+import { presentKeys } from '../runtime/wide-objects.ts';
 import type { Structural } from './structural.ts';
 
 /** A resource inside of a custom resource has metadata that is none, or a kind that is no text. */
@@ -68,7 +69,7 @@ export function coerceEmbeddedResources(value: unknown, schema: Structural | und
     return;
   }
   if (!isJsonObject(value)) return;
-  for (const name of Object.keys(value)) {
+  for (const name of presentKeys(value)) {
     if (schema.embeddedResource) coerceTypeAndMeta(value, name, coercion, at);
     const property = schema.properties.get(name);
     const present = getOwn(value, name);
@@ -104,7 +105,7 @@ export function validateEmbeddedResources(value: unknown, schema: Structural | u
     );
   if (!isJsonObject(value)) return [];
   const errors = schema.embeddedResource ? validateTypeAndMeta(value, at) : [];
-  for (const name of Object.keys(value)) {
+  for (const name of presentKeys(value)) {
     const property = schema.properties.get(name);
     const present = getOwn(value, name);
     if (property) addErrors(errors, validateEmbeddedResources(present, property, child(at, name)));

@@ -1,11 +1,15 @@
 import { getOwn, isJsonObject, type JsonObject } from '../patch/own-property.ts';
 import type { Steps } from '../runtime/steps.ts';
+import { keysOf } from '../runtime/wide-objects.ts';
+import { sortedSteps } from '../runtime/sorting.ts';
 import type { Structural } from './structural.ts';
 import { UnknownFields } from './unknown-fields.ts';
 
 const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 const stepItems = 1_024;
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
  * Drops what a schema does not know, in place, and returns the paths of it, sorted. The root of a resource keeps kind,
@@ -15,7 +19,7 @@ export function* prune(value: unknown, schema: Structural, isResourceRoot: boole
   const unknown = new UnknownFields();
   yield* pruneValue(value, isResourceRoot ? schema.asResourceRoot() : schema, unknown);
   yield;
-  return unknown.paths.sort();
+  return yield* sortedSteps(unknown.paths, compareText);
 }
 
 function* pruneValue(value: unknown, schema: Structural | undefined, unknown: UnknownFields): Steps<void> {
@@ -24,12 +28,14 @@ function* pruneValue(value: unknown, schema: Structural | undefined, unknown: Un
   if (schema.preserveUnknownFields) return yield* pruneKnown(value, schema, unknown);
   if (Array.isArray(value)) return yield* pruneItems(value, schema.items, unknown);
   const object = value as JsonObject;
-  for (const key of Object.keys(object)) {
+  let done = 0;
+  for (const key of keysOf(object)) {
+    if (++done % stepItems === 0) yield;
     if (schema.embeddedResource && metaFields.has(key)) continue;
     const property = schema.properties.get(key);
     if (property) yield* within(key, object, property, unknown);
     else if (schema.props.additionalProperties !== undefined) yield* within(key, object, schema.additionalProperties, unknown);
-    else {
+    else if (Object.hasOwn(object, key)) {
       if (!metaFields.has(key) || !unknown.atRoot) unknown.record(key);
       delete object[key];
     }
@@ -68,7 +74,9 @@ function* pruneKnown(value: object, schema: Structural, unknown: UnknownFields):
     return;
   }
   const object = value as JsonObject;
-  for (const key of Object.keys(object)) {
+  let done = 0;
+  for (const key of keysOf(object)) {
+    if (++done % stepItems === 0) yield;
     if (schema.embeddedResource && metaFields.has(key)) continue;
     const property = schema.properties.get(key);
     if (property) yield* within(key, object, property, unknown);
@@ -82,7 +90,8 @@ function dropAll(value: object, unknown: UnknownFields): void {
   const visit = (item: unknown): void => {
     if (Array.isArray(item)) open.push({ list: item, next: 0 });
     else if (isJsonObject(item)) {
-      for (const key of Object.keys(item)) {
+      for (const key of keysOf(item)) {
+        if (!Object.hasOwn(item, key)) continue;
         unknown.record(key);
         delete item[key];
       }

@@ -5,6 +5,8 @@ import { encodeJson } from '../runtime/json.ts';
 import { formatFloat, quote } from '../runtime/quote.ts';
 import { compileRegexp } from '../runtime/regexp.ts';
 import type { FieldError, Path } from '../validation/field.ts';
+import { checkEach } from '../validation/pausing.ts';
+import { keysOf, presentKeys } from '../runtime/wide-objects.ts';
 import { type Correlation, oldItems, oldProperty } from './correlation.ts';
 import { formatCheck, isSupportedFormat } from './formats.ts';
 import { additionalPropertiesSchema, forbidsAdditionalProperties, itemsSchema, type JsonSchemaProps } from './json-schema-props.ts';
@@ -231,13 +233,32 @@ export class SchemaValidator {
     const items = this.#items;
     if (items) {
       const findOld = correlation && oldItems(correlation);
-      for (const [index, item] of list.entries()) items.#ratchet(item, `${path}[${index}]`, findOld?.(item), result);
+      this.#validateEach(list, list, result, (item, index, into) => items.#ratchet(item, `${path}[${index}]`, findOld?.(item), into));
     }
     const size = list.length;
     if (minItems !== undefined && size < minItems) result.invalid(path, `${path} in body should have at least ${minItems} items`, size);
     if (maxItems !== undefined && size > maxItems) result.tooMany(path, 'items', size, maxItems);
     if (uniqueItems && new Set(list.map((value) => encodeJson(value))).size < size)
       result.invalid(path, `${path} in body shouldn't contain duplicates`, undefined);
+  }
+
+  /** What each of the parts of a container adds to a result; of many, in steps where the validation is in steps. */
+  #validateEach<T>(
+    container: object,
+    parts: readonly T[],
+    result: ValidationResult,
+    validate: (part: T, index: number, into: ValidationResult) => void,
+  ): void {
+    if (parts.length < manyParts) {
+      for (let i = 0; i < parts.length; i++) validate(parts[i]!, i, result);
+      return;
+    }
+    const { state } = checkEach(container, this, parts, newResult, (_errors, part, index, all) => {
+      const one = newResult();
+      validate(part, index, one);
+      all.merge(one);
+    });
+    result.merge(state);
   }
 
   #validateEnum(value: unknown, path: string, result: ValidationResult): void {
@@ -252,21 +273,31 @@ export class SchemaValidator {
 
   #validateObject(object: JsonObject, path: string, correlation: Correlation | undefined, result: ValidationResult): void {
     const { minProperties, maxProperties, required } = this.#props;
-    const names = Object.keys(object);
-    if (minProperties !== undefined && names.length < minProperties)
-      result.invalid(path, `${path} in body should have at least ${minProperties} properties`, names.length);
-    if (maxProperties !== undefined && names.length > maxProperties) result.tooMany(path, 'properties', names.length, maxProperties);
+    if (minProperties !== undefined || maxProperties !== undefined) {
+      const size = presentKeys(object).length;
+      if (minProperties !== undefined && size < minProperties)
+        result.invalid(path, `${path} in body should have at least ${minProperties} properties`, size);
+      if (maxProperties !== undefined && size > maxProperties) result.tooMany(path, 'properties', size, maxProperties);
+    }
+    const names = keysOf(object);
     const forbidsOthers = forbidsAdditionalProperties(this.#props);
-    for (const name of names) {
+    const validateProperty = (name: string, into: ValidationResult): void => {
+      if (object[name] === undefined) return;
       const property = this.#properties.get(name);
       const place = path === '' && property ? name : `${path}.${name}`;
       const validator = property ?? this.#additionalProperties;
-      if (validator) validator.#ratchet(getOwn(object, name), place, correlation && oldFieldOf(correlation, path, name), result);
-      else if (forbidsOthers) result.invalid(path, `${path}.${name} in body is a forbidden property`, name);
-    }
+      if (validator) validator.#ratchet(getOwn(object, name), place, correlation && oldFieldOf(correlation, path, name), into);
+      else if (forbidsOthers) into.invalid(path, `${path}.${name} in body is a forbidden property`, name);
+    };
+    if (this.#properties.size > 0 || this.#additionalProperties || forbidsOthers)
+      this.#validateEach(object, names, result, (name, _index, into) => validateProperty(name, into));
     for (const name of required ?? []) if (!Object.hasOwn(object, name)) result.required(`${path}.${name}`);
   }
 }
+
+const manyParts = 1_024;
+
+const newResult = (): ValidationResult => new ValidationResult();
 
 type Attempt = (schema: SchemaValidator) => ValidationResult;
 

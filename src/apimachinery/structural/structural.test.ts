@@ -92,7 +92,9 @@ describe('applyDefaults', () => {
 
   it('comes after the nulls that may not be and have no default are dropped', () => {
     const value = { a: null, b: null, c: null };
-    pruneNonNullableNullsWithoutDefaults(value, structural({ a: text, b: { ...text, default: 'x' }, c: { ...text, nullable: true } }));
+    atOnce(
+      pruneNonNullableNullsWithoutDefaults(value, structural({ a: text, b: { ...text, default: 'x' }, c: { ...text, nullable: true } })),
+    );
     expect(value).toEqual({ b: null, c: null });
   });
 });

@@ -7,6 +7,7 @@ import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../meta/typ
 import { deepEqual } from '../runtime/equality.ts';
 import { compareUtf8, encodeString } from '../runtime/json.ts';
 import { formatRune, isPrint, quote } from '../runtime/quote.ts';
+import { keysOf } from '../runtime/wide-objects.ts';
 import {
   addError,
   addErrors,
@@ -20,6 +21,7 @@ import {
   required,
   tooLong,
 } from './field.ts';
+import { checkEach, errorsOfEach } from './pausing.ts';
 import { type ValidateNameFunc, isQualifiedName, isValidLabelValue, regexError, validateNamespaceName } from './names.ts';
 
 export const fieldImmutableError = 'field is immutable';
@@ -106,25 +108,25 @@ export function validateLabelName(name: string, path: Path): FieldError[] {
 }
 
 export function validateLabels(labels: Readonly<Record<string, string>>, path: Path): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const key of Object.keys(labels)) {
-    const value = labels[key]!;
+  return errorsOfEach(labels, path, keysOf(labels), (errors, key) => {
+    const value = labels[key];
+    if (value === undefined) return;
     for (const message of isQualifiedName(key)) addError(errors, invalid(path, key, message));
     for (const message of isValidLabelValue(value)) addError(errors, invalid(path, value, message));
-  }
-  return errors;
+  });
 }
+
+const newTotal = () => ({ bytes: 0 });
 
 /** Keys may have upper case in their prefix; the sum of all sizes is limited. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>>, path: Path): FieldError[] {
-  const errors: FieldError[] = [];
-  let size = 0;
-  for (const key of Object.keys(annotations)) {
-    for (const message of isQualifiedName(key.toLowerCase())) addError(errors, invalid(path, key, message));
-    size += Buffer.byteLength(key) + Buffer.byteLength(annotations[key]!);
-  }
-  if (size > totalAnnotationSizeLimit) errors.push(tooLong(path, '', totalAnnotationSizeLimit));
-  return errors;
+  const { errors, state } = checkEach(annotations, path, keysOf(annotations), newTotal, (found, key, _, total) => {
+    const value = annotations[key];
+    if (value === undefined) return;
+    for (const message of isQualifiedName(key.toLowerCase())) addError(found, invalid(path, key, message));
+    total.bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  });
+  return state.bytes > totalAnnotationSizeLimit ? [...errors, tooLong(path, '', totalAnnotationSizeLimit)] : errors;
 }
 
 /** In the order of the Go struct. */
@@ -176,7 +178,10 @@ export function validateFinalizerName(name: string, path: Path): FieldError[] {
 
 export function validateFinalizers(finalizers: readonly string[], path: Path): FieldError[] {
   const errors: FieldError[] = [];
-  for (const finalizer of finalizers) addErrors(errors, validateFinalizerName(finalizer, path));
+  addErrors(
+    errors,
+    errorsOfEach(finalizers, path, finalizers, (found, finalizer) => addErrors(found, validateFinalizerName(finalizer, path))),
+  );
   if (finalizers.includes(orphanDependents) && finalizers.includes(foregroundDeletion)) {
     errors.push(invalid(path, finalizers, `finalizer ${orphanDependents} and ${foregroundDeletion} cannot be both set`));
   }

@@ -19,6 +19,7 @@ import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { inSteps } from '#apimachinery/runtime/steps';
 import { type FieldError, fieldPath, invalid, TooManyErrors } from '#apimachinery/validation/field';
+import { validatingSteps } from '#apimachinery/validation/pausing';
 import { isValidPathSegmentName, nameIsDNSSubdomain, validatePathSegmentName } from '#apimachinery/validation/names';
 import { validateKubeFinalizerNames, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation/object-meta';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
@@ -56,6 +57,12 @@ export interface Deleted {
   readonly stored: Stored;
   /** false where the object only was marked: finalizers or a grace period hold it. */
   readonly gone: boolean;
+}
+
+/** What is wrong with an object: with its metadata, as with that of any kind, and with what its kind has. */
+interface Findings {
+  readonly ofMeta: readonly FieldError[];
+  readonly ofKind: readonly FieldError[];
 }
 
 /** What a write needs to know of its request; admission at upstream's two points among it. */
@@ -247,41 +254,46 @@ export class Store {
     ensureNamespaceMatches(this.definition, request.namespace, object);
     if (strategy.generation === 'spec') metadata.generation = 1;
     strategy.prepareForCreate?.(object, request);
-    const errors = [
-      ...validateObjectMeta(
-        metadata,
-        { namespaced: this.definition.namespaced, nameFn: strategy.nameRules?.(object) ?? strategy.validateName ?? nameIsDNSSubdomain },
-        fieldPath('metadata'),
-      ),
-      ...this.#finalizerErrors(object, strategy),
-    ];
-    const found = strategy.validate?.(object, request) ?? [];
-    const finish = (all: readonly FieldError[]) => {
-      if (strategy.genericMeta === 'all') this.#throwInvalid(all, object);
-      this.#finishCreate(request, object, [...errors, ...all]);
-    };
-    return this.#validateFurther(request, object, undefined, strategy, found, inParts, finish);
+    const validate = (): Findings => ({
+      ofMeta: [
+        ...validateObjectMeta(
+          metadata,
+          { namespaced: this.definition.namespaced, nameFn: strategy.nameRules?.(object) ?? strategy.validateName ?? nameIsDNSSubdomain },
+          fieldPath('metadata'),
+        ),
+        ...this.#finalizerErrors(object, strategy),
+      ],
+      ofKind: strategy.validate?.(object, request) ?? [],
+    });
+    return this.#validate(request, object, undefined, strategy, inParts, validate, ({ ofMeta, ofKind }) => {
+      if (strategy.genericMeta === 'all') this.#throwInvalid(ofKind, object);
+      this.#finishCreate(request, object, [...ofMeta, ...ofKind]);
+    });
   }
 
-  /** Steps and review come after what is found at once; without them, `finish` is called now, or of what is large in a step of its own. */
-  #validateFurther(
+  /** Of what is small `finish` is called now, unless the kind has steps of its own or a review; of what is large all goes in steps. */
+  #validate(
     request: WriteRequest,
     object: KubeObject,
     existing: KubeObject | undefined,
     strategy: Strategy,
-    found: FieldError[],
     inParts: boolean,
-    finish: (all: readonly FieldError[]) => void,
+    validate: () => Findings,
+    finish: (found: Findings) => void,
   ): Promise<void> | undefined {
-    const { hooks } = this;
+    const { review } = this.hooks;
     const steps = strategy.validateSteps?.(object, existing, request);
-    if (steps || inParts) {
-      const all = steps ? inSteps(steps).then((more) => [...found, ...more]) : betweenSteps().then(() => found);
-      return all.then((errors) => hooks.review?.(object, existing, request, errors) ?? errors).then(finish);
+    if (!steps && !inParts && !review) {
+      finish(validate());
+      return undefined;
     }
-    if (hooks.review) return hooks.review(object, existing, request, found).then(finish);
-    finish(found);
-    return undefined;
+    const inTurn = async (): Promise<void> => {
+      const { ofMeta, ofKind } = inParts ? await inSteps(validatingSteps(validate)) : validate();
+      const all = steps ? [...ofKind, ...(await inSteps(steps))] : ofKind;
+      if (inParts) await betweenSteps();
+      finish({ ofMeta, ofKind: review ? await review.call(this.hooks, object, existing, request, all) : all });
+    };
+    return inTurn();
   }
 
   #finishCreate(request: WriteRequest, object: KubeObject, errors: readonly FieldError[]): void {
@@ -449,20 +461,21 @@ export class Store {
     if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
     if (old.deletionGracePeriodSeconds !== undefined && metadata.deletionGracePeriodSeconds === undefined)
       metadata.deletionGracePeriodSeconds = old.deletionGracePeriodSeconds;
-    const errors = [
-      ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: validatePathSegmentName }, fieldPath('metadata')),
-      ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
-      // Upstream checks the same twice, in the generic registry and in the kind's own validation: clients see both causes.
-      ...(this.#strategy.genericMeta ? [] : validateObjectMetaUpdate(metadata, old, fieldPath('metadata'))),
-      ...this.#finalizerErrors(object, strategy),
-    ];
-    const found = strategy.validateUpdate?.(object, existing, request) ?? [];
-    const finish = (all: readonly FieldError[]) => {
-      this.#throwInvalid([...errors, ...all], object);
+    const validate = (): Findings => ({
+      ofMeta: [
+        ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: validatePathSegmentName }, fieldPath('metadata')),
+        ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
+        // Upstream checks the same twice, in the generic registry and in the kind's own validation: clients see both causes.
+        ...(this.#strategy.genericMeta ? [] : validateObjectMetaUpdate(metadata, old, fieldPath('metadata'))),
+        ...this.#finalizerErrors(object, strategy),
+      ],
+      ofKind: strategy.validateUpdate?.(object, existing, request) ?? [],
+    });
+    return this.#validate(request, object, existing, strategy, inParts, validate, ({ ofMeta, ofKind }) => {
+      this.#throwInvalid([...ofMeta, ...ofKind], object);
       for (const text of strategy.warningsOnUpdate?.(object, existing, request) ?? []) request.warn(text);
       strategy.canonicalize?.(object);
-    };
-    return this.#validateFurther(request, object, existing, strategy, found, inParts, finish);
+    });
   }
 
   /** Of custom resources all that was written counts. */

@@ -66,8 +66,8 @@ export interface ExpectedBody {
 
 export interface DecodedBody {
   readonly object: KubeObject;
-  /** `unknown field "spec.x"` and `duplicate field "data.a"`. */
-  readonly strictErrors: readonly string[];
+  /** `unknown field "spec.x"` and `duplicate field "data.a"`, to be gone through once: they are worded one by one, since there may be 200,000. */
+  readonly strictErrors: Iterable<string>;
 }
 
 /**
@@ -113,11 +113,10 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     if (inParts) await betweenSteps();
     if (overflow !== undefined && !hasFiniteNumbers(object)) throw newOverflowError(overflow);
     object.metadata ??= {};
-    if (expected.decode)
-      return { object, strictErrors: [...yamlErrors, ...strictErrors([], duplicates), ...strictErrors(unknownFields, [])] };
+    if (expected.decode) return { object, strictErrors: inTurn(yamlErrors, wordedErrors([], duplicates), wordedErrors(unknownFields, [])) };
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
-    return { object, strictErrors: [...yamlErrors, ...strictErrors(unknownFields, duplicates)] };
+    return { object, strictErrors: inTurn(yamlErrors, wordedErrors(unknownFields, duplicates)) };
   } catch (error) {
     if (error instanceof DecodeError) throw cannotBeHandled(kind, expected, error.message);
     throw error;
@@ -145,10 +144,16 @@ function hasFiniteNumbers(root: unknown): boolean {
 }
 
 export function strictErrors(unknownFields: readonly string[], duplicateFields: readonly string[]): string[] {
-  return [
-    ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
-    ...duplicateFields.map((path) => `duplicate field ${JSON.stringify(path)}`),
-  ];
+  return [...wordedErrors(unknownFields, duplicateFields)];
+}
+
+function* wordedErrors(unknownFields: readonly string[], duplicateFields: readonly string[]): Generator<string> {
+  for (const path of unknownFields) yield `unknown field ${JSON.stringify(path)}`;
+  for (const path of duplicateFields) yield `duplicate field ${JSON.stringify(path)}`;
+}
+
+function* inTurn<T>(...lists: readonly Iterable<T>[]): Generator<T> {
+  for (const list of lists) yield* list;
 }
 
 const yamlPrefix = 'yaml: unmarshal errors:\n';
@@ -165,18 +170,23 @@ function warningsOf(error: string): string[] {
 /** Applies `fieldValidation`: Strict refuses, Warn tells, Ignore keeps silent. */
 export function applyFieldValidation(
   context: RequestContext,
-  errors: readonly string[],
+  errors: Iterable<string>,
   validation: 'Ignore' | 'Warn' | 'Strict',
   expected: { readonly kind: GroupVersionKind },
 ): void {
-  if (errors.length === 0 || validation === 'Ignore') return;
+  if (validation === 'Ignore') return;
   if (validation === 'Warn') {
-    for (const error of errors) for (const warning of warningsOf(error)) context.warn(warning);
+    for (const error of errors) {
+      for (const warning of warningsOf(error)) context.warn(warning);
+      if (!context.takesWarnings) return;
+    }
     return;
   }
+  const all = [...errors];
+  if (all.length === 0) return;
   const { kind, version } = expected.kind;
   throw newBadRequest(
-    `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: strict decoding error: ${errors.join(', ')}`,
+    `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: strict decoding error: ${all.join(', ')}`,
   );
 }
 

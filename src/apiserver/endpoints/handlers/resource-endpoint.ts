@@ -1,8 +1,9 @@
 import type { FieldManager } from '#apimachinery/managedfields/field-manager';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
-import { type Decoded, type DecodeOptions, decode } from '#apimachinery/runtime/decode';
+import { type Decoded, type DecodeOptions, decode, decodeSteps } from '#apimachinery/runtime/decode';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { StructType } from '#apimachinery/runtime/schema';
+import { hasWideObjects } from '#apimachinery/runtime/wide-objects';
 import type { AdmissionTarget } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { KindLookup } from '#apiserver/registry/kinds';
@@ -71,7 +72,8 @@ export function* decodeDocument(
   document: unknown,
   options: DecodeOptions = {},
 ): Steps<Decoded<KubeObject>> {
-  return own ? yield* own(document as Record<string, unknown>) : decode<KubeObject>(type, document, options);
+  if (own) return yield* own(document as Record<string, unknown>);
+  return hasWideObjects() ? yield* decodeSteps<KubeObject>(type, document, options) : decode<KubeObject>(type, document, options);
 }
 
 /** An object of the storage version, and its JSON as it is stored. */

@@ -148,11 +148,16 @@ export class RequestContext {
     this.#waitedUntil = Math.max(to, this.#waitedUntil);
   }
 
+  /** Whether there is room for another warning. */
+  get takesWarnings(): boolean {
+    return this.#warnedRunes <= warningRunes;
+  }
+
   /** Adds a `Warning: 299` header to the response. Repeated texts are sent once; those of which none could be sent any more are not kept. */
   warn(text: string): void {
     if (text === '') return;
     this.warnings ??= [];
-    if (this.#warnedRunes > warningRunes || this.warnings.includes(text)) return;
+    if (!this.takesWarnings || this.warnings.includes(text)) return;
     this.warnings.push(text);
     this.#warnedRunes += leastRunes(text);
   }

@@ -1,3 +1,4 @@
+import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
@@ -19,7 +20,7 @@ export default defineResource<ConfigMap>({
     stringColumn(
       'Data',
       describe('core_v1.ConfigMap', 'data'),
-      ({ data, binaryData }) => Object.keys(data ?? {}).length + Object.keys(binaryData ?? {}).length,
+      ({ data, binaryData }) => keysOf(data ?? {}).length + keysOf(binaryData ?? {}).length,
     ),
     ageColumn,
   ],

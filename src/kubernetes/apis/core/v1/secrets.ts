@@ -1,3 +1,4 @@
+import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
@@ -49,7 +50,7 @@ export default defineResource<Secret>({
   columns: [
     nameColumn,
     stringColumn('Type', describe('core_v1.Secret', 'type'), ({ type }) => type ?? ''),
-    stringColumn('Data', describe('core_v1.Secret', 'data'), ({ data }) => Object.keys(data ?? {}).length),
+    stringColumn('Data', describe('core_v1.Secret', 'data'), ({ data }) => keysOf(data ?? {}).length),
     ageColumn,
   ],
 });

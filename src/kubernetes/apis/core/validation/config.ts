@@ -1,10 +1,12 @@
 /** Config maps and secrets. Upstream: pkg/apis/core/validation. */
 import { parseJson } from '#apimachinery/runtime/json';
-import { addErrors, type FieldError, type Path, fieldPath, invalid, required, tooLong } from '#apimachinery/validation/field';
+import { keysOf } from '#apimachinery/runtime/wide-objects';
+import { addError, addErrors, type FieldError, type Path, fieldPath, invalid, required, tooLong } from '#apimachinery/validation/field';
+import { checkEach } from '#apimachinery/validation/pausing';
 import { isConfigMapKey, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateImmutable } from '#kubernetes/apis/core/immutable';
 import type { ConfigMap, Secret } from '#kubernetes/schema/core_v1.gen';
-import { byteLength, check, fieldIsImmutable } from './checks.ts';
+import { byteLength, fieldIsImmutable } from './checks.ts';
 import { validateMetaAgain } from './object-meta.ts';
 
 const dataPath = fieldPath('data');
@@ -15,21 +17,32 @@ function decodedLength(base64: string): number {
   return (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);
 }
 
-export function validateConfigMap({ data, binaryData }: ConfigMap): FieldError[] {
-  const errors: FieldError[] = [];
-  let size = 0;
-  for (const key in data) {
-    check(errors, isConfigMapKey(key), key, dataPath.key(key));
-    if (binaryData && Object.hasOwn(binaryData, key))
-      errors.push(invalid(dataPath.key(key), key, 'duplicate of key present in binaryData'));
-    size += byteLength(data[key]!);
-  }
-  for (const key in binaryData) {
-    check(errors, isConfigMapKey(key), key, fieldPath('binaryData').key(key));
-    size += decodedLength(binaryData[key]!);
-  }
-  if (size > maxSize) errors.push(tooLong(fieldPath(''), '', maxSize));
-  return errors;
+/** What is wrong with the keys, and how long the values are together. */
+function checkData(
+  data: Readonly<Record<string, string>>,
+  path: Path,
+  lengthOf: (value: string) => number,
+  checkFurther?: (errors: FieldError[], key: string) => void,
+): { readonly errors: FieldError[]; readonly bytes: number } {
+  const { errors, state } = checkEach(data, path, keysOf(data), newTotal, (found, key, _, total) => {
+    const value = data[key];
+    if (value === undefined) return;
+    for (const message of isConfigMapKey(key)) addError(found, invalid(path.key(key), key, message));
+    checkFurther?.(found, key);
+    total.bytes += lengthOf(value);
+  });
+  return { errors, bytes: state.bytes };
+}
+
+const newTotal = () => ({ bytes: 0 });
+
+export function validateConfigMap({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
+  const texts = checkData(data, dataPath, byteLength, (errors, key) => {
+    if (Object.hasOwn(binaryData, key)) errors.push(invalid(dataPath.key(key), key, 'duplicate of key present in binaryData'));
+  });
+  const binaries = checkData(binaryData, fieldPath('binaryData'), decodedLength);
+  const isTooLong = texts.bytes + binaries.bytes > maxSize;
+  return [...texts.errors, ...binaries.errors, ...(isTooLong ? [tooLong(fieldPath(''), '', maxSize)] : [])];
 }
 
 export function validateConfigMapUpdate(configMap: ConfigMap, old: ConfigMap): FieldError[] {
@@ -40,13 +53,9 @@ export function validateConfigMapUpdate(configMap: ConfigMap, old: ConfigMap): F
 }
 
 export function validateSecret({ metadata, type, data = {} }: Secret): FieldError[] {
-  const errors: FieldError[] = [];
-  let size = 0;
-  for (const key in data) {
-    check(errors, isConfigMapKey(key), key, dataPath.key(key));
-    size += decodedLength(data[key]!);
-  }
-  if (size > maxSize) errors.push(tooLong(dataPath, '', maxSize));
+  const { errors: found, bytes } = checkData(data, dataPath, decodedLength);
+  const errors = [...found];
+  if (bytes > maxSize) errors.push(tooLong(dataPath, '', maxSize));
   const has = (key: string): boolean => Object.hasOwn(data, key);
   const demand = (...keys: string[]): void => {
     for (const key of keys) if (!has(key)) errors.push(required(dataPath.key(key)));

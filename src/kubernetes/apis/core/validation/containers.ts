@@ -1,5 +1,6 @@
 /** Containers of all kinds. Upstream: pkg/apis/core/validation. */
 import {
+  addErrors,
   type FieldError,
   type Path,
   duplicate,
@@ -10,6 +11,7 @@ import {
   required,
   tooMany,
 } from '#apimachinery/validation/field';
+import { checkEach } from '#apimachinery/validation/pausing';
 import { isValidPortName, isValidPortNum } from '#apimachinery/validation/names';
 import { isSidecar } from '#kubernetes/apis/core/resource-list';
 import type {
@@ -54,20 +56,20 @@ export function validateContainers(errors: FieldError[], pod: PodContext, path: 
     return;
   }
   const { terminationGracePeriodSeconds: gracePeriod, os } = pod.spec;
-  const names = new Set<string>();
-  for (let i = 0; i < containers.length; i++) {
-    const container = containers[i]!;
+  const newNames = () => new Set<string>();
+  const checked = checkEach(containers, path, containers, newNames, (found, container, i, names) => {
     const { name = '' } = container;
     const at = path.index(i);
-    validateContainerCommon(errors, container, pod, at);
-    if (names.has(name)) errors.push(duplicate(at.child('name'), name));
+    validateContainerCommon(found, container, pod, at);
+    if (names.has(name)) found.push(duplicate(at.child('name'), name));
+    if (container.lifecycle) validateLifecycle(found, container.lifecycle, gracePeriod, at.child('lifecycle'), os);
+    validateProbe(found, container.livenessProbe, gracePeriod, at, 'livenessProbe');
+    validateProbe(found, container.readinessProbe, gracePeriod, at, 'readinessProbe');
+    validateProbe(found, container.startupProbe, gracePeriod, at, 'startupProbe');
+    validateRestartPolicy(found, container.restartPolicy, container.restartPolicyRules, at);
     names.add(name);
-    if (container.lifecycle) validateLifecycle(errors, container.lifecycle, gracePeriod, at.child('lifecycle'), os);
-    validateProbe(errors, container.livenessProbe, gracePeriod, at, 'livenessProbe');
-    validateProbe(errors, container.readinessProbe, gracePeriod, at, 'readinessProbe');
-    validateProbe(errors, container.startupProbe, gracePeriod, at, 'startupProbe');
-    validateRestartPolicy(errors, container.restartPolicy, container.restartPolicyRules, at);
-  }
+  });
+  addErrors(errors, checked.errors);
   checkHostPortConflicts(errors, containers, path);
 }
 

@@ -1,6 +1,7 @@
 /** What is accepted in pods and templates, but will hardly do what was meant. Upstream: pkg/api/pod/warnings.go. */
 import type { ObjectMeta } from '#apimachinery/meta/types';
 import { quote } from '#apimachinery/runtime/quote';
+import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type Path, fieldPath } from '#apimachinery/validation/field';
 import { getWarningsForIP } from '#apimachinery/validation/ip';
@@ -104,7 +105,7 @@ function warnPodSpec(warnings: string[], spec: PodSpec, meta: ObjectMeta, templa
 const nullSelector = 'a null labelSelector results in matching no pod';
 
 function warnPlacement(warnings: string[], spec: PodSpec, path: Path): void {
-  for (const label in spec.nodeSelector) {
+  for (const label of keysOf(spec.nodeSelector ?? {})) {
     const text = nodeLabelDeprecation(label);
     if (text !== undefined) warnings.push(`${path.child('nodeSelector').key(label).toString()}: ${text}`);
   }

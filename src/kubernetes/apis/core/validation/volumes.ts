@@ -10,6 +10,7 @@ import {
   notSupported,
   required,
 } from '#apimachinery/validation/field';
+import { checkEach } from '#apimachinery/validation/pausing';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
 import type { ObjectMeta } from '#apimachinery/meta/types';
@@ -44,22 +45,21 @@ export function validateVolumes(
   path: Path,
   options: PodOptions,
 ): ValidVolumes {
-  const valid = new Map<string, Volume>();
   const createdClaims = new Set<string>();
   if (meta?.name) for (const { name, ephemeral } of volumes) if (ephemeral) createdClaims.add(`${meta.name}-${name ?? ''}`);
-  for (let i = 0; i < volumes.length; i++) {
-    const volume = volumes[i]!;
+  const newNames = () => new Map<string, Volume>();
+  const checked = checkEach(volumes, path, volumes, newNames, (found, volume, i, valid) => {
     const { name = '' } = volume;
     const at = path.index(i);
-    const before = errors.length;
-    validateVolumeSource(errors, volume, at, meta, options);
-    if (name === '') errors.push(required(at.child('name')));
-    else validateDNS1123Label(errors, name, at, 'name');
-    if (valid.has(name)) errors.push(duplicate(at.child('name'), name));
-    if (errors.length === before) valid.set(name, volume);
+    const before = found.length;
+    validateVolumeSource(found, volume, at, meta, options);
+    if (name === '') found.push(required(at.child('name')));
+    else validateDNS1123Label(found, name, at, 'name');
+    if (valid.has(name)) found.push(duplicate(at.child('name'), name));
     const claimName = volume.persistentVolumeClaim?.claimName;
+    const isValid = found.length === before;
     if (claimName && createdClaims.has(claimName)) {
-      errors.push(
+      found.push(
         invalid(
           at.child('persistentVolumeClaim', 'claimName'),
           claimName,
@@ -67,8 +67,10 @@ export function validateVolumes(
         ),
       );
     }
-  }
-  return valid;
+    if (isValid) valid.set(name, volume);
+  });
+  addErrors(errors, checked.errors);
+  return checked.state;
 }
 
 interface SourceContext {

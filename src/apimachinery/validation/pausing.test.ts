@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { type FieldError, fieldPath, invalid, required } from './field.ts';
+import { checkEach, errorsOfEach, validatingSteps } from './pausing.ts';
+
+const numbers = Array.from({ length: 2_000 }, (_, i) => i);
+
+/** Takes the time of the processor, which a validation has little of in a step. */
+function work(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
+/** What comes of a validation, and how many steps it took. */
+function inSteps<T>(validation: () => T): { readonly value: T; readonly steps: number } {
+  const steps = validatingSteps(validation);
+  for (let count = 1; ; count++) {
+    const step = steps.next();
+    if (step.done) return { value: step.value, steps: count };
+  }
+}
+
+const messages = (errors: readonly FieldError[]) => errors.map(String);
+
+describe('a validation in steps finds what it finds at once', () => {
+  const path = fieldPath('list');
+
+  it('with loops over one container, which are told apart by their places', () => {
+    const validate = (): FieldError[] =>
+      ['a', 'b'].flatMap((name) =>
+        errorsOfEach(numbers, path.child(name), numbers, (errors, number, index) => {
+          work(0.01);
+          if (number % 7 === 0) errors.push(invalid(path.child(name).index(index), number, 'is divisible'));
+        }),
+      );
+    const { value, steps } = inSteps(validate);
+    expect(messages(value)).toEqual(messages(validate()));
+    expect(steps).toBeGreaterThan(3);
+  });
+
+  it('with a state, and loops within loops', () => {
+    const lists = Array.from({ length: 20 }, (_, i) => ({ name: `n${i % 15}`, items: numbers.slice(0, 300) }));
+    const validate = (): FieldError[] => {
+      const { errors, state } = checkEach(
+        lists,
+        path,
+        lists,
+        () => new Set<string>(),
+        (found, { name, items }, index, names) => {
+          found.push(required(path.index(index).child('first')));
+          const inner = errorsOfEach(items, path.index(index), items, (wrong, item) => {
+            work(0.01);
+            if (item % 100 === 0) wrong.push(invalid(path.index(index), item, 'is divisible'));
+          });
+          found.push(...inner);
+          if (names.has(name)) found.push(invalid(path.index(index), name, 'is there twice'));
+          names.add(name);
+        },
+      );
+      return [...errors, invalid(path, state.size, 'names')];
+    };
+    const { value, steps } = inSteps(validate);
+    expect(messages(value)).toEqual(messages(validate()));
+    expect(messages(value).filter((message) => message.includes('twice'))).toHaveLength(5);
+    expect(steps).toBeGreaterThan(3);
+  });
+
+  it('though what comes before its loops takes longer than a step', () => {
+    const validate = (): FieldError[] => {
+      work(10);
+      return errorsOfEach(numbers, path, numbers, (errors, number) => {
+        work(0.01);
+        if (number === 1_999) errors.push(invalid(path, number, 'is the last'));
+      });
+    };
+    const { value, steps } = inSteps(validate);
+    expect(messages(value)).toEqual(messages(validate()));
+    expect(steps).toBeLessThan(20);
+  });
+
+  it('also what it throws', () => {
+    const validate = (): FieldError[] =>
+      errorsOfEach(numbers, path, numbers, (_errors, number) => {
+        if (number === 1_500) throw new Error('too many');
+      });
+    expect(() => inSteps(validate)).toThrow('too many');
+    // Nothing is left of it for the next one.
+    expect(inSteps(() => errorsOfEach(numbers, path, numbers.slice(0, 3), (errors) => errors.push(required(path)))).value).toHaveLength(3);
+  });
+});

@@ -1,0 +1,108 @@
+import type { Steps } from '#apimachinery/runtime/steps';
+import { type FieldError, Path } from './field.ts';
+
+/** How far a loop has come that a pause has ended. */
+interface Loop<S> {
+  next: number;
+  readonly errors: FieldError[];
+  readonly state: S;
+}
+
+/** What a validation in steps has found before it paused: of each container by the place. */
+class Found {
+  readonly #loops = new Map<object, Map<unknown, Loop<unknown>>>();
+  #pauseAt: number | undefined;
+
+  begin(): void {
+    this.#pauseAt = undefined;
+  }
+
+  loop<S>(container: object, place: Place, newState: () => S): Loop<S> {
+    let ofContainer = this.#loops.get(container);
+    if (!ofContainer) this.#loops.set(container, (ofContainer = new Map()));
+    const key = place instanceof Path ? String(place) : place;
+    let loop = ofContainer.get(key) as Loop<S> | undefined;
+    if (!loop) ofContainer.set(key, (loop = { next: 0, errors: [], state: newState() }));
+    return loop;
+  }
+
+  /** Throws once the step has had its time, which begins with its first loop that goes on: what was done before counts for nothing, or none might. */
+  pauseIfDue(): void {
+    const now = performance.now();
+    this.#pauseAt ??= now + stepMs;
+    if (now >= this.#pauseAt) throw pause;
+  }
+}
+
+const stepMs = 5;
+/** The time is asked for after so many items. */
+const itemsPerLook = 128;
+
+class Pause extends Error {}
+
+/** One for all, since nobody wants to know where it was thrown. */
+const pause = new Pause('a validation in steps has paused');
+
+let found: Found | undefined;
+
+/**
+ * A validation in steps: a loop of `errorsOfEach` ends it when a step has had its time, and it is begun anew in the next one, where the loop goes on and those
+ * before it give what they have found. So it must find the same each time, and change nothing.
+ */
+export function* validatingSteps<T>(validation: () => T): Steps<T> {
+  const mine = new Found();
+  for (;;) {
+    mine.begin();
+    found = mine;
+    try {
+      return validation();
+    } catch (error) {
+      if (error !== pause) throw error;
+    } finally {
+      found = undefined;
+    }
+    yield;
+  }
+}
+
+/** What is wrong with each item of a container: `visit` adds to the errors. As `checkEach`, for visits that need to know nothing of others. */
+export function errorsOfEach<T>(
+  container: object,
+  place: Place,
+  items: readonly T[],
+  visit: (errors: FieldError[], item: T, index: number) => void,
+): FieldError[] {
+  return checkEach(container, place, items, noState, visit).errors;
+}
+
+const noState = (): undefined => undefined;
+
+/** The path of what is checked, or who checks it: tells loops over the same container apart. */
+type Place = Path | object;
+
+/**
+ * The errors of all items, and the state that their visits shared. Within `validatingSteps` the loop may be left between two items, and during one that has
+ * loops of its own, which is then visited again: what a visit leaves in the state for later ones, it leaves last.
+ */
+export function checkEach<T, S>(
+  container: object,
+  place: Place,
+  items: readonly T[],
+  newState: () => S,
+  visit: (errors: FieldError[], item: T, index: number, state: S) => void,
+): { readonly errors: FieldError[]; readonly state: S } {
+  const mine = found;
+  const loop = mine ? mine.loop(container, place, newState) : { next: 0, errors: [], state: newState() };
+  const { errors, state } = loop;
+  for (; loop.next < items.length; loop.next++) {
+    if (mine && loop.next % itemsPerLook === 0) mine.pauseIfDue();
+    const before = errors.length;
+    try {
+      visit(errors, items[loop.next]!, loop.next, state);
+    } catch (error) {
+      if (error === pause) errors.length = before;
+      throw error;
+    }
+  }
+  return loop;
+}
