@@ -77,6 +77,32 @@ describe('a validation in steps finds what it finds at once', () => {
     expect(steps).toBeLessThan(20);
   });
 
+  it('though it adds to what a loop has found', () => {
+    const slow = (errors: FieldError[]): void => {
+      work(0.01);
+      if (errors.length === 0) errors.push(required(path));
+    };
+    const validate = (): FieldError[] => {
+      const errors = errorsOfEach(numbers, path.child('a'), numbers.slice(0, 200), slow);
+      errors.push(required(path.child('own')));
+      return [...errors, ...errorsOfEach(numbers, path.child('b'), numbers, slow)];
+    };
+    expect(messages(inSteps(validate).value)).toEqual(messages(validate()));
+  });
+
+  it('though it makes anew what it goes through', () => {
+    const validate = (): FieldError[] => {
+      const copy = [...numbers];
+      return errorsOfEach(copy, path, copy, (errors, number) => {
+        work(0.01);
+        if (number === 1_999) errors.push(invalid(path, number, 'is the last'));
+      });
+    };
+    const { value, steps } = inSteps(validate);
+    expect(messages(value)).toEqual(messages(validate()));
+    expect(steps).toBe(2);
+  });
+
   it('also what it throws', () => {
     const validate = (): FieldError[] =>
       errorsOfEach(numbers, path, numbers, (_errors, number) => {

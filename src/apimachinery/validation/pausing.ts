@@ -11,9 +11,13 @@ interface Loop<S> {
 /** What a validation in steps has found before it paused: of each container by the place. */
 class Found {
   readonly #loops = new Map<object, Map<unknown, Loop<unknown>>>();
+  #began = 0;
   #pauseAt: number | undefined;
+  /** The loop that the last step was left in, until it goes on. */
+  #left: Loop<unknown> | undefined;
 
   begin(): void {
+    this.#began = performance.now();
     this.#pauseAt = undefined;
   }
 
@@ -23,14 +27,21 @@ class Found {
     const key = place instanceof Path ? String(place) : place;
     let loop = ofContainer.get(key) as Loop<S> | undefined;
     if (!loop) ofContainer.set(key, (loop = { next: 0, errors: [], state: newState() }));
+    if (loop === this.#left) this.#left = undefined;
     return loop;
   }
 
-  /** Throws once the step has had its time, which begins with its first loop that goes on: what was done before counts for nothing, or none might. */
-  pauseIfDue(): void {
+  /**
+   * Throws once the step has had its time, which begins with the first loop that goes on, and is as long at least as what was done before that, as it is done in
+   * each step. Where a loop was left and does not go on, since its container is made anew by each validation, there are no pauses any more.
+   */
+  pauseIfDue(loop: Loop<unknown>): void {
+    if (this.#left) return;
     const now = performance.now();
-    this.#pauseAt ??= now + stepMs;
-    if (now >= this.#pauseAt) throw pause;
+    this.#pauseAt ??= now + Math.max(stepMs, now - this.#began);
+    if (now < this.#pauseAt) return;
+    this.#left = loop;
+    throw pause;
   }
 }
 
@@ -92,10 +103,10 @@ export function checkEach<T, S>(
   visit: (errors: FieldError[], item: T, index: number, state: S) => void,
 ): { readonly errors: FieldError[]; readonly state: S } {
   const mine = found;
-  const loop = mine ? mine.loop(container, place, newState) : { next: 0, errors: [], state: newState() };
+  const loop: Loop<S> = mine ? mine.loop(container, place, newState) : { next: 0, errors: [], state: newState() };
   const { errors, state } = loop;
   for (; loop.next < items.length; loop.next++) {
-    if (mine && loop.next % itemsPerLook === 0) mine.pauseIfDue();
+    if (mine && loop.next % itemsPerLook === 0) mine.pauseIfDue(loop);
     const before = errors.length;
     try {
       visit(errors, items[loop.next]!, loop.next, state);
@@ -104,5 +115,6 @@ export function checkEach<T, S>(
       throw error;
     }
   }
-  return loop;
+  // Who gets them may add to them, and a later step asks for them again.
+  return mine ? { errors: [...errors], state } : loop;
 }
