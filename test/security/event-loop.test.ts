@@ -1,6 +1,6 @@
 /**
  * How long bodies of the greatest size keep the server from answering others. It is measured as the time of this thread's processor between two turns
- * of the event loop, so that other work of the machine is not counted. Bodies that keep it longer are in docs/reliability.md.
+ * of the event loop, so that other work of the machine is not counted. Bodies that keep it longer are in docs/large-bodies.md.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster, type TestRequest } from '#testing/index';

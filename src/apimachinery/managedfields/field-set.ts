@@ -40,11 +40,12 @@ function hasChildren(node: Node): boolean {
   return false;
 }
 
-/** Finds the children of a node. What a wide one does not have would be looked for in its prototypes, which takes ten times as long. */
-function childrenAt(node: Node): (element: PathElement) => Node | undefined {
-  if (!notedKeys(node)) return (element) => node[element];
-  return (element) => (Object.hasOwn(node, element) ? node[element] : undefined);
+/** A child of a node. What a wide one does not have would be looked for in its prototypes, which takes ten times as long. */
+function childOf(node: Node, isWide: boolean, element: PathElement): Node | undefined {
+  return isWide && !Object.hasOwn(node, element) ? undefined : node[element];
 }
+
+const isWide = (node: Node): boolean => notedKeys(node) !== undefined;
 
 /** A node of these parts; undefined if nothing is left of it. `children` holds no `.`. */
 function* join(member: boolean, children: Node): Steps<Node | undefined> {
@@ -72,20 +73,20 @@ export function* withMembership(member: boolean, node: Node): Steps<Node> {
 /** A node in the making. */
 class NewNode {
   readonly #node: Node = {};
-  readonly #elements: PathElement[] = [];
-
-  get size(): number {
-    return this.#elements.length;
-  }
+  /** Of what may become a wide node. */
+  #elements: PathElement[] | undefined;
+  size = 0;
 
   /** Elements come in their order, each once. */
   add(element: PathElement, child: Node): void {
+    if (this.size === stepElements) this.#elements = Object.keys(this.#node);
     this.#node[element] = child;
-    this.#elements.push(element);
+    this.#elements?.push(element);
+    this.size += 1;
   }
 
   done(): Node {
-    return noteKeys(this.#node, this.#elements);
+    return this.#elements ? noteKeys(this.#node, this.#elements) : this.#node;
   }
 }
 
@@ -217,8 +218,10 @@ function withChild(node: Node, element: PathElement, child: Node): Node {
 
 /** A copy of a node with one more child in its place. */
 function* withChildSteps(node: Node, element: PathElement, child: Node): Steps<Node> {
+  const isThere = node[element] !== undefined;
+  if (isThere && !isWide(node)) return { ...node, [element]: child };
   const out = new NewNode();
-  let placed = node[element] !== undefined;
+  let placed = isThere;
   for (const key of keysOf(node)) {
     if (out.size % stepElements === stepElements - 1) yield;
     if (!placed && key !== '.' && comparePathElements(element, key) < 0) {
@@ -249,11 +252,11 @@ function* union(a: Node, b: Node): Steps<Node> {
   if (a === b) return a;
   let changes: Changes | undefined;
   let added: PathElement[] | undefined;
-  const childOf = childrenAt(a);
+  const isLarge = isWide(a);
   let done = 0;
   for (const element of keysOf(b)) {
     if (++done % stepElements === 0) yield;
-    const ours = childOf(element);
+    const ours = childOf(a, isLarge, element);
     const theirs = b[element]!;
     if (ours === undefined) (added ??= []).push(element);
     else if (ours !== theirs && element !== '.') {
@@ -301,11 +304,11 @@ function* mergeSortedSteps(base: Node, added: PathElement[], from: Node): Steps<
 
 function* intersection(a: Node, b: Node): Steps<Node> {
   const out = new NewNode();
-  const childOf = childrenAt(b);
+  const isLarge = isWide(b);
   let done = 0;
   for (const element of keysOf(a)) {
     if (++done % stepElements === 0) yield;
-    const theirs = childOf(element);
+    const theirs = childOf(b, isLarge, element);
     if (element === '.' || theirs === undefined) continue;
     const ours = a[element]!;
     const both = ours === leaf ? leafOf(theirs) : yield* join(isMember(ours) && isMember(theirs), yield* intersection(ours, theirs));
@@ -321,10 +324,10 @@ const leafOf = (node: Node): Node | undefined => (isMember(node) ? leaf : undefi
 function* difference(a: Node, b: Node): Steps<Node> {
   let changes: Changes | undefined;
   let done = 0;
-  const childOf = childrenAt(a);
+  const isLarge = isWide(a);
   for (const element of keysOf(b)) {
     if (++done % stepElements === 0) yield;
-    const ours = childOf(element);
+    const ours = childOf(a, isLarge, element);
     if (element === '.' || ours === undefined) continue;
     const theirs = b[element]!;
     if (ours === leaf) {
@@ -366,7 +369,7 @@ type Changes = Map<PathElement, Node | undefined>;
 const manyChanges = 16;
 
 function* changedSteps(node: Node, changes: Changes): Steps<Node> {
-  if (changes.size <= manyChanges && !notedKeys(node)) {
+  if (changes.size <= manyChanges && !isWide(node)) {
     const out = { ...node };
     for (const [element, child] of changes) {
       if (child) out[element] = child;

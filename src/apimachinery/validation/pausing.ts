@@ -102,11 +102,16 @@ export function checkEach<T, S>(
   newState: () => S,
   visit: (errors: FieldError[], item: T, index: number, state: S) => void,
 ): { readonly errors: FieldError[]; readonly state: S } {
-  const mine = found;
-  const loop: Loop<S> = mine ? mine.loop(container, place, newState) : { next: 0, errors: [], state: newState() };
+  if (!found) {
+    const errors: FieldError[] = [];
+    const state = newState();
+    for (let i = 0; i < items.length; i++) visit(errors, items[i]!, i, state);
+    return { errors, state };
+  }
+  const loop = found.loop(container, place, newState);
   const { errors, state } = loop;
   for (; loop.next < items.length; loop.next++) {
-    if (mine && loop.next % itemsPerLook === 0) mine.pauseIfDue(loop);
+    if (loop.next % itemsPerLook === 0) found.pauseIfDue(loop);
     const before = errors.length;
     try {
       visit(errors, items[loop.next]!, loop.next, state);
@@ -116,5 +121,5 @@ export function checkEach<T, S>(
     }
   }
   // Who gets them may add to them, and a later step asks for them again.
-  return mine ? { errors: [...errors], state } : loop;
+  return { errors: [...errors], state };
 }

@@ -33,7 +33,9 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   prepareForUpdate?(object: T, old: T, context: StrategyContext): void;
   /** Brings an object that passed validation into its canonical form, in place; on create and update. */
   canonicalize?(object: T): void;
+  /** Of a large object it is called more than once, until its loops have had their time (validation/pausing.ts): it finds the same each time. */
   validate?(object: T, context: StrategyContext): FieldError[];
+  /** As `validate`. */
   validateUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
   /** What of the validation may take long: others run between its steps. `old`: the object before, undefined on create. */
   validateSteps?(object: T, old: T | undefined, context: StrategyContext): Steps<FieldError[]>;

@@ -36,7 +36,9 @@ function checkData(
 
 const newTotal = () => ({ bytes: 0 });
 
-export function validateConfigMap({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
+const noData: Readonly<Record<string, string>> = {};
+
+export function validateConfigMap({ data = noData, binaryData = noData }: ConfigMap): FieldError[] {
   const texts = checkData(data, dataPath, byteLength, (errors, key) => {
     if (Object.hasOwn(binaryData, key)) errors.push(invalid(dataPath.key(key), key, 'duplicate of key present in binaryData'));
   });
