@@ -38,9 +38,6 @@ const flags = [
   // What was made where most of it once lasted would be made among what is old, for good: a third of each write, which a young
   // collection then cannot take.
   '--no-allocation-site-pretenuring',
-  // Shapes of the objects of requests outlive them, for so many full collections; with the last object of a shape V8 would throw away the
-  // optimized code that knows it, and the next load begin with slow code.
-  '--retain-maps-for-n-gc=100',
 ];
 
 /** A sixth of the calls and more that V8 waits for, which has pages in mind that are left soon. */
