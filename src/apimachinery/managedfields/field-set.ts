@@ -32,7 +32,8 @@ function isMember(node: Node): boolean {
   return node === leaf || node['.'] !== undefined || isEmptyObject(node);
 }
 
-function hasChildren(node: Node): boolean {
+/** Whether paths of the set go on from a node. */
+export function hasChildren(node: Node): boolean {
   if (node === leaf) return false;
   const elements = notedKeys(node);
   if (elements) return elements.some((element) => element !== '.');

@@ -1,8 +1,8 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { isEmptyObject, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
-import { keysOf, noteKeys, notedKeys } from '#apimachinery/runtime/wide-objects';
-import { FieldSet, leaf, withMembership } from './field-set.ts';
+import { keysOf, noteKeys } from '#apimachinery/runtime/wide-objects';
+import { FieldSet, hasChildren, leaf, withMembership } from './field-set.ts';
 import { type AnyShape, holdsOnlyScalars, type ListShape, type MapShape, type Shape } from './shape.ts';
 import { itemElement, TypedError } from './typed.ts';
 
@@ -31,11 +31,7 @@ const isMember = (node: Node | undefined): boolean => node !== undefined && (nod
 
 /** Whether paths of the set go on from a node. */
 function goesOn(node: Node | undefined): node is Node {
-  if (node === undefined) return false;
-  const elements = notedKeys(node);
-  if (elements) return elements.some((element) => element !== '.');
-  for (const key in node) if (key !== '.') return true;
-  return false;
+  return node !== undefined && hasChildren(node);
 }
 
 function* filter(shape: Shape, value: unknown, set: Node, extract: boolean, depth: number): Steps<unknown> {

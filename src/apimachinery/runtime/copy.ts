@@ -1,3 +1,4 @@
+import { setOwn } from '../patch/own-property.ts';
 import { atOnce, type Steps } from './steps.ts';
 import { keysOf, noteKeys, notedKeys } from './wide-objects.ts';
 
@@ -12,11 +13,6 @@ export function deepCopy<T>(value: T): T {
 const recursionLimit = 500;
 
 type Json = Record<string, unknown>;
-
-function set(object: Json, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  else object[key] = value;
-}
 
 function copy(value: unknown, depth: number): unknown {
   if (value === null || typeof value !== 'object') return value;
@@ -34,8 +30,7 @@ function copy(value: unknown, depth: number): unknown {
     const item = (value as Json)[key];
     if (item === undefined) continue;
     const copied = item !== null && typeof item === 'object' ? copy(item, depth + 1) : item;
-    if (key === '__proto__') set(object, key, copied);
-    else object[key] = copied;
+    setOwn(object, key, copied);
   }
   return object;
 }
@@ -67,7 +62,7 @@ function* copySteps(root: object): Steps<unknown> {
         pending.push([item, copied as Json]);
       }
       if (Array.isArray(to)) to[Number(key)] = copied;
-      else set(to, key, copied);
+      else setOwn(to, key, copied);
     }
     if (!Array.isArray(to)) noteKeys(to, keys);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FieldError, fieldPath, invalid, required } from './field.ts';
+import { type FieldError, type Path, fieldPath, invalid, required } from './field.ts';
 import { checkEach, errorsOfEach, validatingSteps } from './pausing.ts';
 
 const numbers = Array.from({ length: 2_000 }, (_, i) => i);
@@ -20,6 +20,13 @@ function inSteps<T>(validation: () => T): { readonly value: T; readonly steps: n
 }
 
 const messages = (errors: readonly FieldError[]) => errors.map(String);
+
+/** Slow, and only the last item is wrong. */
+const findLast = (items: readonly number[], path: Path): FieldError[] =>
+  errorsOfEach(items, path, items, (errors, number) => {
+    work(0.01);
+    if (number === 1_999) errors.push(invalid(path, number, 'is the last'));
+  });
 
 describe('a validation in steps finds what it finds at once', () => {
   const path = fieldPath('list');
@@ -67,10 +74,7 @@ describe('a validation in steps finds what it finds at once', () => {
   it('though what comes before its loops takes longer than a step', () => {
     const validate = (): FieldError[] => {
       work(10);
-      return errorsOfEach(numbers, path, numbers, (errors, number) => {
-        work(0.01);
-        if (number === 1_999) errors.push(invalid(path, number, 'is the last'));
-      });
+      return findLast(numbers, path);
     };
     const { value, steps } = inSteps(validate);
     expect(messages(value)).toEqual(messages(validate()));
@@ -91,13 +95,7 @@ describe('a validation in steps finds what it finds at once', () => {
   });
 
   it('though it makes anew what it goes through', () => {
-    const validate = (): FieldError[] => {
-      const copy = [...numbers];
-      return errorsOfEach(copy, path, copy, (errors, number) => {
-        work(0.01);
-        if (number === 1_999) errors.push(invalid(path, number, 'is the last'));
-      });
-    };
+    const validate = (): FieldError[] => findLast([...numbers], path);
     const { value, steps } = inSteps(validate);
     expect(messages(value)).toEqual(messages(validate()));
     expect(steps).toBe(2);

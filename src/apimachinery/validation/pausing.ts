@@ -57,7 +57,7 @@ const pause = new Pause('a validation in steps has paused');
 let found: Found | undefined;
 
 /**
- * A validation in steps: a loop of `errorsOfEach` ends it when a step has had its time, and it is begun anew in the next one, where the loop goes on and those
+ * A validation in steps: a loop of `checkEach` ends it when a step has had its time, and it is begun anew in the next one, where the loop goes on and those
  * before it give what they have found. So it must find the same each time, and change nothing.
  */
 export function* validatingSteps<T>(validation: () => T): Steps<T> {
