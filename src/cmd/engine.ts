@@ -25,9 +25,13 @@ const neededModules = [
   'zlib',
 ];
 
+/** Collect when the heap has grown by half: under load about 30 % less memory, for a few percent of speed. */
+const oftenFlag = '--heap-growing-percent=50';
+/** Collect when it is three times as large. */
+const seldomFlag = '--heap-growing-percent=200';
+
 const flags = [
-  // Collect when the heap has grown by half: under load about 30 % less memory, for a few percent of speed.
-  '--heap-growing-percent=50',
+  oftenFlag,
   // Enumerated keys are read by the general bytecode: with its own, V8 optimizes deepCopy for one key and throws the code away,
   // a hundred times a second.
   '--no-enable-enumerated-keyed-access-bytecode',
@@ -68,6 +72,16 @@ export function tuneEngine(compileCache: string): void {
 export function optimizeSooner(): void {
   for (const flag of servingFlags) setFlagsFromString(flag);
   makeWayForRequests();
+}
+
+/** From the next collection on. */
+export function collectSeldom(): void {
+  setFlagsFromString(seldomFlag);
+}
+
+/** As from the start on. */
+export function collectOften(): void {
+  setFlagsFromString(oftenFlag);
 }
 
 const tasks = '/proc/self/task';

@@ -2,6 +2,7 @@ import { writeKubeconfig } from './certificates/kubeconfig.ts';
 import { watchFiles } from './certificates/watch-files.ts';
 import type { App, AppExtensions } from './app.ts';
 import { optimizeSooner } from './engine.ts';
+import { paceCollections } from './collection-pace.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { type CompletedOptions, completeOptions } from './options/complete.ts';
 import type { ServerOptions } from './options/server-options.ts';
@@ -31,6 +32,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
     // A plugin that forgets a promise harms nobody else.
     process.on('unhandledRejection', (error) => app?.log.error({ err: error }, 'a promise was rejected and nobody waits for it'));
     using _collection = collectWhenIdle();
+    using _pace = paceCollections();
     const { authenticationFiles, authorizationFiles, readAuthentication, readAuthorization } = completed;
     using _authentication = reloading(app, authenticationFiles, readAuthentication, app.reloadAuthentication);
     using _trust = followingAuthentication(app, completed);

@@ -241,7 +241,12 @@ function* namesSteps(left: Json | undefined, right: Json | undefined): Steps<str
   const theirs = yield* sortedKeysSteps(right);
   if (!left) return theirs;
   const all = yield* mergeRunsSteps(ours, theirs, compareUtf8);
-  return all.filter((name, at) => name !== all[at - 1]);
+  const names: string[] = [];
+  for (let at = 0; at < all.length; at++) {
+    if (at % stepKeys === stepKeys - 1) yield;
+    if (all[at] !== all[at - 1]) names.push(all[at]!);
+  }
+  return names;
 }
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -23,13 +23,17 @@ export function encode(type: StructType, object: object): string {
 
 /** `encode` with a newline behind it, in UTF-8: as json.Encoder writes it, in answers and in storage. */
 export function encodeLine(type: StructType, object: object): Buffer {
-  write(type, object);
+  return line(type, object, 0);
+}
+
+function line(type: StructType, object: object, largeBytes: number): Buffer {
+  write(type, object, largeBytes);
   writer.byte(newline);
   return writer.toBuffer();
 }
 
-function write(type: StructType, object: object): void {
-  writer.begin();
+function write(type: StructType, object: object, largeBytes = 0): void {
+  writer.begin(largeBytes);
   pending = 0;
   writeStruct(structPlan(type), object as Json, 0);
 }
@@ -51,7 +55,9 @@ let parts: Parts | undefined;
 export function* encodeLineSteps(type: StructType, object: object): Steps<Buffer> {
   const made: Parts = new Map();
   yield* structParts(structPlan(type), object as Json, made);
-  return withParts(made, () => encodeLine(type, object));
+  let bytes = 0;
+  for (const pieces of made.values()) for (const { length } of pieces) bytes += length;
+  return withParts(made, () => line(type, object, bytes));
 }
 
 function withParts<T>(made: Parts, work: () => T): T {
@@ -83,10 +89,11 @@ function bracketed(open: string, between: readonly Buffer[], close: string): Buf
   return [bytesOf(open), ...pieces, bytesOf(close)];
 }
 
-/** Writes a value that is a part, if it is. */
+/** Writes a value that is a part, if it is: once, so that none is kept that is in another already. */
 function writePart(value: unknown): boolean {
   const pieces = parts?.get(value as object);
   if (!pieces) return false;
+  parts!.delete(value as object);
   for (const piece of pieces) writer.bytes(piece);
   return true;
 }

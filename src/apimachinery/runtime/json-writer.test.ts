@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeString } from './json.ts';
@@ -16,8 +17,9 @@ const texts = fc.oneof(
 function written(writer: JsonWriter, write: (to: JsonWriter) => void): string {
   writer.begin();
   write(writer);
-  expect(writer.toBuffer().toString()).toBe(writer.toString());
-  return writer.toString();
+  const text = writer.toString();
+  expect(writer.toBuffer().toString()).toBe(text);
+  return text;
 }
 
 test('strings and texts are written the same, by the engine and by the loop', () => {
@@ -52,4 +54,14 @@ test('what is taken back, closed or larger than the room', () => {
     expect(text).toBe(`,[1,2]${`"${'b'.repeat(1_000_000)}"`.repeat(3)}`);
     expect(written(writer, (to) => to.text('again'))).toBe('again');
   }
+});
+
+test('a large text, of which the size was told, is not written over by the next one', () => {
+  const part = Buffer.alloc(3_000_000, 'b');
+  cold.begin(part.length);
+  cold.bytes(part);
+  const first = cold.toBuffer();
+  expect(written(cold, (to) => to.text('a'.repeat(70_000)))).toBe('a'.repeat(70_000));
+  expect(first.equals(part)).toBe(true);
+  expect(first.buffer.byteLength).toBeLessThan(part.length * 1.05);
 });

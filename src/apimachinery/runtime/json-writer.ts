@@ -4,6 +4,8 @@ import { encodeString, needsEscape } from './json.ts';
 const initialBytes = 64 * 1024;
 /** A text that took more is not typical, and its room is given back. */
 const keptBytes = 1024 * 1024;
+/** No more than this part of a buffer that is given away may be without use. */
+const mostUnused = 16;
 
 /** A text with no more characters is written by a loop: to call the engine takes longer. */
 const shortText = 32;
@@ -35,13 +37,22 @@ export class JsonWriter {
     return this.#at;
   }
 
-  begin(): void {
-    if (this.#buffer.length > keptBytes) this.#buffer = Buffer.allocUnsafeSlow(initialBytes);
+  /** `largeBytes`: so many of what follows are known to be there, of parts that were made before. */
+  begin(largeBytes = 0): void {
+    if (largeBytes > initialBytes) this.#buffer = Buffer.allocUnsafeSlow(largeBytes + initialBytes);
+    else if (this.#buffer.length > keptBytes) this.#buffer = Buffer.allocUnsafeSlow(initialBytes);
     this.#at = 0;
   }
 
-  /** What was written since `begin`. */
+  /** What was written since `begin`, and ends it: the buffer itself where it is a large one, and nearly full. */
   toBuffer(): Buffer {
+    const { length } = this.#buffer;
+    if (length > keptBytes && this.#at > length - length / mostUnused) {
+      const whole = this.#buffer.subarray(0, this.#at);
+      this.#buffer = Buffer.allocUnsafeSlow(initialBytes);
+      this.#at = 0;
+      return whole;
+    }
     const bytes = Buffer.allocUnsafe(this.#at);
     this.#buffer.copy(bytes, 0, 0, this.#at);
     return bytes;

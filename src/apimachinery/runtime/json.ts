@@ -81,7 +81,11 @@ export function* parseJsonSteps(bytes: Buffer, partBytes = 64 * 1024, overflow: 
     const last = more ? presentOf(scan, shadows, part) : [];
     const whole = restored(scan, part);
     if (open.length === 0) root = whole;
-    else graft(shadows, open, grown);
+    else {
+      // Where a table of keys has to grow, that is a step of its own.
+      yield;
+      graft(shadows, open, grown);
+    }
     open = last.map((container, at) => (container === shadows[at] ? open[at]! : container));
     from = scan.at;
     opening = more ? openingOf(scan) : '';

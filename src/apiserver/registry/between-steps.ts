@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
-import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
+import { atOnce, inSteps, type Steps, turnOfOthers } from '#apimachinery/runtime/steps';
 
 const largeBytes = 128 * 1024;
 
@@ -18,5 +17,5 @@ export function workOn<T>(bytes: number, steps: Steps<T>): T | Promise<T> {
 
 /** Lets others run before the next step. */
 export function betweenSteps(): Promise<void> {
-  return setImmediate();
+  return turnOfOthers();
 }

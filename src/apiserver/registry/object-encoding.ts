@@ -57,10 +57,15 @@ export class ObjectEncoding {
     return encodeLine(this.#type, object);
   }
 
+  /** `encode` of a large object in steps. It must not change meanwhile. */
+  encodeWholeInSteps(object: KubeObject): Promise<Buffer> {
+    return inSteps(encodeLineSteps(this.#type, object));
+  }
+
   /** Encodes a large object in steps, but for its revision, which is put in later. The object must not change meanwhile. */
   async encodeInSteps(object: KubeObject): Promise<EncodedObject> {
     object.metadata.resourceVersion = placeholder;
-    const encoded = await inSteps(encodeLineSteps(this.#type, object));
+    const encoded = await this.encodeWholeInSteps(object);
     return { at: withRevision(object, encoded, encoded.indexOf(placeholder), placeholder.length), bytes: encoded.length };
   }
 

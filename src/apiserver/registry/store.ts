@@ -218,7 +218,8 @@ export class Store {
         const key = this.key(request.namespace, metadata.name ?? '');
         if (request.dryRun) {
           if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
-          return { object, bytes: this.encoding.encode(object), created: true };
+          const bytes = inParts ? await this.encoding.encodeWholeInSteps(object) : this.encoding.encode(object);
+          return { object, bytes, created: true };
         }
         if (isVersionSet(metadata.resourceVersion)) throw new Error('resourceVersion should not be set on objects to be created');
         delete metadata.resourceVersion;
@@ -392,7 +393,7 @@ export class Store {
         ) {
           await this.storage.delete(key, revision);
           await this.hooks.afterDelete?.(object, request);
-          return { object, bytes: this.encoding.encode(object), created: false };
+          return { object, bytes: unchanged, created: false };
         }
         this.encoding.assertStorable(unchanged.length);
         const encodeAt = inSomeSteps?.at ?? this.encoding.encodeAgain(object, unchanged, revision);
@@ -551,7 +552,8 @@ export class Store {
       throw error;
     };
     try {
-      return prepare()?.catch(refuse);
+      // What found so many errors had its step.
+      return prepare()?.catch((error: unknown) => betweenSteps().then(() => refuse(error)));
     } catch (error) {
       return refuse(error);
     }

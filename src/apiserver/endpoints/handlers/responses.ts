@@ -9,7 +9,7 @@ import {
 } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { Status } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/encode';
+import { encodeLine, encodeLineSteps } from '#apimachinery/runtime/encode';
 import { indentJson, indentSteps } from '#apimachinery/runtime/indent';
 import { parseJson, parseJsonSteps } from '#apimachinery/runtime/json';
 import { encodeCbor } from '#apimachinery/runtime/cbor';
@@ -169,7 +169,8 @@ export function respondPieces(context: RequestContext, contentType: string, piec
   gzipPieces(pieces).then(
     (compressed) => {
       if (context.answered || context.exchange.closed) return;
-      context.headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding');
+      context.headers.push('Content-Encoding', 'gzip');
+      if (!context.headers.includes('Accept-Encoding')) context.headers.push('Vary', 'Accept-Encoding');
       sendPieces(context, status, contentType, compressed, lengthOf(compressed));
     },
     (error: Error) => respondError(context, newInternalError(error)),
@@ -205,23 +206,39 @@ export function sendOn(answer: IncomingMessage, stream: ResponseStream): void {
   answer.once('error', () => stream.abort());
 }
 
-/** Sends a Status with its own code, in the media type that the client asked for. */
+/** Sends a Status with its own code, in the media type that the client asked for. One that tells of many errors is encoded in steps. */
 export function respondStatus(context: RequestContext, status: Status): void {
   context.audit?.responseStatus(status);
   context.trace?.failed(status.message ?? '');
-  const type = metaSchema.struct('meta_v1.Status');
   if (status.details?.retryAfterSeconds) context.headers.push('Retry-After', String(status.details.retryAfterSeconds));
-  const json = encode(type, status);
+  if (!needsSteps(status.message?.length ?? 0)) return sendStatus(context, status, encodeLine(statusType(), status));
+  const send = (line: Buffer): void => {
+    if (!context.answered && !context.exchange.closed) sendStatus(context, status, line);
+  };
+  inSteps(largeStatus(status)).then(send, (error: unknown) => respondError(context, newInternalError(error as Error)));
+}
+
+const statusType = (): StructType => metaSchema.struct('meta_v1.Status');
+
+function* largeStatus(status: Status): Steps<Buffer> {
+  // What found the errors had its step.
+  yield;
+  const line = yield* encodeLineSteps(statusType(), status);
+  yield;
+  return line;
+}
+
+function sendStatus(context: RequestContext, status: Status, line: Buffer): void {
   // A status without a kind is JSON in any case, of no media type, which Go guesses.
-  if (status.kind === '') return respondBytes(context, status.code, 'text/plain; charset=utf-8', Buffer.from(`${json}\n`));
+  if (status.kind === '') return respondBytes(context, status.code, 'text/plain; charset=utf-8', line);
   let negotiated: Negotiated;
   try {
     const { mediaTypes = plainRestrictions.mediaTypes } = context;
     negotiated = negotiate(context.header('accept'), { ...plainRestrictions, mediaTypes });
   } catch {
-    return respondBytes(context, status.code, 'application/json', Buffer.from(indentJson(json)));
+    return respondBytes(context, status.code, 'application/json', Buffer.from(indentJson(line.toString('utf8', 0, line.length - 1))));
   }
-  respondJson(context, status.code, Buffer.from(`${json}\n`), negotiated, type);
+  respondJson(context, status.code, line, negotiated, statusType());
 }
 
 /** Answers an error; what is none of the API's is passed on to the panic recovery. */
