@@ -113,6 +113,28 @@ it.each([
   expect([answer.headers.has('etag'), answer.headers.get('accept-ranges')]).toEqual(code === 206 ? [true, 'bytes'] : [false, null]);
 });
 
+it.each([
+  { path: '/openapi/v2', vary: 'Accept-Encoding, Accept' },
+  { path: '/openapi/v3/apis/apps/v1', vary: 'Accept' },
+])('$path, which the client has', async ({ path, vary }) => {
+  const whole = await cluster.fetch(path);
+  await whole.arrayBuffer();
+  const [etag, modified] = [whole.headers.get('etag') ?? '', whole.headers.get('last-modified') ?? ''];
+  const past = 'Sun, 06 Nov 1994 08:49:37 GMT';
+  for (const [name, value, code] of [
+    ['if-none-match', etag, 304],
+    ['if-none-match', `"x", W/${etag}`, 304],
+    ['if-modified-since', modified, 304],
+    ['if-modified-since', past, 200],
+    ['if-match', '"x"', 412],
+    ['if-unmodified-since', past, 412],
+  ] as const) {
+    const answer = await cluster.fetch(path, { headers: { [name]: value } });
+    expect([name, answer.status, answer.headers.get('etag'), answer.headers.get('vary')]).toEqual([name, code, etag, vary]);
+    expect((await answer.arrayBuffer()).byteLength > 0).toBe(code === 200);
+  }
+});
+
 it('a part of a document that has changed is all of it', async () => {
   const path = '/openapi/v3/apis/apps/v1';
   const whole = await cluster.fetch(path);

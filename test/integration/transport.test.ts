@@ -15,22 +15,25 @@ const configMaps = '/api/v1/namespaces/default/configmaps';
 interface Answer {
   readonly status: number;
   readonly text: string;
+  readonly length: string | undefined;
 }
 interface Ask {
   readonly method?: string;
   readonly body?: string | undefined;
   /** Without a Content-Length. */
   readonly chunked?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 type Client = (cluster: TestCluster, path: string, ask?: Ask) => Promise<Answer>;
 
-const overHttp1: Client = (cluster, path, { method, body, chunked = false } = {}) =>
+const overHttp1: Client = (cluster, path, { method, body, chunked = false, headers = {} } = {}) =>
   new Promise((resolve, reject) => {
     const request = https.request(`${cluster.url}${path}`, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       agent: false,
       ca: cluster.certificateAuthority,
       headers: {
+        ...headers,
         authorization: `Bearer ${cluster.token('admin')}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(body !== undefined && !chunked && { 'content-length': String(Buffer.byteLength(body)) }),
@@ -41,7 +44,7 @@ const overHttp1: Client = (cluster, path, { method, body, chunked = false } = {}
       response.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
       });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text, length: response.headers['content-length'] }));
       response.on('error', reject);
     });
     request.on('error', reject);
@@ -49,12 +52,13 @@ const overHttp1: Client = (cluster, path, { method, body, chunked = false } = {}
     request.end(body);
   });
 
-const overHttp2: Client = async (cluster, path, { method, body, chunked = false } = {}) => {
+const overHttp2: Client = async (cluster, path, { method, body, chunked = false, headers = {} } = {}) => {
   const session = connect(cluster);
   const stream = session.request(
     {
       ':method': method ?? (body === undefined ? 'GET' : 'POST'),
       ':path': path,
+      ...headers,
       authorization: `Bearer ${cluster.token('admin')}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(body !== undefined && !chunked && { 'content-length': String(Buffer.byteLength(body)) }),
@@ -63,11 +67,11 @@ const overHttp2: Client = async (cluster, path, { method, body, chunked = false 
   );
   stream.on('error', () => {});
   if (body !== undefined) stream.end(body);
-  const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
+  const [answered] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
   let text = '';
   for await (const chunk of stream.setEncoding('utf8')) text += chunk;
   session.close();
-  return { status: Number(headers[':status']), text };
+  return { status: Number(answered[':status']), text, length: answered['content-length'] };
 };
 
 function connect(cluster: TestCluster): http2.ClientHttp2Session {
@@ -110,6 +114,12 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     ['HTTP/2', overHttp2],
   ])('over %s', (protocol, ask) => {
     const named = (name: string): string => `${name}-${protocol.replace(/\W/g, '').toLowerCase()}`;
+
+    it('says how long an answer is, unless by its status it has no body', async () => {
+      const path = '/openapi/v3/apis/apps/v1';
+      expect(await ask(cluster, path, { headers: { 'if-none-match': '*' } })).toEqual({ status: 304, text: '', length: undefined });
+      expect(await ask(cluster, path, { headers: { 'if-match': '"x"' } })).toEqual({ status: 412, text: '', length: '0' });
+    });
 
     it.each([
       { bytes: 10, chunked: false, status: 201 },

@@ -5,6 +5,7 @@ import type { PathMux } from '#apiserver/server/path-mux';
 import { byteRanges, bytesOf, contentRange, multipartRanges } from './byte-ranges.ts';
 import type { OpenApiAnswer } from './openapi-answer.ts';
 import type { OpenApiRegistry } from './openapi-registry.ts';
+import { precondition } from './preconditions.ts';
 
 const json = 'application/json';
 /** How the type is sent. Clients ask for it with `@v1.0` or with `.v1.0`. */
@@ -27,11 +28,17 @@ export function acceptedType(accept: string | undefined, offered: readonly strin
   return undefined;
 }
 
-/** Whether the client has this answer; then it was told so. */
-function isKnown(context: RequestContext, etag: string): boolean {
-  context.headers.push('ETag', `"${etag}"`, 'Vary', 'Accept');
-  if (context.header('if-none-match') !== `"${etag}"`) return false;
-  respondBytes(context, 304, undefined, undefined);
+/** Answers a client that has the document, or that wanted another. */
+function isAnswered(context: RequestContext, contentType: string, answer: OpenApiAnswer): boolean {
+  const { headers } = context;
+  headers.push('ETag', `"${answer.etag}"`, 'Vary', 'Accept');
+  const met = precondition((name) => context.header(name), answer);
+  if (met === 'send') return false;
+  if (met === 'not modified') respondBytes(context, 304, undefined, undefined);
+  else {
+    headers.push('Last-Modified', answer.modified);
+    respondBytes(context, 412, contentType, undefined);
+  }
   return true;
 }
 
@@ -65,11 +72,13 @@ function notAcceptable(context: RequestContext): void {
   respondBytes(context, 406, undefined, undefined);
 }
 
+/** Upstream: its handler is one of gziphandler, which names the header in any case. */
 async function serveSwagger(context: RequestContext, openApi: OpenApiRegistry): Promise<void> {
+  context.headers.push('Vary', 'Accept-Encoding');
   const type = acceptedType(context.header('accept'), [json, swaggerProtobuf]);
   if (type === undefined) return notAcceptable(context);
   const answer = type === json ? await openApi.swaggerJson() : await openApi.swaggerProtobuf();
-  if (isKnown(context, answer.etag) || isPart(context, type, answer)) return;
+  if (isAnswered(context, type, answer) || isPart(context, type, answer)) return;
   respondPieces(context, type, answer.pieces);
 }
 
@@ -88,7 +97,7 @@ async function serveDocument(context: RequestContext, path: string, openApi: Ope
     context.headers.push('ETag', `"${answer.etag}"`, 'Vary', 'Accept', 'Location', `/openapi/v3/${path}?hash=${answer.etag}`);
     return respondBytes(context, 301, json, undefined);
   }
-  if (isKnown(context, answer.etag)) return;
+  if (isAnswered(context, json, answer)) return;
   if (hash !== null) {
     const year = 365 * 24 * 60 * 60 * 1000;
     setHeader(context.headers, 'Cache-Control', 'public, immutable');

@@ -15,6 +15,11 @@ export interface Peer {
 /** Header names and values in turn: `['Content-Type', 'text/plain', …]`. */
 export type FlatHeaders = string[];
 
+/** Says how long the body is, but of answers that by their status have none: RFC 9110, 8.6. */
+export function pushContentLength(headers: FlatHeaders, status: number, bytes: number): void {
+  if (status !== 204 && status !== 304) headers.push('Content-Length', String(bytes));
+}
+
 /** A response of unknown length, written piece by piece. */
 export interface ResponseStream {
   /** false when more is waiting than the connection takes: wait for `onDrain`. Buffers are not copied and may be shared. */

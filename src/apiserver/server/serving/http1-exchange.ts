@@ -1,7 +1,14 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
+import {
+  type Exchange,
+  type FlatHeaders,
+  type Peer,
+  pushContentLength,
+  rawHeaderValues,
+  type ResponseStream,
+} from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
@@ -54,7 +61,7 @@ export class Http1Exchange implements Exchange {
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {
     if (body && body.length > sliceBytes) return this.sendPieces(status, headers, [body], body.length);
     const { response } = this.raw;
-    headers.push('Content-Length', String(body?.length ?? 0));
+    pushContentLength(headers, status, body?.length ?? 0);
     response.writeHead(status, headers);
     response.end(this.method === 'HEAD' ? undefined : body);
     cutOffIfStalled(response, this.#stalledMs, body?.length ?? 0);
@@ -62,7 +69,7 @@ export class Http1Exchange implements Exchange {
 
   sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
     const { response } = this.raw;
-    headers.push('Content-Length', String(totalLength));
+    pushContentLength(headers, status, totalLength);
     response.writeHead(status, headers);
     if (this.method === 'HEAD') response.end();
     else writeSlices(response, pieces);

@@ -1,7 +1,14 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { type Exchange, type FlatHeaders, type Peer, rawHeaderValues, type ResponseStream } from '#apiserver/endpoints/request/exchange';
+import {
+  type Exchange,
+  type FlatHeaders,
+  type Peer,
+  pushContentLength,
+  rawHeaderValues,
+  type ResponseStream,
+} from '#apiserver/endpoints/request/exchange';
 import { CollectedBody } from './body.ts';
 import type { Http2Stream } from './http2/http2-stream.ts';
 import { errorCodes } from './http2/protocol.ts';
@@ -71,7 +78,7 @@ export class Http2Exchange implements Exchange {
 
   sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
     if (this.closed) return;
-    headers.push('Content-Length', String(totalLength));
+    pushContentLength(headers, status, totalLength);
     const stream = this.raw;
     const hasBody = this.method !== 'HEAD' && totalLength > 0;
     stream.respond(status, headers, !hasBody);
