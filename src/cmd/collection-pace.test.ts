@@ -8,34 +8,36 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const quarter = 250;
+const look = 500;
 
-it('collects seldom from the first long turn on, and often again two seconds after the last', () => {
-  let longTurns = 7;
+it('collects seldom while there are long turns, and often again two seconds after the last', () => {
+  let wideTurns = 7;
   const told: string[] = [];
-  using pace = paceCollections(() => longTurns, { collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') });
+  using pace = paceCollections(() => wideTurns, { collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') });
   expect(pace).toBeDefined();
-  vi.advanceTimersByTime(4 * quarter);
+  vi.advanceTimersByTime(4 * look);
+  wideTurns += 1;
+  vi.advanceTimersByTime(look);
   expect(told).toEqual([]);
   for (let i = 0; i < 3; i += 1) {
-    longTurns += 1;
-    vi.advanceTimersByTime(quarter);
+    wideTurns += 2;
+    vi.advanceTimersByTime(look);
     expect(told).toEqual(['seldom']);
-    vi.advanceTimersByTime(6 * quarter);
+    vi.advanceTimersByTime(2 * look);
   }
-  vi.advanceTimersByTime(quarter);
+  vi.advanceTimersByTime(look);
   expect(told).toEqual(['seldom']);
-  vi.advanceTimersByTime(quarter);
+  vi.advanceTimersByTime(look);
   expect(told).toEqual(['seldom', 'often']);
-  vi.advanceTimersByTime(100 * quarter);
+  vi.advanceTimersByTime(100 * look);
   expect(told).toEqual(['seldom', 'often']);
 });
 
 it('does nothing any more once it was disposed of', () => {
-  let longTurns = 0;
+  let wideTurns = 0;
   const told: string[] = [];
-  paceCollections(() => longTurns, { collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') })[Symbol.dispose]();
-  longTurns = 1;
-  vi.advanceTimersByTime(100 * quarter);
+  paceCollections(() => wideTurns, { collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') })[Symbol.dispose]();
+  wideTurns = 100;
+  vi.advanceTimersByTime(100 * look);
   expect(told).toEqual([]);
 });

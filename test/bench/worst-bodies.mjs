@@ -88,6 +88,9 @@ export const cases = {
   ],
   'deletion of keys': [`${configMaps}/deleted`, { method: 'DELETE' }, 'deleted'],
   'Table of keys': [`${configMaps}/table`, { headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' } }, 'table'],
+  'list by a label': [`${configMaps}?labelSelector=a`, {}, 'listed'],
+  'list as a Table': [configMaps, { headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' } }, 'listed'],
+  'list as protobuf': [configMaps, { headers: { accept: 'application/vnd.kubernetes.protobuf' } }, 'listed'],
   'keys as YAML': [`${configMaps}/shown`, { headers: { accept: 'application/yaml' } }, 'shown'],
 };
 

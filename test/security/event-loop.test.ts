@@ -70,6 +70,12 @@ const rows: readonly Row[] = [
     before: named('deleted', `"data":{${many((i) => `"k${i}":""`)}}`),
   },
   {
+    name: 'a list of it by a label',
+    path: `${configMaps}?labelSelector=a`,
+    request: {},
+    before: named('selected', `"data":{${many((i) => `"k${i}":""`)}}`),
+  },
+  {
     name: 'the deletion of a collection with such an object',
     request: { method: 'DELETE' },
     before: named('collected', `"data":{${many((i) => `"k${i}":""`)}}`),

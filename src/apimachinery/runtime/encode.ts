@@ -26,14 +26,14 @@ export function encodeLine(type: StructType, object: object): Buffer {
   return line(type, object, 0);
 }
 
-function line(type: StructType, object: object, largeBytes: number): Buffer {
-  write(type, object, largeBytes);
+function line(type: StructType, object: object, partBytes: number): Buffer {
+  write(type, object, partBytes);
   writer.byte(newline);
   return writer.toBuffer();
 }
 
-function write(type: StructType, object: object, largeBytes = 0): void {
-  writer.begin(largeBytes);
+function write(type: StructType, object: object, partBytes = 0): void {
+  writer.begin(partBytes);
   pending = 0;
   writeStruct(structPlan(type), object as Json, 0);
 }

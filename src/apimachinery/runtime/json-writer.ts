@@ -37,9 +37,9 @@ export class JsonWriter {
     return this.#at;
   }
 
-  /** `largeBytes`: so many of what follows are known to be there, of parts that were made before. */
-  begin(largeBytes = 0): void {
-    if (largeBytes > initialBytes) this.#buffer = Buffer.allocUnsafeSlow(largeBytes + initialBytes);
+  /** `partBytes`: so many of what follows are known to be there, of parts that were made before. */
+  begin(partBytes = 0): void {
+    if (partBytes > initialBytes) this.#buffer = Buffer.allocUnsafeSlow(partBytes + initialBytes);
     else if (this.#buffer.length > keptBytes) this.#buffer = Buffer.allocUnsafeSlow(initialBytes);
     this.#at = 0;
   }

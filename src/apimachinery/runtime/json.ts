@@ -305,7 +305,7 @@ export function encodeJson(value: unknown, listKeys: (object: object) => readonl
  * bigints, depth and some characters.
  */
 export function encodeRawJson(value: unknown): string {
-  const known = typeof value === 'object' && value !== null ? rememberedTexts.get(value) : undefined;
+  const known = rememberedRawJson(value);
   if (known !== undefined) return known;
   let text: string | undefined;
   try {
@@ -321,6 +321,18 @@ const rememberedTexts = new WeakMap<object, string>();
 /** Lets `encodeRawJson` of a deeply frozen value be a look at what it was, as long as the value lives. */
 export function rememberRawJson(value: object): void {
   rememberedTexts.set(value, encodeRawJson(value));
+}
+
+/** `rememberRawJson` of a large value in steps. It must not change any more. */
+export function* rememberRawJsonSteps(value: object): Steps<void> {
+  const pieces = yield* encodeRawJsonSteps(value);
+  yield;
+  rememberedTexts.set(value, Buffer.concat(pieces).toString());
+}
+
+/** What is remembered of a value. */
+export function rememberedRawJson(value: unknown): string | undefined {
+  return typeof value === 'object' && value !== null ? rememberedTexts.get(value) : undefined;
 }
 
 /** What Go escapes and JSON.stringify does not, or writes in another way: lone surrogates. */

@@ -8,7 +8,7 @@ import { canonicalQuantity } from '../api/quantity.ts';
 import { decode } from './decode.ts';
 import { isZero } from './zero.ts';
 import { deepCopy } from './copy.ts';
-import { DecodeError, encodeRawJson, parseJson, sortedKeys } from './json.ts';
+import { DecodeError, encodeRawJson, parseJson, rememberedRawJson, sortedKeys } from './json.ts';
 import { JsonSyntaxError } from './json-syntax.ts';
 import { maxNestingDepth } from './json-scan.ts';
 import {
@@ -239,6 +239,8 @@ function parseFields(bytes: Buffer): unknown {
 }
 
 function fieldsText(value: unknown): string {
+  const known = rememberedRawJson(value);
+  if (known !== undefined) return known;
   let text: string | undefined;
   try {
     text = JSON.stringify(value);

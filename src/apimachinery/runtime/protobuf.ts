@@ -4,7 +4,8 @@
  */
 import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { DecodeError } from './json.ts';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { DecodeError, rememberRawJsonSteps } from './json.ts';
 import { type MessageCodec, messageCodec, resetMessages } from './protobuf-message.ts';
 import {
   hasMore,
@@ -23,6 +24,7 @@ import {
   writtenBytes,
 } from './protobuf-wire.ts';
 import type { StructType } from './schema.ts';
+import type { Steps } from './steps.ts';
 
 const magic = Buffer.from('k8s\0');
 const tag1 = 0x0a;
@@ -90,6 +92,11 @@ export function encodeProtobuf(type: StructType, object: unknown): Buffer {
   start();
   writeEnveloped(type, object as Identity);
   return takeWritten();
+}
+
+/** What takes longest of encoding a large object, in steps: the fields that its managers own, as text. The object must not change any more. */
+export function* prepareProtobufSteps({ metadata }: Partial<KubeObject>): Steps<void> {
+  for (const { fieldsV1 } of metadata?.managedFields ?? []) if (fieldsV1) yield* rememberRawJsonSteps(fieldsV1);
 }
 
 /** An object as the item of a list: its message as field 2. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
-import { inSteps, longTurnsSoFar, type Steps } from './steps.ts';
+import { inSteps, wideTurnsSoFar, type Steps } from './steps.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -25,16 +25,16 @@ async function turnsOfOthers(tookMs: number): Promise<number> {
 }
 
 it.each([1, 6, 10])('after a step of %i ms others have a turn at most', async (tookMs) => {
-  const before = longTurnsSoFar();
+  const before = wideTurnsSoFar();
   expect(await turnsOfOthers(tookMs)).toBeLessThanOrEqual(2);
-  expect(longTurnsSoFar()).toBe(before);
+  expect(wideTurnsSoFar()).toBe(before);
 });
 
 it('after a long step others have many', async () => {
-  const before = longTurnsSoFar();
+  const before = wideTurnsSoFar();
   const began = process.hrtime.bigint();
   expect(await turnsOfOthers(30)).toBeGreaterThan(10);
   // Three times the 25 ms that they have waited too long.
   expect(Number(process.hrtime.bigint() - began) / 1e6).toBeGreaterThan(70);
-  expect(longTurnsSoFar()).toBe(before + 1);
+  expect(wideTurnsSoFar()).toBe(before + 1);
 });

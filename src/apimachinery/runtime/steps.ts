@@ -5,8 +5,13 @@ export type Steps<T> = Generator<void, T, void>;
 
 const turnMs = 5;
 
-/** A turn that took longer was held up by work that cannot be cut: V8 makes a table of 200,000 keys larger in 30 ms. */
+/** An object of so many bytes is large: each stage of its work (parsing, encoding and the like) may take 100 ms in one piece. */
+export const largeBytes = 128 * 1024;
+
+/** A turn that took longer was held up: by another process, or by work that cannot be cut. */
 const longTurnMs = 10;
+/** The latter, most likely: V8 makes a table of 200,000 keys larger in 30 ms. */
+const wideTurnMs = 20;
 /** After a long turn the others have so many times as long as they have waited too long. */
 const payback = 3;
 
@@ -39,16 +44,16 @@ export function hasTime(): boolean {
   return performance.now() - turnBegan! < turnMs;
 }
 
-let longTurns = 0;
+let wideTurns = 0;
 
-/** How many turns there were that took too long. */
-export const longTurnsSoFar = (): number => longTurns;
+/** How many turns there were that took as long as only work on very many keys takes. */
+export const wideTurnsSoFar = (): number => wideTurns;
 
 /** Others run until this resolves: for a turn of the event loop, and longer if they have waited for a long one. */
 export function turnOfOthers(): Promise<void> {
   const tookMs = turnBegan === undefined ? 0 : performance.now() - turnBegan;
   if (tookMs <= longTurnMs) return nextTurn();
-  longTurns += 1;
+  if (tookMs > wideTurnMs) wideTurns += 1;
   return sleep((tookMs - turnMs) * payback);
 }
 

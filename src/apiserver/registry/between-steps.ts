@@ -1,6 +1,4 @@
-import { atOnce, inSteps, type Steps, turnOfOthers } from '#apimachinery/runtime/steps';
-
-const largeBytes = 128 * 1024;
+import { atOnce, inSteps, largeBytes, type Steps, turnOfOthers } from '#apimachinery/runtime/steps';
 
 /**
  * Whether an object is so large that each step of its write may take 100 ms (parsing, decoding, field management, validation,

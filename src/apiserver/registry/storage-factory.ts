@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
-import { parseEncoded } from '#apimachinery/runtime/json';
+import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json';
+import type { Steps } from '#apimachinery/runtime/steps';
 import type { SchemaRegistry, TypeSource } from '#apimachinery/runtime/schema';
 import type { ResourceDefinition } from './resource-definition.ts';
 import { Store, type StoreHooks } from './store.ts';
@@ -53,8 +54,9 @@ export class StorageFactory {
     const cacher = new Cacher({
       storage: versioned.source,
       prefix: `/${storagePath}/`,
-      parse: (bytes: Buffer) => parseEncoded(bytes) as KubeObject,
+      ...parsing,
       fields: fieldsOf(definition),
+      fieldNames: Object.keys(definition.selectableFields),
       resource: { group, resource },
       onConsistencyCheck: (status, message) => this.onConsistencyCheck?.({ group, resource }, status, message),
       decode: versioned.decode,
@@ -77,8 +79,9 @@ export class StorageFactory {
       const cacher = new Cacher({
         storage: this.storage,
         prefix: `/${path}/`,
-        parse: (bytes: Buffer) => parseEncoded(bytes) as KubeObject,
+        ...parsing,
         fields: fieldsOf(definition),
+        fieldNames: Object.keys(definition.selectableFields),
         resource: { group, resource },
         onConsistencyCheck: (status, message) => this.onConsistencyCheck?.({ group, resource }, status, message),
         indexed: Object.keys(definition.selectableFields).filter((field) => field === 'spec.nodeName'),
@@ -114,6 +117,13 @@ export class StorageFactory {
     await this.storage.close();
   }
 }
+
+const parsing = {
+  parse: (bytes: Buffer) => parseEncoded(bytes) as KubeObject,
+  *parseSteps(bytes: Buffer): Steps<KubeObject> {
+    return (yield* parseJsonSteps(bytes)).value as KubeObject;
+  },
+};
 
 /** The fields that selectors may ask for, of an object in the storage version. */
 export function fieldsOf(definition: ResourceDefinition): (object: KubeObject) => Record<string, string> {

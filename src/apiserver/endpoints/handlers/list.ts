@@ -5,13 +5,14 @@ import { groupVersionString, type KubeObject, type ListMeta } from '#apimachiner
 import { encode } from '#apimachinery/runtime/encode';
 import { cborList, encodeCborListItem } from '#apimachinery/runtime/cbor';
 import { encodeJson, parseEncoded } from '#apimachinery/runtime/json';
-import { encodeProtobufListItem, protobufList } from '#apimachinery/runtime/protobuf';
+import { encodeProtobufListItem, prepareProtobufSteps, protobufList } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { startSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { CacheList, CacheListOptions } from '#apiserver/storage/cacher/list-query';
 import type { ListChunk } from '#apiserver/storage/cacher/object-tree';
+import { needsSteps } from '#apiserver/registry/between-steps';
 import type { Store } from '#apiserver/registry/store';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import { groupResourceString } from '#apimachinery/api/errors';
@@ -111,11 +112,30 @@ function* respondListIn(context: RequestContext, endpoint: ResourceEndpoint, lis
   respondPieces(context, mediaType, yield* encode(endpoint, list, form));
 }
 
+/** What the runs of a list are made of: see `ListChunk.encoded`. */
+interface Run {
+  readonly variant: string;
+  readonly makeItem: (object: CachedObject) => Buffer;
+  readonly separator: Buffer;
+  readonly stamp?: number;
+  /** What has to be there before an item is made of a large object; default: nothing, its bytes do. */
+  readonly prepare?: ((object: CachedObject) => Steps<void>) | undefined;
+}
+
+const parseItem = (object: CachedObject): Steps<void> => object.parseSteps();
+
+function* prepareProtobuf(object: CachedObject): Steps<void> {
+  if (!needsSteps(object.size)) return;
+  yield* object.parseSteps();
+  yield* prepareProtobufSteps(object.object);
+}
+
 /** The runs of items, each as the cache keeps it. */
-function* runsOf(chunks: readonly ListChunk[], ...how: Parameters<ListChunk['encoded']>): Steps<Buffer[]> {
+function* runsOf(chunks: readonly ListChunk[], { variant, makeItem, separator, stamp, prepare }: Run): Steps<Buffer[]> {
   const runs: Buffer[] = [];
   for (const chunk of chunks) {
-    runs.push(chunk.encoded(...how));
+    if (prepare && !chunk.isEncoded(variant, stamp)) for (const item of chunk.items) yield* prepare(item);
+    runs.push(chunk.encoded(variant, makeItem, separator, stamp));
     yield;
   }
   return runs;
@@ -131,7 +151,7 @@ function* protobufPieces(
     const shown = fromStorage(endpoint, object);
     return encodeProtobufListItem(type, partial ? { metadata: shown.metadata } : shown);
   };
-  const items = yield* runsOf(chunks, `protobuf:${variant}`, makeItem, nothing);
+  const items = yield* runsOf(chunks, { variant: `protobuf:${variant}`, makeItem, separator: nothing, prepare: prepareProtobuf });
   return protobufList(metaSchema.struct('meta_v1.ListMeta'), { apiVersion, kind, metadata }, items);
 }
 
@@ -141,7 +161,12 @@ function* cborPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: Li
   const type = partial ? metaSchema.struct('meta_v1.PartialObjectMetadata') : cborType(endpoint.type);
   const makeJson = jsonItemOf(endpoint, form);
   const makeItem = (object: CachedObject): Buffer => encodeCborListItem(type, parseEncoded(makeJson(object)));
-  const items = yield* runsOf(chunks, `cbor:${variant}`, makeItem, nothing);
+  const items = yield* runsOf(chunks, {
+    variant: `cbor:${variant}`,
+    makeItem,
+    separator: nothing,
+    prepare: endpoint.conversion && parseItem,
+  });
   const count = chunks.reduce((total, { items }) => total + items.length, 0);
   return cborList({ ...form, metadata: isMap(endpoint, form) ? { continue: '', ...form.metadata } : form.metadata }, items, count);
 }
@@ -158,7 +183,7 @@ function jsonItemOf(endpoint: ResourceEndpoint, { partial }: ListForm): (object:
 function* jsonPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm): Steps<Buffer[]> {
   const { kind, apiVersion, variant, metadata } = form;
   const makeItem = jsonItemOf(endpoint, form);
-  const runs = separated(yield* runsOf(chunks, variant, makeItem, comma));
+  const runs = separated(yield* runsOf(chunks, { variant, makeItem, separator: comma, prepare: endpoint.conversion && parseItem }));
   if (isMap(endpoint, form)) {
     const end = `],"kind":"${kind}","metadata":${encodeJson({ continue: '', ...metadata })}}\n`;
     return [Buffer.from(`{"apiVersion":"${apiVersion}","items":[`), ...runs, Buffer.from(end)];
@@ -206,7 +231,7 @@ function* respondTable(
   const makeRow = (object: CachedObject) => encodeRow(endpoint, object, options, version, second * 1000);
   const rows = compareRows
     ? yield* sortedRows(list.chunks, compareRows, makeRow)
-    : yield* runsOf(list.chunks, variant, makeRow, comma, second);
+    : yield* runsOf(list.chunks, { variant, makeItem: makeRow, separator: comma, stamp: second, prepare: parseItem });
   const head = Buffer.from(tableHead(version, metadata, columnsOf(endpoint)));
   respondJson(context, negotiated, metaSchema.struct('meta_v1.Table'), [head, ...separated(rows), listEnd]);
 }
@@ -218,7 +243,10 @@ function* sortedRows(
 ): Steps<Buffer[]> {
   const parsed: { readonly item: CachedObject; readonly object: KubeObject }[] = [];
   for (const { items } of chunks) {
-    for (const item of items) parsed.push({ item, object: item.object });
+    for (const item of items) {
+      yield* item.parseSteps();
+      parsed.push({ item, object: item.object });
+    }
     yield;
   }
   parsed.sort((a, b) => compareRows(a.object, b.object));

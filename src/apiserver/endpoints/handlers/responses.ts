@@ -8,12 +8,12 @@ import {
   StatusError,
 } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import type { Status } from '#apimachinery/meta/types';
+import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encodeLine, encodeLineSteps } from '#apimachinery/runtime/encode';
 import { indentJson, indentSteps } from '#apimachinery/runtime/indent';
 import { parseJson, parseJsonSteps } from '#apimachinery/runtime/json';
 import { encodeCbor } from '#apimachinery/runtime/cbor';
-import { encodeProtobuf } from '#apimachinery/runtime/protobuf';
+import { encodeProtobuf, prepareProtobufSteps } from '#apimachinery/runtime/protobuf';
 import { encodeYaml } from '#apimachinery/runtime/yaml';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
@@ -142,6 +142,7 @@ function* inMediaType(
     case 'application/yaml':
       return [Buffer.from(encodeYaml(value))];
     case 'application/vnd.kubernetes.protobuf':
+      if (needsSteps(bytes.length)) yield* prepareProtobufSteps(value as Partial<KubeObject>);
       return [encodeProtobuf(type, value)];
     case 'application/cbor':
       return [encodeCbor(cborType(type), value)];

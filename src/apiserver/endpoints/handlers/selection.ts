@@ -19,6 +19,7 @@ export function selectionOf(
   for (const { field } of fields.requirements) checkField(definition, field);
   const exactName = name || fields.requiresExactMatch('metadata.name');
   const nodeName = fields.requiresExactMatch('spec.nodeName');
+  const labelKeys = labels.requirements.map(({ key }) => key);
   return {
     key: `${name}|${labels.toString()}|${fields.toString()}`,
     isEmpty: labels.isEmpty() && fields.isEmpty() && !name,
@@ -26,7 +27,7 @@ export function selectionOf(
     exactField: nodeName === undefined ? undefined : { field: 'spec.nodeName', value: nodeName },
     matches: (object: CachedObject) =>
       (!name || object.fields['metadata.name'] === name) &&
-      (labels.isEmpty() || labels.matches(object.labels)) &&
+      (labels.isEmpty() || labels.matches(object.labelsOf(labelKeys))) &&
       (fields.isEmpty() || fields.matches(object.fields)),
   };
 }

@@ -1,7 +1,9 @@
 import type { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
+import { largeBytes, type Steps } from '#apimachinery/runtime/steps';
 import type { Revision } from '../storage.ts';
 import type { Clock } from './clock.ts';
+import { labelsOf, type LabelsPlace, narrow, type NarrowedObject } from './large-object.ts';
 import { spliceResourceVersion } from './resource-version.ts';
 import { type Memory, SlabMemory, type Tenant } from './slab-memory.ts';
 
@@ -9,8 +11,12 @@ import { type Memory, SlabMemory, type Tenant } from './slab-memory.ts';
 export interface ObjectReader {
   /** May throw. What it returns is shared and never changed. */
   parse(bytes: Buffer): KubeObject;
+  /** The same of a large object, in steps. */
+  parseSteps(bytes: Buffer): Steps<KubeObject>;
   /** The selectable fields, with `metadata.name` and so on among them. */
   fields(object: KubeObject): Readonly<Record<string, string>>;
+  /** The maps that `fields` reads, and those around them (`pathsAround`). */
+  readonly fieldPaths: ReadonlySet<string>;
 }
 
 /** So many parsed objects stay in memory, and of so many bytes, of all resources together; the others are parsed again when they are needed. */
@@ -34,7 +40,9 @@ const ring = {
 /** The bytes of what caches hold, of all resources together. */
 const slabs = new SlabMemory();
 
-const noLabels: Readonly<Record<string, string>> = Object.freeze(Object.create(null) as Record<string, string>);
+type Labels = Readonly<Record<string, string>>;
+
+const noLabels: Labels = Object.freeze(Object.create(null) as Record<string, string>);
 
 /**
  * One state of one object. Its bytes are what clients get; the rest is made of them when it is first needed. A cache that
@@ -52,8 +60,11 @@ export class CachedObject implements Tenant {
   /** Why the stored record cannot be used (it cannot be decrypted, say). Then reading anything else throws it. */
   readonly failure: Error | undefined;
   #parsed: Parsed | undefined = undefined;
-  #labels: Readonly<Record<string, string>> | undefined = undefined;
-  #fields: Readonly<Record<string, string>> | undefined = undefined;
+  /** Of a small object. */
+  #labels: Labels | undefined = undefined;
+  /** Of a large one. */
+  #labelsPlace: LabelsPlace | undefined = undefined;
+  #fields: Labels | undefined = undefined;
 
   constructor(key: string, revision: Revision, createRevision: Revision, bytes: Buffer, reader: ObjectReader, failure?: Error) {
     this.key = key;
@@ -99,6 +110,18 @@ export class CachedObject implements Tenant {
   get object(): KubeObject {
     if (this.#parsed) return this.#parsed.object;
     const object = this.#reader.parse(this.bytes);
+    this.#keep(object);
+    return object;
+  }
+
+  /** Has `object` there in the end, of a large one in steps. */
+  *parseSteps(): Steps<void> {
+    if (this.size < largeBytes || this.#parsed) return;
+    const object = yield* this.#reader.parseSteps(this.bytes);
+    if (!this.#parsed) this.#keep(object);
+  }
+
+  #keep(object: KubeObject): void {
     this.#parsed = { object, slot: ring.next };
     ring.owners[ring.next] = this;
     ring.next = (ring.next + 1) % parsedObjects;
@@ -108,7 +131,6 @@ export class CachedObject implements Tenant {
       ring.owners[ring.oldest]?.forget();
       ring.oldest = (ring.oldest + 1) % parsedObjects;
     }
-    return object;
   }
 
   /** Lets go of the parsed form; who asks for it again parses it again. */
@@ -119,12 +141,21 @@ export class CachedObject implements Tenant {
     this.#parsed = undefined;
   }
 
-  get labels(): Readonly<Record<string, string>> {
-    return (this.#labels ??= this.object.metadata.labels ?? noLabels);
+  /** The labels with these keys, and perhaps others. */
+  labelsOf(keys: readonly string[]): Labels {
+    if (this.size < largeBytes) return (this.#labels ??= this.object.metadata.labels ?? noLabels);
+    const { start, end } = (this.#labelsPlace ??= this.#narrow().labels);
+    return start === end ? noLabels : labelsOf(this.bytes.subarray(start, end), keys);
   }
 
-  get fields(): Readonly<Record<string, string>> {
-    return (this.#fields ??= this.#reader.fields(this.object));
+  get fields(): Labels {
+    return (this.#fields ??= this.#reader.fields(this.size < largeBytes ? this.object : this.#reader.parse(this.#narrow().json)));
+  }
+
+  #narrow(): NarrowedObject {
+    const narrowed = narrow(this.bytes, this.#reader.fieldPaths);
+    this.#labelsPlace = narrowed.labels;
+    return narrowed;
   }
 
   /** The same state under another revision: what a deletion shows. */

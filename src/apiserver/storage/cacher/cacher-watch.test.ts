@@ -152,7 +152,7 @@ describe('what a watch shows', () => {
     expect(sink.log).toEqual(['ADDED a 3', 'MODIFIED a 4', 'DELETED a 5', 'ADDED a 7', 'DELETED a 8']);
     const left = sink.events[2]!;
     if (left.type !== 'DELETED') throw new Error('not a deletion');
-    expect(left.object.labels['l']).toBe('yes');
+    expect(left.object.labelsOf(['l'])['l']).toBe('yes');
   });
 
   // Upstream: RunTestClusterScopedWatch, RunTestNamespaceScopedWatch.

@@ -8,7 +8,7 @@ import {
   type StatusError,
 } from '#apimachinery/api/errors';
 import type { GroupResource, KubeObject, Status } from '#apimachinery/meta/types';
-import { startSteps } from '#apimachinery/runtime/steps';
+import { oneStep, startSteps, type Steps } from '#apimachinery/runtime/steps';
 import { UnavailableError } from '../errors.ts';
 import { compareKeys } from '../key.ts';
 import type { CommitFeed, Revision, Storage, StorageEvent, StorageRecord } from '../storage.ts';
@@ -19,6 +19,7 @@ import { type Feed, feedOf } from './feed.ts';
 import { FieldIndex } from './field-index.ts';
 import { Leaf, ObjectTree, type Snapshot } from './object-tree.ts';
 import { everything, type Predicate } from './predicate.ts';
+import { pathsAround } from './large-object.ts';
 import { ListCounts } from './list-counts.ts';
 import {
   type CacheList,
@@ -47,7 +48,11 @@ export interface CacherOptions {
   /** `/pods/`: all keys under it are the resource's. */
   readonly prefix: string;
   readonly parse: (bytes: Buffer) => KubeObject;
+  /** The same of a large object in steps. Default: in one. */
+  readonly parseSteps?: ((bytes: Buffer) => Steps<KubeObject>) | undefined;
   readonly fields: (object: KubeObject) => Readonly<Record<string, string>>;
+  /** The names of those that `fields` reads. Default: only such of the metadata. */
+  readonly fieldNames?: readonly string[] | undefined;
   /** Fields by which lists and watches find objects (`spec.nodeName` of pods). */
   readonly indexed?: readonly string[] | undefined;
   /** JSON with the resourceVersion of what is stored (decrypts it, say). Throws for what cannot be read. Default: as it is stored. */
@@ -149,7 +154,12 @@ export class Cacher {
     this.#stored = new StoredObjects({
       storage: options.storage,
       prefix: options.prefix,
-      reader: { parse: options.parse, fields: options.fields },
+      reader: {
+        parse: options.parse,
+        parseSteps: options.parseSteps ?? ((bytes) => oneStep(() => options.parse(bytes))),
+        fields: options.fields,
+        fieldPaths: pathsAround(options.fieldNames ?? []),
+      },
       decode: options.decode,
     });
     this.#historyMs = options.historyMs ?? 75_000;

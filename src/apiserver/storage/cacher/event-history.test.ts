@@ -63,7 +63,12 @@ describe('EventHistory', () => {
     expect(history.indexAfter(0)).toBe(0);
   });
 
-  const reader = { parse: () => ({ apiVersion: 'v1', kind: 'Pod', metadata: {} }), fields: () => ({}) };
+  const reader = {
+    parse: () => ({ apiVersion: 'v1', kind: 'Pod', metadata: {} }),
+    fields: () => ({}),
+    fieldPaths: new Set<string>(),
+    parseSteps: () => expect.fail('not in steps'),
+  };
   const change = (revision: number, at: number, bytes: number): CacheEvent => ({
     ...event(revision, at),
     previous: new CachedObject('/pods/a', revision - 1, 1, Buffer.alloc(bytes), reader),

@@ -1,6 +1,6 @@
 /** What a list asks of the cache, and the pages that it is answered with. */
 import { newBadRequest, newResourceExpired, type StatusError } from '#apimachinery/api/errors';
-import type { Steps } from '#apimachinery/runtime/steps';
+import { largeBytes, type Steps } from '#apimachinery/runtime/steps';
 import type { Revision } from '../storage.ts';
 import type { CachedObject } from './cached-object.ts';
 import { type ContinuePoint, decodeContinue, encodeContinue } from './continue-token.ts';
@@ -110,8 +110,8 @@ export function* selectedList(
       seen++;
       if (predicate.matches(object)) items.push(object);
       if (limit > 0 && items.length >= limit) break scan;
-      // What was parsed before takes no time.
-      if (seen % objectsPerStep === 0) yield;
+      // What was parsed before takes no time; of a large object the text is gone through.
+      if (seen % objectsPerStep === 0 || object.size >= largeBytes) yield;
     }
   }
   const page = leavesOf(items);

@@ -4,7 +4,12 @@ import { compareKeys } from '../key.ts';
 import { CachedObject } from './cached-object.ts';
 import { ObjectTree, type Snapshot } from './object-tree.ts';
 
-const reader = { parse: () => ({ apiVersion: 'v1', kind: 'Pod', metadata: {} }), fields: () => ({}) };
+const reader = {
+  parse: () => ({ apiVersion: 'v1', kind: 'Pod', metadata: {} }),
+  fields: () => ({}),
+  fieldPaths: new Set<string>(),
+  parseSteps: () => expect.fail('not in steps'),
+};
 const object = (key: string, revision = 1): CachedObject => new CachedObject(key, revision, 1, Buffer.from(`${key}@${revision}`), reader);
 const comma = Buffer.from(',');
 const bytesOf = (item: CachedObject): Buffer => item.bytes;

@@ -19,6 +19,8 @@ export interface ListChunk {
    * next. `stamp`: of what the bytes depend on besides the items (the second that ages are told at); another makes them anew.
    */
   encoded(variant: string, makeItem: MakeItem, separator: Buffer, stamp?: number): Buffer;
+  /** Whether `encoded` has it already. */
+  isEncoded(variant: string, stamp?: number): boolean;
 }
 
 /** Encodings that no list has used between two sweeps are dropped. */
@@ -50,6 +52,10 @@ export class Leaf implements ListChunk {
     }
     encoding.used = true;
     return encoding.bytes;
+  }
+
+  isEncoded(variant: string, stamp = 0): boolean {
+    return this.#encodings?.get(variant)?.stamp === stamp;
   }
 
   part(start: number, end: number): Leaf {

@@ -145,7 +145,7 @@ export function newCacher(storage: FakeStorage, options: Partial<CacherOptions> 
 }
 
 export function label(name: string, value: string): Predicate {
-  return { key: `${name}=${value}`, isEmpty: false, matches: (object) => object.labels[name] === value };
+  return { key: `${name}=${value}`, isEmpty: false, matches: (object) => object.labelsOf([name])[name] === value };
 }
 
 export function onNode(nodeName: string): Predicate {

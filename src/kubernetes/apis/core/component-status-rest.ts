@@ -4,6 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { newNotFound } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { encode, encodeLine } from '#apimachinery/runtime/encode';
+import { oneStep } from '#apimachinery/runtime/steps';
 import { respondValue } from '#apiserver/endpoints/handlers/create-request';
 import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 import { negotiate } from '#apiserver/endpoints/handlers/negotiation';
@@ -15,6 +16,7 @@ import { encodeTable, tableOptions } from '#apiserver/endpoints/handlers/table';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { CachedObject } from '#apiserver/storage/cacher/cached-object';
+import { pathsAround } from '#apiserver/storage/cacher/large-object';
 import type { ComponentCondition, ComponentStatus } from '#kubernetes/schema/core_v1.gen';
 
 const deprecation = 'v1 ComponentStatus is deprecated in v1.19+';
@@ -109,6 +111,8 @@ function asCached(endpoint: ResourceEndpoint, status: ComponentStatus): CachedOb
   const name = status.metadata.name ?? '';
   return new CachedObject(name, 0, 0, encodeLine(endpoint.type, status), {
     parse: () => status,
+    parseSteps: () => oneStep(() => status),
     fields: () => ({ 'metadata.name': name }),
+    fieldPaths: pathsAround([]),
   });
 }
