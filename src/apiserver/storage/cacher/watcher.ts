@@ -1,4 +1,4 @@
-import { hasTime } from '#apimachinery/runtime/steps';
+import { hasTime, largeBytes } from '#apimachinery/runtime/steps';
 import type { Status } from '#apimachinery/meta/types';
 import type { Revision } from '../storage.ts';
 import type { CachedObject } from './cached-object.ts';
@@ -166,9 +166,10 @@ export class Watcher implements WatchHandle {
     this.#source.remove(this);
   }
 
-  /** Whether it must wait for a later turn when so many have been sent in this one. */
-  #isOver(sent: number): boolean {
-    return sent === eventsPerTurn || (sent > 0 && sent % eventsPerLook === 0 && !hasTime()) || this.#isFull();
+  /** Whether it must wait for a later turn when so many have been sent in this one, the last of which was of so many bytes. */
+  #isOver(sent: number, lastBytes: number): boolean {
+    const looks = sent > 0 && (sent % eventsPerLook === 0 || lastBytes >= largeBytes);
+    return sent === eventsPerTurn || (looks && !hasTime()) || this.#isFull();
   }
 
   #isFull(): boolean {
@@ -177,9 +178,11 @@ export class Watcher implements WatchHandle {
 
   /** False: there is more. */
   #pumpInitial(): boolean {
+    let bytes = 0;
     for (let sent = 0; this.#initial; sent++) {
-      if (this.#isOver(sent)) return false;
+      if (this.#isOver(sent, bytes)) return false;
       const { value: object } = this.#initial.next();
+      bytes = object?.size ?? 0;
       if (!object) this.#initial = undefined;
       else if (object.failure) this.fail(this.group.statusOf(object.failure));
       else if (this.group.predicate.matches(object)) this.#sink.send(new ObjectEvent('ADDED', object));
@@ -200,9 +203,11 @@ export class Watcher implements WatchHandle {
       return false;
     }
     const first = history.indexAfter(this.#cursor);
+    let bytes = 0;
     for (let i = first; i < history.size; i++) {
-      if (this.#isOver(i - first)) return false;
+      if (this.#isOver(i - first, bytes)) return false;
       const event = history.at(i);
+      bytes = Math.max(event.object?.size ?? 0, event.previous?.size ?? 0);
       this.#cursor = event.revision;
       if (!this.group.covers(event.key)) continue;
       const failure = failureOf(event.object, event.previous);
