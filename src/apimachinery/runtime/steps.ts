@@ -5,8 +5,7 @@ export type Steps<T> = Generator<void, T, void>;
 
 const turnMs = 5;
 
-/** An object of so many bytes is large: each stage of its work (parsing, encoding and the like) may take 100 ms in one piece. */
-export const largeBytes = 128 * 1024;
+const largeBytes = 128 * 1024;
 
 /** A turn that took longer was held up: by another process, or by work that cannot be cut. */
 const longTurnMs = 10;
@@ -77,4 +76,17 @@ export function atOnce<T>(steps: Steps<T>): T {
 export function* oneStep<T>(work: () => T): Steps<T> {
   yield;
   return work();
+}
+
+/**
+ * Whether an object is so large that each step of its work may take 100 ms (parsing, decoding, field management, validation,
+ * encoding): then others run between them. To be asked first, since even a wait for nothing costs a turn of the microtasks.
+ */
+export function needsSteps(bytes: number): boolean {
+  return bytes >= largeBytes;
+}
+
+/** Does the work on so many bytes: at once, or if they are many in steps. */
+export function workOn<T>(bytes: number, steps: Steps<T>): T | Promise<T> {
+  return needsSteps(bytes) ? inSteps(steps) : atOnce(steps);
 }

@@ -17,7 +17,7 @@ import { quote } from '#apimachinery/runtime/quote';
 import type { RequestSpan, TellEvent } from '#apiserver/tracing/tracer';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { inSteps } from '#apimachinery/runtime/steps';
+import { inSteps, needsSteps, turnOfOthers } from '#apimachinery/runtime/steps';
 import { type FieldError, fieldPath, invalid, TooManyErrors } from '#apimachinery/validation/field';
 import { validatingSteps } from '#apimachinery/validation/pausing';
 import { isValidPathSegmentName, nameIsDNSSubdomain, validatePathSegmentName } from '#apimachinery/validation/names';
@@ -26,7 +26,6 @@ import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import type { Encode, Revision, Storage } from '#apiserver/storage/storage';
-import { betweenSteps, needsSteps } from './between-steps.ts';
 import { beforeDelete, collectionFinalizers, markAsDeleting } from './deletion.ts';
 import { ObjectEncoding } from './object-encoding.ts';
 import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
@@ -201,7 +200,7 @@ export class Store {
     const { metadata } = object;
     const generate = !metadata.name && metadata.generateName;
     const inParts = needsSteps(request.bodyBytes);
-    if (inParts) await betweenSteps();
+    if (inParts) await turnOfOthers();
     wipeSystemFields(metadata);
     metadata.uid = randomUUID();
     metadata.creationTimestamp = request.now;
@@ -212,7 +211,7 @@ export class Store {
       try {
         const prepared = attempt === 1 ? this.#validating(object, () => this.#prepareCreate(request, object, inParts)) : undefined;
         if (prepared) await prepared;
-        if (inParts) await betweenSteps();
+        if (inParts) await turnOfOthers();
         const validated = request.validate('CREATE', object, undefined);
         if (validated) await validated;
         const key = this.key(request.namespace, metadata.name ?? '');
@@ -291,7 +290,7 @@ export class Store {
     const inTurn = async (): Promise<void> => {
       const { ofMeta, ofKind } = inParts ? await inSteps(validatingSteps(validate)) : validate();
       const all = steps ? [...ofKind, ...(await inSteps(steps))] : ofKind;
-      if (inParts) await betweenSteps();
+      if (inParts) await turnOfOthers();
       finish({ ofMeta, ofKind: review ? await review.call(this.hooks, object, existing, request, all) : all });
     };
     return inTurn();
@@ -361,18 +360,18 @@ export class Store {
       const inParts = needsSteps(Math.max(request.bodyBytes, bytes.length));
       const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
       tell?.(attempt === 0 ? 'initial value restored' : 'Retry value restored');
-      if (inParts) await betweenSteps();
+      if (inParts) await turnOfOthers();
       if (options.uid !== undefined && options.uid !== existing.metadata.uid)
         throw this.#uidConflict(request, key, name, options.uid, existing.metadata.uid ?? '');
       const object = await produce(existing, inParts);
-      if (inParts) await betweenSteps();
+      if (inParts) await turnOfOthers();
       this.#checkResourceVersion(object, String(revision), name);
       const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
       let stored = false;
       try {
         const prepared = this.#validating(object, () => this.#prepareUpdate(request, object, existing, strategy, inParts));
         if (prepared) await prepared;
-        if (inParts) await betweenSteps();
+        if (inParts) await turnOfOthers();
         const validated = request.validate('UPDATE', object, existing);
         if (validated) await validated;
         const inSomeSteps = inParts ? await this.encoding.encodeInSteps(object) : undefined;
@@ -493,11 +492,11 @@ export class Store {
       const { revision, bytes } = record;
       const inParts = needsSteps(bytes.length);
       const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
-      if (inParts) await betweenSteps();
+      if (inParts) await turnOfOthers();
       // A deletion changes the metadata, and what begins it may change all.
       const changing = this.#strategy.beginDeletion ? existing : ({ metadata: existing.metadata } as KubeObject);
       const object = { ...existing, ...(inParts ? await inSteps(copyObjectSteps(changing)) : copyObject(changing)) };
-      if (inParts) await betweenSteps();
+      if (inParts) await turnOfOthers();
       const grace = beforeDelete(this.definition, object, options, request.now);
       if (grace === 'pending') return { stored: { object: existing, bytes, created: false }, gone: false };
       const validated = request.validate('DELETE', undefined, existing);
@@ -553,7 +552,7 @@ export class Store {
     };
     try {
       // What found so many errors had its step.
-      return prepare()?.catch((error: unknown) => betweenSteps().then(() => refuse(error)));
+      return prepare()?.catch((error: unknown) => turnOfOthers().then(() => refuse(error)));
     } catch (error) {
       return refuse(error);
     }

@@ -7,11 +7,10 @@ import { parseCborMap } from '#apimachinery/runtime/cbor';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
 import { DecodeError } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
-import { inSteps } from '#apimachinery/runtime/steps';
+import { inSteps, turnOfOthers, workOn } from '#apimachinery/runtime/steps';
 import { type ParsedYaml, YamlError } from '#apimachinery/runtime/yaml';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
-import { betweenSteps, workOn } from '#apiserver/registry/between-steps';
 import type { Stored } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -47,7 +46,7 @@ export async function applyObject(
       const how = [liveVersioned, applied, options.fieldManager, options.force ?? false] as const;
       const merged = inParts ? await inSteps(fieldManager.applySteps(...how)) : fieldManager.apply(...how);
       const next = inParts ? await inSteps(deepCopySteps(merged ?? liveVersioned)) : deepCopy(merged ?? liveVersioned);
-      if (inParts) await betweenSteps();
+      if (inParts) await turnOfOthers();
       if (!existing && next.metadata.uid) {
         throw newConflict(
           endpoint.store.groupResource,

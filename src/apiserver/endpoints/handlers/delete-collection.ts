@@ -1,8 +1,8 @@
 import { Injectable, UseInterceptors } from '@nestjs/common';
 import { isNotFound } from '#apimachinery/api/errors';
+import { turnOfOthers } from '#apimachinery/runtime/steps';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import { betweenSteps } from '#apiserver/registry/between-steps';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { readDeleteOptions } from './delete-options.ts';
 import { negotiate } from './negotiation.ts';
@@ -61,7 +61,7 @@ async function eachInTurns<T>(items: readonly T[], work: (item: T) => Promise<vo
     const end = work(item);
     end.catch(noteFailure);
     begun.push(end);
-    if ((i + 1) % beginsPerTurn === 0) await betweenSteps();
+    if ((i + 1) % beginsPerTurn === 0) await turnOfOthers();
   }
   await Promise.all(begun);
 }

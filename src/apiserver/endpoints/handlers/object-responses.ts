@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { encodeLine } from '#apimachinery/runtime/encode';
+import { needsSteps, turnOfOthers } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import { betweenSteps, needsSteps } from '#apiserver/registry/between-steps';
 import type { Negotiated } from './negotiation.ts';
 import { newWrongPartial, partialBytes } from './partial.ts';
 import { fromStorage, type ResourceEndpoint, type StoredObject } from './resource-endpoint.ts';
@@ -42,7 +42,7 @@ function respondObjectIn(
     return respondParsed(context, endpoint, status, { bytes: stored, object: encoding.parse(stored) }, negotiated);
   }
   return encoding.parseInSteps(stored).then(async (object) => {
-    await betweenSteps();
+    await turnOfOthers();
     if (!context.answered && !context.exchange.closed) respondParsed(context, endpoint, status, { bytes: stored, object }, negotiated);
   });
 }

@@ -12,13 +12,12 @@ import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-ob
 import { deepCopySteps } from '#apimachinery/runtime/copy';
 import { compareUtf8, DecodeError, encodeJson, type ParsedJson, parseJson, parseJsonSteps, sortedKeys } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
-import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
+import { atOnce, inSteps, needsSteps, type Steps } from '#apimachinery/runtime/steps';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestAudit } from '#apiserver/audit/request-audit';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
-import { needsSteps } from '#apiserver/registry/between-steps';
 import { type AppliedForm, applyObject } from './apply.ts';
 import { negotiate, servesCbor } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';

@@ -9,11 +9,10 @@ import { DecodeError, newOverflowError, type ParsedJson, parseJson, parseJsonSte
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { inSteps, type Steps } from '#apimachinery/runtime/steps';
+import { inSteps, needsSteps, type Steps, turnOfOthers, workOn } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { ParsedYaml } from '#apimachinery/runtime/yaml';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
-import { betweenSteps, needsSteps, workOn } from '#apiserver/registry/between-steps';
 import type { EndpointRestrictions, MediaType } from './negotiation.ts';
 import { completeKind, isGroupVersion, type KindLookup, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, type ResourceEndpoint } from './resource-endpoint.ts';
@@ -103,14 +102,14 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     throw error;
   }
   const inParts = needsSteps(bytes.length);
-  if (inParts) await betweenSteps();
+  if (inParts) await turnOfOthers();
   const kind = kindOf(raw, bytes, expected);
   if (expected.decode) checkCustomKind(raw as Partial<KubeObject>, bytes, expected);
   else checkKind(kind, expected);
   try {
     const decoding = workOn(bytes.length, decodeDocument(expected, raw, { literals }));
     const { object, unknownFields } = decoding instanceof Promise ? await decoding : decoding;
-    if (inParts) await betweenSteps();
+    if (inParts) await turnOfOthers();
     if (overflow !== undefined && !hasFiniteNumbers(object)) throw newOverflowError(overflow);
     object.metadata ??= {};
     if (expected.decode) return { object, strictErrors: inTurn(yamlErrors, wordedErrors([], duplicates), wordedErrors(unknownFields, [])) };

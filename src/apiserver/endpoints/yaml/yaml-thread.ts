@@ -2,9 +2,8 @@ import { Buffer } from 'node:buffer';
 import { Worker } from 'node:worker_threads';
 import { DecodeError, parseJsonSteps } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
-import { inSteps } from '#apimachinery/runtime/steps';
+import { inSteps, needsSteps } from '#apimachinery/runtime/steps';
 import { mayBeJson, type ParsedYaml, parseYaml, YamlError } from '#apimachinery/runtime/yaml';
-import { needsSteps } from '#apiserver/registry/between-steps';
 
 export interface YamlRequest {
   readonly id: number;

@@ -2,23 +2,15 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it, vi } from 'vitest';
 import { CachedObject, coolRegularly, heldBytes } from './cached-object.ts';
 import { bytesDropped } from './dropped-bytes.ts';
-
-const reader = {
-  parse: () => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }),
-  fields: () => ({}),
-  fieldPaths: new Set<string>(),
-  parseSteps: () => expect.fail('not in steps'),
-};
+import { emptyReader as reader } from './test-fixture.ts';
 
 let parses = 0;
 const counting = {
+  ...reader,
   parse: (bytes: Buffer) => {
     parses += 1;
     return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: bytes.toString('utf8', 0, 8) } };
   },
-  fields: () => ({}),
-  fieldPaths: new Set<string>(),
-  parseSteps: () => expect.fail('not in steps'),
 };
 const cached = (bytes: number): CachedObject => new CachedObject('/r/a', 1, 1, Buffer.alloc(bytes, 'x'), counting);
 

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
-import { largeBytes, type Steps } from '#apimachinery/runtime/steps';
+import { needsSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Revision } from '../storage.ts';
 import type { Clock } from './clock.ts';
 import { labelsOf, type LabelsPlace, narrow, type NarrowedObject } from './large-object.ts';
@@ -116,7 +116,7 @@ export class CachedObject implements Tenant {
 
   /** Has `object` there in the end, of a large one in steps. */
   *parseSteps(): Steps<void> {
-    if (this.size < largeBytes || this.#parsed) return;
+    if (!needsSteps(this.size) || this.#parsed) return;
     const object = yield* this.#reader.parseSteps(this.bytes);
     if (!this.#parsed) this.#keep(object);
   }
@@ -143,13 +143,13 @@ export class CachedObject implements Tenant {
 
   /** The labels with these keys, and perhaps others. */
   labelsOf(keys: readonly string[]): Labels {
-    if (this.size < largeBytes) return (this.#labels ??= this.object.metadata.labels ?? noLabels);
+    if (!needsSteps(this.size)) return (this.#labels ??= this.object.metadata.labels ?? noLabels);
     const { start, end } = (this.#labelsPlace ??= this.#narrow().labels);
     return start === end ? noLabels : labelsOf(this.bytes.subarray(start, end), keys);
   }
 
   get fields(): Labels {
-    return (this.#fields ??= this.#reader.fields(this.size < largeBytes ? this.object : this.#reader.parse(this.#narrow().json)));
+    return (this.#fields ??= this.#reader.fields(needsSteps(this.size) ? this.#reader.parse(this.#narrow().json) : this.object));
   }
 
   #narrow(): NarrowedObject {

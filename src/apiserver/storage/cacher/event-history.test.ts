@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { CachedObject } from './cached-object.ts';
 import { type CacheEvent, EventHistory, maxHistory } from './event-history.ts';
+import { emptyReader as reader } from './test-fixture.ts';
 
 const freshMs = 75_000;
 const event = (revision: number, at: number): CacheEvent => ({
@@ -63,12 +64,6 @@ describe('EventHistory', () => {
     expect(history.indexAfter(0)).toBe(0);
   });
 
-  const reader = {
-    parse: () => ({ apiVersion: 'v1', kind: 'Pod', metadata: {} }),
-    fields: () => ({}),
-    fieldPaths: new Set<string>(),
-    parseSteps: () => expect.fail('not in steps'),
-  };
   const change = (revision: number, at: number, bytes: number): CacheEvent => ({
     ...event(revision, at),
     previous: new CachedObject('/pods/a', revision - 1, 1, Buffer.alloc(bytes), reader),

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { maxNestingDepth } from '#apimachinery/runtime/json-scan';
+import { backslash, maxNestingDepth, quoteMark } from '#apimachinery/runtime/json-scan';
 import { parseEncoded } from '#apimachinery/runtime/json';
 
 /** So many members of a map or list are enough for whoever does not need it whole. */
@@ -9,10 +9,8 @@ const fewBytes = 16 * 1024;
 /** So many labels are looked up one by one in what is longer. */
 const fewLookups = 16;
 
-const quoteMark = 0x22;
 const comma = 0x2c;
 const openBracket = 0x5b;
-const backslash = 0x5c;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
@@ -76,7 +74,7 @@ export function narrow(bytes: Buffer, kept: ReadonlySet<string>): NarrowedObject
         const key = depth === 1 ? '' : bytes.toString('utf8', keyStart, keyEnd);
         const path = outer ? `${outer}.${key}` : key;
         if (kept.has(path)) paths[depth] = path;
-        else if (path === 'metadata.labels') {
+        if (outer === 'metadata' && key === 'labels') {
           labelsStart = at;
           labelsDepth = depth;
         }

@@ -1,6 +1,6 @@
 /** What a list asks of the cache, and the pages that it is answered with. */
 import { newBadRequest, newResourceExpired, type StatusError } from '#apimachinery/api/errors';
-import { largeBytes, type Steps } from '#apimachinery/runtime/steps';
+import { needsSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Revision } from '../storage.ts';
 import type { CachedObject } from './cached-object.ts';
 import { type ContinuePoint, decodeContinue, encodeContinue } from './continue-token.ts';
@@ -111,7 +111,7 @@ export function* selectedList(
       if (predicate.matches(object)) items.push(object);
       if (limit > 0 && items.length >= limit) break scan;
       // What was parsed before takes no time; of a large object the text is gone through.
-      if (seen % objectsPerStep === 0 || object.size >= largeBytes) yield;
+      if (seen % objectsPerStep === 0 || needsSteps(object.size)) yield;
     }
   }
   const page = leavesOf(items);

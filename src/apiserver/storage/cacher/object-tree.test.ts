@@ -3,13 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { compareKeys } from '../key.ts';
 import { CachedObject } from './cached-object.ts';
 import { ObjectTree, type Snapshot } from './object-tree.ts';
+import { emptyReader as reader } from './test-fixture.ts';
 
-const reader = {
-  parse: () => ({ apiVersion: 'v1', kind: 'Pod', metadata: {} }),
-  fields: () => ({}),
-  fieldPaths: new Set<string>(),
-  parseSteps: () => expect.fail('not in steps'),
-};
 const object = (key: string, revision = 1): CachedObject => new CachedObject(key, revision, 1, Buffer.from(`${key}@${revision}`), reader);
 const comma = Buffer.from(',');
 const bytesOf = (item: CachedObject): Buffer => item.bytes;

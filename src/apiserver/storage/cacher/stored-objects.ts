@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { newInternalError, newResourceExpired, newTooLargeResourceVersion } from '#apimachinery/api/errors';
-import { largeBytes, turnOfOthers } from '#apimachinery/runtime/steps';
+import { needsSteps, turnOfOthers } from '#apimachinery/runtime/steps';
 import { CompactedError, FutureRevisionError } from '../errors.ts';
 import type { ListResult, Revision, Storage, StorageRecord } from '../storage.ts';
 import { CachedObject, type ObjectReader } from './cached-object.ts';
@@ -143,7 +143,7 @@ export class StoredObjects {
         last = record.key;
         const object = this.of(record).readable;
         if (predicate.matches(object)) items.push(object);
-        if (object.size >= largeBytes) await turnOfOthers();
+        if (needsSteps(object.size)) await turnOfOthers();
       }
       if (!more || limit === 0 || items.length >= limit) {
         const list: CacheList = {

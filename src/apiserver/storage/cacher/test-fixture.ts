@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { FakeStorage } from '../fake-storage.ts';
 import type { Encode, Revision } from '../storage.ts';
-import type { CachedObject } from './cached-object.ts';
+import type { CachedObject, ObjectReader } from './cached-object.ts';
 import { Cacher, type CacherOptions } from './cacher.ts';
 import type { CacheList } from './list-query.ts';
 import type { Clock } from './clock.ts';
@@ -171,3 +171,13 @@ export function show(list: CacheList): string {
     .map(({ object: { metadata } }) => `${metadata.name}:${metadata.resourceVersion}`)
     .join(' ');
 }
+
+/** Reads the same of whatever is stored. */
+export const emptyReader: ObjectReader = {
+  parse: () => ({ apiVersion: 'v1', kind: 'Pod', metadata: {} }),
+  parseSteps: () => {
+    throw new Error('not in steps');
+  },
+  fields: () => ({}),
+  fieldPaths: new Set(),
+};

@@ -1,4 +1,4 @@
-import { hasTime, largeBytes } from '#apimachinery/runtime/steps';
+import { hasTime, needsSteps } from '#apimachinery/runtime/steps';
 import type { Status } from '#apimachinery/meta/types';
 import type { Revision } from '../storage.ts';
 import type { CachedObject } from './cached-object.ts';
@@ -168,7 +168,7 @@ export class Watcher implements WatchHandle {
 
   /** Whether it must wait for a later turn when so many have been sent in this one, the last of which was of so many bytes. */
   #isOver(sent: number, lastBytes: number): boolean {
-    const looks = sent > 0 && (sent % eventsPerLook === 0 || lastBytes >= largeBytes);
+    const looks = sent > 0 && (sent % eventsPerLook === 0 || needsSteps(lastBytes));
     return sent === eventsPerTurn || (looks && !hasTime()) || this.#isFull();
   }
 
