@@ -12,7 +12,8 @@ it.each([
     const { violations, acknowledged, deaths, folder } = await run({ rounds, seed });
     expect(violations, `seed ${seed}, kept in ${folder}`).toEqual([]);
     expect(deaths).toHaveLength(rounds);
-    expect(acknowledged).toBeGreaterThan(50);
+    // Enough for a loss to be seen, also on a disk that stands still now and then.
+    expect(acknowledged).toBeGreaterThan(5 * rounds);
   },
   // Some seconds; the machine of a test may stand still for a minute.
   180_000,

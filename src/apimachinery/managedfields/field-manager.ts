@@ -9,6 +9,7 @@ import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import { type Conflict, ConflictError, newConflictError } from './conflict.ts';
 import { FieldSet } from './field-set.ts';
+import { unionSteps } from './known-fields.ts';
 import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts';
 import {
   compareText,
@@ -154,7 +155,7 @@ class DefaultFieldManager implements FieldManager {
     if (own.isEmpty) return capUpdateManagers(owners);
     const self = this.#owner(manager, own);
     const mine = owners.find((owner) => isSameManager(owner, self));
-    return withOwner(owners, mine ? { ...self, fields: yield* mine.fields.unionSteps(own) } : self);
+    return withOwner(owners, mine ? { ...self, fields: yield* unionSteps(mine.fields, own) } : self);
   }
 
   /** Who updates now. */

@@ -1,6 +1,6 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { isEmptyObject } from '#apimachinery/patch/own-property';
-import { rememberRawJson } from '#apimachinery/runtime/json';
+import { knownFields } from './known-fields.ts';
 import type { FieldShape, ListShape, MapShape, Shape } from './shape.ts';
 
 type Json = Record<string, unknown>;
@@ -39,11 +39,8 @@ export class NewObjectFields {
     return older;
   }
 
-  /** The fields are frozen: they become part of other objects. */
   set(signature: string, fields: FieldsV1): void {
-    freeze(fields);
-    rememberRawJson(fields);
-    this.#keep(signature, fields);
+    this.#keep(signature, knownFields(fields));
   }
 
   #keep(signature: string, fields: FieldsV1): void {
@@ -53,11 +50,6 @@ export class NewObjectFields {
     }
     this.#recent.set(signature, fields);
   }
-}
-
-function freeze(fields: FieldsV1): void {
-  Object.freeze(fields);
-  for (const element in fields) if (!Object.isFrozen(fields[element])) freeze(fields[element]!);
 }
 
 /** Writes values so that no two of different paths have one text. Its methods return false for what cannot be written. */

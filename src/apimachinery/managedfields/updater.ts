@@ -1,4 +1,4 @@
-import type { KubeObject } from '#apimachinery/meta/types';
+import type { FieldsV1, KubeObject } from '#apimachinery/meta/types';
 import { decode } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
@@ -7,6 +7,7 @@ import { atOnce, oneStep, type Steps } from '#apimachinery/runtime/steps';
 import { type Conflict, ConflictError } from './conflict.ts';
 import { FieldSet } from './field-set.ts';
 import { ensureNamedFieldsAreMembers, reconcileFieldSet, removeItems } from './items.ts';
+import { differenceSteps, isKnown } from './known-fields.ts';
 import { isSameManager, type Manager } from './managers.ts';
 import { mergeSteps } from './merge.ts';
 import { type Shape, shapeOf } from './shape.ts';
@@ -46,6 +47,8 @@ const nothing: Comparison = { added: FieldSet.empty, modified: FieldSet.empty, r
  */
 export class Updater {
   readonly shape: Shape;
+  /** Known fields in which nothing has become a leaf since. */
+  readonly #reconciled = new WeakSet<FieldsV1>();
 
   constructor(
     private readonly options: UpdaterOptions,
@@ -210,7 +213,11 @@ export class Updater {
 
   #reconcile({ apiVersion, fields }: Manager): FieldSet {
     const type = this.#typeIn(apiVersion);
-    return type ? reconcileFieldSet(shapeOf(type), fields) : fields;
+    const tree = fields.toFieldsV1();
+    if (!type || (type === this.options.type && this.#reconciled.has(tree))) return fields;
+    const reconciled = reconcileFieldSet(shapeOf(type), fields);
+    if (type === this.options.type && reconciled === fields && isKnown(tree)) this.#reconciled.add(tree);
+    return reconciled;
   }
 
   /** Removes what the manager applied last time, and does not this time, and nobody else owns. */
@@ -306,7 +313,7 @@ function asObject(value: KubeObject | null, { apiVersion, kind }: KubeObject): K
 }
 
 function* withoutChanges(fields: FieldSet, { added, modified, removed }: Comparison): Steps<FieldSet> {
-  const unmodified = yield* fields.differenceSteps(modified);
-  const old = yield* unmodified.differenceSteps(added);
-  return yield* old.differenceSteps(removed);
+  const unmodified = yield* differenceSteps(fields, modified);
+  const old = yield* differenceSteps(unmodified, added);
+  return yield* differenceSteps(old, removed);
 }

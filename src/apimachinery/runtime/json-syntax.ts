@@ -14,7 +14,8 @@ export class JsonSyntaxError extends Error {
 
 const literalWords: Readonly<Record<number, string>> = { 0x74: 'true', 0x66: 'false', 0x6e: 'null' };
 const escapes: ReadonlySet<number> = new Set([...'bfnrt\\/"'].map((char) => char.charCodeAt(0)));
-const isDigit = (c: number): boolean => c >= 0x30 && c <= 0x39;
+/** Of the code of a character; NaN, where there is none, is no digit. */
+export const isDigit = (c: number): boolean => c >= 0x30 && c <= 0x39;
 const isHex = (c: number): boolean => isDigit(c) || (c >= 0x41 && c <= 0x46) || (c >= 0x61 && c <= 0x66);
 /** A blank of JSON. */
 export const isSpace = (c: number): boolean => c === 0x20 || c === 0x09 || c === 0x0d || c === 0x0a;

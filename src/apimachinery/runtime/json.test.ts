@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compareUtf8, DecodeError, encodeJson, encodeRawJson, encodeString, parseJson, parseJsonSteps } from './json.ts';
+import { compareUtf8, DecodeError, encodeJson, encodeRawJson, encodeString, parseEncoded, parseJson, parseJsonSteps } from './json.ts';
 import { atOnce } from './steps.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
@@ -153,6 +153,25 @@ test('a text in parts is what it is at once', () => {
     }),
     { numRuns: 2_000 },
   );
+});
+
+describe('parseEncoded', () => {
+  test('reads what was encoded as parseJson does, with long numbers anywhere', () => {
+    const digits = fc.stringMatching(/^[1-9]\d{0,17}$/);
+    const value = fc.array(fc.oneof(digits.map(BigInt), digits, fc.string({ maxLength: 20 })), { maxLength: 6 });
+    fc.assert(
+      fc.property(value, (list) => {
+        const bytes = Buffer.from(encodeJson(list));
+        expect(parseEncoded(bytes)).toEqual(parseJson(bytes).value);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each(Array.from({ length: 20 }, (_, at) => at))('reads a number of 16 digits behind %i characters', (at) => {
+    const text = `{"a":"${'x'.repeat(at)}","b":9007199254740993,"c":1}`;
+    expect(parseEncoded(Buffer.from(text))).toEqual({ a: 'x'.repeat(at), b: 9007199254740993n, c: 1 });
+  });
 });
 
 describe('encodeString', () => {

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { KubeObject } from '#apimachinery/meta/types';
+import { parseStored } from '#apimachinery/managedfields/stored-object';
 import { encodeLine, encodeLineSteps } from '#apimachinery/runtime/encode';
-import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json';
+import { parseJsonSteps } from '#apimachinery/runtime/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { inSteps } from '#apimachinery/runtime/steps';
 import type { Encode, Revision } from '#apiserver/storage/storage';
@@ -45,7 +46,7 @@ export class ObjectEncoding {
   }
 
   parse(bytes: Buffer): KubeObject {
-    return parseEncoded(bytes) as KubeObject;
+    return parseStored(bytes);
   }
 
   /** The same of a large object, between whose parts others run. */
@@ -85,10 +86,11 @@ export class ObjectEncoding {
    * times are all of one length. Upstream: endpoints/handlers/fieldmanager/equality.go.
    */
   onlyTimesDiffer(object: KubeObject, existing: KubeObject, encoded: Buffer, bytes: Buffer): boolean {
-    if (encoded.length !== bytes.length || !isWithinTimes(encoded, bytes)) return false;
+    if (encoded.length !== bytes.length) return false;
     const fields = object.metadata.managedFields;
     const old = existing.metadata.managedFields;
     if (!fields || !old || fields.length !== old.length || fields.every((entry, at) => entry.time === old[at]?.time)) return false;
+    if (!isWithinTimes(encoded, bytes)) return false;
     const managedFields = fields.map((entry, at) => ({ ...entry, time: old[at]?.time ?? '' }));
     return this.encode({ ...object, metadata: { ...object.metadata, managedFields } }).equals(bytes);
   }
