@@ -2,6 +2,8 @@
 import { limitBytes, many } from '../security/longest-turn.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
+/** With what there is, for a second. */
+const watch = `${configMaps}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1`;
 const deployments = '/apis/apps/v1/namespaces/default/deployments';
 const pods = '/api/v1/namespaces/default/pods';
 const customs = '/apis/example.dev/v1/namespaces/default/things';
@@ -91,6 +93,8 @@ export const cases = {
   'list by a label': [`${configMaps}?labelSelector=a`, {}, 'listed'],
   'list as a Table': [configMaps, { headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' } }, 'listed'],
   'list as protobuf': [configMaps, { headers: { accept: 'application/vnd.kubernetes.protobuf' } }, 'listed'],
+  'watch as a Table': [watch, { headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' } }, 'watched'],
+  'watch as protobuf': [watch, { headers: { accept: 'application/vnd.kubernetes.protobuf;stream=watch' } }, 'watched'],
   'keys as YAML': [`${configMaps}/shown`, { headers: { accept: 'application/yaml' } }, 'shown'],
 };
 

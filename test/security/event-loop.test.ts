@@ -76,6 +76,12 @@ const rows: readonly Row[] = [
     before: named('selected', `"data":{${many((i) => `"k${i}":""`)}}`),
   },
   {
+    name: 'a watch that shows it as a Table',
+    path: `${configMaps}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1`,
+    request: { headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' } },
+    before: named('watched', `"data":{${many((i) => `"k${i}":""`)}}`),
+  },
+  {
     name: 'the deletion of a collection with such an object',
     request: { method: 'DELETE' },
     before: named('collected', `"data":{${many((i) => `"k${i}":""`)}}`),

@@ -5,9 +5,9 @@ import { groupVersionString, type KubeObject, type ListMeta } from '#apimachiner
 import { encode } from '#apimachinery/runtime/encode';
 import { cborList, encodeCborListItem } from '#apimachinery/runtime/cbor';
 import { encodeJson, parseEncoded } from '#apimachinery/runtime/json';
-import { encodeProtobufListItem, prepareProtobufSteps, protobufList } from '#apimachinery/runtime/protobuf';
+import { encodeProtobufListItem, protobufList } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { needsSteps, startSteps, type Steps } from '#apimachinery/runtime/steps';
+import { startSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { CacheList, CacheListOptions } from '#apiserver/storage/cacher/list-query';
@@ -15,6 +15,7 @@ import type { ListChunk } from '#apiserver/storage/cacher/object-tree';
 import type { Store } from '#apiserver/registry/store';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import { groupResourceString } from '#apimachinery/api/errors';
+import { parseObject, type Prepare, prepareProtobuf } from './large-objects.ts';
 import { negotiate, type Negotiated } from './negotiation.ts';
 import { newWrongPartial, partialBytes } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
@@ -117,16 +118,8 @@ interface Run {
   readonly makeItem: (object: CachedObject) => Buffer;
   readonly separator: Buffer;
   readonly stamp?: number;
-  /** What has to be there before an item is made of a large object; default: nothing, its bytes do. */
-  readonly prepare?: ((object: CachedObject) => Steps<void>) | undefined;
-}
-
-const parseItem = (object: CachedObject): Steps<void> => object.parseSteps();
-
-function* prepareProtobuf(object: CachedObject): Steps<void> {
-  if (!needsSteps(object.size)) return;
-  yield* object.parseSteps();
-  yield* prepareProtobufSteps(object.object);
+  /** Of a large object; default: nothing, its bytes do. */
+  readonly prepare?: Prepare | undefined;
 }
 
 /** The runs of items, each as the cache keeps it. */
@@ -164,7 +157,7 @@ function* cborPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: Li
     variant: `cbor:${variant}`,
     makeItem,
     separator: nothing,
-    prepare: endpoint.conversion && parseItem,
+    prepare: endpoint.conversion && parseObject,
   });
   const count = chunks.reduce((total, { items }) => total + items.length, 0);
   return cborList({ ...form, metadata: isMap(endpoint, form) ? { continue: '', ...form.metadata } : form.metadata }, items, count);
@@ -182,7 +175,7 @@ function jsonItemOf(endpoint: ResourceEndpoint, { partial }: ListForm): (object:
 function* jsonPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm): Steps<Buffer[]> {
   const { kind, apiVersion, variant, metadata } = form;
   const makeItem = jsonItemOf(endpoint, form);
-  const runs = separated(yield* runsOf(chunks, { variant, makeItem, separator: comma, prepare: endpoint.conversion && parseItem }));
+  const runs = separated(yield* runsOf(chunks, { variant, makeItem, separator: comma, prepare: endpoint.conversion && parseObject }));
   if (isMap(endpoint, form)) {
     const end = `],"kind":"${kind}","metadata":${encodeJson({ continue: '', ...metadata })}}\n`;
     return [Buffer.from(`{"apiVersion":"${apiVersion}","items":[`), ...runs, Buffer.from(end)];
@@ -230,7 +223,7 @@ function* respondTable(
   const makeRow = (object: CachedObject) => encodeRow(endpoint, object, options, version, second * 1000);
   const rows = compareRows
     ? yield* sortedRows(list.chunks, compareRows, makeRow)
-    : yield* runsOf(list.chunks, { variant, makeItem: makeRow, separator: comma, stamp: second, prepare: parseItem });
+    : yield* runsOf(list.chunks, { variant, makeItem: makeRow, separator: comma, stamp: second, prepare: parseObject });
   const head = Buffer.from(tableHead(version, metadata, columnsOf(endpoint)));
   respondJson(context, negotiated, metaSchema.struct('meta_v1.Table'), [head, ...separated(rows), listEnd]);
 }

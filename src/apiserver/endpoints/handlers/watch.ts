@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupResourceString, newNotAcceptable } from '#apimachinery/api/errors';
-import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
+import { groupVersionString, type KubeObject, type ListMeta } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
 import { encodeCbor, encodeCborWatchEvent } from '#apimachinery/runtime/cbor';
 import { parseEncoded } from '#apimachinery/runtime/json';
@@ -11,15 +11,16 @@ import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { newSeries, observe } from '#apiserver/server/metrics/series-histogram';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
-import type { WatchEvent } from '#apiserver/storage/cacher/watch-event';
+import type { ObjectEvent, WatchEvent } from '#apiserver/storage/cacher/watch-event';
 import type { WatchEnd, WatchHandle, WatchSink } from '#apiserver/storage/cacher/watcher';
+import { parseObject, type Prepare, prepareProtobuf } from './large-objects.ts';
 import { negotiate, type Negotiated, streamMediaTypes, watchMediaType } from './negotiation.ts';
-import { encodePartial } from './partial.ts';
+import { encodePartial, partialBytes } from './partial.ts';
 import { type ListQuery, parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint, watchEventBuckets, watchListBuckets } from './resource-endpoint.ts';
 import { cborType, startHeaders } from './responses.ts';
 import { selectionOf, watchedName } from './selection.ts';
-import { encodeTable, tableOptions } from './table.ts';
+import { columnsOf, encodeRow, encodeTable, tableHead, tableOptions } from './table.ts';
 
 /** `--min-request-timeout` in seconds: without timeoutSeconds a watch lasts one to two times as long. */
 export const MinRequestTimeout = Symbol.for('kubenest.MinRequestTimeout');
@@ -68,6 +69,8 @@ function sendsInitialEvents({ resourceVersion, resourceVersionMatch }: ListQuery
 interface Frames {
   readonly variant: string;
   make(event: WatchEvent): Buffer;
+  /** Of a large object; default: nothing, its bytes do. */
+  readonly prepare?: Prepare | undefined;
   /** Of the first event, where it differs (a Table's first event has the column definitions). */
   readonly first?: { readonly variant: string; make(event: WatchEvent): Buffer };
 }
@@ -102,6 +105,11 @@ class WatchStream implements WatchSink {
       handle.close();
     });
     if (this.#ended) stream.end();
+  }
+
+  prepare(event: ObjectEvent): Promise<void> | undefined {
+    const { variant, prepare } = this.frames;
+    return prepare && event.prepared(variant, prepare);
   }
 
   send(event: WatchEvent): void {
@@ -139,6 +147,7 @@ class WatchStream implements WatchSink {
 
 const endAnnotation = { 'k8s.io/initial-events-end': 'true' };
 const newline = Buffer.from('}\n');
+const tableEnd = Buffer.from(']}}\n');
 const heads = Object.fromEntries(
   ['ADDED', 'MODIFIED', 'DELETED'].map((type) => [type, Buffer.from(`{"type":"${type}","object":`)]),
 ) as Record<'ADDED' | 'MODIFIED' | 'DELETED', Buffer>;
@@ -148,6 +157,7 @@ function cborFrames(endpoint: ResourceEndpoint, { convert }: Negotiated, json: F
   const type = convert ? metaSchema.struct('meta_v1.PartialObjectMetadata') : cborType(endpoint.type);
   return {
     variant: `cbor:${json.variant}`,
+    prepare: json.prepare,
     make(event) {
       const { object } = parseEncoded(json.make(event)) as { object: unknown };
       return encodeCborWatchEvent(event.type, encodeCbor(event.type === 'ERROR' ? metaSchema.struct('meta_v1.Status') : type, object));
@@ -165,6 +175,7 @@ function framesOf(context: RequestContext, endpoint: ResourceEndpoint, negotiate
     const shown = (object: KubeObject): KubeObject => (convert ? partialObject(object, convert.version) : object);
     return {
       variant: `protobuf:${apiVersion}:${convert?.version ?? ''}`,
+      prepare: prepareProtobuf,
       make: (event) =>
         encodeProtobufWatchEvent(type, event.type, event.type === 'ERROR' ? event.status : shown(objectOf(endpoint, event, apiVersion))),
     };
@@ -175,33 +186,32 @@ function framesOf(context: RequestContext, endpoint: ResourceEndpoint, negotiate
       (withHeaders: boolean) =>
       (event: WatchEvent): Buffer => {
         if (event.type === 'ERROR') return jsonFrame(event.type, encode(metaSchema.struct('meta_v1.Status'), event.status));
-        const object = event.type === 'BOOKMARK' ? objectOf(endpoint, event, apiVersion) : event.object.object;
-        return jsonFrame(
-          event.type,
-          encodeTable(
-            endpoint,
-            [object],
-            { resourceVersion: object.metadata.resourceVersion ?? '' },
-            options,
-            convert.version,
-            withHeaders,
-          ),
-        );
+        const { type } = event;
+        if (type === 'BOOKMARK') {
+          const bookmark = objectOf(endpoint, event, apiVersion);
+          return jsonFrame(type, encodeTable(endpoint, [bookmark], versionOf(bookmark), options, convert.version, withHeaders));
+        }
+        const head = tableHead(convert.version, versionOf(event.object.object), columnsOf(endpoint), withHeaders);
+        const row = encodeRow(endpoint, event.object, options, convert.version, Date.now());
+        return Buffer.concat([heads[type], Buffer.from(head), row, tableEnd]);
       };
     const variant = `table:${options.includeObject}:${convert.version}:${apiVersion}`;
-    return { variant, make: table(false), first: { variant: `${variant}:first`, make: table(true) } };
+    return { variant, make: table(false), prepare: parseObject, first: { variant: `${variant}:first`, make: table(true) } };
   }
   if (convert) {
     return {
       variant: `partial:${convert.version}:${apiVersion}`,
-      make: (event) =>
-        event.type === 'ERROR'
-          ? errorFrame(event)
-          : jsonFrame(event.type, encodePartial(objectOf(endpoint, event, apiVersion), convert.version)),
+      prepare: endpoint.conversion && parseObject,
+      make(event) {
+        if (event.type === 'ERROR') return errorFrame(event);
+        if (event.type === 'BOOKMARK') return jsonFrame(event.type, encodePartial(objectOf(endpoint, event, apiVersion), convert.version));
+        return Buffer.concat([heads[event.type], partialBytes(endpoint, event.object, convert.version), newline]);
+      },
     };
   }
   return {
     variant: apiVersion,
+    prepare: endpoint.conversion && parseObject,
     make(event) {
       if (event.type === 'ERROR') return errorFrame(event);
       if (event.type === 'BOOKMARK' || endpoint.conversion)
@@ -223,6 +233,8 @@ function jsonFrame(type: string, object: string): Buffer {
 function errorFrame(event: WatchEvent & { readonly type: 'ERROR' }): Buffer {
   return jsonFrame('ERROR', encode(metaSchema.struct('meta_v1.Status'), event.status));
 }
+
+const versionOf = ({ metadata }: KubeObject): ListMeta => ({ resourceVersion: metadata.resourceVersion ?? '' });
 
 /** The object of an event in the endpoint's version; of a bookmark an empty one with its version. */
 function objectOf(

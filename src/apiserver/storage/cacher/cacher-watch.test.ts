@@ -1,8 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Steps } from '#apimachinery/runtime/steps';
 import { type FakeStorage, FakeStorageWithFeed } from '../fake-storage.ts';
 import type { Cacher, CacherOptions, CacheWatchOptions } from './cacher.ts';
 import { FakeClock, label, named, newCacher, objectsOf, onNode, pod, put, remove, RecordingSink, turn } from './test-fixture.ts';
+import type { ObjectEvent } from './watch-event.ts';
 import type { WatchHandle } from './watcher.ts';
 
 let storage: FakeStorage;
@@ -518,5 +520,109 @@ describe('a client that is slow', () => {
     expect(sink.events).toHaveLength(1_000);
     await turn();
     expect(sink.events).toHaveLength(2_500);
+  });
+});
+
+describe('large objects', () => {
+  const large = { padding: 200_000 };
+
+  /** What it has to wait for is there when a test says so. */
+  class PreparingSink extends RecordingSink {
+    readonly asked: string[] = [];
+    readonly #waiting: PromiseWithResolvers<void>[] = [];
+
+    prepare(event: ObjectEvent): Promise<void> {
+      const waiting = Promise.withResolvers<void>();
+      this.asked.push(event.object.key);
+      this.#waiting.push(waiting);
+      return waiting.promise;
+    }
+
+    async done(error?: Error): Promise<void> {
+      const waiting = this.#waiting.shift()!;
+      if (error) waiting.reject(error);
+      else waiting.resolve();
+      await turn();
+    }
+  }
+
+  async function prepared(options: Partial<CacheWatchOptions> = {}): Promise<PreparingSink & { handle: WatchHandle }> {
+    const cacher = await start();
+    const sink = new PreparingSink() as PreparingSink & { handle: WatchHandle };
+    sink.handle = cacher.watch({ scope: '/pods/', ...options }, sink);
+    await turn();
+    return sink;
+  }
+
+  it('are prepared, and what comes meanwhile waits', async () => {
+    const sink = await prepared();
+    await put(storage, '/pods/ns/a', large);
+    await put(storage, '/pods/ns/b');
+    await put(storage, '/pods/ns/a', large);
+    await put(storage, '/pods/ns/b');
+    expect(sink.log).toEqual([]);
+    await sink.done();
+    expect(sink.take()).toEqual(['ADDED a 2', 'ADDED b 3']);
+    await sink.done();
+    expect(sink.take()).toEqual(['MODIFIED a 4', 'MODIFIED b 5']);
+    await put(storage, '/pods/ns/b');
+    expect(sink.take()).toEqual(['MODIFIED b 6']);
+    expect(sink.asked).toEqual(['/pods/ns/a', '/pods/ns/a']);
+  });
+
+  it('are prepared at the beginning, too', async () => {
+    for (const key of ['a', 'b', 'c']) await put(storage, `/pods/ns/${key}`, key === 'b' ? large : {});
+    const sink = await prepared({ sendInitialEvents: true, allowBookmarks: true });
+    expect(sink.take()).toEqual(['ADDED a 2']);
+    await put(storage, '/pods/ns/d');
+    sink.handle.drained();
+    expect(sink.take()).toEqual([]);
+    await sink.done();
+    expect(sink.take()).toEqual(['ADDED b 3', 'ADDED c 4', 'BOOKMARK 4 end', 'ADDED d 5']);
+  });
+
+  it('may take longer than a slow client has', async () => {
+    const sink = await prepared();
+    await put(storage, '/pods/ns/a', large);
+    sink.buffered = 100_000;
+    await clock.advance(90_000);
+    expect(sink.ended).toBeUndefined();
+    await sink.done();
+    expect(sink.log).toEqual(['ADDED a 2']);
+  });
+
+  it('are not sent to a client that has gone', async () => {
+    const sink = await prepared();
+    await put(storage, '/pods/ns/a', large);
+    sink.handle.close();
+    await sink.done();
+    expect(sink.log).toEqual([]);
+  });
+
+  it('end the watch where they cannot be sent', async () => {
+    const sink = await prepared();
+    await put(storage, '/pods/ns/a', large);
+    await sink.done(new Error('no form for it'));
+    expect(sink.log).toEqual(['ERROR 500 InternalError: Internal error occurred: no form for it']);
+    expect(sink.ended).toBe('error');
+  });
+
+  it('are prepared once for all watchers of a variant', async () => {
+    const cacher = await start();
+    let times = 0;
+    const prepare = function* (): Steps<void> {
+      times += 1;
+      yield;
+    };
+    const sinks = Array.from({ length: 3 }, () => {
+      const sink = Object.assign(new RecordingSink(), { prepare: (event: ObjectEvent) => event.prepared('table', prepare) });
+      cacher.watch({ scope: '/pods/' }, sink);
+      return sink;
+    });
+    await turn();
+    await put(storage, '/pods/ns/a', large);
+    await turn();
+    expect(sinks.map(({ log }) => log)).toEqual([['ADDED a 2'], ['ADDED a 2'], ['ADDED a 2']]);
+    expect(times).toBe(1);
   });
 });

@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { Status } from '#apimachinery/meta/types';
+import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Revision } from '../storage.ts';
 import type { CachedObject } from './cached-object.ts';
 import type { CacheEvent } from './event-history.ts';
@@ -23,6 +24,9 @@ abstract class Framed {
 
 /** DELETED carries the last state (or the last that was selected) under the revision of the event. */
 export class ObjectEvent extends Framed {
+  /** Of a large object, by variant: what its frame needs, and whether it is there. */
+  #prepared: Map<string, { isDone: boolean; readonly done: Promise<void> }> | undefined = undefined;
+
   constructor(
     readonly type: 'ADDED' | 'MODIFIED' | 'DELETED',
     readonly object: CachedObject,
@@ -32,6 +36,15 @@ export class ObjectEvent extends Framed {
 
   get revision(): Revision {
     return this.object.revision;
+  }
+
+  /** Does in steps what has to be there before the frame of a variant is made, once for all watchers of it; undefined: it is there. */
+  prepared(variant: string, prepare: (object: CachedObject) => Steps<void>): Promise<void> | undefined {
+    const begun = this.#prepared?.get(variant);
+    if (begun) return begun.isDone ? undefined : begun.done;
+    const preparing = { isDone: false, done: inSteps(prepare(this.object)).then(() => void (preparing.isDone = true)) };
+    (this.#prepared ??= new Map()).set(variant, preparing);
+    return preparing.done;
   }
 }
 

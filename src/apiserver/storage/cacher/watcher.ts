@@ -19,6 +19,8 @@ export type WatchEnd =
 export interface WatchSink {
   /** In order, each once. Must not wait and must not throw. */
   send(event: WatchEvent): void;
+  /** What is to be waited for before the event of a large object is sent; undefined: nothing. Rejects where it cannot be sent. */
+  prepare?(event: ObjectEvent): Promise<void> | undefined;
   /** Bytes that were sent and that the client has not taken yet. Above a limit no more comes until `WatchHandle.drained`. */
   bufferedBytes(): number;
   /** Nothing follows. Not called after `WatchHandle.close`. */
@@ -78,6 +80,8 @@ export class Watcher implements WatchHandle {
   /** Events up to here are not to be sent (any more). It is not kept up while the watcher is live. */
   #cursor: Revision;
   #initial: Iterator<CachedObject, void> | undefined;
+  /** What its frame needs is being made; nothing else is sent before it. */
+  #held: ObjectEvent | undefined;
   #endBookmark: boolean;
   #isLive = false;
   #isClosed = false;
@@ -105,21 +109,43 @@ export class Watcher implements WatchHandle {
   send(event: ObjectEvent | BookmarkEvent): void {
     // Of a watch from a revision that has not come yet, and what is before it is not asked for.
     if (event.type === 'BOOKMARK' ? event.revision < this.#cursor : event.revision <= this.#cursor) return;
-    this.#sink.send(event);
-    if (this.#sink.bufferedBytes() > highWaterBytes) {
-      this.#isLive = false;
-      this.#cursor = event.revision;
-      this.#fullSince = this.#source.now();
+    const isSent = this.#sendOrHold(event);
+    if (isSent && !this.#isFull()) return;
+    this.#isLive = false;
+    this.#cursor = event.revision;
+    if (isSent) this.#fullSince = this.#source.now();
+  }
+
+  /** False: the event is sent once it is prepared, and nothing may be before it. */
+  #sendOrHold(event: ObjectEvent | BookmarkEvent): boolean {
+    const preparing = event.type === 'BOOKMARK' || !needsSteps(event.object.size) ? undefined : this.#sink.prepare?.(event);
+    if (!preparing) {
+      this.#sink.send(event);
+      return true;
     }
+    this.#held = event as ObjectEvent;
+    preparing.then(
+      () => this.#release(),
+      (error: Error) => this.fail(this.group.statusOf(error)),
+    );
+    return false;
+  }
+
+  #release(): void {
+    const event = this.#held;
+    this.#held = undefined;
+    if (this.#isClosed || !event) return;
+    this.#sink.send(event);
+    this.pump();
   }
 
   /** Begins, or goes on, with what is missing; to be called when the sink may be ready. */
   pump(): void {
-    if (this.#isClosed || this.#isLive || this.#isPumping || this.#isDeferred) return;
+    if (this.#isClosed || this.#isLive || this.#isPumping || this.#isDeferred || this.#held) return;
     this.#isPumping = true;
     const isDone = this.#pumpInitial() && this.#pumpHistory();
     this.#isPumping = false;
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#held) return;
     if (isDone) this.#isLive = true;
     else if (this.#sink.bufferedBytes() > highWaterBytes) this.#fullSince = this.#source.now();
     else this.#pumpLater();
@@ -141,7 +167,7 @@ export class Watcher implements WatchHandle {
 
   /** To be called now and then: ends the watch if the sink has been full for too long. */
   checkSlow(now: number): void {
-    if (this.#isLive || this.#isClosed) return;
+    if (this.#isLive || this.#isClosed || this.#held) return;
     if (this.#sink.bufferedBytes() <= highWaterBytes) this.pump();
     else if (now - this.#fullSince >= slowMs) this.end('slow');
   }
@@ -185,7 +211,7 @@ export class Watcher implements WatchHandle {
       bytes = object?.size ?? 0;
       if (!object) this.#initial = undefined;
       else if (object.failure) this.fail(this.group.statusOf(object.failure));
-      else if (this.group.predicate.matches(object)) this.#sink.send(new ObjectEvent('ADDED', object));
+      else if (this.group.predicate.matches(object) && !this.#sendOrHold(new ObjectEvent('ADDED', object))) return false;
     }
     if (this.#endBookmark && !this.#isClosed) {
       this.#endBookmark = false;
@@ -216,7 +242,7 @@ export class Watcher implements WatchHandle {
         return false;
       }
       const sent = new Dispatch(event).for(this.group.matches);
-      if (sent) this.#sink.send(sent);
+      if (sent && !this.#sendOrHold(sent)) return false;
     }
     return !this.#isFull();
   }
