@@ -69,6 +69,21 @@ export const cases = {
       `{"spec":{"template":{"spec":{"containers":[${many((i) => `{"name":"c${i}","image":"i"}`, 450_000)}]}}}}`,
     ),
   ],
+  'strategic merge patch of one container over and over': [
+    `${deployments}/d`,
+    patch(
+      'strategic-merge-patch+json',
+      `{"spec":{"template":{"spec":{"containers":[${many((i) => `{"name":"c","env":[{"name":"e${i}"}]}`, 200_000)}]}}}}`,
+    ),
+  ],
+  'JSON patch of the front of a long list': [
+    `${configMaps}/one`,
+    patch(
+      'json-patch+json',
+      `[{"op":"add","path":"/metadata/x","value":[${'1,'.repeat(1_000_000)}1]}${',{"op":"add","path":"/metadata/x/0","value":1}'.repeat(9_990)}]`,
+    ),
+    'one',
+  ],
   apply: [`${configMaps}/applied?fieldManager=m`, patch('apply-patch+yaml', configMap('applied', keys(k, '')))],
   'apply to many keys': [
     `${configMaps}/again?fieldManager=m&force=true`,

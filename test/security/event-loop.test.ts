@@ -2,6 +2,7 @@
  * How long bodies of the greatest size keep the server from answering others. It is measured as the time of this thread's processor between two turns
  * of the event loop, so that other work of the machine is not counted. Bodies that keep it longer are in docs/large-bodies.md.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster, type TestRequest } from '#testing/index';
 import { limitBytes, longestTurn, many } from './longest-turn.ts';
@@ -11,6 +12,7 @@ const configMaps = '/api/v1/namespaces/default/configmaps';
 
 const named = (name: string, rest: string): string => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},${rest}}`;
 
+const deployments = '/apis/apps/v1/namespaces/default/deployments';
 const pods = '/api/v1/namespaces/default/pods';
 const pod = (name: string, spec: string): string => `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${name}"},"spec":{${spec}}}`;
 /** In no order. */
@@ -58,6 +60,33 @@ const rows: readonly Row[] = [
     },
   },
   {
+    name: 'a patch of operations on the front of a long list',
+    path: `${configMaps}/small`,
+    request: {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json-patch+json' },
+      body: `[{"op":"add","path":"/metadata/x","value":[${many(() => '1', 2_000_000)}]}${',{"op":"add","path":"/metadata/x/0","value":1}'.repeat(9_990)}]`,
+    },
+  },
+  {
+    name: 'a strategic merge patch of one container over and over',
+    path: `${deployments}/d`,
+    request: {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/strategic-merge-patch+json' },
+      body: `{"spec":{"template":{"spec":{"containers":[${many((i) => `{"name":"c","env":[{"name":"e${i}"}]}`, 200_000)}]}}}}`,
+    },
+  },
+  {
+    name: 'a strategic merge patch that deletes of a long list',
+    path: `${deployments}/d`,
+    request: {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/strategic-merge-patch+json' },
+      body: `{"spec":{"template":{"spec":{"volumes":[${many((i) => `{"$patch":"delete","name":"w${i}"}`, 2_000_000)}]}}}}`,
+    },
+  },
+  {
     name: 'an apply of other values to as many keys as fit',
     path: `${configMaps}/applied?fieldManager=m`,
     request: apply('applied', 'a'),
@@ -93,6 +122,13 @@ describe('a body of 3 MiB holds up the others shortly:', () => {
   beforeAll(async () => {
     cluster = await startTestCluster();
     await cluster.fetch(configMaps, { body: { metadata: { name: 'small' }, data: { a: '1' } } });
+    const volumes = Array.from({ length: 20_000 }, (_, i) => ({ name: `v${i}`, emptyDir: {} }));
+    const spec = { containers: [{ name: 'c', image: 'i' }], volumes };
+    const template = { metadata: { labels: { a: 'b' } }, spec };
+    const made = await cluster.fetch(deployments, {
+      body: { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template } },
+    });
+    expect(made.status).toBe(201);
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -110,4 +146,25 @@ describe('a body of 3 MiB holds up the others shortly:', () => {
     }
     expect(best).toBeLessThan(atMostMs);
   });
+
+  it('ends what a patch asks for at the deadline of the request', { timeout: 60_000 }, async () => {
+    const containers = many((i) => `{"name":"c","env":[{"name":"e${i}"}]}`, 2_000_000);
+    const response = await cluster.fetch(`${deployments}/d?timeout=1s`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/strategic-merge-patch+json' },
+      body: `{"spec":{"template":{"spec":{"containers":[${containers}]}}}}`,
+    });
+    expect(response.status).toBe(504);
+    await response.text();
+    const left = await threadTime(() => sleep(1_000));
+    expect(left).toBeLessThan(500);
+  });
 });
+
+/** Milliseconds of this thread's processor. */
+async function threadTime(work: () => Promise<unknown>): Promise<number> {
+  const began = process.threadCpuUsage();
+  await work();
+  const { user, system } = process.threadCpuUsage(began);
+  return (user + system) / 1_000;
+}

@@ -2,6 +2,7 @@ import { newBadRequest, newRequestEntityTooLargeError } from '#apimachinery/api/
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
 /** The most operations that one patch may have; apiserver/pkg/endpoints/handlers/patch.go. */
@@ -97,9 +98,17 @@ export function jsonKind(value: unknown): string {
  * Throws JsonPatchError if an operation does not apply, and what `decodeJsonPatch` throws.
  */
 export function applyJsonPatch(document: unknown, patch: unknown, parsed: WeakSet<object> = new WeakSet()): unknown {
+  return atOnce(applyJsonPatchSteps(document, patch, parsed));
+}
+
+/** The same with a step for each operation: to insert at the front of a list of a million items takes one a millisecond. */
+export function* applyJsonPatchSteps(document: unknown, patch: unknown, parsed: WeakSet<object>): Steps<unknown> {
   const application = new Application(document, parsed);
   const { operations } = patch instanceof JsonPatch ? patch : decodeJsonPatch(patch, false);
-  for (const operation of operations) application.run(operation);
+  for (const operation of operations) {
+    application.run(operation);
+    yield;
+  }
   if (isContainer(application.root)) parsed.add(application.root);
   return application.root;
 }

@@ -1,6 +1,9 @@
 import type { Field, StructType, Type } from '#apimachinery/runtime/schema';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
+import { keysOf, noteKeys, notedKeys } from '#apimachinery/runtime/wide-objects';
 import { cleanValue, isDropped } from './clean-value.ts';
 import { formatValue, goTypeName } from './format-value.ts';
+import { insertionOrder } from './insertion-order.ts';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
 const directiveMarker = '$patch';
@@ -40,18 +43,27 @@ const badArgument = (expected: string, actual: unknown) =>
  * that still has to be decoded: it may hold fields that the type does not know. Throws StrategicMergePatchError.
  */
 export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject, type: StructType): JsonObject {
+  return atOnce(applyStrategicMergePatchSteps(document, patch, type));
+}
+
+/** The same in steps. Neither input may change meanwhile. */
+export function applyStrategicMergePatchSteps(document: JsonObject, patch: JsonObject, type: StructType): Steps<JsonObject> {
   return mergeMap(document, patch, type, 0);
 }
 
-function mergeMap(original: JsonObject, patch: JsonObject, type: Type, depth: number): JsonObject {
+const keysPerStep = 1_024;
+
+function* mergeMap(original: JsonObject, patch: JsonObject, type: Type, depth: number): Steps<JsonObject> {
   if (depth > maxDepth) throw new StrategicMergePatchError(`the patch is nested more than ${maxDepth} levels deep`, 'badRequest');
   if (Object.hasOwn(patch, directiveMarker)) return followDirective(patch);
 
-  const result = retainKeys(original, patch);
-  const handled = applyElementOrders(result, patch, type, depth);
-  for (const key of Object.keys(patch)) {
+  const result = yield* retainKeys(original, patch);
+  const handled = yield* applyElementOrders(result, patch, type, depth);
+  let done = 0;
+  for (const key of keysOf(patch)) {
+    if (++done % keysPerStep === 0) yield;
     if (handled?.has(key) || key === retainKeysDirective) continue;
-    mergeField(result, key, patch[key], type, depth);
+    yield* mergeField(result, key, patch[key], type, depth);
   }
   return result;
 }
@@ -66,7 +78,7 @@ function followDirective(patch: JsonObject): JsonObject {
 const formatDirective = (directive: unknown): string =>
   typeof directive === 'string' ? directive : directive === null ? '%!s(<nil>)' : `%!s(${goTypeName(directive)}=${formatValue(directive)})`;
 
-function mergeField(target: JsonObject, patchKey: string, change: unknown, type: Type, depth: number): void {
+function* mergeField(target: JsonObject, patchKey: string, change: unknown, type: Type, depth: number): Steps<void> {
   let key = patchKey;
   const deletesItems = patchKey.startsWith(deleteFromPrimitiveListPrefix);
   if (deletesItems) key = keyAfter(patchKey, deleteFromPrimitiveListPrefix, badPrimitiveList) || patchKey;
@@ -81,11 +93,11 @@ function mergeField(target: JsonObject, patchKey: string, change: unknown, type:
   const current = target[key];
   if (isJsonObject(current) && isJsonObject(change)) {
     const field = lookup(type, key);
-    setOwn(target, key, strategyOf(field) === 'replace' ? change : mergeMap(current, change, field.type, depth + 1));
+    setOwn(target, key, strategyOf(field) === 'replace' ? change : yield* mergeMap(current, change, field.type, depth + 1));
   } else if (Array.isArray(current) && Array.isArray(change)) {
     const { items, strategy, mergeKey } = lookupList(type, key);
     const merges = strategy === 'merge' || deletesItems;
-    setOwn(target, key, merges ? mergeList(current, change, items, mergeKey, deletesItems, depth) : change);
+    setOwn(target, key, merges ? yield* mergeList(current, change, items, mergeKey, deletesItems, depth) : change);
   } else if (!deletesItems || goTypeName(current) === goTypeName(change)) {
     setCleaned(target, key, change);
   }
@@ -98,8 +110,8 @@ function setCleaned(target: JsonObject, key: string, value: unknown): void {
 }
 
 /** A copy of the original with the keys that the patch's `$retainKeys` names, or with all if there is no such directive. */
-function retainKeys(original: JsonObject, patch: JsonObject): JsonObject {
-  if (!Object.hasOwn(patch, retainKeysDirective)) return { ...original };
+function* retainKeys(original: JsonObject, patch: JsonObject): Steps<JsonObject> {
+  if (!Object.hasOwn(patch, retainKeysDirective)) return notedKeys(original) ? yield* copyOfWide(original) : { ...original };
   const list = patch[retainKeysDirective];
   if (!Array.isArray(list)) throw badRetainKeys();
   const retained = new Set<unknown>(list);
@@ -113,13 +125,24 @@ function retainKeys(original: JsonObject, patch: JsonObject): JsonObject {
   return result;
 }
 
+function* copyOfWide(original: JsonObject): Steps<JsonObject> {
+  const copy: JsonObject = {};
+  const keys = keysOf(original);
+  let done = 0;
+  for (const key of keys) {
+    if (++done % keysPerStep === 0) yield;
+    if (original[key] !== undefined) setOwn(copy, key, original[key]);
+  }
+  return noteKeys(copy, keys);
+}
+
 /**
  * Merges each list that has a `$setElementOrder/<list>` with its patch and puts it in order: `$setElementOrder` goes before
  * the order of the patch, and that before the order of the live list. Returns the keys of the patch that are done.
  */
-function applyElementOrders(target: JsonObject, patch: JsonObject, type: Type, depth: number): Set<string> | undefined {
+function* applyElementOrders(target: JsonObject, patch: JsonObject, type: Type, depth: number): Steps<Set<string> | undefined> {
   let handled: Set<string> | undefined;
-  for (const key of Object.keys(patch)) {
+  for (const key of keysOf(patch)) {
     if (!key.startsWith(setElementOrderPrefix)) continue;
     (handled ??= new Set()).add(key);
     const order = patch[key];
@@ -131,7 +154,7 @@ function applyElementOrders(target: JsonObject, patch: JsonObject, type: Type, d
     checkAgainstOrder(changes ?? [], order, mergeKey);
     let merged: unknown[];
     if (current && changes) {
-      merged = strategy === 'merge' ? mergeList(current, changes, items, mergeKey, false, depth) : changes;
+      merged = strategy === 'merge' ? yield* mergeList(current, changes, items, mergeKey, false, depth) : changes;
     } else if (current) merged = current;
     else if (changes) merged = cleanValue(changes, { keepNulls: true }) as unknown[];
     else continue;
@@ -191,7 +214,14 @@ function keyValue(item: unknown, mergeKey: string): unknown {
   return map[mergeKey];
 }
 
-function mergeList(current: unknown[], changes: unknown[], items: Type, mergeKey: string, deletesItems: boolean, depth: number): unknown[] {
+function* mergeList(
+  current: unknown[],
+  changes: unknown[],
+  items: Type,
+  mergeKey: string,
+  deletesItems: boolean,
+  depth: number,
+): Steps<unknown[]> {
   if (current.length === 0 && changes.length === 0) return current;
   if (elementTypeName(current, changes) !== 'map[string]interface {}') {
     if (deletesItems) {
@@ -204,14 +234,14 @@ function mergeList(current: unknown[], changes: unknown[], items: Type, mergeKey
   }
   if (!mergeKey) throw new StrategicMergePatchError(`cannot merge lists without merge key for ${goKind(items)}`);
   const [live, patch] = applyItemDirectives(current as JsonObject[], changes as JsonObject[], mergeKey);
-  const merged = mergeItems(live, patch, items, mergeKey, depth);
+  const merged = yield* mergeItems(live, patch, items, mergeKey, depth);
   const [inPatch, serverOnly] = partition(merged, patch, mergeKey);
   return orderItems(inPatch, serverOnly, patch, live, mergeKey, true);
 }
 
 /** Follows the `$patch` of items: the list without what they delete, and the patch without them. */
 function applyItemDirectives(current: JsonObject[], changes: JsonObject[], mergeKey: string): [JsonObject[], JsonObject[]] {
-  let live = current;
+  const gone = new Set<unknown>();
   let replaces = false;
   const plain: JsonObject[] = [];
   for (const item of changes) {
@@ -220,17 +250,16 @@ function applyItemDirectives(current: JsonObject[], changes: JsonObject[], merge
       continue;
     }
     const directive = item[directiveMarker];
-    if (directive === 'delete') {
-      const key = keyValue(item, mergeKey);
-      live = live.filter((other) => !(Object.hasOwn(other, mergeKey) && other[mergeKey] === key));
-    } else if (directive === 'replace') replaces = true;
+    if (directive === 'delete') gone.add(keyValue(item, mergeKey));
+    else if (directive === 'replace') replaces = true;
     else if (directive === 'merge') throw new StrategicMergePatchError('merging lists cannot yet be specified in the patch');
     else throw new StrategicMergePatchError(`unknown patch type: ${formatDirective(directive)} in map: ${formatValue(item)}`);
   }
-  return replaces ? [plain, []] : [live, plain];
+  if (replaces) return [plain, []];
+  return [gone.size === 0 ? current : current.filter((item) => !(Object.hasOwn(item, mergeKey) && gone.has(item[mergeKey]))), plain];
 }
 
-function mergeItems(live: JsonObject[], patch: JsonObject[], items: Type, mergeKey: string, depth: number): JsonObject[] {
+function* mergeItems(live: JsonObject[], patch: JsonObject[], items: Type, mergeKey: string, depth: number): Steps<JsonObject[]> {
   const merged = live.slice();
   const places = new Map<unknown, number>();
   live.forEach((item, index) => {
@@ -241,7 +270,10 @@ function mergeItems(live: JsonObject[], patch: JsonObject[], items: Type, mergeK
     const key = keyValue(item, mergeKey);
     const place = places.get(key);
     if (place === undefined) places.set(key, merged.push(item) - 1);
-    else merged[place] = mergeMap(merged[place]!, item, items, depth + 1);
+    else {
+      merged[place] = yield* mergeMap(merged[place]!, item, items, depth + 1);
+      yield;
+    }
   }
   return merged;
 }
@@ -296,22 +328,10 @@ function placesOf(order: unknown[], keyOf: (item: unknown) => unknown): Map<unkn
   return places;
 }
 
-/** Items without a place move before their neighbour, as they do in upstream's comparison. */
 function sortByPlace(items: unknown[], places: Map<unknown, number>, keyOf: (item: unknown) => unknown): unknown[] {
   const keyed = items.map((item) => ({ item, place: places.get(keyOf(item)) }));
-  if (keyed.every(({ place }) => place !== undefined)) keyed.sort((a, b) => a.place! - b.place!);
-  else {
-    for (let i = 1; i < keyed.length; i++) {
-      for (let j = i; j > 0; j--) {
-        const a = keyed[j]!;
-        const b = keyed[j - 1]!;
-        if (a.place !== undefined && b.place !== undefined && a.place >= b.place) break;
-        keyed[j] = b;
-        keyed[j - 1] = a;
-      }
-    }
-  }
-  return keyed.map(({ item }) => item);
+  if (keyed.every(({ place }) => place !== undefined)) return keyed.sort((a, b) => a.place! - b.place!).map(({ item }) => item);
+  return insertionOrder(keyed.map(({ place }) => place)).map((index) => items[index]);
 }
 
 /** The one Go type that all elements of both lists have. */

@@ -1,12 +1,20 @@
 import { Injectable, UseInterceptors } from '@nestjs/common';
-import { newBadRequest, newInvalid, newNotFound, newStatus, newUnsupportedMediaType, StatusError } from '#apimachinery/api/errors';
+import {
+  newBadRequest,
+  newInvalid,
+  newNotFound,
+  newStatus,
+  newUnsupportedMediaType,
+  RequestTimeoutError,
+  StatusError,
+} from '#apimachinery/api/errors';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { formatValue } from '#apimachinery/patch/format-value';
 import { interpretPatchError } from '#apimachinery/patch/interpret-patch-error';
-import { applyJsonPatch, decodeJsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
+import { applyJsonPatchSteps, decodeJsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
 import { applyMergePatch, checkMergePatch } from '#apimachinery/patch/merge-patch';
 import { getOwn, isJsonObject } from '#apimachinery/patch/own-property';
-import { applyStrategicMergePatch } from '#apimachinery/patch/strategic-merge-patch';
+import { applyStrategicMergePatchSteps } from '#apimachinery/patch/strategic-merge-patch';
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
 import { deepCopySteps } from '#apimachinery/runtime/copy';
@@ -221,14 +229,25 @@ export class Patch {
     try {
       switch (this.type) {
         case 'application/json-patch+json':
-          return applyJsonPatch(document, this.#parsed, this.#sorted);
+          return yield* this.#inTime(applyJsonPatchSteps(document, this.#parsed, this.#sorted));
         case 'application/merge-patch+json':
           return yield* applyMergePatch(document, this.#parsed);
         default:
-          return applyStrategicMergePatch(document, this.#parsed as Record<string, unknown>, this.endpoint.type);
+          return yield* this.#inTime(applyStrategicMergePatchSteps(document, this.#parsed as Record<string, unknown>, this.endpoint.type));
       }
     } catch (error) {
       throw interpretPatchError(error);
+    }
+  }
+
+  /** What some patches ask for takes hours: at the deadline, when nobody waits any more, it ends. */
+  *#inTime<T>(steps: Steps<T>): Steps<T> {
+    const { deadline } = this.context;
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      yield;
+      if (deadline !== 0 && performance.now() > deadline) throw new RequestTimeoutError();
     }
   }
 

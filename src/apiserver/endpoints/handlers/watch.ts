@@ -185,15 +185,14 @@ function framesOf(context: RequestContext, endpoint: ResourceEndpoint, negotiate
     const table =
       (withHeaders: boolean) =>
       (event: WatchEvent): Buffer => {
-        if (event.type === 'ERROR') return jsonFrame(event.type, encode(metaSchema.struct('meta_v1.Status'), event.status));
-        const { type } = event;
-        if (type === 'BOOKMARK') {
+        if (event.type === 'ERROR') return errorFrame(event);
+        if (event.type === 'BOOKMARK') {
           const bookmark = objectOf(endpoint, event, apiVersion);
-          return jsonFrame(type, encodeTable(endpoint, [bookmark], versionOf(bookmark), options, convert.version, withHeaders));
+          return jsonFrame(event.type, encodeTable(endpoint, [bookmark], versionOf(bookmark), options, convert.version, withHeaders));
         }
         const head = tableHead(convert.version, versionOf(event.object.object), columnsOf(endpoint), withHeaders);
         const row = encodeRow(endpoint, event.object, options, convert.version, Date.now());
-        return Buffer.concat([heads[type], Buffer.from(head), row, tableEnd]);
+        return Buffer.concat([heads[event.type], Buffer.from(head), row, tableEnd]);
       };
     const variant = `table:${options.includeObject}:${convert.version}:${apiVersion}`;
     return { variant, make: table(false), prepare: parseObject, first: { variant: `${variant}:first`, make: table(true) } };
