@@ -36,9 +36,8 @@ export class OwnerReferencesPermissionEnforcement {
 
   async #check(request: Attributes, owners: readonly OwnerReference[], old: readonly OwnerReference[]): Promise<void> {
     if (request.operation !== 'CREATE') await this.#checkDeletion(request);
-    const blocking = owners.filter(
-      ({ blockOwnerDeletion, uid }) => blockOwnerDeletion && !old.some((one) => one.uid === uid && one.blockOwnerDeletion),
-    );
+    const before = new Set(old.filter(({ blockOwnerDeletion }) => blockOwnerDeletion).map(({ uid }) => uid));
+    const blocking = owners.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion && !before.has(uid));
     if (blocking.length === 0) return;
     const anything = { apiGroup: '*', apiVersion: '*', resource: '*', subresource: 'finalizers', namespace: '', name: '*' };
     if ((await this.#ask(request, 'update', anything)).decision === 'Allow') return;

@@ -204,10 +204,8 @@ function isSignificantUpdate({ spec }: Pod, { spec: old }: Pod): boolean {
   const differ = (now: readonly Container[] = [], before: readonly Container[] = []): boolean =>
     now.length !== before.length || now.some(({ image }, at) => image !== before[at]?.image);
   if (differ(spec.containers, old.containers) || differ(spec.initContainers, old.initContainers)) return true;
-  return (spec.ephemeralContainers ?? []).some(({ name, image }) => {
-    const before = old.ephemeralContainers?.find((container) => container.name === name);
-    return !before || before.image !== image;
-  });
+  const before = new Map(old.ephemeralContainers?.map(({ name, image }) => [name, image]));
+  return (spec.ephemeralContainers ?? []).some(({ name, image }) => !before.has(name) || before.get(name) !== image);
 }
 
 interface WithTemplate extends KubeObject {

@@ -72,8 +72,10 @@ export function customResourceStrategy(
       return withRules(errors, object, old, context);
     },
     warningsOnCreate: (object) => finalizerWarnings(object.metadata.finalizers),
-    warningsOnUpdate: (object, old) =>
-      finalizerWarnings(object.metadata.finalizers?.filter((finalizer) => !old.metadata.finalizers?.includes(finalizer))),
+    warningsOnUpdate(object, old) {
+      const before = new Set(old.metadata.finalizers);
+      return finalizerWarnings(object.metadata.finalizers?.filter((finalizer) => !before.has(finalizer)));
+    },
   };
 }
 

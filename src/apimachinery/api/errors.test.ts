@@ -54,6 +54,15 @@ test('newInvalid lists 10,000 errors at most', () => {
   expect(details?.causes).toHaveLength(10_000);
 });
 
+test('newInvalid shows a long list for some of its items only', () => {
+  const list = Array.from({ length: 200_000 }, (_, i) => `item-${i}`);
+  const many = list.map(() => invalid(fieldPath('spec', 'list'), list, 'no'));
+  const { details, message } = errors.newInvalid({ group: 'apps', kind: 'Deployment' }, 'a', many).status;
+  expect(details!.causes!.length).toBeGreaterThan(1);
+  expect(details!.causes!.length).toBeLessThan(10);
+  expect(message!.length).toBeLessThan(10_000_000);
+});
+
 test('newInvalid lists each message once', () => {
   const path = fieldPath('spec');
   const error = errors.newInvalid({ group: 'apps', kind: 'Deployment' }, 'a', [

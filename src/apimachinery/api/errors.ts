@@ -1,7 +1,7 @@
 /** The errors of the API: each is a Status. Upstream: apimachinery/pkg/api/errors, and apiserver's negotiation errors. */
 import type { GroupKind, GroupResource, Status, StatusCause, StatusDetails } from '../meta/types.ts';
 import { quote } from '../runtime/quote.ts';
-import { aggregate, type FieldError, maxErrors } from '../validation/field.ts';
+import { aggregateMessages, type FieldError, maxErrors, maxShown } from '../validation/field.ts';
 
 /** An error that is answered as its Status, with the status's code. Throw only what the constructors below make. */
 export class StatusError extends Error {
@@ -106,18 +106,20 @@ export function newResourceExpired(message: string): StatusError {
   return failure(410, 'Expired', message);
 }
 
-/** Of more than 10,000 errors the first are told. */
+/** Of more than 10,000 errors the first are told, and of those that show large values as many as `maxShown` allows. */
 export function newInvalid({ group, kind }: GroupKind, name: string, allErrors: readonly FieldError[]): StatusError {
-  const fieldErrors = allErrors.slice(0, maxErrors);
   const head = `${groupKindString({ group, kind })} ${quote(name)} is invalid`;
-  const causes = fieldErrors.map(
-    (error): StatusCause => ({
-      reason: error.type,
-      message: error.body(),
-      ...(error.field && { field: error.field }),
-    }),
-  );
-  const message = fieldErrors.length > 0 ? `${head}: ${aggregate(fieldErrors)}` : head;
+  const causes: StatusCause[] = [];
+  const messages: string[] = [];
+  let shown = 0;
+  for (const error of allErrors) {
+    if (messages.length === maxErrors || shown > maxShown) break;
+    const message = error.body();
+    shown += message.length;
+    causes.push({ reason: error.type, message, ...(error.field && { field: error.field }) });
+    messages.push(`${error.field}: ${message}`);
+  }
+  const message = messages.length > 0 ? `${head}: ${aggregateMessages(messages)}` : head;
   return failure(422, 'Invalid', message, details({ name, group, kind, causes }));
 }
 

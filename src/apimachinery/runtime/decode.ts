@@ -215,14 +215,14 @@ function decodeValue(
         if (typeof value === 'number' && !Number.isSafeInteger(value)) break;
         return Number(BigInt.asIntN(32, BigInt(value)));
       }
-      decoding.save(decoding.numberError(`number ${decoding.literal(value, field)}`, plan.type, owner, field));
+      decoding.save(() => decoding.numberError(`number ${decoding.literal(value, field)}`, plan.type, owner, field));
       return undefined;
     }
     case Code.Float64:
       if (typeof value === 'number' && Number.isFinite(value)) return value;
       if (typeof value === 'bigint') return Number(value);
       if (typeof value === 'number') {
-        decoding.save(decoding.numberError(`number ${decoding.literal(value, field)}`, plan.type, owner, field));
+        decoding.save(() => decoding.numberError(`number ${decoding.literal(value, field)}`, plan.type, owner, field));
         return undefined;
       }
       break;
@@ -263,7 +263,7 @@ function decodeValue(
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) return decodeStruct(plan.struct(), value as Json, decoding);
       break;
   }
-  decoding.save(decoding.mismatch(value, plan.type, owner, field));
+  decoding.save(() => decoding.mismatch(value, plan.type, owner, field));
   return undefined;
 }
 
@@ -313,7 +313,7 @@ function decodeStringMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: 
 
 function saveItemError(plan: ValuePlan, key: string, value: unknown, decoding: Decoding, owner: StructPlan | undefined): void {
   decoding.at.push(new MapKey(key));
-  decoding.save(decoding.mismatch(value, plan.items().type, owner, undefined));
+  decoding.save(() => decoding.mismatch(value, plan.items().type, owner, undefined));
   decoding.at.pop();
 }
 
@@ -378,7 +378,7 @@ function decodeBase64(text: string, decoding: Decoding): string | undefined {
   }
   const problem = base64Problem(text);
   if (problem === undefined) return Buffer.from(text.replace(/[\r\n]/g, ''), 'base64').toString('base64');
-  decoding.save(new DecodeError(decoding.form === 'unstructured' ? `error decoding from json: ${problem}` : problem));
+  decoding.save(() => new DecodeError(decoding.form === 'unstructured' ? `error decoding from json: ${problem}` : problem));
   return undefined;
 }
 
@@ -386,6 +386,10 @@ function decodeBase64(text: string, decoding: Decoding): string | undefined {
 export function base64Problem(text: string): string | undefined {
   return base64.test(text.replace(/[\r\n]/g, '')) ? undefined : `illegal base64 data at input byte ${base64Error(text)}`;
 }
+
+/** A letter, a digit, `+` or `/`. */
+const isOfBase64 = (c: number): boolean =>
+  (c >= 0x61 && c <= 0x7a) || (c >= 0x41 && c <= 0x5a) || (c >= 0x30 && c <= 0x39) || c === 0x2b || c === 0x2f;
 
 /** The place that Go's base64.CorruptInputError names. Upstream: encoding/base64, decodeQuantum. */
 function base64Error(text: string): number {
@@ -400,9 +404,9 @@ function base64Error(text: string): number {
     for (let j = 0; j < 4; j++) {
       i = skip(i);
       if (i >= bytes.length) return i - j;
-      const c = String.fromCharCode(bytes[i++]!);
-      if (/[A-Za-z0-9+/]/.test(c)) continue;
-      if (c !== '=' || j < 2) return i - 1;
+      const c = bytes[i++]!;
+      if (isOfBase64(c)) continue;
+      if (c !== 0x3d || j < 2) return i - 1;
       if (j === 2) {
         i = skip(i);
         if (i >= bytes.length) return bytes.length;
@@ -420,7 +424,7 @@ function decodeByteList(list: readonly unknown[], decoding: Decoding, owner: Str
   const bytes = list.map((item) => {
     if (item === null) return 0;
     if (typeof item === 'number' && Number.isInteger(item) && item >= 0 && item < 256) return item;
-    decoding.save(decoding.typeError(typeof item === 'number' ? `number ${item}` : valueWord(item), 'uint8', owner, field));
+    decoding.save(() => decoding.typeError(typeof item === 'number' ? `number ${item}` : valueWord(item), 'uint8', owner, field));
     return 0;
   });
   return Buffer.from(bytes).toString('base64');

@@ -102,10 +102,11 @@ export class Decoding {
     return { names, typeName: typeName ?? (type ? goTypeName(type) : '') };
   }
 
-  save(error: DecodeError): void {
+  /** Of many mismatches only the first one is worded. */
+  save(error: () => DecodeError): void {
     // The converter stops at once.
-    if (this.form === 'unstructured') throw error;
-    this.error ??= error;
+    if (this.form === 'unstructured') throw error();
+    this.error ??= error();
   }
 
   literal(value: unknown, field: string | undefined): string {

@@ -134,9 +134,22 @@ function formatBadValue(value: unknown): string {
     case 'undefined':
       return 'null';
     default:
-      return value instanceof JsonText ? value.text : encodeJson(value);
+      return value instanceof JsonText ? value.text : formatContainer(value as object | null);
   }
 }
+
+/** Of errors that follow each other many show one list. */
+let lastShown: { readonly value: WeakRef<object>; readonly text: string } | undefined;
+
+function formatContainer(value: object | null): string {
+  if (value === null) return 'null';
+  if (lastShown?.value.deref() === value) return lastShown.text;
+  const text = encodeJson(value);
+  lastShown = text.length > longText ? { value: new WeakRef(value), text } : undefined;
+  return text;
+}
+
+const longText = 65_536;
 
 const at = (path: Path | undefined): string => (path ? path.toString() : '<nil>');
 
@@ -222,6 +235,9 @@ export function aggregateMessages(messages: readonly string[]): string {
 /** So many errors are told of an object; upstream tells all, of a body of 3 MiB in an answer of hundreds of megabytes. */
 export const maxErrors = 10_000;
 
+/** After so many characters of errors no more is told: some show the whole list for each of its items, 300,000 times 3 MiB. */
+export const maxShown = 8 * 1024 * 1024;
+
 /** Ends a validation that has found more errors than are told: to find all that 3 MiB may have takes half a minute. */
 export class TooManyErrors extends Error {
   override readonly name = 'TooManyErrors';
@@ -238,5 +254,11 @@ export function addErrors(errors: FieldError[], more: readonly FieldError[]): vo
 
 /** Adds one of errors of which there may be many. Throws TooManyErrors. */
 export function addError(errors: FieldError[], error: FieldError): void {
-  if (errors.push(error) > maxErrors) throw new TooManyErrors(errors);
+  errors.push(error);
+  stopIfTooMany(errors);
+}
+
+/** To be asked after each item of a list of which any number may be wrong. Throws TooManyErrors. */
+export function stopIfTooMany(errors: readonly FieldError[]): void {
+  if (errors.length > maxErrors) throw new TooManyErrors(errors);
 }

@@ -201,7 +201,8 @@ export function validateKubeFinalizerNames(finalizers: readonly string[], path: 
 }
 
 export function validateNoNewFinalizers(finalizers: readonly string[] = [], old: readonly string[] = [], path?: Path): FieldError[] {
-  const extra = [...new Set(finalizers)].filter((finalizer) => !old.includes(finalizer)).sort(compareUtf8);
+  const before = new Set(old);
+  const extra = [...new Set(finalizers)].filter((finalizer) => !before.has(finalizer)).sort(compareUtf8);
   if (extra.length === 0) return [];
   const list = `[]string{${extra.map(quote).join(', ')}}`;
   return [forbidden(path, `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`)];

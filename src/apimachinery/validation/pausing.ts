@@ -102,7 +102,8 @@ export function checkEach<T, S>(
   newState: () => S,
   visit: (errors: FieldError[], item: T, index: number, state: S) => void,
 ): { readonly errors: FieldError[]; readonly state: S } {
-  if (!found) {
+  // Of very many short lists, what each has found would take more than they do.
+  if (!found || items.length < 2) {
     const errors: FieldError[] = [];
     const state = newState();
     for (let i = 0; i < items.length; i++) visit(errors, items[i]!, i, state);

@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
 import {
+  addError,
   addErrors,
   duplicate,
   type FieldError,
@@ -101,10 +102,14 @@ function validate(request: CertificateSigningRequest, old: CertificateSigningReq
   if (wanted.length === 0) errors.push(required(spec.child('usages')));
   if (before.every((usage) => usages.includes(usage))) {
     for (const [i, usage] of wanted.entries())
-      if (!usages.includes(usage)) errors.push(notSupported(spec.child('usages').index(i), usage, usages));
+      if (!usages.includes(usage)) addError(errors, notSupported(spec.child('usages').index(i), usage, usages));
   }
   if (new Set(before).size === before.length) {
-    for (const [i, usage] of wanted.entries()) if (wanted.indexOf(usage) < i) errors.push(duplicate(spec.child('usages').index(i), usage));
+    const seen = new Set<string>();
+    for (const [i, usage] of wanted.entries()) {
+      if (seen.has(usage)) addError(errors, duplicate(spec.child('usages').index(i), usage));
+      seen.add(usage);
+    }
   }
   if (signerName === legacySigner && old?.spec?.signerName !== legacySigner)
     errors.push(invalid(spec.child('signerName'), signerName, 'the legacy signerName is not allowed via this API version'));

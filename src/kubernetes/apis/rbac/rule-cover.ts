@@ -16,8 +16,27 @@ const none: readonly string[] = [];
  * divided, a rule is covered by one of the others or by none. Upstream: component-helpers/auth/rbac/validation/policy_comparator.go.
  */
 export function uncoveredRules(owned: readonly Rule[], wanted: readonly Rule[]): Rule[] {
-  return wanted.flatMap(breakDown).filter((rule) => !owned.some((owner) => covers(owner, rule)));
+  const uncovered: Rule[] = [];
+  let left = maxParts;
+  for (const rule of wanted) {
+    if (owned.some((owner) => coversWhole(owner, rule))) continue;
+    // Of a rule of a few kilobytes that may be a billion.
+    left -= partsOf(rule);
+    if (left < 0) return [...uncovered, rule];
+    uncovered.push(...breakDown(rule).filter((part) => !owned.some((owner) => covers(owner, part))));
+  }
+  return uncovered;
 }
+
+/** Rules are divided into so many at most. What is more is not covered, unless it is as a whole. */
+const maxParts = 50_000;
+
+function partsOf({ verbs = none, apiGroups = none, resources = none, resourceNames = none, nonResourceURLs = none }: Rule): number {
+  return verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length);
+}
+
+/** Whether one rule covers all that another divides into, as far as that is seen without dividing it. */
+const coversWhole = (owner: Rule, rule: Rule): boolean => !owner.resourceNames?.length && covers(owner, rule);
 
 function breakDown({ verbs = none, apiGroups = none, resources = none, resourceNames = none, nonResourceURLs = none }: Rule): Rule[] {
   const rules: Rule[] = [];

@@ -1,5 +1,5 @@
 import { newInvalid } from '#apimachinery/api/errors';
-import { addErrors, duplicate, type FieldError, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { duplicate, type FieldError, fieldPath, invalid, maxErrors, notSupported, required } from '#apimachinery/validation/field';
 import { isValidIPForLegacyField } from '#apimachinery/validation/ip';
 import type { Service, ServiceSpec } from '#kubernetes/schema/core_v1.gen';
 import { familyOf, type IPFamily } from './address-range.ts';
@@ -107,10 +107,13 @@ export function validateServiceClusterIPsRelatedFields(spec: ServiceSpec, old: S
   } else if (clusterIPs.length > 0) {
     errors.push(invalid(clusterIPsPath, clusterIPs, 'must be empty when `clusterIP` is not specified'));
   }
-  ipFamilies.forEach((family, at) => {
+  const seen = new Set<string>();
+  for (const [at, family] of ipFamilies.entries()) {
+    if (errors.length >= maxErrors) break;
     if (!families.includes(family)) errors.push(notSupported(familiesPath.index(at), family, families));
-    if (ipFamilies.indexOf(family) < at) errors.push(duplicate(familiesPath.index(at), family));
-  });
+    if (seen.has(family)) errors.push(duplicate(familiesPath.index(at), family));
+    seen.add(family);
+  }
   if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) errors.push(notSupported(policyPath, ipFamilyPolicy, policies));
 
   const wrong = clusterIPs.flatMap((ip, at) => {
@@ -118,7 +121,7 @@ export function validateServiceClusterIPsRelatedFields(spec: ServiceSpec, old: S
       return clusterIPs.length > 1 ? [invalid(clusterIPsPath, clusterIPs, "'None' must be the first and only value")] : [];
     return isValidIPForLegacyField(clusterIPsPath.index(at), ip, true, old?.clusterIPs);
   });
-  addErrors(errors, wrong);
+  for (const error of wrong.slice(0, maxErrors)) errors.push(error);
   if (clusterIPs.length > 2) errors.push(invalid(clusterIPsPath, clusterIPs, 'may only hold up to 2 values'));
   if (wrong.length > 0) return errors;
   if (clusterIPs.length > 1 && new Set(clusterIPs.map(familyOf)).size < 2) {

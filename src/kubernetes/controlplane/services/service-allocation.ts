@@ -216,12 +216,14 @@ async function initNodePorts(service: Service, operation: NodePortOperation): Pr
   const spec = service.spec as ServiceSpec;
   const ports = spec.ports ?? [];
   const byPort = new Map<number, number>();
+  const requestedOf = new Map<number, number>();
+  for (const { port = 0, nodePort } of ports) if (nodePort && !requestedOf.has(port)) requestedOf.set(port, nodePort);
   for (const [at, port] of ports.entries()) {
     if (!port.nodePort && !allocatesNodePorts(spec)) continue;
     const number = port.port ?? 0;
     const shared = byPort.get(number);
     if (shared === undefined) {
-      const requested = ports.find((one) => (one.port ?? 0) === number && one.nodePort)?.nodePort;
+      const requested = requestedOf.get(number);
       port.nodePort = requested ?? (await allocateAny(operation));
       if (requested !== undefined) await allocateRequested(service, at, requested, operation);
       byPort.set(number, port.nodePort);

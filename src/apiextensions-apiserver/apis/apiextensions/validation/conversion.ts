@@ -59,13 +59,15 @@ function validateReviewVersions(
 ): FieldError[] {
   if (versions.length === 0) return [required(path)];
   const errors: FieldError[] = [];
+  const seen = new Set<string>();
   for (const [i, version] of versions.entries()) {
-    if (versions.indexOf(version) < i) errors.push(invalid(path.index(i), version, 'duplicate version'));
+    if (seen.has(version)) errors.push(invalid(path.index(i), version, 'duplicate version'));
     else
       addErrors(
         errors,
         isDNS1035Label(version).map((message) => invalid(path.index(i), version, message)),
       );
+    seen.add(version);
   }
   if (recognizedReviewVersion && !versions.some((version) => acceptedReviewVersions.includes(version)))
     errors.push(invalid(path, versions, `must include at least one of ${acceptedReviewVersions.join(', ')}`));

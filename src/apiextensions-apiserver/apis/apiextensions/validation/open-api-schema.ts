@@ -215,14 +215,16 @@ function listMapKeys(path: Path, schema: JsonSchemaProps): FieldError[] {
 function keysOfItems(path: Path, place: Path, keys: readonly string[], items: JsonSchemaProps): FieldError[] {
   const errors: FieldError[] = [];
   const { properties = {} } = items;
-  for (const [i, key] of keys.entries()) {
+  const seen = new Set<string>();
+  for (const key of keys) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (!property) errors.push(invalid(place, keys, 'entries must all be names of item properties'));
     else if (property.type === 'array' || property.type === 'object') {
       const detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
       errors.push(invalid(path.child('items', 'properties').key(key).child('type'), items.type, detail));
     }
-    if (keys.indexOf(key) < i) errors.push(invalid(place, keys, 'must not contain duplicate entries'));
+    if (seen.has(key)) errors.push(invalid(place, keys, 'must not contain duplicate entries'));
+    seen.add(key);
   }
   return errors;
 }

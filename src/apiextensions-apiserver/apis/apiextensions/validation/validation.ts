@@ -58,11 +58,15 @@ function validateStoredVersions({ spec, status }: CustomResourceDefinition): Fie
   const versions = spec?.versions ?? [];
   if (stored.length === 0) return [invalid(path, status?.storedVersions ?? null, 'must have at least one stored version')];
   // Upstream strikes out each stored version that it finds: of versions with one name, the second does not find it.
-  const errors = versions
-    .filter(({ storage, name = '' }, i) => storage && (!stored.includes(name) || versions.findIndex((other) => other.name === name) < i))
-    .map(({ name }) => invalid(path, stored, `must have the storage version ${name}`));
+  const names = new Set<string | undefined>();
+  const errors: FieldError[] = [];
+  for (const { storage, name } of versions) {
+    if (storage && (names.has(name) || !stored.includes(name ?? '')))
+      errors.push(invalid(path, stored, `must have the storage version ${name}`));
+    names.add(name);
+  }
   for (const [i, version] of stored.entries()) {
-    if (versions.some(({ name }) => name === version)) continue;
+    if (names.has(version)) continue;
     const detail = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;
     errors.push(invalid(path.index(i), version, detail));
   }

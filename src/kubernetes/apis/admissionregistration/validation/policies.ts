@@ -3,6 +3,7 @@ import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { addErrors, duplicate, type FieldError, fieldPath, invalid, type Path, required } from '#apimachinery/validation/field';
 import { isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { validateConditions } from '#apimachinery/validation/object-meta';
+import { checkEach, errorsOfEach } from '#apimachinery/validation/pausing';
 import { auditAnnotationTypes, conditionTypes, messageTypes, PolicyCompiler } from '#apiserver/admission/cel/expression';
 import { jsonPatchListType, objectType } from '#apiserver/admission/cel/patch-types';
 import type {
@@ -106,7 +107,8 @@ function commonKnown(next: CommonSpec = {}, old: CommonSpec = {}): Known {
 /** What both sorts of policies have, and the compiler of their expressions. */
 class PolicyValidation {
   readonly errors: FieldError[] = [];
-  readonly compiler = new PolicyCompiler('new');
+  /** Knows the variables, once they are added. */
+  compiler = new PolicyCompiler('new');
   readonly params: boolean;
 
   constructor(
@@ -132,20 +134,27 @@ class PolicyValidation {
       const conditions = { params, known: known.matchConditions };
       addErrors(this.errors, validateMatchConditions(common.matchConditions ?? [], conditions, spec.child('matchConditions')));
     }
-    for (const [i, variable] of (common.variables ?? []).entries()) this.#addVariable(variable, spec.child('variables').index(i));
+    const { variables = [] } = common;
+    const path = spec.child('variables');
+    const newCompiler = (): PolicyCompiler => new PolicyCompiler('new');
+    const { errors, state } = checkEach(variables, path, variables, newCompiler, (found, variable, i, compiler) =>
+      this.#addVariable(found, compiler, variable, path.index(i)),
+    );
+    addErrors(this.errors, errors);
+    this.compiler = state;
   }
 
-  #addVariable({ name = '', expression = '' }: Variable, path: Path): void {
-    if (name.trim() === '') this.errors.push(required(path.child('name'), 'name is not specified'));
+  #addVariable(errors: FieldError[], compiler: PolicyCompiler, { name = '', expression = '' }: Variable, path: Path): void {
+    if (name.trim() === '') errors.push(required(path.child('name'), 'name is not specified'));
     else if (!identifier.test(name) || reservedWords.has(name))
-      this.errors.push(invalid(path.child('name'), name, 'must be a valid CEL identifier'));
+      errors.push(invalid(path.child('name'), name, 'must be a valid CEL identifier'));
     if (expression.trim() === '') {
-      this.errors.push(required(path.child('expression'), 'expression is not specified'));
+      errors.push(required(path.child('expression'), 'expression is not specified'));
       return;
     }
     const options = { params: this.params, authorizer: true };
-    const compiled = this.compiler.addVariable(name, expression, options, ageOf(expression, this.known.validations));
-    addErrors(this.errors, compileErrors(path.child('expression'), compiled));
+    const compiled = compiler.addVariable(name, expression, options, ageOf(expression, this.known.validations));
+    addErrors(errors, compileErrors(path.child('expression'), compiled));
   }
 }
 
@@ -182,8 +191,10 @@ function validateValidating(policy: ValidatingAdmissionPolicy, known: Known): Fi
     errors.push(required(spec.child('validations'), detail), required(spec.child('auditAnnotations'), detail));
     return errors;
   }
-  for (const [i, validation] of validations.entries())
-    addErrors(errors, validateValidation(validation, policyValidation, spec.child('validations').index(i)));
+  const at = spec.child('validations');
+  const visit = (found: FieldError[], validation: Validation, i: number): void =>
+    addErrors(found, validateValidation(validation, policyValidation, at.index(i)));
+  addErrors(errors, errorsOfEach(validations, at, validations, visit));
   const path = spec.child('auditAnnotations');
   if (auditAnnotations.length > maxAuditAnnotations)
     errors.push(invalid(path, auditAnnotations, `must not have more than ${maxAuditAnnotations} auditAnnotations`));

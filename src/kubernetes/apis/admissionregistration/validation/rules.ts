@@ -4,6 +4,7 @@ import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import type { LabelSelectorSource } from '#apimachinery/labels/selector';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
+import { errorsOfEach } from '#apimachinery/validation/pausing';
 import type { MatchResources, NamedRuleWithOperations, RuleWithOperations } from '#kubernetes/schema/admissionregistration_v1.gen';
 
 export const failurePolicies = ['Fail', 'Ignore'];
@@ -43,10 +44,9 @@ export function validateMatchResources(resources: MatchResources | undefined, pa
     addErrors(errors, selector ? validateSelector(selector, path.child(name)) : [required(path.child(name))]);
   }
   for (const [name, rules] of Object.entries({ resourceRules, excludeResourceRules })) {
-    addErrors(
-      errors,
-      rules.flatMap((rule, i) => validateNamedRule(rule, path.child(name).index(i))),
-    );
+    const visit = (found: FieldError[], rule: NamedRuleWithOperations, i: number): void =>
+      addErrors(found, validateNamedRule(rule, path.child(name).index(i)));
+    addErrors(errors, errorsOfEach(rules, path.child(name), rules, visit));
   }
   return errors;
 }

@@ -1,5 +1,14 @@
 /** Of the stored version, v2. Upstream: pkg/apis/autoscaling/validation/validation.go and the strategy of the registry. */
-import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import {
+  type FieldError,
+  type Path,
+  fieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  stopIfTooMany,
+} from '#apimachinery/validation/field';
 import { isDNS1123Label, isValidPathSegmentName } from '#apimachinery/validation/names';
 import { check, isNegative, quantityOf, validateNonnegative } from '#kubernetes/apis/core/validation/checks';
 import { validateContainerResourceName } from '#kubernetes/apis/core/validation/resources';
@@ -49,8 +58,10 @@ function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutos
     old?.metrics?.some(
       ({ type, object }) => type === 'Object' && object && apiVersionError(object.describedObject ?? {}, true) !== undefined,
     ) ?? false;
-  for (const [i, metric] of (metrics ?? []).entries())
+  for (const [i, metric] of (metrics ?? []).entries()) {
     validateMetric(errors, metric, specPath.child('metrics').index(i), keepsObjects ? 'any' : 'any group');
+    stopIfTooMany(errors);
+  }
   if (minReplicas === 0 && !metrics?.some(({ type }) => type === 'Object' || type === 'External')) {
     errors.push(
       forbidden(specPath.child('metrics'), 'must specify at least one Object or External metric to support scaling to zero replicas'),

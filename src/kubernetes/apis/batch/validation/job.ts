@@ -11,6 +11,7 @@ import {
   required,
   tooLong,
   tooMany,
+  stopIfTooMany,
 } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDomainPrefixedPath, isQualifiedName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { labelSelectorHasInvalidLabelValue } from '#apimachinery/validation/object-meta';
@@ -222,7 +223,10 @@ function validatePodFailurePolicy(errors: FieldError[], spec: JobSpec, { rules =
   if (rules.length > maxRules) errors.push(tooMany(path, rules.length, maxRules));
   const pod = spec.template?.spec ?? {};
   const names = new Set([...(pod.containers ?? []), ...(pod.initContainers ?? [])].map(({ name = '' }) => name));
-  for (const [i, rule] of rules.entries()) validatePodFailurePolicyRule(errors, spec, rule, names, path.index(i));
+  for (const [i, rule] of rules.entries()) {
+    validatePodFailurePolicyRule(errors, spec, rule, names, path.index(i));
+    stopIfTooMany(errors);
+  }
 }
 
 function validatePodFailurePolicyRule(
@@ -287,7 +291,10 @@ function validateOnExitCodes(
 function validateSuccessPolicy(errors: FieldError[], spec: JobSpec, { rules = [] }: SuccessPolicy, path: Path): void {
   if (rules.length === 0) errors.push(required(path, 'at least one rules must be specified when the successPolicy is specified'));
   if (rules.length > maxRules) errors.push(tooMany(path, rules.length, maxRules));
-  for (const [i, rule] of rules.entries()) validateSuccessPolicyRule(errors, spec.completions ?? 0, rule, path.index(i));
+  for (const [i, rule] of rules.entries()) {
+    validateSuccessPolicyRule(errors, spec.completions ?? 0, rule, path.index(i));
+    stopIfTooMany(errors);
+  }
 }
 
 function validateSuccessPolicyRule(

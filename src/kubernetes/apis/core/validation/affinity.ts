@@ -202,15 +202,17 @@ function validateMatchLabelKeysAndMismatchLabelKeys(
   }
   if (selector) {
     const selected = new Set(Object.keys(selector.matchLabels ?? {}));
+    const lastOf = new Map(matchLabelKeys.map((key, i) => [key, i]));
     for (const { key = '' } of selector.matchExpressions ?? []) {
-      const i = matchLabelKeys.lastIndexOf(key);
+      const i = lastOf.get(key);
       // The strategy added a requirement for each of the keys: only a second one is the client's.
-      if (i >= 0 && selected.has(key)) errors.push(invalid(path.index(i), key, 'exists in both matchLabelKeys and labelSelector'));
+      if (i !== undefined && selected.has(key)) errors.push(invalid(path.index(i), key, 'exists in both matchLabelKeys and labelSelector'));
       selected.add(key);
     }
   }
+  const mismatching = new Set(mismatchLabelKeys);
   for (const [i, key] of matchLabelKeys.entries()) {
-    if (mismatchLabelKeys.includes(key))
+    if (mismatching.has(key))
       errors.push(invalid(path.child('matchLabelKeys').index(i), key, 'exists in both matchLabelKeys and mismatchLabelKeys'));
   }
 }
@@ -231,22 +233,25 @@ function validateMatchLabelKeysInTopologySpread(
   }
 }
 
+/** What no two constraints may have in common, as a text. */
+const uniquePair = ({ topologyKey = '', whenUnsatisfiable = '' }: TopologySpreadConstraint): string =>
+  JSON.stringify([topologyKey, whenUnsatisfiable]);
+
 export function validateTopologySpreadConstraints(
   errors: FieldError[],
   constraints: readonly TopologySpreadConstraint[],
   path: Path,
   options: PodOptions,
 ): void {
+  const lastOf = new Map(constraints.map((constraint, i) => [uniquePair(constraint), i]));
   for (const [i, constraint] of constraints.entries()) {
     const at = path.index(i);
     const { topologyKey = '', whenUnsatisfiable = '', minDomains, labelSelector, matchLabelKeys } = constraint;
     validatePositive(errors, constraint.maxSkew, at, 'maxSkew');
     if (topologyKey === '') errors.push(required(at.child('topologyKey'), 'can not be empty'));
     validateEnum(errors, whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway'], at, 'whenUnsatisfiable');
-    const isRepeated = constraints
-      .slice(i + 1)
-      .some((other) => (other.topologyKey ?? '') === topologyKey && (other.whenUnsatisfiable ?? '') === whenUnsatisfiable);
-    if (isRepeated) errors.push(duplicate(at.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`));
+    if (lastOf.get(uniquePair(constraint)) !== i)
+      errors.push(duplicate(at.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`));
     if (minDomains !== undefined) {
       validatePositive(errors, minDomains, at, 'minDomains');
       if (whenUnsatisfiable !== 'DoNotSchedule') {

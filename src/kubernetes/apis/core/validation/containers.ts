@@ -223,17 +223,19 @@ export function validateVolumeMounts(
   volumes: ValidVolumes,
   path: Path,
 ): void {
-  const devices = container.volumeDevices;
+  const deviceNames = new Set(container.volumeDevices?.map(({ name = '' }) => name));
+  const devicePaths = new Set(container.volumeDevices?.map(({ devicePath = '' }) => devicePath));
+  const mountPaths = new Set<string>();
   for (let i = 0; i < mounts.length; i++) {
     const mount = mounts[i]!;
     const { name = '', mountPath = '', subPath, subPathExpr } = mount;
     if (name === '') errors.push(required(path.index(i).child('name')));
     if (!volumes.has(name)) errors.push(notFound(path.index(i).child('name'), name));
     if (mountPath === '') errors.push(required(path.index(i).child('mountPath')));
-    if (isMountedBefore(mounts, i)) errors.push(invalid(path.index(i).child('mountPath'), mountPath, 'must be unique'));
-    if (devices?.some((device) => (device.name ?? '') === name))
-      errors.push(invalid(path.index(i).child('name'), name, 'must not already exist in volumeDevices'));
-    if (devices?.some(({ devicePath = '' }) => devicePath === mountPath)) {
+    if (mountPaths.has(mountPath)) errors.push(invalid(path.index(i).child('mountPath'), mountPath, 'must be unique'));
+    mountPaths.add(mountPath);
+    if (deviceNames.has(name)) errors.push(invalid(path.index(i).child('name'), name, 'must not already exist in volumeDevices'));
+    if (devicePaths.has(mountPath)) {
       errors.push(invalid(path.index(i).child('mountPath'), mountPath, 'must not already exist as a path in volumeDevices'));
     }
     // Upstream gives no index of the mount in these.
@@ -245,12 +247,6 @@ export function validateVolumeMounts(
     if (mount.mountPropagation !== undefined) validateMountPropagation(errors, mount.mountPropagation, container, path);
     if (mount.recursiveReadOnly !== undefined) validateRecursiveReadOnly(errors, mount, path);
   }
-}
-
-function isMountedBefore(mounts: readonly VolumeMount[], index: number): boolean {
-  const { mountPath = '' } = mounts[index]!;
-  for (let i = 0; i < index; i++) if ((mounts[i]!.mountPath ?? '') === mountPath) return true;
-  return false;
 }
 
 function validateMountPropagation(errors: FieldError[], propagation: string, { securityContext }: Container, path: Path): void {
@@ -284,6 +280,8 @@ function validateVolumeDevices(
 ): void {
   const names = new Set<string>();
   const paths = new Set<string>();
+  const mountNames = new Set(volumeMounts?.map(({ name = '' }) => name));
+  const mountPaths = new Set(volumeMounts?.map(({ mountPath = '' }) => mountPath));
   for (const [i, { name = '', devicePath = '' }] of devices.entries()) {
     const at = path.index(i);
     const volume = volumes.get(name);
@@ -297,9 +295,8 @@ function validateVolumeDevices(
     if (paths.has(devicePath)) errors.push(invalid(at.child('devicePath'), devicePath, 'must be unique'));
     if (devicePath.split('/').includes('..')) errors.push(invalid(at.child('devicePath'), devicePath, "can not contain backsteps ('..')"));
     else paths.add(devicePath);
-    if (volumeMounts?.some((mount) => (mount.name ?? '') === name))
-      errors.push(invalid(at.child('name'), name, 'must not already exist in volumeMounts'));
-    if (volumeMounts?.some(({ mountPath = '' }) => mountPath === devicePath)) {
+    if (mountNames.has(name)) errors.push(invalid(at.child('name'), name, 'must not already exist in volumeMounts'));
+    if (mountPaths.has(devicePath)) {
       errors.push(invalid(at.child('devicePath'), devicePath, 'must not already exist as a path in volumeMounts'));
     }
     if (name !== '') names.add(name);

@@ -1,5 +1,5 @@
 /** Environment variables of containers, and references to fields. Upstream: pkg/apis/core/validation, ValidateEnv and ValidateEnvFrom. */
-import { type FieldError, type Path, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { addError, type FieldError, type Path, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { isConfigMapKey, isRelaxedEnvVarName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type {
   EnvFromSource,
@@ -174,8 +174,8 @@ export function validateEnvFrom(errors: FieldError[], vars: readonly EnvFromSour
     if (prefix) check(errors, isRelaxedEnvVarName(prefix), prefix, path.index(i), 'prefix');
     if (configMapRef) validateEnvSource(errors, configMapRef.name, path.index(i).child('configMapRef'));
     if (secretRef) validateEnvSource(errors, secretRef.name, path.index(i).child('secretRef'));
-    if (!configMapRef && !secretRef) errors.push(invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`'));
-    else if (configMapRef && secretRef) errors.push(invalid(path, '', 'may not have more than one field specified at a time'));
+    if (!configMapRef && !secretRef) addError(errors, invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`'));
+    else if (configMapRef && secretRef) addError(errors, invalid(path, '', 'may not have more than one field specified at a time'));
   }
 }
 

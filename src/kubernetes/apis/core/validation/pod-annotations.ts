@@ -34,10 +34,14 @@ export function validatePodSpecificAnnotations(
     errors.push(invalid(path.key(podDeletionCost), annotations[podDeletionCost], cost));
   const seccomp = annotations[seccompPod];
   if (seccomp !== undefined) validateSeccompAnnotation(errors, seccomp, path.child(seccompPod));
+  let names: ReadonlySet<string> | undefined;
   for (const key in annotations) {
     if (!key.startsWith('container.')) continue;
     if (key.startsWith(seccompContainerPrefix)) validateSeccompAnnotation(errors, annotations[key]!, path.child(key));
-    else if (key.startsWith(appArmorPrefix)) validateAppArmorAnnotation(errors, key, annotations[key]!, spec, path);
+    else if (key.startsWith(appArmorPrefix)) {
+      names ??= new Set(allContainers(spec).map(({ name = '' }) => name));
+      validateAppArmorAnnotation(errors, key, annotations[key]!, names, path);
+    }
   }
 }
 
@@ -62,10 +66,9 @@ export function validateSeccompAnnotation(errors: FieldError[], profile: string,
   else errors.push(invalid(path, profile, 'must be a valid seccomp profile'));
 }
 
-function validateAppArmorAnnotation(errors: FieldError[], key: string, profile: string, spec: PodSpec, path: Path): void {
+function validateAppArmorAnnotation(errors: FieldError[], key: string, profile: string, names: ReadonlySet<string>, path: Path): void {
   const container = key.slice(appArmorPrefix.length);
-  if (!allContainers(spec).some(({ name = '' }) => name === container))
-    errors.push(invalid(path.key(key), container, 'container not found'));
+  if (!names.has(container)) errors.push(invalid(path.key(key), container, 'container not found'));
   const wrong = appArmorProfileError(profile);
   if (wrong !== undefined) errors.push(invalid(path.key(key), profile, wrong));
 }

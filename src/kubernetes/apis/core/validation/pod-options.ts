@@ -97,8 +97,9 @@ export class UpdateOptions implements PodOptions {
   get oldPodViolatesMatchLabelKeys(): boolean {
     return (this.old.topologySpreadConstraints ?? []).some(({ labelSelector, matchLabelKeys = [] }) => {
       const seen = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
+      const merged = new Set(matchLabelKeys);
       return (labelSelector?.matchExpressions ?? []).some(({ key = '' }) => {
-        const repeated = matchLabelKeys.includes(key) && seen.has(key);
+        const repeated = merged.has(key) && seen.has(key);
         seen.add(key);
         return repeated;
       });

@@ -158,15 +158,17 @@ function validateOnlyAddedTolerations(
   options: PodOptions,
 ): void {
   const path = specPath.child('tolerations');
-  const without = ({ tolerationSeconds: _, ...rest }: Toleration) => rest;
-  const isKept = (before: Toleration) => tolerations.some((toleration) => semanticDeepEqual(without(before), without(toleration)));
-  if (!old.every(isKept)) errors.push(forbidden(path, 'existing toleration can not be modified except its tolerationSeconds'));
+  const textOf = ({ key = '', operator = '', value = '', effect = '' }: Toleration) => JSON.stringify([key, operator, value, effect]);
+  const present = new Set(tolerations.map(textOf));
+  if (!old.every((before) => present.has(textOf(before))))
+    errors.push(forbidden(path, 'existing toleration can not be modified except its tolerationSeconds'));
   else validateTolerations(errors, tolerations, path, options);
 }
 
 function validateOnlyDeletedGates(errors: FieldError[], { schedulingGates = [] }: PodSpec, before: PodSpec): void {
+  const old = new Set(before.schedulingGates?.map(({ name = '' }) => name));
   for (const [i, { name = '' }] of schedulingGates.entries()) {
-    if (before.schedulingGates?.some((gate) => (gate.name ?? '') === name)) continue;
+    if (old.has(name)) continue;
     errors.push(
       forbidden(
         specPath.child('schedulingGates').index(i).child('name'),
@@ -296,6 +298,13 @@ function validatePodConditions(errors: FieldError[], { conditions = [] }: PodSta
 
 const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
 
+/** Of items that share a name, the first. */
+function firstByName<T extends { name?: string }>(items: readonly T[] = []): ReadonlyMap<string | undefined, T> {
+  const byName = new Map<string | undefined, T>();
+  for (const item of items) if (!byName.has(item.name)) byName.set(item.name, item);
+  return byName;
+}
+
 /** What has ended stays ended, unless the container is one that starts again. */
 function validateStateTransitions(errors: FieldError[], status: PodStatus, before: PodStatus, spec: PodSpec): void {
   const restartsAll = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some(({ restartPolicyRules }) =>
@@ -304,12 +313,14 @@ function validateStateTransitions(errors: FieldError[], status: PodStatus, befor
   for (const list of statusLists) {
     if (list !== 'ephemeralContainerStatuses' && restartsAll) continue;
     const containers = list === 'containerStatuses' ? spec.containers : list === 'initContainerStatuses' ? spec.initContainers : undefined;
+    const nowByName = firstByName(status[list]);
+    const containerByName = firstByName(containers);
     for (const [i, { name, state }] of (before[list] ?? []).entries()) {
       const terminated = state?.terminated;
       if (!terminated) continue;
-      const now = status[list]?.find((container) => container.name === name);
+      const now = nowByName.get(name);
       if (!now || now.state?.terminated) continue;
-      const container = containers?.find((candidate) => candidate.name === name);
+      const container = containerByName.get(name);
       if (container && shouldRestart(container, spec, terminated.exitCode ?? 0)) continue;
       errors.push(forbidden(statusPath.child(list).index(i).child('state'), 'may not be transitioned to non-terminated state'));
     }
@@ -331,10 +342,10 @@ function shouldRestart(container: Container, spec: PodSpec, exitCode: number): b
 
 function validateResourceClaimStatuses(errors: FieldError[], statuses: readonly PodResourceClaimStatus[], spec: PodSpec): void {
   const names = new Set<string>();
+  const claims = new Set(spec.resourceClaims?.map(({ name }) => name));
   for (const [i, { name = '', resourceClaimName }] of statuses.entries()) {
     const at = statusPath.child('resourceClaimStatuses').index(i);
-    if (!spec.resourceClaims?.some((claim) => claim.name === name))
-      errors.push(invalid(at.child('name'), name, 'must match the name of an entry in `spec.resourceClaims`'));
+    if (!claims.has(name)) errors.push(invalid(at.child('name'), name, 'must match the name of an entry in `spec.resourceClaims`'));
     if (names.has(name)) errors.push(duplicate(at.child('name'), name));
     else names.add(name);
     if (resourceClaimName !== undefined)
@@ -386,13 +397,13 @@ function validateExtendedResourceClaimStatus(errors: FieldError[], { extendedRes
 }
 
 function validateNodeAllocatableStatuses(errors: FieldError[], status: PodStatus, spec: PodSpec): void {
+  const claims = [...(spec.resourceClaims ?? []), ...(status.resourceClaimStatuses ?? [])];
+  const known = new Set(claims.map(({ resourceClaimName }) => resourceClaimName));
   for (const [i, { resourceClaimName = '', containers, resources = {} }] of (status.nodeAllocatableResourceClaimStatuses ?? []).entries()) {
     const at = statusPath.child('nodeAllocatableResourceClaimStatuses').index(i);
     if (resourceClaimName === '') errors.push(required(at.child('resourceClaimName'), 'must not be empty'));
-    const isKnown = [...(spec.resourceClaims ?? []), ...(status.resourceClaimStatuses ?? [])].some(
-      (claim) => claim.resourceClaimName === resourceClaimName,
-    );
-    if (!isKnown) errors.push(invalid(at.child('resourceClaimName'), resourceClaimName, 'no mapping found in pod reference'));
+    if (!known.has(resourceClaimName))
+      errors.push(invalid(at.child('resourceClaimName'), resourceClaimName, 'no mapping found in pod reference'));
     if (!containers?.length) errors.push(required(at.child('containers'), 'must not be empty'));
     if (Object.keys(resources).length === 0) errors.push(required(at.child('resources'), 'must not be empty'));
     for (const [name, amount] of Object.entries(resources)) {
@@ -430,11 +441,12 @@ function validateContainerStatuses(errors: FieldError[], status: PodStatus, spec
   }
   for (const list of statusLists) {
     const containers = list === 'containerStatuses' ? spec.containers : list === 'initContainerStatuses' ? spec.initContainers : undefined;
+    const byName = firstByName(containers);
     for (const [i, container] of (status[list] ?? []).entries()) {
       if (!container.allocatedResourcesStatus) continue;
       const at = statusPath.child(list).index(i).child('allocatedResourcesStatus');
       if (list === 'ephemeralContainerStatuses') errors.push(forbidden(at, 'must not be specified in container status'));
-      else validateAllocatedResourcesStatus(errors, container, containers, at);
+      else validateAllocatedResourcesStatus(errors, container, byName.get(container.name), at);
     }
   }
 }
@@ -457,21 +469,21 @@ const maxHealthMessage = 1024;
 function validateAllocatedResourcesStatus(
   errors: FieldError[],
   status: ContainerStatus,
-  containers: readonly Container[] | undefined,
+  container: Container | undefined,
   path: Path,
 ): void {
-  const container = containers?.find(({ name }) => name === status.name);
+  const ofClaims = new Set(
+    container?.resources?.claims?.map((claim) => `claim:${claim.name ?? ''}${claim.request ? `/${claim.request}` : ''}`),
+  );
+  const ofRequests = new Set(Object.keys(container?.resources?.requests ?? {}));
   for (const [i, { name = '', resources = [] }] of (status.allocatedResourcesStatus ?? []).entries()) {
     const at = path.index(i);
     if (container) {
       const isClaim = name.startsWith('claim:');
-      const known = isClaim
-        ? (container.resources?.claims ?? []).map((claim) => `claim:${claim.name ?? ''}${claim.request ? `/${claim.request}` : ''}`)
-        : Object.keys(container.resources?.requests ?? {});
       const detail = isClaim
         ? "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
         : "must match one of the container's resource requests";
-      if (!known.includes(name)) errors.push(invalid(at.child('name'), name, detail));
+      if (!(isClaim ? ofClaims : ofRequests).has(name)) errors.push(invalid(at.child('name'), name, detail));
     }
     const ids = new Set<string>();
     for (const [j, { resourceID = '', health, message }] of resources.entries()) {

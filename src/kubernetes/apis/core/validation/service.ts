@@ -1,6 +1,7 @@
 /** Services. Upstream: pkg/apis/core/validation, validateService and ValidateServiceUpdate. */
 import { quote } from '#apimachinery/runtime/quote';
 import {
+  addError,
   addErrors,
   type FieldError,
   type Path,
@@ -186,8 +187,8 @@ function validateClusterIPs(errors: FieldError[], spec: ServiceSpec, old: Servic
     errors.push(invalid(path, clusterIPs, 'must be empty when `clusterIP` is not specified'));
   const seen = new Set<string>();
   for (const [i, family] of ipFamilies.entries()) {
-    if (!families.includes(family)) errors.push(notSupported(specPath.child('ipFamilies').index(i), family, families));
-    if (seen.has(family)) errors.push(duplicate(specPath.child('ipFamilies').index(i), family));
+    if (!families.includes(family)) addError(errors, notSupported(specPath.child('ipFamilies').index(i), family, families));
+    if (seen.has(family)) addError(errors, duplicate(specPath.child('ipFamilies').index(i), family));
     seen.add(family);
   }
   if (ipFamilyPolicy !== undefined && !familyPolicies.includes(ipFamilyPolicy))

@@ -1,5 +1,5 @@
 /** Sources that volumes of pods and persistent volumes have alike, or nearly. Upstream: pkg/apis/core/validation. */
-import { type FieldError, type Path, forbidden, invalid, notSupported, required, tooLong } from '#apimachinery/validation/field';
+import { addError, type FieldError, type Path, forbidden, invalid, notSupported, required, tooLong } from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, nameIsDNSSubdomain, validateNamespaceName } from '#apimachinery/validation/names';
 import type {
   AWSElasticBlockStoreVolumeSource,
@@ -33,7 +33,6 @@ import {
   check,
   validateDNS1123Label,
   validateDNS1123Subdomain,
-  validateEnum,
   validateOptionalEnum,
   validateRange,
   validateRequired,
@@ -303,7 +302,8 @@ export const volumeModes = ['Block', 'Filesystem'];
 
 /** The modes of volumes and claims: known ones, and ReadWriteOncePod alone. */
 export function validateAccessModes(errors: FieldError[], modes: readonly string[] | undefined, path: Path): void {
-  for (const mode of modes ?? []) validateEnum(errors, mode, accessModes, path, 'accessModes');
+  for (const mode of modes ?? [])
+    if (!accessModes.includes(mode)) addError(errors, notSupported(path.child('accessModes'), mode, accessModes));
   const others = (modes ?? []).some((mode) => mode !== 'ReadWriteOncePod' && accessModes.includes(mode));
   if (modes?.includes('ReadWriteOncePod') && others)
     errors.push(forbidden(path.child('accessModes'), 'may not use ReadWriteOncePod with other access modes'));

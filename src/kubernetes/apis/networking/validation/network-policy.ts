@@ -11,6 +11,7 @@ import {
 } from '#apimachinery/validation/field';
 import { isValidCIDRForLegacyField, parseCIDRSloppy } from '#apimachinery/validation/ip';
 import { isValidPortName, isValidPortNum } from '#apimachinery/validation/names';
+import { errorsOfEach } from '#apimachinery/validation/pausing';
 import { check } from '#kubernetes/apis/core/validation/checks';
 import { validateSelector } from '#kubernetes/apis/pod-template';
 import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from '#kubernetes/schema/networking_v1.gen';
@@ -39,10 +40,15 @@ export function validateNetworkPolicyUpdate({ spec = noSpec }: NetworkPolicy, { 
 function validateSpec(spec: NetworkPolicySpec, allowed: Allowed): FieldError[] {
   const errors: FieldError[] = [];
   validateSelector(errors, spec.podSelector, specPath.child('podSelector'), allowed.invalidLabelValues);
-  for (const [i, { ports, from }] of (spec.ingress ?? []).entries())
-    validateRule(errors, ports, from, 'from', specPath.child('ingress').index(i), allowed);
-  for (const [i, { ports, to }] of (spec.egress ?? []).entries())
-    validateRule(errors, ports, to, 'to', specPath.child('egress').index(i), allowed);
+  const { ingress = [], egress = [] } = spec;
+  const ofIngress = errorsOfEach(ingress, specPath, ingress, (found, { ports, from }, i) =>
+    validateRule(found, ports, from, 'from', specPath.child('ingress').index(i), allowed),
+  );
+  addErrors(errors, ofIngress);
+  const ofEgress = errorsOfEach(egress, specPath, egress, (found, { ports, to }, i) =>
+    validateRule(found, ports, to, 'to', specPath.child('egress').index(i), allowed),
+  );
+  addErrors(errors, ofEgress);
   const { policyTypes = [] } = spec;
   if (policyTypes.length > 2) {
     errors.push(invalid(specPath.child('policyTypes'), policyTypes, 'may not specify more than two policyTypes'));
@@ -63,8 +69,10 @@ function validateRule(
   path: Path,
   allowed: Allowed,
 ): void {
-  for (const [i, port] of ports.entries()) validatePort(errors, port, path.child('ports').index(i));
-  for (const [i, peer] of peers.entries()) validatePeer(errors, peer, path.child(field).index(i), allowed);
+  const ofPorts = errorsOfEach(ports, path, ports, (found, port, i) => validatePort(found, port, path.child('ports').index(i)));
+  addErrors(errors, ofPorts);
+  const ofPeers = errorsOfEach(peers, path, peers, (found, peer, i) => validatePeer(found, peer, path.child(field).index(i), allowed));
+  addErrors(errors, ofPeers);
 }
 
 function validatePort(errors: FieldError[], { protocol, port, endPort }: NetworkPolicyPort, path: Path): void {

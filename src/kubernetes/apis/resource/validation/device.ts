@@ -159,11 +159,14 @@ export function validateBindingConditions(
   const lists = { bindingConditions, bindingFailureConditions };
   for (const [field, names] of Object.entries(lists))
     validateItems(errors, names, maxConditions, path.child(field), (_, name, at) => check(errors, isQualifiedName(name), name, at));
+  const awaited = new Set(bindingConditions);
   for (const [field, names] of Object.entries(lists)) {
+    const seen = new Set<string>();
     for (const [i, name] of names.entries()) {
       const place = path.child(field).index(i);
-      if (names.indexOf(name) < i) errors.push(duplicate(place, name));
-      if (names === bindingFailureConditions && bindingConditions.includes(name))
+      if (seen.has(name)) errors.push(duplicate(place, name));
+      seen.add(name);
+      if (names === bindingFailureConditions && awaited.has(name))
         errors.push(invalid(place, name, 'bindingFailureConditions must not overlap with bindingConditions'));
     }
   }

@@ -1,7 +1,7 @@
 /** Upstream: pkg/apis/storage/validation/validation.go. */
-import { deepEqual } from '#apimachinery/runtime/equality';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {
+  addError,
   addErrors,
   type FieldError,
   type Path,
@@ -52,20 +52,25 @@ export function validateStorageClassUpdate(storageClass: StorageClass, old: Stor
 
 function validateTopologies(errors: FieldError[], terms: readonly TopologySelectorTerm[], path: Path): void {
   // Upstream begins with as many empty terms as there are: a term that asks for nothing is always a duplicate.
-  const seen: Record<string, readonly string[]>[] = terms.map(() => ({}));
+  const seen = new Map([['[]', terms.length]]);
   for (const [i, { matchLabelExpressions = [] }] of terms.entries()) {
     const at = path.index(i).child('matchLabelExpressions');
     const values = new Map<string, readonly string[]>();
     for (const [j, { key = '', values: own = [] }] of matchLabelExpressions.entries()) {
       if (own.length === 0) errors.push(required(at.index(j).child('values')));
-      for (const [k, value] of own.entries())
-        if (own.indexOf(value) < k) errors.push(duplicate(at.index(j).child('values').index(k), value));
+      const distinct = new Set<string>();
+      for (const [k, value] of own.entries()) {
+        if (distinct.has(value)) errors.push(duplicate(at.index(j).child('values').index(k), value));
+        distinct.add(value);
+      }
       addErrors(errors, validateLabelName(key, at.index(j).child('key')));
       if (values.has(key)) errors.push(duplicate(at.index(j).child('key'), key));
-      values.set(key, [...new Set(own)].sort());
+      values.set(key, [...distinct].sort());
     }
-    const term = Object.fromEntries([...values].sort());
-    for (const other of seen) if (deepEqual(other, term)) errors.push(duplicate(at, ''));
-    seen.push(term);
+    const term = JSON.stringify([...values].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const times = seen.get(term) ?? 0;
+    // One error for each that is equal.
+    for (let time = 0; time < times; time += 1) addError(errors, duplicate(at, ''));
+    seen.set(term, times + 1);
   }
 }
