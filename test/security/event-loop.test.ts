@@ -34,7 +34,7 @@ const apply = (name: string, value: string): TestRequest => ({
   body: named(name, `"data":{${many((i) => `"k${i}":"${value}"`)}}`),
 });
 
-/** Lists of which each item was compared with all others, or told with all others. */
+/** Lists of which each item was compared with all others, or told with all others; test/bench/long-lists.mjs has all lists. */
 const lists: readonly Row[] = [
   { name: 'families of a Service', path: 'services', request: { body: spec(`"ipFamilies":[${many((i) => `"x${i}"`)}]`) } },
   { name: 'scopes of a quota', path: 'resourcequotas', request: { body: spec(`"scopes":[${many((i) => `"x${i}"`)}]`) } },
@@ -58,16 +58,6 @@ const lists: readonly Row[] = [
     name: 'topologies of a storage class',
     path: '/apis/storage.k8s.io/v1/storageclasses',
     request: { body: `{"allowedTopologies":[${many(() => '{}')}]}` },
-  },
-  {
-    name: 'variables of a policy',
-    path: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
-    request: { body: spec(`"variables":[${many((i) => `{"name":"x${i}","expression":"x${i}"}`, 100_000)}]`) },
-  },
-  {
-    name: 'rules of a policy',
-    path: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
-    request: { body: spec(`"matchConstraints":{"resourceRules":[${many(() => '{}')}]}`) },
   },
 ];
 
