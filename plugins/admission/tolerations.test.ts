@@ -1,7 +1,9 @@
+import fc from 'fast-check';
+import { semanticDeepEqual } from 'kubenest/sdk';
 import { describe, expect, it } from 'vitest';
 import type { Toleration } from './pod-walker.ts';
 import { PodTolerationRestriction, PodTolerationRestrictionConfiguration } from './pod-toleration-restriction.ts';
-import { tolerationProblems } from './tolerations.ts';
+import { areTolerationsAllowed, mergeTolerations, tolerationProblems } from './tolerations.ts';
 
 describe('tolerationProblems', () => {
   it.each<[string, Toleration, readonly (string | RegExp)[]]>([
@@ -33,4 +35,58 @@ it('PodTolerationRestriction refuses a configuration whose tolerations do not go
   expect(() => new PodTolerationRestriction(informers as never, configuration)).toThrow(
     /^default\[0\]\.effect: .*\nwhitelist\[1\]\.operator: .*$/,
   );
+});
+
+/** As upstream says it: of each pair. */
+function covers(wide: Toleration, narrow: Toleration): boolean {
+  if (semanticDeepEqual(wide, narrow)) return true;
+  if (narrow.key !== wide.key && (wide.key || wide.operator !== 'Exists')) return false;
+  if (narrow.effect !== wide.effect && wide.effect) return false;
+  if (wide.effect === 'NoExecute' && wide.tolerationSeconds !== undefined) {
+    if (narrow.tolerationSeconds === undefined || narrow.tolerationSeconds > wide.tolerationSeconds) return false;
+  }
+  if (wide.operator === 'Exists') return true;
+  return (wide.operator === 'Equal' || !wide.operator) && narrow.operator === 'Equal' && narrow.value === wide.value;
+}
+
+function mergedByPairs(all: readonly Toleration[]): Toleration[] {
+  const merged: Toleration[] = [];
+  for (const [at, toleration] of all.entries()) {
+    if (merged.some((kept) => covers(kept, toleration))) continue;
+    if (all.slice(at + 1).some((later) => !semanticDeepEqual(toleration, later) && covers(later, toleration))) continue;
+    merged.push(toleration);
+  }
+  return merged;
+}
+
+const tolerations = fc.array(
+  fc
+    .record(
+      {
+        key: fc.constantFrom('a', 'b'),
+        operator: fc.constantFrom('Exists', 'Equal', 'Gt'),
+        value: fc.constantFrom('x', 'y'),
+        effect: fc.constantFrom('NoExecute', 'NoSchedule'),
+        tolerationSeconds: fc.integer({ min: -1, max: 3 }),
+      },
+      { requiredKeys: [] },
+    )
+    .filter((toleration) => tolerationProblems(toleration).length === 0),
+  { maxLength: 6 },
+);
+
+it('tolerations are merged and allowed as by comparing each with all', () => {
+  fc.assert(
+    fc.property(tolerations, tolerations, (first, second) => {
+      expect(mergeTolerations(first, second)).toEqual(mergedByPairs([...first, ...second]));
+      const isAllowed = second.length === 0 || first.every((one) => second.some((allowed) => covers(allowed, one)));
+      expect(areTolerationsAllowed(first, second)).toBe(isAllowed);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+it('forty thousand tolerations are merged by a look at each', () => {
+  const many = Array.from({ length: 40_000 }, (_, i) => ({ key: 'a', value: `v${i}`, effect: 'NoExecute', tolerationSeconds: i }));
+  expect(mergeTolerations(many, many)).toEqual(many);
 });

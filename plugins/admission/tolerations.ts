@@ -1,4 +1,4 @@
-import { isQualifiedName, isValidLabelValue, jsonKind, parseJson, semanticDeepEqual } from 'kubenest/sdk';
+import { isQualifiedName, isValidLabelValue, jsonKind, parseJson } from 'kubenest/sdk';
 import type { Toleration } from './pod-walker.ts';
 
 /**
@@ -6,30 +6,64 @@ import type { Toleration } from './pod-walker.ts';
  * Upstream: kubernetes/pkg/util/tolerations (MergeTolerations).
  */
 export function mergeTolerations(first: readonly Toleration[] = [], second: readonly Toleration[] = []): Toleration[] {
-  const all = [...first, ...second];
-  const merged: Toleration[] = [];
-  for (const [at, toleration] of all.entries()) {
-    if (merged.some((kept) => covers(kept, toleration))) continue;
-    if (all.slice(at + 1).some((later) => !semanticDeepEqual(toleration, later) && covers(later, toleration))) continue;
-    merged.push(toleration);
-  }
-  return merged;
+  const distinct = [...new Map([...first, ...second].map((toleration) => [textOf(toleration), toleration])).values()];
+  const later = new Coverage();
+  const notCoveredLater = distinct.toReversed().filter((toleration) => later.isNew(toleration));
+  const kept = new Coverage();
+  return notCoveredLater.toReversed().filter((toleration) => kept.isNew(toleration));
 }
 
 /** Whether each toleration is covered by one of the allowed ones; an empty list allows all. */
 export function areTolerationsAllowed(tolerations: readonly Toleration[] = [], allowed: readonly Toleration[] = []): boolean {
-  return allowed.length === 0 || tolerations.every((toleration) => allowed.some((one) => covers(one, toleration)));
+  if (allowed.length === 0) return true;
+  const coverage = new Coverage();
+  for (const one of allowed) coverage.add(one);
+  return tolerations.every((toleration) => coverage.covers(toleration));
 }
 
-function covers(wide: Toleration, narrow: Toleration): boolean {
-  if (semanticDeepEqual(wide, narrow)) return true;
-  if ((narrow.key ?? '') !== (wide.key ?? '') && (wide.key || wide.operator !== 'Exists')) return false;
-  if (narrow.effect !== wide.effect && wide.effect) return false;
-  if (wide.effect === 'NoExecute' && wide.tolerationSeconds !== undefined) {
-    if (narrow.tolerationSeconds === undefined || narrow.tolerationSeconds > wide.tolerationSeconds) return false;
+/** What some tolerations cover, found without a look at each of them: a Pod may have tens of thousands. */
+class Coverage {
+  readonly #texts = new Set<string>();
+  /** By key, effect and, where not all values are covered, the value: the seconds that are covered; Infinity: any or none. */
+  readonly #seconds = new Map<string, number>();
+
+  add(toleration: Toleration): void {
+    const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration;
+    this.#texts.add(textOf(toleration));
+    if (operator !== 'Exists' && operator !== 'Equal' && operator !== '') return;
+    const part = partOf(key, effect, operator === 'Exists' ? undefined : value);
+    const seconds = effect === 'NoExecute' ? (tolerationSeconds ?? Infinity) : Infinity;
+    // Not Math.max: very large ones are bigints.
+    if (this.#secondsOf(part) < seconds) this.#seconds.set(part, seconds);
   }
-  if (wide.operator === 'Exists') return true;
-  return (wide.operator || 'Equal') === 'Equal' && narrow.operator === 'Equal' && (narrow.value ?? '') === (wide.value ?? '');
+
+  /** An equal one, or one of more keys, effects, values or seconds. */
+  covers(toleration: Toleration): boolean {
+    const { key = '', operator, value = '', effect = '', tolerationSeconds = Infinity } = toleration;
+    if (this.#texts.has(textOf(toleration))) return true;
+    const isIn = (part: string): boolean => this.#secondsOf(part) >= tolerationSeconds;
+    const keys = ['', key];
+    return ['', effect].some(
+      (one) => keys.some((of) => isIn(partOf(of, one, undefined))) || (operator === 'Equal' && isIn(partOf(key, one, value))),
+    );
+  }
+
+  #secondsOf(part: string): number {
+    return this.#seconds.get(part) ?? -Infinity;
+  }
+
+  /** Adds one that is not covered. */
+  isNew(toleration: Toleration): boolean {
+    if (this.covers(toleration)) return false;
+    this.add(toleration);
+    return true;
+  }
+}
+
+const partOf = (key: string, effect: string, value: string | undefined): string => JSON.stringify([key, effect, value ?? null]);
+
+function textOf({ key = '', operator = '', value = '', effect = '', tolerationSeconds }: Toleration): string {
+  return JSON.stringify([key, operator, value, effect, String(tolerationSeconds)]);
 }
 
 /** What does not go together in a toleration, each with its member. Upstream: kubernetes/pkg/apis/core/validation (ValidateTolerations). */

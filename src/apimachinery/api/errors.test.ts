@@ -63,6 +63,15 @@ test('newInvalid shows a long list for some of its items only', () => {
   expect(message!.length).toBeLessThan(10_000_000);
 });
 
+test('newInvalid ends the text of a value that is longer than a body', () => {
+  const { details, message } = errors.newInvalid({ group: '', kind: 'Pod' }, 'a', [
+    invalid(fieldPath('spec'), ['x'.repeat(9_000_000)], 'no'),
+  ]).status;
+  expect(details!.causes![0]!.message).toMatch(/^Invalid value: \["x{100}/);
+  expect(details!.causes![0]!.message).toHaveLength(8 * 1024 * 1024);
+  expect(message!.length).toBeLessThan(8.5 * 1024 * 1024);
+});
+
 test('newInvalid lists each message once', () => {
   const path = fieldPath('spec');
   const error = errors.newInvalid({ group: 'apps', kind: 'Deployment' }, 'a', [

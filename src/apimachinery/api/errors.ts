@@ -106,21 +106,26 @@ export function newResourceExpired(message: string): StatusError {
   return failure(410, 'Expired', message);
 }
 
-/** Of more than 10,000 errors the first are told, and of those that show large values as many as `maxShown` allows. */
+/** Of more than 10,000 errors the first are told, and of those that show large values as many, and as much, as `maxShown` allows. */
 export function newInvalid({ group, kind }: GroupKind, name: string, allErrors: readonly FieldError[]): StatusError {
   const head = `${groupKindString({ group, kind })} ${quote(name)} is invalid`;
   const causes: StatusCause[] = [];
   const messages: string[] = [];
+  const texts = new Map<object, string>();
   let shown = 0;
   for (const error of allErrors) {
     if (messages.length === maxErrors || shown > maxShown) break;
-    const message = error.body();
+    const message = shortened(error.body(texts));
     shown += message.length;
     causes.push({ reason: error.type, message, ...(error.field && { field: error.field }) });
     messages.push(`${error.field}: ${message}`);
   }
   const message = messages.length > 0 ? `${head}: ${aggregateMessages(messages)}` : head;
   return failure(422, 'Invalid', message, details({ name, group, kind, causes }));
+}
+
+function shortened(message: string): string {
+  return message.length > maxShown ? message.slice(0, maxShown).toWellFormed() : message;
 }
 
 export function newBadRequest(reason: string): StatusError {

@@ -113,16 +113,19 @@ export function differenceSteps(a: FieldSet, b: FieldSet): Steps<FieldSet> {
 
 function* remembered(operation: '+' | '-', a: FieldSet, b: FieldSet, make: () => Steps<FieldSet>): Steps<FieldSet> {
   const known = b.isEmpty ? undefined : knownTrees.get(a.toFieldsV1());
-  const change = known && shortTextOf(b.toFieldsV1());
+  if (!known) return yield* make();
+  const change = shortTextOf(b.toFieldsV1());
   if (change === undefined) return yield* make();
+  const { results } = known;
   const key = operation + change;
-  const text = known!.results.get(key);
-  const result = text === undefined ? undefined : lookUp(text);
-  if (result) return FieldSet.fromCanonical(result.fields);
+  const text = results.get(key);
+  const before = text === undefined ? undefined : lookUp(text);
+  if (before) return FieldSet.fromCanonical(before.fields);
   const fields = knownFields((yield* make()).toFieldsV1());
-  if (isKnown(fields)) {
-    if (known!.results.size >= maxResults) known!.results.clear();
-    known!.results.set(key, knownTrees.get(fields)!.text);
+  const result = knownTrees.get(fields);
+  if (result) {
+    if (results.size >= maxResults) results.clear();
+    results.set(key, result.text);
   }
   return FieldSet.fromCanonical(fields);
 }

@@ -39,6 +39,7 @@ export class NewObjectFields {
     return older;
   }
 
+  /** The fields that are kept are frozen. */
   set(signature: string, fields: FieldsV1): void {
     this.#keep(signature, knownFields(fields));
   }

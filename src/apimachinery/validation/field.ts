@@ -104,10 +104,13 @@ export class FieldError {
     readonly detail: string,
   ) {}
 
-  /** The message without the field: `Invalid value: "x": must be y`. */
-  body(): string {
+  /**
+   * The message without the field: `Invalid value: "x": must be y`. `texts` keeps those of lists and objects for other errors, of which many may
+   * show the same one.
+   */
+  body(texts?: Map<object, string>): string {
     const title = titles[this.type];
-    const head = silent.has(this.type) || this.badValue === omitValue ? title : `${title}: ${formatBadValue(this.badValue)}`;
+    const head = silent.has(this.type) || this.badValue === omitValue ? title : `${title}: ${formatBadValue(this.badValue, texts)}`;
     return this.detail ? `${head}: ${this.detail}` : head;
   }
 
@@ -121,7 +124,7 @@ export class FieldError {
   }
 }
 
-function formatBadValue(value: unknown): string {
+function formatBadValue(value: unknown, texts: Map<object, string> | undefined): string {
   switch (typeof value) {
     case 'string':
       return quote(value);
@@ -134,22 +137,18 @@ function formatBadValue(value: unknown): string {
     case 'undefined':
       return 'null';
     default:
-      return value instanceof JsonText ? value.text : formatContainer(value as object | null);
+      return value instanceof JsonText ? value.text : formatContainer(value as object | null, texts);
   }
 }
 
-/** Of errors that follow each other many show one list. */
-let lastShown: { readonly value: WeakRef<object>; readonly text: string } | undefined;
-
-function formatContainer(value: object | null): string {
+function formatContainer(value: object | null, texts: Map<object, string> | undefined): string {
   if (value === null) return 'null';
-  if (lastShown?.value.deref() === value) return lastShown.text;
+  const known = texts?.get(value);
+  if (known !== undefined) return known;
   const text = encodeJson(value);
-  lastShown = text.length > longText ? { value: new WeakRef(value), text } : undefined;
+  texts?.set(value, text);
   return text;
 }
-
-const longText = 65_536;
 
 const at = (path: Path | undefined): string => (path ? path.toString() : '<nil>');
 

@@ -118,12 +118,13 @@ export class Watcher implements WatchHandle {
 
   /** False: the event is sent once it is prepared, and nothing may be before it. */
   #sendOrHold(event: ObjectEvent | BookmarkEvent): boolean {
-    const preparing = event.type === 'BOOKMARK' || !needsSteps(event.object.size) ? undefined : this.#sink.prepare?.(event);
+    const large = event.type !== 'BOOKMARK' && needsSteps(event.object.size) ? event : undefined;
+    const preparing = large && this.#sink.prepare?.(large);
     if (!preparing) {
       this.#sink.send(event);
       return true;
     }
-    this.#held = event as ObjectEvent;
+    this.#held = large;
     preparing.then(
       () => this.#release(),
       (error: Error) => this.fail(this.group.statusOf(error)),

@@ -1,5 +1,6 @@
 /** Bindings of policies. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
 import {
+  addError,
   addErrors,
   duplicate,
   type FieldError,
@@ -54,12 +55,12 @@ function validateParamRef({ name = '', selector, parameterNotFoundAction: action
 
 function validateActions(actions: readonly string[], path: Path): FieldError[] {
   const seen = new Set<string>();
-  const errors = actions.flatMap((action, i) => {
-    const wrong = validateChoice(path.index(i), action, validationActions);
-    if (seen.has(action)) wrong.push(duplicate(path.index(i), action));
+  const errors: FieldError[] = [];
+  for (const [i, action] of actions.entries()) {
+    addErrors(errors, validateChoice(path.index(i), action, validationActions));
+    if (seen.has(action)) addError(errors, duplicate(path.index(i), action));
     seen.add(action);
-    return wrong;
-  });
+  }
   if (seen.has('Deny') && seen.has('Warn')) {
     const why = 'repeating the same validation failure information in the API response and headers serves no purpose';
     errors.push(invalid(path, actions, `must not contain both Deny and Warn (${why})`));

@@ -104,58 +104,53 @@ function commonKnown(next: CommonSpec = {}, old: CommonSpec = {}): Known {
   };
 }
 
-/** What both sorts of policies have, and the compiler of their expressions. */
-class PolicyValidation {
-  readonly errors: FieldError[] = [];
-  /** Knows the variables, once they are added. */
-  compiler = new PolicyCompiler('new');
+/** What the expressions of one policy have in common. */
+interface Scope {
+  /** Knows the variables. */
+  readonly compiler: PolicyCompiler;
   readonly params: boolean;
+  readonly known: Known;
+}
 
-  constructor(
-    readonly common: CommonSpec,
-    readonly known: Known,
-  ) {
-    const { failurePolicy, paramKind, matchConstraints } = common;
-    this.params = paramKind !== undefined;
-    const at = spec.child('failurePolicy');
-    addErrors(this.errors, failurePolicy === undefined ? [required(at)] : validateChoice(at, failurePolicy, failurePolicies));
-    if (paramKind) addErrors(this.errors, validateParamKind(paramKind, spec.child('paramKind')));
-    const constraints = spec.child('matchConstraints');
-    if (!matchConstraints) this.errors.push(required(constraints));
-    addErrors(this.errors, validateMatchResources(matchConstraints, constraints));
-    if (matchConstraints && (matchConstraints.resourceRules ?? []).length === 0)
-      this.errors.push(required(constraints.child('resourceRules')));
-  }
+/** What both sorts of policies have, but for expressions. */
+function validateCommon({ failurePolicy, paramKind, matchConstraints }: CommonSpec): FieldError[] {
+  const at = spec.child('failurePolicy');
+  const errors = failurePolicy === undefined ? [required(at)] : validateChoice(at, failurePolicy, failurePolicies);
+  if (paramKind) addErrors(errors, validateParamKind(paramKind, spec.child('paramKind')));
+  const constraints = spec.child('matchConstraints');
+  if (!matchConstraints) errors.push(required(constraints));
+  addErrors(errors, validateMatchResources(matchConstraints, constraints));
+  if (matchConstraints && (matchConstraints.resourceRules ?? []).length === 0) errors.push(required(constraints.child('resourceRules')));
+  return errors;
+}
 
-  /** In upstream's order after what sorts of policies have of their own about constraints. */
-  addExpressions(): void {
-    const { common, known, params } = this;
-    if (!known.ignoresMatchConditions) {
-      const conditions = { params, known: known.matchConditions };
-      addErrors(this.errors, validateMatchConditions(common.matchConditions ?? [], conditions, spec.child('matchConditions')));
-    }
-    const { variables = [] } = common;
-    const path = spec.child('variables');
-    const newCompiler = (): PolicyCompiler => new PolicyCompiler('new');
-    const { errors, state } = checkEach(variables, path, variables, newCompiler, (found, variable, i, compiler) =>
-      this.#addVariable(found, compiler, variable, path.index(i)),
-    );
-    addErrors(this.errors, errors);
-    this.compiler = state;
+/** Adds what is wrong with the expressions that both sorts have. In upstream's order after what a sort has of its own about constraints. */
+function validateCommonExpressions(errors: FieldError[], common: CommonSpec, known: Known): Scope {
+  const params = common.paramKind !== undefined;
+  if (!known.ignoresMatchConditions) {
+    const conditions = { params, known: known.matchConditions };
+    addErrors(errors, validateMatchConditions(common.matchConditions ?? [], conditions, spec.child('matchConditions')));
   }
+  const { variables = [] } = common;
+  const path = spec.child('variables');
+  const newScope = (): Scope => ({ compiler: new PolicyCompiler('new'), params, known });
+  const checked = checkEach(variables, path, variables, newScope, (found, variable, i, scope) =>
+    addVariable(found, scope, variable, path.index(i)),
+  );
+  addErrors(errors, checked.errors);
+  return checked.state;
+}
 
-  #addVariable(errors: FieldError[], compiler: PolicyCompiler, { name = '', expression = '' }: Variable, path: Path): void {
-    if (name.trim() === '') errors.push(required(path.child('name'), 'name is not specified'));
-    else if (!identifier.test(name) || reservedWords.has(name))
-      errors.push(invalid(path.child('name'), name, 'must be a valid CEL identifier'));
-    if (expression.trim() === '') {
-      errors.push(required(path.child('expression'), 'expression is not specified'));
-      return;
-    }
-    const options = { params: this.params, authorizer: true };
-    const compiled = compiler.addVariable(name, expression, options, ageOf(expression, this.known.validations));
-    addErrors(errors, compileErrors(path.child('expression'), compiled));
+function addVariable(errors: FieldError[], { compiler, params, known }: Scope, { name = '', expression = '' }: Variable, path: Path): void {
+  if (name.trim() === '') errors.push(required(path.child('name'), 'name is not specified'));
+  else if (!identifier.test(name) || reservedWords.has(name))
+    errors.push(invalid(path.child('name'), name, 'must be a valid CEL identifier'));
+  if (expression.trim() === '') {
+    errors.push(required(path.child('expression'), 'expression is not specified'));
+    return;
   }
+  const compiled = compiler.addVariable(name, expression, { params, authorizer: true }, ageOf(expression, known.validations));
+  addErrors(errors, compileErrors(path.child('expression'), compiled));
 }
 
 function validateParamKind({ apiVersion = '', kind = '' }: ParamKind, path: Path): FieldError[] {
@@ -183,9 +178,8 @@ function validateApiVersion(apiVersion: string, path: Path): FieldError[] {
 
 function validateValidating(policy: ValidatingAdmissionPolicy, known: Known): FieldError[] {
   const { validations = [], auditAnnotations = [], ...common } = policy.spec ?? {};
-  const policyValidation = new PolicyValidation(common, known);
-  const { errors } = policyValidation;
-  policyValidation.addExpressions();
+  const errors = validateCommon(common);
+  const scope = validateCommonExpressions(errors, common, known);
   if (validations.length === 0 && auditAnnotations.length === 0) {
     const detail = 'validations or auditAnnotations must contain at least one item';
     errors.push(required(spec.child('validations'), detail), required(spec.child('auditAnnotations'), detail));
@@ -193,7 +187,7 @@ function validateValidating(policy: ValidatingAdmissionPolicy, known: Known): Fi
   }
   const at = spec.child('validations');
   const visit = (found: FieldError[], validation: Validation, i: number): void =>
-    addErrors(found, validateValidation(validation, policyValidation, at.index(i)));
+    addErrors(found, validateValidation(validation, scope, at.index(i)));
   addErrors(errors, errorsOfEach(validations, at, validations, visit));
   const path = spec.child('auditAnnotations');
   if (auditAnnotations.length > maxAuditAnnotations)
@@ -201,14 +195,14 @@ function validateValidating(policy: ValidatingAdmissionPolicy, known: Known): Fi
   const keys = new Set<string>();
   for (const [i, annotation] of auditAnnotations.entries()) {
     const { key = '' } = annotation;
-    addErrors(errors, validateAnnotation(policy.metadata.name ?? '', annotation, policyValidation, path.index(i)));
+    addErrors(errors, validateAnnotation(policy.metadata.name ?? '', annotation, scope, path.index(i)));
     if (keys.has(key)) errors.push(duplicate(path.index(i).child('key'), key));
     keys.add(key);
   }
   return errors;
 }
 
-function validateValidation(validation: Validation, { compiler, params, known }: PolicyValidation, path: Path): FieldError[] {
+function validateValidation(validation: Validation, { compiler, params, known }: Scope, path: Path): FieldError[] {
   const { expression = '', message = '', messageExpression = '', reason } = validation;
   const errors: FieldError[] = [];
   if (expression.trim() === '') {
@@ -236,7 +230,7 @@ function validateValidation(validation: Validation, { compiler, params, known }:
 function validateAnnotation(
   policy: string,
   { key = '', valueExpression = '' }: AuditAnnotation,
-  { compiler, params, known }: PolicyValidation,
+  { compiler, params, known }: Scope,
   path: Path,
 ): FieldError[] {
   const errors =
@@ -254,17 +248,16 @@ function validateAnnotation(
 
 function validateMutating(policy: MutatingAdmissionPolicy, known: Known): FieldError[] {
   const { mutations = [], reinvocationPolicy, ...common }: MutatingAdmissionPolicySpec = policy.spec ?? {};
-  const policyValidation = new PolicyValidation(common, known);
-  const { errors } = policyValidation;
+  const errors = validateCommon(common);
   addErrors(errors, validateMutatingOperations(common.matchConstraints, spec.child('matchConstraints')));
-  policyValidation.addExpressions();
+  const scope = validateCommonExpressions(errors, common, known);
   const path = spec.child('mutations');
   if (mutations.length === 0) errors.push(required(path, 'mutations must contain at least one item'));
-  for (const [i, mutation] of mutations.entries()) addErrors(errors, validateMutation(mutation, policyValidation, path.index(i)));
+  for (const [i, mutation] of mutations.entries()) addErrors(errors, validateMutation(mutation, scope, path.index(i)));
   return [...errors, ...validateRequiredChoice(spec.child('reinvocationPolicy'), reinvocationPolicy, reinvocationPolicies)];
 }
 
-function validateMutation(mutation: Mutation, { compiler, params, known }: PolicyValidation, path: Path): FieldError[] {
+function validateMutation(mutation: Mutation, { compiler, params, known }: Scope, path: Path): FieldError[] {
   const { patchType } = mutation;
   const wrongType = validateRequiredChoice(path.child('patchType'), patchType, patchTypes);
   if (wrongType.length > 0) return wrongType;

@@ -9,9 +9,9 @@ import {
   notSupported,
   omitValue,
   required,
+  stopIfTooMany,
   tooLong,
   tooMany,
-  stopIfTooMany,
 } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDomainPrefixedPath, isQualifiedName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { labelSelectorHasInvalidLabelValue } from '#apimachinery/validation/object-meta';
@@ -257,6 +257,7 @@ function validateOnPodConditions(errors: FieldError[], patterns: readonly PodFai
     check(errors, isQualifiedName(type), type, at, 'type');
     if (!status) errors.push(required(at.child('status'), validValues(conditionStatuses)));
     else if (!conditionStatuses.includes(status)) errors.push(notSupported(at.child('status'), status, conditionStatuses));
+    stopIfTooMany(errors);
   }
 }
 
@@ -284,6 +285,7 @@ function validateOnExitCodes(
     if (operator === 'In' && value === 0) errors.push(invalid(at.index(i), value, 'must not be 0 for the In operator'));
     if (seen.has(value)) errors.push(duplicate(at.index(i), value));
     seen.add(value);
+    stopIfTooMany(errors);
   }
   if (values.some((value, i) => i > 0 && values[i - 1]! > value)) errors.push(invalid(at, values, 'must be ordered'));
 }

@@ -1,6 +1,8 @@
+import { presentKeys } from '#apimachinery/runtime/wide-objects';
 import { defineResource, type StrategyContext } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { hasListAttribute, listAttributes } from '#kubernetes/apis/resource/device-attributes';
 import { unsupportedSliceField } from '#kubernetes/apis/resource/resource-slice-fields';
 import { validateResourceSlice, validateResourceSliceUpdate } from '#kubernetes/apis/resource/validation/resource-slice';
 import type { DeviceAttribute, ResourceSlice } from '#kubernetes/schema/resource_v1.gen';
@@ -8,12 +10,11 @@ import { defaultResourceSlice } from './defaults.ts';
 
 /** Takes lists out of the attributes of devices, unless there are some already. Upstream: registry/resource/resourceslice/strategy.go. */
 function dropDisabledAttributes(slice: ResourceSlice, old: ResourceSlice | undefined, isEnabled: StrategyContext['isEnabled']): void {
-  if (
-    isEnabled?.('DRAListTypeAttributes') ||
-    attributesOf(old).some(({ bools, ints, strings, versions }) => bools ?? ints ?? strings ?? versions)
-  )
-    return;
-  for (const attribute of attributesOf(slice)) for (const list of ['bools', 'ints', 'strings', 'versions'] as const) delete attribute[list];
+  if (isEnabled?.('DRAListTypeAttributes') || attributesOf(old).some(hasListAttribute)) return;
+  for (const attribute of attributesOf(slice)) {
+    if (!hasListAttribute(attribute)) continue;
+    for (const list of listAttributes) delete attribute[list];
+  }
 }
 
 /** DRANodeAllocatableResources */
@@ -28,7 +29,7 @@ function dropDisabledFields(slice: ResourceSlice, old: ResourceSlice | undefined
 }
 
 function attributesOf(slice: ResourceSlice | undefined): DeviceAttribute[] {
-  return (slice?.spec?.devices ?? []).flatMap(({ attributes }) => Object.values(attributes ?? {}));
+  return (slice?.spec?.devices ?? []).flatMap(({ attributes = {} }) => presentKeys(attributes).map((key) => attributes[key]!));
 }
 
 export default defineResource<ResourceSlice>({

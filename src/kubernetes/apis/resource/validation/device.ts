@@ -1,5 +1,7 @@
 /** Upstream: pkg/apis/resource/validation/validation.go. */
+import { presentKeys } from '#apimachinery/runtime/wide-objects';
 import {
+  addErrors,
   duplicate,
   type FieldError,
   forbidden,
@@ -7,10 +9,12 @@ import {
   notFound,
   type Path,
   required,
+  stopIfTooMany,
   tooLong,
   tooMany,
 } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDNS1123Subdomain, isQualifiedName } from '#apimachinery/validation/names';
+import { errorsOfEach } from '#apimachinery/validation/pausing';
 import { isNativeResource } from '#kubernetes/apis/core/resource-list';
 import { validateNodeSelector } from '#kubernetes/apis/core/validation/affinity';
 import { byteLength, check, compareAmounts } from '#kubernetes/apis/core/validation/checks';
@@ -37,22 +41,31 @@ const semanticVersion =
 export function validateDevice(errors: FieldError[], device: Device, path: Path, hasOwnScope: boolean, areTaintsKept: boolean): void {
   const { attributes = {}, capacity = {}, taints, consumesCounters } = device;
   validateDeviceName(errors, device.name, path.child('name'));
-  const entries = Object.keys(attributes).length + Object.keys(capacity).length;
+  const keys = presentKeys(attributes);
+  const capacities = presentKeys(capacity);
+  const entries = keys.length + capacities.length;
   if (entries > maxAttributesAndCapacities)
     errors.push(invalid(path, entries, `the total number of attributes and capacities must not exceed ${maxAttributesAndCapacities}`));
-  const values = Object.values(attributes).reduce((sum, attribute) => sum + Math.max(1, listLength(attribute)), 0);
+  const values = keys.reduce((sum, key) => sum + Math.max(1, listLength(attributes[key]!)), 0);
   if (values > maxAttributeValues)
     errors.push(invalid(path, values, `the total number of attribute values must not exceed ${maxAttributeValues}`));
-  for (const [key, attribute] of Object.entries(attributes)) {
-    validateQualifiedName(errors, key, path.child('attributes'));
-    validateAttribute(errors, attribute, path.child('attributes').key(shortened(key, maxKeyLength)));
-  }
-  for (const [key, { value = '0', requestPolicy }] of Object.entries(capacity)) {
-    validateQualifiedName(errors, key, path.child('capacity'));
-    const place = path.child('capacity').key(shortened(key, maxKeyLength)).child('requestPolicy');
-    if (requestPolicy && device.allowMultipleAllocations) validateRequestPolicy(errors, requestPolicy, value, place);
-    else if (requestPolicy) errors.push(forbidden(place, 'allowMultipleAllocations must be true'));
-  }
+  const attributesPath = path.child('attributes');
+  const validateEntry = (found: FieldError[], key: string): void => {
+    validateQualifiedName(found, key, attributesPath);
+    validateAttribute(found, attributes[key]!, attributesPath.key(shortened(key, maxKeyLength)));
+    stopIfTooMany(found);
+  };
+  addErrors(errors, errorsOfEach(attributes, attributesPath, keys, validateEntry));
+  const capacityPath = path.child('capacity');
+  const validateCapacity = (found: FieldError[], key: string): void => {
+    const { value = '0', requestPolicy } = capacity[key]!;
+    validateQualifiedName(found, key, capacityPath);
+    const place = capacityPath.key(shortened(key, maxKeyLength)).child('requestPolicy');
+    if (requestPolicy && device.allowMultipleAllocations) validateRequestPolicy(found, requestPolicy, value, place);
+    else if (requestPolicy) found.push(forbidden(place, 'allowMultipleAllocations must be true'));
+    stopIfTooMany(found);
+  };
+  addErrors(errors, errorsOfEach(capacity, capacityPath, capacities, validateCapacity));
   if (!areTaintsKept)
     validateItems(errors, taints, maxTaints, path.child('taints'), (_, taint, at) => validateDeviceTaint(errors, taint, at));
   const setOf = ({ counterSet = '' }: DeviceCounterConsumption) => counterSet;
@@ -177,7 +190,8 @@ export function validateBindingConditions(
 }
 
 function validateMappings(errors: FieldError[], { nodeAllocatableResourceMappings = {}, capacity = {} }: Device, path: Path): void {
-  for (const [name, { allocationMultiplier, capacityKey }] of Object.entries(nodeAllocatableResourceMappings)) {
+  for (const name of presentKeys(nodeAllocatableResourceMappings)) {
+    const { allocationMultiplier, capacityKey } = nodeAllocatableResourceMappings[name]!;
     const place = path.key(name);
     if (!isNativeResource(name)) errors.push(invalid(place, name, 'must be a node allocatable resource name'));
     if (allocationMultiplier === undefined && capacityKey === undefined)
@@ -187,5 +201,6 @@ function validateMappings(errors: FieldError[], { nodeAllocatableResourceMapping
     if (capacityKey === '') errors.push(invalid(place.child('capacityKey'), '', 'capacityKey must not be an empty string'));
     else if (capacityKey !== undefined && !Object.hasOwn(capacity, capacityKey))
       errors.push(notFound(place.child('capacityKey'), capacityKey));
+    stopIfTooMany(errors);
   }
 }

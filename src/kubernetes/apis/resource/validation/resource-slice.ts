@@ -1,10 +1,12 @@
 /** Upstream: pkg/apis/resource/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { type FieldError, fieldPath, invalid, type Path, required } from '#apimachinery/validation/field';
 import { isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';
 import { validateNodeSelector } from '#kubernetes/apis/core/validation/affinity';
 import { check } from '#kubernetes/apis/core/validation/checks';
+import { hasListAttribute } from '#kubernetes/apis/resource/device-attributes';
 import type { Device, ResourceSlice, ResourceSliceSpec } from '#kubernetes/schema/resource_v1.gen';
 import { validateCounterSet, validateDevice } from './device.ts';
 import { validateDistinctItems, validateDriverName, validatePoolName } from './device-names.ts';
@@ -86,7 +88,7 @@ function validateScope(errors: FieldError[], { nodeName, nodeSelector, allNodes,
   if (set.length > 1) errors.push(invalid(path, `{${set.join(', ')}}`, `${scopes}, but multiple fields are set`));
 }
 
-function isAdvanced({ taints, consumesCounters, attributes }: Device): boolean {
+function isAdvanced({ taints, consumesCounters, attributes = {} }: Device): boolean {
   if (taints?.length || consumesCounters?.length) return true;
-  return Object.values(attributes ?? {}).some(({ bools, ints, strings, versions }) => [bools, ints, strings, versions].some(Boolean));
+  return keysOf(attributes).some((key) => hasListAttribute(attributes[key]));
 }
