@@ -40,7 +40,7 @@ describe('strict', () => {
 test('older fields accept more', () => {
   expect(isValidIPForLegacyField(path, '010.0.0.1', false)).toEqual([]);
   expect(isValidIPForLegacyField(path, '010.0.0.1', true)).toHaveLength(1);
-  expect(isValidIPForLegacyField(path, 'x', true, ['x'])).toEqual([]);
+  expect(isValidIPForLegacyField(path, 'x', true, new Set(['x']))).toEqual([]);
   expect(isValidInterfaceAddress(path, '192.168.1.5/24')).toEqual([]);
 });
 

@@ -118,9 +118,11 @@ export function isValidIP(path: Path, value: string): FieldError[] {
   return value === text ? [] : [invalid(path, value, `must be in canonical form (${quote(text)})`)];
 }
 
+const none: ReadonlySet<string> = new Set();
+
 /** For fields older than the strict rules: any spelling; `validOldIPs` (of the stored object) pass as they are. */
-export function isValidIPForLegacyField(path: Path, value: string, strict: boolean, validOldIPs: readonly string[] = []): FieldError[] {
-  return validOldIPs.includes(value) ? [] : strictIP(path, value, strict).errors;
+export function isValidIPForLegacyField(path: Path, value: string, strict: boolean, validOldIPs = none): FieldError[] {
+  return validOldIPs.has(value) ? [] : strictIP(path, value, strict).errors;
 }
 
 function strictCIDR(path: Path, value: string, strict: boolean): { cidr?: Cidr; errors: FieldError[] } {
@@ -142,8 +144,8 @@ export function isValidCIDR(path: Path, value: string): FieldError[] {
 }
 
 /** For fields older than the strict rules, like `isValidIPForLegacyField`. */
-export function isValidCIDRForLegacyField(path: Path, value: string, strict: boolean, validOldCIDRs: readonly string[] = []): FieldError[] {
-  return validOldCIDRs.includes(value) ? [] : strictCIDR(path, value, strict).errors;
+export function isValidCIDRForLegacyField(path: Path, value: string, strict: boolean, validOldCIDRs = none): FieldError[] {
+  return validOldCIDRs.has(value) ? [] : strictCIDR(path, value, strict).errors;
 }
 
 /** An address with the length of its subnet: `192.168.1.5/24`. */

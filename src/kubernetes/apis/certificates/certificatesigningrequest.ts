@@ -1,7 +1,7 @@
 import type { Strategy } from '#apiserver/registry/resource-definition';
 import { keepField } from '#kubernetes/apis/strategy';
 import { validateCertificateSigningRequest, validateCertificateSigningRequestUpdate } from './validation.ts';
-import type { CertificateSigningRequest } from '#kubernetes/schema/certificates_v1.gen';
+import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '#kubernetes/schema/certificates_v1.gen';
 
 /** The text of v1beta1, from which upstream takes it. */
 export const signerNameText = [
@@ -33,12 +33,14 @@ function preserveConditions(request: CertificateSigningRequest, old: Certificate
 }
 
 function populateTimestamps(request: CertificateSigningRequest, old: CertificateSigningRequest, now: string): void {
+  const keyOf = ({ type, status }: CertificateSigningRequestCondition): string => JSON.stringify([type, status]);
+  const before = new Map<string, string>();
+  // Of several of one type and status the first counts.
+  for (const condition of (old.status?.conditions ?? []).toReversed())
+    if (condition.lastTransitionTime) before.set(keyOf(condition), condition.lastTransitionTime);
   for (const condition of request.status?.conditions ?? []) {
     condition.lastUpdateTime ??= now;
-    condition.lastTransitionTime ??=
-      old.status?.conditions?.find(
-        ({ type, status, lastTransitionTime }) => type === condition.type && status === condition.status && lastTransitionTime,
-      )?.lastTransitionTime ?? now;
+    condition.lastTransitionTime ??= before.get(keyOf(condition)) ?? now;
   }
 }
 

@@ -13,6 +13,7 @@ import {
   invalid,
   notSupported,
   required,
+  stopIfTooMany,
 } from '#apimachinery/validation/field';
 import { validateSignerName } from '#kubernetes/apis/core/validation/signer-names';
 import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '#kubernetes/schema/certificates_v1.gen';
@@ -141,6 +142,7 @@ function validateConditions(errors: FieldError[], request: CertificateSigningReq
       errors.push(invalid(conditionsPath, type, 'Approved and Denied conditions are mutually exclusive'));
     if (!allowsDuplicates && seen.has(type)) errors.push(duplicate(path.child('type'), type));
     seen.add(type);
+    stopIfTooMany(errors);
   }
 }
 

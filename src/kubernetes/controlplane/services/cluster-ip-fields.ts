@@ -116,10 +116,11 @@ export function validateServiceClusterIPsRelatedFields(spec: ServiceSpec, old: S
   }
   if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) errors.push(notSupported(policyPath, ipFamilyPolicy, policies));
 
+  const oldIPs = new Set(old?.clusterIPs);
   const wrong = clusterIPs.flatMap((ip, at) => {
     if (at === 0 && ip === headless)
       return clusterIPs.length > 1 ? [invalid(clusterIPsPath, clusterIPs, "'None' must be the first and only value")] : [];
-    return isValidIPForLegacyField(clusterIPsPath.index(at), ip, true, old?.clusterIPs);
+    return isValidIPForLegacyField(clusterIPsPath.index(at), ip, true, oldIPs);
   });
   for (const error of wrong.slice(0, maxErrors)) errors.push(error);
   if (clusterIPs.length > 2) errors.push(invalid(clusterIPsPath, clusterIPs, 'may only hold up to 2 values'));

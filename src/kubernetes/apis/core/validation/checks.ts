@@ -102,11 +102,11 @@ export function validatePortNumOrName(errors: FieldError[], port: number | strin
 }
 
 /** An address in any form that was ever accepted if it is one of `oldValues`, else in today's. */
-export function validateIP(errors: FieldError[], value: string | undefined, path: Path, oldValues?: readonly string[]): void {
+export function validateIP(errors: FieldError[], value: string | undefined, path: Path, oldValues?: ReadonlySet<string>): void {
   addErrors(errors, isValidIPForLegacyField(path, value ?? '', true, oldValues));
 }
 
-export function validateCIDR(errors: FieldError[], value: string, path: Path, oldValues?: readonly string[]): void {
+export function validateCIDR(errors: FieldError[], value: string, path: Path, oldValues?: ReadonlySet<string>): void {
   addErrors(errors, isValidCIDRForLegacyField(path, value, true, oldValues));
 }
 

@@ -7,7 +7,7 @@ import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { compareUtf8 } from '#apimachinery/runtime/json';
 import type { PodSpec } from '#kubernetes/schema/core_v1.gen';
 import { internalTypes } from './internal-types.ts';
-import { unifiedDiff } from './unified-diff.ts';
+import { maxLines, unifiedDiff } from './unified-diff.ts';
 
 interface InternalField {
   readonly goName: string;
@@ -130,10 +130,23 @@ export function internalValue(type: string, value: unknown): JsonText {
   return new JsonText(escaped(JSON.stringify(toInternal(type, value))));
 }
 
-/** How a value of an internal type has changed, both given in their v1 form. */
+/** How a value of an internal type has changed, both given in their v1 form; empty if they are equal or very long. */
 export function internalDiff(type: string, before: unknown, after: unknown): string {
+  // Each object has a line of its own, so that these would be found too long.
+  if (objectsLeft(before, maxLines) <= 0 || objectsLeft(after, maxLines) <= 0) return '';
   const [a, b] = [before, after].map((value) => escaped(JSON.stringify(toInternal(type, value), undefined, 1)));
   return unifiedDiff(a!, b!);
+}
+
+/** What is left of so many when those in a value are counted; it stops at none. */
+function objectsLeft(value: unknown, limit: number): number {
+  if (typeof value !== 'object' || value === null) return limit;
+  let left = limit - 1;
+  for (const key in value) {
+    if (left <= 0) break;
+    left = objectsLeft((value as Value)[key], left);
+  }
+  return left;
 }
 
 /** A bad value that is a metav1.LabelSelector. */

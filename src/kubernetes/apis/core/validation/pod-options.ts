@@ -55,6 +55,8 @@ export const newTemplateOptions: PodOptions = nothingAllowed;
 
 /** Of an update: each answer is looked up in the old spec when something asks for it, which valid pods do not. */
 export class UpdateOptions implements PodOptions {
+  readonly #answers = new Map<keyof PodOptions, boolean>();
+
   constructor(
     readonly resourceIsPod: boolean,
     readonly old: PodSpec,
@@ -62,87 +64,117 @@ export class UpdateOptions implements PodOptions {
   ) {}
 
   get allowInvalidPodDeletionCost(): boolean {
-    return podDeletionCostError(this.oldMeta?.annotations) !== undefined;
+    return this.#once('allowInvalidPodDeletionCost', () => podDeletionCostError(this.oldMeta?.annotations) !== undefined);
   }
 
   get allowIndivisibleHugePages(): boolean {
-    return allContainers(this.old).some(({ resources }) =>
-      [resources?.limits, resources?.requests].some((list) =>
-        Object.entries(list ?? {}).some(
-          ([name, amount]) => isHugePageResourceName(name) && !isHugePageValueDivisible(name, quantityOf(amount)),
+    return this.#once('allowIndivisibleHugePages', () =>
+      allContainers(this.old).some(({ resources }) =>
+        [resources?.limits, resources?.requests].some((list) =>
+          Object.entries(list ?? {}).some(
+            ([name, amount]) => isHugePageResourceName(name) && !isHugePageValueDivisible(name, quantityOf(amount)),
+          ),
         ),
       ),
     );
   }
 
   get allowInvalidLabelValueInSelector(): boolean {
-    return affinityTerms(this.old).some(({ labelSelector, namespaceSelector }) =>
-      [labelSelector, namespaceSelector].some((selector) => selector?.matchExpressions?.some(({ values }) => values?.some(isInvalidValue))),
+    return this.#once('allowInvalidLabelValueInSelector', () =>
+      affinityTerms(this.old).some(({ labelSelector, namespaceSelector }) =>
+        [labelSelector, namespaceSelector].some((selector) =>
+          selector?.matchExpressions?.some(({ values }) => values?.some(isInvalidValue)),
+        ),
+      ),
     );
   }
 
   get allowInvalidLabelValueInRequiredNodeAffinity(): boolean {
-    const terms = this.old.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-    return terms.some(({ matchExpressions }) => matchExpressions?.some(({ values }) => values?.some(isInvalidValue)));
+    return this.#once('allowInvalidLabelValueInRequiredNodeAffinity', () => {
+      const terms = this.old.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+      return terms.some(({ matchExpressions }) => matchExpressions?.some(({ values }) => values?.some(isInvalidValue)));
+    });
   }
 
   get allowInvalidTopologySpreadLabelSelector(): boolean {
-    return (this.old.topologySpreadConstraints ?? []).some(
-      ({ labelSelector }) =>
-        validateLabelSelector(labelSelector as Parameters<typeof validateLabelSelector>[0], {}, fieldPath('labelSelector')).length > 0,
+    return this.#once('allowInvalidTopologySpreadLabelSelector', () =>
+      (this.old.topologySpreadConstraints ?? []).some(
+        ({ labelSelector }) =>
+          validateLabelSelector(labelSelector as Parameters<typeof validateLabelSelector>[0], {}, fieldPath('labelSelector')).length > 0,
+      ),
     );
   }
 
   /** Pods of servers that did not yet merge the keys into the selector have them only beside it, or in conflict with it. */
   get oldPodViolatesMatchLabelKeys(): boolean {
-    return (this.old.topologySpreadConstraints ?? []).some(({ labelSelector, matchLabelKeys = [] }) => {
-      const seen = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
-      const merged = new Set(matchLabelKeys);
-      return (labelSelector?.matchExpressions ?? []).some(({ key = '' }) => {
-        const repeated = merged.has(key) && seen.has(key);
-        seen.add(key);
-        return repeated;
-      });
-    });
+    return this.#once('oldPodViolatesMatchLabelKeys', () =>
+      (this.old.topologySpreadConstraints ?? []).some(({ labelSelector, matchLabelKeys = [] }) => {
+        const seen = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
+        const merged = new Set(matchLabelKeys);
+        return (labelSelector?.matchExpressions ?? []).some(({ key = '' }) => {
+          const repeated = merged.has(key) && seen.has(key);
+          seen.add(key);
+          return repeated;
+        });
+      }),
+    );
   }
 
   get allowNonLocalProjectedTokenPath(): boolean {
-    return (this.old.volumes ?? []).some(({ projected }) =>
-      projected?.sources?.some(
-        ({ serviceAccountToken }) =>
-          serviceAccountToken?.path !== undefined &&
-          (serviceAccountToken.path.startsWith('/') ||
-            serviceAccountToken.path.split('/').includes('..') ||
-            serviceAccountToken.path.startsWith('..')),
+    return this.#once('allowNonLocalProjectedTokenPath', () =>
+      (this.old.volumes ?? []).some(({ projected }) =>
+        projected?.sources?.some(
+          ({ serviceAccountToken }) =>
+            serviceAccountToken?.path !== undefined &&
+            (serviceAccountToken.path.startsWith('/') ||
+              serviceAccountToken.path.split('/').includes('..') ||
+              serviceAccountToken.path.startsWith('..')),
+        ),
       ),
     );
   }
 
   get allowNamespacedSysctls(): boolean {
-    return (this.old.securityContext?.sysctls ?? []).some(({ name = '' }) => hostSysctlError(name, this.old) !== undefined);
+    return this.#once('allowNamespacedSysctls', () =>
+      (this.old.securityContext?.sysctls ?? []).some(({ name = '' }) => hostSysctlError(name, this.old) !== undefined),
+    );
   }
 
   get allowOnlyRecursiveSELinuxChangePolicy(): boolean {
-    return this.old.securityContext?.seLinuxChangePolicy === undefined;
+    return this.#once('allowOnlyRecursiveSELinuxChangePolicy', () => this.old.securityContext?.seLinuxChangePolicy === undefined);
   }
 
   get allowTolerationComparison(): boolean {
-    return (this.old.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt');
+    return this.#once('allowTolerationComparison', () =>
+      (this.old.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
+    );
   }
 
   get allowUserNamespacesHostNetwork(): boolean {
-    return this.old.hostUsers === false && this.old.hostNetwork === true;
+    return this.#once('allowUserNamespacesHostNetwork', () => this.old.hostUsers === false && this.old.hostNetwork === true);
   }
 
   get allowUserNamespacesWithVolumeDevices(): boolean {
-    return this.old.hostUsers === false && allContainers(this.old).some(({ volumeDevices }) => (volumeDevices?.length ?? 0) > 0);
+    return this.#once(
+      'allowUserNamespacesWithVolumeDevices',
+      () => this.old.hostUsers === false && allContainers(this.old).some(({ volumeDevices }) => (volumeDevices?.length ?? 0) > 0),
+    );
   }
 
   get allowRestartContainerForInitContainers(): boolean {
-    return (this.old.initContainers ?? []).some(
-      ({ restartPolicy, resizePolicy }) =>
-        restartPolicy !== 'Always' && resizePolicy?.some((policy) => policy.restartPolicy === 'RestartContainer'),
+    return this.#once('allowRestartContainerForInitContainers', () =>
+      (this.old.initContainers ?? []).some(
+        ({ restartPolicy, resizePolicy }) =>
+          restartPolicy !== 'Always' && resizePolicy?.some((policy) => policy.restartPolicy === 'RestartContainer'),
+      ),
     );
+  }
+
+  /** Validation asks for each item of a list, and answers take a look at each that was there. */
+  #once(name: keyof PodOptions, find: () => boolean): boolean {
+    let answer = this.#answers.get(name);
+    if (answer === undefined) this.#answers.set(name, (answer = find()));
+    return answer;
   }
 }
 

@@ -3,6 +3,8 @@ import { parseIPSloppy } from '#apimachinery/validation/ip';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { quote } from '#apimachinery/runtime/quote';
 import {
+  addError,
+  addErrors,
   type FieldError,
   type Path,
   duplicate,
@@ -14,6 +16,7 @@ import {
   tooLong,
 } from '#apimachinery/validation/field';
 import { isValidGroupID, isValidUserID, nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { errorsOfEach } from '#apimachinery/validation/pausing';
 import { isNativeResource } from '#kubernetes/apis/core/resource-list';
 import { equalAs } from '#kubernetes/apis/equal-as';
 import type {
@@ -21,6 +24,7 @@ import type {
   Binding,
   Container,
   ContainerStatus,
+  EphemeralContainer,
   NodeAffinity,
   NodeSelectorTerm,
   Pod,
@@ -422,7 +426,7 @@ function validateStatusIPs(
 ): void {
   if (ips.length === 0) return;
   const path = statusPath.child(field);
-  const before = old.map(({ ip = '' }) => ip);
+  const before = new Set(old.map(({ ip = '' }) => ip));
   for (const [i, { ip }] of ips.entries()) validateIP(errors, ip, path.index(i), before);
   if (ips.length === 1) return;
   const families = ips.map(({ ip = '' }) => parseIPSloppy(ip)?.bytes.length);
@@ -507,16 +511,18 @@ export function validatePodEphemeralContainersUpdate(pod: Pod, old: Pod): FieldE
   validatePodMetadataAndSpec(errors, pod, pod.spec ?? noSpec, options);
   validatePodSpecificAnnotationUpdates(errors, pod, old, annotationsPath, options);
   const path = specPath.child('ephemeralContainers');
-  for (const before of old.spec?.ephemeralContainers ?? []) {
-    const now = pod.spec?.ephemeralContainers?.findLast(({ name }) => name === before.name);
+  const lastOf = new Map(pod.spec?.ephemeralContainers?.map((container) => [container.name, container]));
+  const existing = old.spec?.ephemeralContainers ?? [];
+  const visit = (found: FieldError[], before: EphemeralContainer): void => {
+    const now = lastOf.get(before.name);
     const name = quote(before.name ?? '');
-    if (!now) errors.push(forbidden(path, `existing ephemeral containers ${name} may not be removed\n`));
+    if (!now) addError(found, forbidden(path, `existing ephemeral containers ${name} may not be removed\n`));
     else if (!equalAs('core_v1.EphemeralContainer', before, now)) {
-      errors.push(
-        forbidden(path, `existing ephemeral containers ${name} may not be changed\n${internalDiff('EphemeralContainer', before, now)}`),
-      );
+      const diff = internalDiff('EphemeralContainer', before, now);
+      addError(found, forbidden(path, `existing ephemeral containers ${name} may not be changed\n${diff}`));
     }
-  }
+  };
+  addErrors(errors, errorsOfEach(existing, path, existing, visit));
   return errors;
 }
 

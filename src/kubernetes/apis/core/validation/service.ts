@@ -79,9 +79,10 @@ export function validateService(service: Service, old?: Service): FieldError[] {
     errors.push(forbidden(specPath.child('sessionAffinityConfig'), 'must not be set when session affinity is None'));
   }
   if (type !== 'ExternalName') validateClusterIPs(errors, spec, old?.spec);
+  const oldExternalIPs = new Set(old?.spec?.externalIPs);
   for (const [i, ip] of (spec.externalIPs ?? []).entries()) {
     const before = errors.length;
-    validateIP(errors, ip, specPath.child('externalIPs').index(i), old?.spec?.externalIPs);
+    validateIP(errors, ip, specPath.child('externalIPs').index(i), oldExternalIPs);
     if (errors.length === before) validateEndpointIP(errors, ip, specPath.child('externalIPs').index(i));
   }
   validateRequiredEnum(errors, spec.type, ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'], specPath, 'type');
@@ -193,13 +194,14 @@ function validateClusterIPs(errors: FieldError[], spec: ServiceSpec, old: Servic
   }
   if (ipFamilyPolicy !== undefined && !familyPolicies.includes(ipFamilyPolicy))
     errors.push(notSupported(specPath.child('ipFamilyPolicy'), ipFamilyPolicy, familyPolicies));
+  const oldIPs = new Set(old?.clusterIPs);
   let isWrong = false;
   for (const [i, ip] of clusterIPs.entries()) {
     const before = errors.length;
     if (i === 0 && ip === 'None') {
       if (clusterIPs.length > 1) errors.push(invalid(path, clusterIPs, "'None' must be the first and only value"));
     } else {
-      validateIP(errors, ip, path.index(i), old?.clusterIPs);
+      validateIP(errors, ip, path.index(i), oldIPs);
     }
     isWrong ||= errors.length > before;
   }
@@ -225,7 +227,7 @@ function validateUpgradeDowngradeClusterIPs(errors: FieldError[], spec: ServiceS
   const { clusterIPs: before = [] } = old;
   const path = specPath.child('clusterIPs');
   if (before.length === ips.length) {
-    for (const [i, ip] of before.entries()) if (ip !== ips[i]) errors.push(invalid(path.index(i), ips, mayNotChange));
+    for (const [i, ip] of before.entries()) if (ip !== ips[i]) addError(errors, invalid(path.index(i), ips, mayNotChange));
   } else if (before.length > ips.length) {
     if (ips.length === 0) errors.push(invalid(path.index(0), spec.clusterIPs, 'primary clusterIP can not be unset'));
     else if (ips[0] !== before[0]) errors.push(invalid(path.index(0), ips, mayNotChange));
@@ -249,7 +251,7 @@ function validateUpgradeDowngradeIPFamilies(errors: FieldError[], spec: ServiceS
   const { ipFamilies: before = [] } = old;
   const path = specPath.child('ipFamilies');
   if (before.length === now.length) {
-    for (const [i, family] of before.entries()) if (family !== now[i]) errors.push(invalid(path.index(0), now, mayNotChange));
+    for (const [i, family] of before.entries()) if (family !== now[i]) addError(errors, invalid(path.index(0), now, mayNotChange));
   } else if (before.length > now.length) {
     if (!spec.clusterIPs?.length) errors.push(invalid(path.index(0), spec.ipFamilies, 'primary ipFamily can not be unset'));
     if (now.length > 0 && now[0] !== before[0]) errors.push(invalid(path.index(0), spec.clusterIPs, mayNotChange));
@@ -272,7 +274,7 @@ function validateSourceRanges(errors: FieldError[], service: Service, spec: Serv
   if (spec.loadBalancerSourceRanges?.length) {
     const path = specPath.child('LoadBalancerSourceRanges');
     if (spec.type !== 'LoadBalancer') errors.push(forbidden(path, onlyLoadBalancer));
-    const before = (old?.spec?.loadBalancerSourceRanges ?? []).map((range) => range.trim());
+    const before = new Set(old?.spec?.loadBalancerSourceRanges?.map((range) => range.trim()));
     for (const [i, range] of spec.loadBalancerSourceRanges.entries()) validateCIDR(errors, range.trim(), path.index(i), before);
   } else if (annotation !== undefined) {
     const path = fieldPath('metadata', 'annotations').key(sourceRangesAnnotation);
@@ -339,7 +341,7 @@ export function validateLoadBalancerStatus(
     errors.push(forbidden(at, "may only be used when `spec.type` is 'LoadBalancer'"));
     return;
   }
-  const before = (old?.ingress ?? []).flatMap(({ ip }) => ip || []);
+  const before = new Set(old?.ingress?.map(({ ip = '' }) => ip));
   for (const [i, { ip, hostname, ipMode }] of ingress.entries()) {
     const place = at.index(i);
     if (ip) validateIP(errors, ip, place.child('ip'), before);

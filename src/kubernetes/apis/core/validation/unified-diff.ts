@@ -2,7 +2,7 @@
 
 const context = 3;
 /** Beyond so many lines the comparison would take too long for what it is. */
-const maxLines = 5000;
+export const maxLines = 5000;
 
 type Tag = 'equal' | 'replace' | 'delete' | 'insert';
 interface OpCode {

@@ -152,7 +152,7 @@ export function validateReference(errors: FieldError[], { apiGroup, kind, name }
 export function validateIngressStatusUpdate({ status }: Ingress, old: Ingress): FieldError[] {
   const errors: FieldError[] = [];
   const path = fieldPath('status', 'loadBalancer', 'ingress');
-  const before = (old.status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip || []);
+  const before = new Set(old.status?.loadBalancer?.ingress?.map(({ ip = '' }) => ip));
   for (const [i, { ip = '', hostname = '' }] of (status?.loadBalancer?.ingress ?? []).entries()) {
     if (ip !== '') addErrors(errors, isValidIPForLegacyField(path.index(i).child('ip'), ip, true, before));
     if (hostname === '') continue;

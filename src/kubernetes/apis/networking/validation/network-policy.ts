@@ -22,11 +22,11 @@ const noSpec: NetworkPolicySpec = {};
 /** What the stored policy has already. */
 interface Allowed {
   readonly invalidLabelValues: boolean;
-  readonly cidrs: readonly string[];
+  readonly cidrs: ReadonlySet<string>;
 }
 
 export function validateNetworkPolicy({ spec = noSpec }: NetworkPolicy): FieldError[] {
-  return validateSpec(spec, { invalidLabelValues: false, cidrs: [] });
+  return validateSpec(spec, { invalidLabelValues: false, cidrs: new Set() });
 }
 
 export function validateNetworkPolicyUpdate({ spec = noSpec }: NetworkPolicy, { spec: old = noSpec }: NetworkPolicy): FieldError[] {
@@ -34,7 +34,7 @@ export function validateNetworkPolicyUpdate({ spec = noSpec }: NetworkPolicy, { 
   validateSelector(ofSelector, old.podSelector, specPath);
   const peers = [...(old.ingress ?? []).flatMap(({ from = [] }) => from), ...(old.egress ?? []).flatMap(({ to = [] }) => to)];
   const cidrs = peers.flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr ?? '', ...(ipBlock.except ?? [])] : []));
-  return validateSpec(spec, { invalidLabelValues: ofSelector.length > 0, cidrs });
+  return validateSpec(spec, { invalidLabelValues: ofSelector.length > 0, cidrs: new Set(cidrs) });
 }
 
 function validateSpec(spec: NetworkPolicySpec, allowed: Allowed): FieldError[] {

@@ -1,0 +1,77 @@
+// How long the rules of each built-in kind take for an update of an object with one list or map as long as fits a body: what was stored has the
+// same items in the other order. Each list and map, and each endpoint that writes the kind. Prints those of more than --over milliseconds of
+// `prepareForUpdate`, `validateUpdate` and the warnings together (on a server the validation pauses between items), and how many there are.
+//   npm run build && node --conditions=kubenest-source --experimental-transform-types test/bench/long-updates.mjs [--over 500] [--only REGEX]
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { decode } from '#apimachinery/runtime/decode';
+import { groups } from '#kubernetes/apis/groups';
+import { schema } from '#kubernetes/schema/schema';
+import { Kubenest } from '../servers/kubenest.ts';
+import { bodyOf, containersOf } from './long-containers.mjs';
+
+const { values } = parseArgs({ options: { over: { type: 'string', default: '500' }, only: { type: 'string', default: '.' } } });
+const context = {
+  namespace: 'default',
+  user: { name: 'alice', uid: 'u', groups: [] },
+  dryRun: false,
+  now: '2026-01-01T00:00:00Z',
+};
+const resources = groups.flatMap((group) => group.resources);
+
+function updating({ prepareForUpdate, validateUpdate, validateSteps, warningsOnUpdate }, object, old) {
+  prepareForUpdate?.(object, old, context);
+  validateUpdate?.(object, old, context);
+  for (const _ of validateSteps?.(object, old, context) ?? []);
+  warningsOnUpdate?.(object, old, context);
+}
+
+function decoded(definition, value) {
+  const { object } = decode(schema.struct(definition.schema), structuredClone(value));
+  definition.defaults?.(object);
+  return object;
+}
+
+async function openApi() {
+  const folder = mkdtempSync(join(tmpdir(), 'long-updates-'));
+  try {
+    await using server = await Kubenest.start(folder);
+    return (await server.fetch('/openapi/v2')).body;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const document = await openApi();
+let all = 0;
+let over = 0;
+for (const container of containersOf(document)) {
+  const { group, version, kind } = container.kind;
+  if (!new RegExp(values.only).test(container.name)) continue;
+  const definition = resources.find((one) => one.group === group && one.version === version && one.kind === kind);
+  if (!definition) continue;
+  const { body } = bodyOf(document.definitions, container);
+  const given = JSON.parse(body);
+  const reversed = JSON.parse(body, (_, value) => (Array.isArray(value) ? value.toReversed() : value));
+  const strategies = { '': definition.strategy };
+  for (const [name, subresource] of Object.entries(definition.subresources))
+    if ('strategy' in subresource) strategies[`/${name}`] = subresource.strategy;
+  for (const [name, strategy] of Object.entries(strategies)) {
+    let began = 0;
+    try {
+      const [object, old] = [given, reversed].map((value) => decoded(definition, value));
+      all += 1;
+      began = performance.now();
+      updating(strategy, object, old);
+    } catch (error) {
+      if (error.name !== 'TooManyErrors') console.log(container.name + name, error.message.slice(0, 200));
+    }
+    const took = began && performance.now() - began;
+    if (took <= Number(values.over)) continue;
+    over += 1;
+    console.log((container.name + name).padEnd(100), took.toFixed(0).padStart(7));
+  }
+}
+console.log(`${over} of ${all} longer than ${values.over} ms`);
