@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:tls';
+import { connect, type ConnectionOptions } from 'node:tls';
 import { expect, it } from 'vitest';
 import { KubeletConnections } from '#kubernetes/apis/core/kubelet-connection';
 import type { ServerConfig } from '#cmd/server-config';
@@ -7,6 +7,17 @@ import { readServerOptions, ServerOptions, targetsOf } from '#cmd/options/server
 import { startTestCluster, type TestCluster } from '#testing/index';
 
 const pods = '/api/v1/namespaces/default/pods';
+
+/** What a client of TLS agrees on with a server. Rejects if that is nothing. */
+async function handshake(cluster: TestCluster, options: ConnectionOptions): Promise<{ version: string | null; cipher: string }> {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(cluster.url as string).port), rejectUnauthorized: false, ...options });
+  try {
+    await once(socket, 'secureConnect');
+    return { version: socket.getProtocol(), cipher: socket.getCipher().name };
+  } finally {
+    socket.destroy();
+  }
+}
 
 it('--default-not-ready-toleration-seconds, --default-unreachable-toleration-seconds', async () => {
   await using cluster = await startTestCluster({
@@ -67,21 +78,27 @@ it.each(['TLSv1', 'TLSv1.1'] as const)(
     await using standard = await startTestCluster({ listen: true });
     const serving = { ...(standard.app.server.options.serving as NonNullable<ServerConfig['serving']>), minVersion: version };
     await using old = await startTestCluster({ listen: true, config: { serving } });
-    const handshake = async (cluster: TestCluster): Promise<string | null> => {
-      const port = Number(new URL(cluster.url as string).port);
-      const ciphers = 'DEFAULT@SECLEVEL=0';
-      const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, minVersion: version, maxVersion: version, ciphers });
-      try {
-        await once(socket, 'secureConnect');
-        return socket.getProtocol();
-      } finally {
-        socket.destroy();
-      }
-    };
-    expect(await handshake(old)).toBe(version);
-    await expect(handshake(standard)).rejects.toThrow(/protocol version/);
+    const onlyThat = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' };
+    expect((await handshake(old, onlyThat)).version).toBe(version);
+    await expect(handshake(standard, onlyThat)).rejects.toThrow(/protocol version/);
   },
 );
+
+it('--tls-cipher-suites is for versions before TLS 1.3, of which the server prefers what Go does', async () => {
+  await using standard = await startTestCluster({ listen: true });
+  const given = standard.app.server.options.serving as NonNullable<ServerConfig['serving']>;
+  await using limited = await startTestCluster({
+    listen: true,
+    config: { serving: { ...given, cipherSuites: ['ECDHE-ECDSA-AES256-GCM-SHA384'] } },
+  });
+  const aes128 = { version: 'TLSv1.3', cipher: 'TLS_AES_128_GCM_SHA256' };
+  for (const cluster of [standard, limited]) {
+    expect(await handshake(cluster, {})).toEqual(aes128);
+    expect((await handshake(cluster, { ciphers: 'TLS_CHACHA20_POLY1305_SHA256' })).cipher).toBe('TLS_CHACHA20_POLY1305_SHA256');
+  }
+  expect((await handshake(limited, { maxVersion: 'TLSv1.2' })).cipher).toBe('ECDHE-ECDSA-AES256-GCM-SHA384');
+  await expect(handshake(limited, { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' })).rejects.toThrow(/handshake failure/);
+});
 
 it('--disabled-metrics, --allow-metric-labels, --etcd-count-metric-poll-period, --etcd-db-metric-poll-interval', async () => {
   const metrics = async (cluster: TestCluster): Promise<string> => (await cluster.fetch('/metrics')).text();

@@ -1,6 +1,6 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import {
   type Exchange,
   type FlatHeaders,
@@ -50,12 +50,18 @@ export class Http1Exchange implements Exchange {
     return this.raw.response.closed || this.raw.response.destroyed;
   }
 
+  /** Without one the server makes no stream that would end (`optimizeEmptyRequests` of node:http). */
+  get #hasBody(): boolean {
+    return 'content-length' in this.headers || 'transfer-encoding' in this.headers;
+  }
+
   readBody(limit: number): Promise<Buffer> {
+    if (!this.#hasBody) return Promise.resolve(Buffer.alloc(0));
     return collectBody(this.raw.request, Number(this.headers['content-length'] ?? 0), limit);
   }
 
   openBody(): Readable {
-    return this.raw.request;
+    return this.#hasBody ? this.raw.request : Readable.from([], { objectMode: false });
   }
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {
