@@ -97,7 +97,9 @@ it('--tls-cipher-suites is for versions before TLS 1.3, of which the server pref
     expect((await handshake(cluster, { ciphers: 'TLS_CHACHA20_POLY1305_SHA256' })).cipher).toBe('TLS_CHACHA20_POLY1305_SHA256');
   }
   expect((await handshake(limited, { maxVersion: 'TLSv1.2' })).cipher).toBe('ECDHE-ECDSA-AES256-GCM-SHA384');
-  await expect(handshake(limited, { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' })).rejects.toThrow(/handshake failure/);
+  await expect(handshake(limited, { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' })).rejects.toThrow(
+    /handshake failure/,
+  );
 });
 
 it('--disabled-metrics, --allow-metric-labels, --etcd-count-metric-poll-period, --etcd-db-metric-poll-interval', async () => {
