@@ -14,6 +14,7 @@ const named = (name: string, rest: string): string => `{"apiVersion":"v1","kind"
 
 const deployments = '/apis/apps/v1/namespaces/default/deployments';
 const pods = '/api/v1/namespaces/default/pods';
+const serviceAccounts = '/api/v1/namespaces/default/serviceaccounts';
 const pod = (name: string, spec: string): string => `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${name}"},"spec":{${spec}}}`;
 const container = '"containers":[{"name":"c","image":"i"';
 const spec = (text: string): string => `{"spec":{${text}}}`;
@@ -76,6 +77,42 @@ const rows: readonly Row[] = [
     name: 'as much environment as fits',
     path: pods,
     request: { body: pod('env', `"containers":[{"name":"c","image":"i","env":[${many((i) => `{"name":"e${scrambled(i)}"}`)}]}]`) },
+  },
+  {
+    name: 'files of a volume',
+    path: pods,
+    request: {
+      body: pod(
+        'files',
+        `${container}}],"volumes":[{"name":"v","configMap":{"name":"c","items":[${many((i) => `{"key":"k","path":"p${i}"}`)}]}}]`,
+      ),
+    },
+  },
+  {
+    name: 'sources of a volume',
+    path: pods,
+    request: {
+      body: pod(
+        'sources',
+        `${container}}],"volumes":[{"name":"v","projected":{"sources":[${many((i) => `{"secret":{"name":"s","items":[{"key":"k","path":"p${i}"}]}}`)}]}}]`,
+      ),
+    },
+  },
+  {
+    name: 'managers of fields',
+    request: {
+      body: `{"metadata":{"name":"managers","managedFields":[${many(
+        (i) => `{"manager":"m${i}","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:k${i}":{}}}}`,
+      )}]}}`,
+    },
+  },
+  {
+    name: 'apply of a long list',
+    path: `${serviceAccounts}/long?fieldManager=a`,
+    request: {
+      ...apply('', ''),
+      body: `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"long"},"secrets":[${many((i) => `{"name":"s${i}"}`, 1_400_000)}]}`,
+    },
   },
   { name: 'brackets', request: { body: '['.repeat(limitBytes) } },
   { name: 'a number of many digits', request: { body: named('digits', `"data":{"a":${'9'.repeat(limitBytes - 100)}}`) } },

@@ -165,6 +165,18 @@ describe('update', () => {
     expect(owners(live)[0]).toBe('ancient-changes Update 03 .spec.data .spec.data.k0 .spec.data.k1 .spec.data.k2 .spec.data.k3');
   });
 
+  it('merges thousands of updates into one, in the time of their number', () => {
+    const count = 20_000;
+    const managedFields = Array.from({ length: count }, (_, i) => entry(`m${i}`, { 'f:spec': { 'f:data': { [`f:k${i}`]: {} } } }));
+    const data = Object.fromEntries(managedFields.map((_, i) => [`k${i}`, '1']));
+    const began = performance.now();
+    const after = make().update(stored(thing({ data })), thing({ data, replicas: 1 }, { managedFields }), 'me');
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(after.metadata.managedFields).toHaveLength(10);
+    const ancient = after.metadata.managedFields?.find(({ manager }) => manager === 'ancient-changes')?.fieldsV1;
+    expect([...FieldSet.fromFieldsV1(ancient as FieldsV1)].length).toBe(count - 8);
+  });
+
   it('follows an owner of another version', () => {
     const convert = (object: KubeObject, version: string): KubeObject | undefined => {
       const { replicas, size, items: _, ...spec } = object.spec as { replicas?: number; size?: number; items?: unknown };

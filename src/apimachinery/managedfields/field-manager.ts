@@ -8,7 +8,7 @@ import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import { type Conflict, ConflictError, newConflictError } from './conflict.ts';
-import { FieldSet } from './field-set.ts';
+import { FieldSet, unionOfAllSteps } from './field-set.ts';
 import { unionSteps } from './known-fields.ts';
 import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts';
 import {
@@ -152,10 +152,10 @@ class DefaultFieldManager implements FieldManager {
     const changed = comparison ? yield* comparison.modified.unionSteps(comparison.added) : FieldSet.empty;
     yield;
     const own = yield* changed.differenceSteps(stripSet);
-    if (own.isEmpty) return capUpdateManagers(owners);
+    if (own.isEmpty) return yield* capUpdateManagers(owners);
     const self = this.#owner(manager, own);
     const mine = owners.find((owner) => isSameManager(owner, self));
-    return withOwner(owners, mine ? { ...self, fields: yield* unionSteps(mine.fields, own) } : self);
+    return yield* withOwner(owners, mine ? { ...self, fields: yield* unionSteps(mine.fields, own) } : self);
   }
 
   /** Who updates now. */
@@ -325,7 +325,7 @@ interface HowApplied {
 }
 
 /** The owners with this one in its place, last. */
-function withOwner(owners: readonly Manager[], self: Manager): readonly Manager[] {
+function withOwner(owners: readonly Manager[], self: Manager): Steps<readonly Manager[]> {
   return capUpdateManagers([...owners.filter((owner) => !isSameManager(owner, self)), self]);
 }
 
@@ -364,7 +364,7 @@ function skipOf(resetFields: FieldSet | undefined): Skip {
 }
 
 /** Merges the oldest updates, by version, until there are at most ten; managedfields/internal/capmanagers.go. */
-function capUpdateManagers(managers: readonly Manager[]): readonly Manager[] {
+function* capUpdateManagers(managers: readonly Manager[]): Steps<readonly Manager[]> {
   const updates = managers.filter(({ operation }) => operation === 'Update');
   let excess = updates.length - maxUpdateManagers;
   if (excess <= 0) return managers;
@@ -372,21 +372,39 @@ function capUpdateManagers(managers: readonly Manager[]): readonly Manager[] {
     (a, b) => compareText(a.time ?? '', b.time ?? '') || compareText(a.manager, b.manager) || compareText(a.apiVersion, b.apiVersion),
   );
   const kept = new Set(managers);
-  const firsts = new Map<string, Manager>();
+  const ancients = new Map(updates.filter(isAncient).map((update) => [update.apiVersion, update]));
+  const buckets = new Map<string, Bucket>();
   for (const update of updates) {
     if (excess <= 0) break;
-    const { apiVersion } = update;
-    const first = firsts.get(apiVersion);
-    if (!first) {
-      firsts.set(apiVersion, update);
+    const bucket = buckets.get(update.apiVersion);
+    if (!bucket) {
+      buckets.set(update.apiVersion, { first: update, merged: [] });
       continue;
     }
-    const bucket = { manager: ancientChanges, operation: 'Update', apiVersion, subresource: '' } as const;
-    const target = [...kept].find((owner) => isSameManager(owner, bucket)) ?? first;
-    kept.delete(target);
+    if (bucket.merged.length === 0) {
+      const target = ancients.get(update.apiVersion) ?? bucket.first;
+      kept.delete(target);
+      bucket.merged.push(target);
+    }
     kept.delete(update);
-    kept.add({ ...bucket, time: update.time, fields: update.fields.union(target.fields) });
+    bucket.merged.push(update);
     excess--;
   }
+  yield;
+  for (const [apiVersion, { merged }] of buckets) {
+    if (merged.length === 0) continue;
+    const fields = yield* unionOfAllSteps(merged.map((one) => one.fields));
+    kept.add({ manager: ancientChanges, operation: 'Update', apiVersion, subresource: '', time: merged.at(-1)?.time, fields });
+  }
   return [...kept];
+}
+
+/** The updates of one version that become one. */
+interface Bucket {
+  readonly first: Manager;
+  readonly merged: Manager[];
+}
+
+function isAncient({ manager, subresource }: Manager): boolean {
+  return manager === ancientChanges && subresource === '';
 }

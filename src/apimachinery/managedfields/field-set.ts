@@ -48,6 +48,19 @@ function childOf(node: Node, isWide: boolean, element: PathElement): Node | unde
 
 const isWide = (node: Node): boolean => notedKeys(node) !== undefined;
 
+const fewElements = 8;
+
+/** The keys of a node that has few: thousands of managers of a field each must not look through all that an object has. */
+function fewKeys(node: Node): readonly string[] | undefined {
+  if (isWide(node)) return undefined;
+  const keys: string[] = [];
+  for (const key in node) {
+    if (keys.length === fewElements) return undefined;
+    keys.push(key);
+  }
+  return keys;
+}
+
 /** A node of these parts; undefined if nothing is left of it. `children` holds no `.`. */
 function* join(member: boolean, children: Node): Steps<Node | undefined> {
   if (!hasChildren(children)) return member ? leaf : undefined;
@@ -248,6 +261,21 @@ function withPath(node: Node, path: FieldPath, at: number): Node {
 /** A node that can take children without losing that it is a member. */
 const asParent = (node: Node): Node => (isEmptyObject(node) ? { '.': leaf } : node);
 
+/** The union of very many sets, two by two: one after the other, each would copy all before it. */
+export function* unionOfAllSteps(sets: readonly FieldSet[]): Steps<FieldSet> {
+  let left = sets;
+  while (left.length > 1) {
+    const pairs: FieldSet[] = [];
+    for (let i = 0; i + 1 < left.length; i += 2) {
+      pairs.push(yield* left[i]!.unionSteps(left[i + 1]!));
+      yield;
+    }
+    if (left.length % 2 === 1) pairs.push(left.at(-1)!);
+    left = pairs;
+  }
+  return left[0] ?? FieldSet.empty;
+}
+
 /** `b` over `a`, both roots or both at the same path; `.` is an ordinary key here, and leaves become explicit. */
 function* union(a: Node, b: Node): Steps<Node> {
   if (a === b) return a;
@@ -326,11 +354,12 @@ function* difference(a: Node, b: Node): Steps<Node> {
   let changes: Changes | undefined;
   let done = 0;
   const isLarge = isWide(a);
-  for (const element of keysOf(b)) {
+  const isOtherLarge = isWide(b);
+  for (const element of fewKeys(a) ?? keysOf(b)) {
     if (++done % stepElements === 0) yield;
     const ours = childOf(a, isLarge, element);
-    if (element === '.' || ours === undefined) continue;
-    const theirs = b[element]!;
+    const theirs = childOf(b, isOtherLarge, element);
+    if (element === '.' || ours === undefined || theirs === undefined) continue;
     if (ours === leaf) {
       if (isMember(theirs)) (changes ??= new Map()).set(element, undefined);
       continue;

@@ -81,7 +81,11 @@ function decodeFields(fields: FieldsV1, canonical: boolean): FieldSet {
   }
 }
 
+/** More than so many are told apart by their identifiers, which each would have to be made for. */
+const fewManagers = 16;
+
 function hasDuplicates(managers: readonly Manager[]): boolean {
+  if (managers.length > fewManagers) return new Set(managers.map(managerIdentifier)).size < managers.length;
   for (let i = 1; i < managers.length; i++) {
     for (let j = 0; j < i; j++) if (isSameManager(managers[i]!, managers[j]!)) return true;
   }

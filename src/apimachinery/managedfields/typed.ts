@@ -1,6 +1,6 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { getOwn, isEmptyObject, setOwn } from '#apimachinery/patch/own-property';
-import { deepEqual } from '#apimachinery/runtime/equality';
+import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
 import { compareUtf8, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json';
 import { mergeRunsSteps } from '#apimachinery/runtime/sorting';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
@@ -209,7 +209,8 @@ function* longList(shape: ListShape, a: unknown, b: unknown, readings: Readings,
   // Found by the value that is compared: beside a long list, that is not one.
   if (!Array.isArray(b)) return;
   yield;
-  found.set(right, deepEqual(left, right) ? undefined : yield* stepsWithParts(found, comparingItems(shape, left, right, readings, inner)));
+  const isSame = yield* deepEqualSteps(left, right);
+  found.set(right, isSame ? undefined : yield* stepsWithParts(found, comparingItems(shape, left, right, readings, inner)));
 }
 
 /** The items that are in both lists, each with its other; those of one list alone by themselves. */

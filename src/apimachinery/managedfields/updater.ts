@@ -5,7 +5,7 @@ import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, oneStep, type Steps } from '#apimachinery/runtime/steps';
 import { type Conflict, ConflictError } from './conflict.ts';
-import { FieldSet } from './field-set.ts';
+import { FieldSet, unionOfAllSteps } from './field-set.ts';
 import { ensureNamedFieldsAreMembers, reconcileFieldSet, removeItems } from './items.ts';
 import { differenceSteps, isKnown } from './known-fields.ts';
 import { isSameManager, type Manager } from './managers.ts';
@@ -184,15 +184,19 @@ export class Updater {
     reading: Reading,
   ): Comparison | undefined {
     if (known.has(version)) return known.get(version);
-    const type = this.#typeIn(version);
-    const a = live ? this.#convert(live, version, 'typed') : {};
-    const b = this.#convert(next, version, reading);
-    const result =
-      type && a && b
-        ? (atOnce(whereItFits(oneStep(() => this.#filter(compare(shapeOf(type), a, b, typed, this.skip))))) ?? nothing)
-        : undefined;
+    const result = this.#newComparisonIn(version, live, next, reading);
     known.set(version, result);
     return result;
+  }
+
+  #newComparisonIn(version: string, live: KubeObject | undefined, next: KubeObject, reading: Reading): Comparison | undefined {
+    const type = this.#typeIn(version);
+    // There may be ten thousand versions that nobody knows: nothing is converted to those.
+    if (!type) return undefined;
+    const a = live ? this.#convert(live, version, 'typed') : {};
+    const b = this.#convert(next, version, reading);
+    if (!a || !b) return undefined;
+    return atOnce(whereItFits(oneStep(() => this.#filter(compare(shapeOf(type), a, b, typed, this.skip))))) ?? nothing;
   }
 
   /** The type in a version; undefined if the version is gone. */
@@ -246,11 +250,12 @@ export class Updater {
     claims: readonly Manager[],
     isLarge: boolean,
   ): Steps<KubeObject> {
-    const owned = new Map<string, FieldSet>([[prunedVersion, FieldSet.empty]]);
-    for (const { apiVersion, fields } of claims) owned.set(apiVersion, yield* (owned.get(apiVersion) ?? FieldSet.empty).unionSteps(fields));
+    const owned = Map.groupBy(claims, ({ apiVersion }) => apiVersion);
+    const versions = new Set([prunedVersion, ...owned.keys()]);
     let all = merged;
     let rest = pruned;
-    for (const [version, fields] of owned) {
+    for (const version of versions) {
+      const fields = yield* unionOfAllSteps((owned.get(version) ?? []).map((claim) => claim.fields));
       if (version === prunedVersion && fields.isEmpty) continue;
       const type = this.#typeIn(version);
       const a = this.#convert(all, version, 'raw');

@@ -1,6 +1,6 @@
 import { formatValue, goTypeName } from '#apimachinery/patch/format-value';
 import { encodeString, sortedKeys } from '#apimachinery/runtime/json';
-import type { Steps } from '#apimachinery/runtime/steps';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { formatPathElement } from './path-element.ts';
 import type { AnyShape, ListShape, MapShape, ScalarShape, Shape } from './shape.ts';
@@ -13,38 +13,63 @@ const maxDepth = 500;
  * TypedError with upstream's message: one error, or `errors:` and a line each (structured-merge-diff/typed/validate.go).
  */
 export function validate(shape: Shape, value: unknown): void {
-  validateBut(noMaps, shape, value);
+  validateBut(nothing, shape, value);
 }
 
-/** `validate` of what is large in steps: wide maps of strings first. It must not change meanwhile. */
+/** `validate` of what is large in steps: wide maps of strings and long lists first. It must not change meanwhile. */
 export function* validateSteps(shape: Shape, value: unknown): Steps<void> {
   const valid = new Set<object>();
-  yield* wideMapsOfStrings(shape, value, valid, 0);
+  yield* largeParts(shape, value, valid, 0);
   validateBut(valid, shape, value);
 }
 
-const noMaps: ReadonlySet<object> = new Set();
+const nothing: ReadonlySet<object> = new Set();
 
 const stepKeys = 1_024;
+const stepItems = 128;
 
-/** Finds those that are not within lists, and in which nothing but strings is. */
-function* wideMapsOfStrings(shape: Shape, value: unknown, valid: Set<object>, depth: number): Steps<void> {
-  if (shape.kind !== 'map' || !isMap(value) || depth > maxDepth) return;
+/** Finds the large parts that are valid; what is wrong with others, `validateBut` tells in its order. */
+function* largeParts(shape: Shape, value: unknown, valid: Set<object>, depth: number): Steps<void> {
+  if (depth > maxDepth) return;
+  if (shape.kind === 'map' && isMap(value)) yield* wideMap(shape, value, valid, depth);
+  else if (shape.kind === 'list' && Array.isArray(value)) yield* longList(shape, value, valid, depth);
+}
+
+function* wideMap(shape: MapShape, value: Record<string, unknown>, valid: Set<object>, depth: number): Steps<void> {
   const isOfStrings = shape.fields.size === 0 && shape.values?.kind === 'scalar' && shape.values.scalar === 'string';
   let done = 0;
   for (const name of keysOf(value)) {
     if (++done % stepKeys === 0) yield;
     if (isOfStrings && typeof value[name] !== 'string') return;
     const child = shape.fields.get(name)?.shape ?? shape.values;
-    if (child && child.kind !== 'scalar') yield* wideMapsOfStrings(child, value[name], valid, depth + 1);
+    if (child && child.kind !== 'scalar') yield* largeParts(child, value[name], valid, depth + 1);
   }
   if (isOfStrings && done > stepKeys) valid.add(value);
 }
 
-/** Passes over maps that are known to be valid. */
+function* longList(shape: ListShape, items: unknown[], valid: Set<object>, depth: number): Steps<void> {
+  if (shape.items.kind !== 'scalar') {
+    for (const [i, item] of items.entries()) {
+      if (i % stepItems === stepItems - 1) yield;
+      yield* largeParts(shape.items, item, valid, depth + 1);
+    }
+  }
+  if (items.length <= stepItems) return;
+  const findings: Findings = { errors: [], valid };
+  const validating = itemsSteps(shape, items, () => '', findings, depth);
+  for (;;) {
+    const step = validating.next();
+    if (findings.errors.length > 0) return;
+    if (step.done) break;
+    yield;
+  }
+  valid.add(items);
+}
+
+/** Passes over parts that are known to be valid. */
 function validateBut(valid: ReadonlySet<object>, shape: Shape, value: unknown): void {
   const errors: string[] = [];
-  validateValue(shape, value, '', { errors, valid }, 0);
+  validateValue(shape, value, () => '', { errors, valid }, 0);
   if (errors.length > 0)
     throw new TypedError(errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n'));
 }
@@ -54,13 +79,19 @@ interface Findings {
   readonly valid: ReadonlySet<object>;
 }
 
+/** Where a value is, in words, which only an error needs. */
+type Place = () => string;
+
+function addFinding({ errors }: Findings, place: Place, message: string): void {
+  const path = place();
+  errors.push(path ? `${path}: ${message}` : message);
+}
+
 const isMap = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function validateValue(shape: Shape, value: unknown, path: string, findings: Findings, depth: number): void {
+function validateValue(shape: Shape, value: unknown, place: Place, findings: Findings, depth: number): void {
   if (value === null || value === undefined) return;
-  const report = (message: string): void => {
-    findings.errors.push(path ? `${path}: ${message}` : message);
-  };
+  const report = (message: string): void => addFinding(findings, place, message);
   if (depth > maxDepth) return report(`the value is nested more than ${maxDepth} levels deep`);
   switch (shape.kind) {
     case 'scalar':
@@ -69,10 +100,10 @@ function validateValue(shape: Shape, value: unknown, path: string, findings: Fin
       return;
     case 'list':
       if (!Array.isArray(value)) return report(`expected list, got ${formatGoPointer(value)}`);
-      return validateItems(shape, value, path, findings, depth, report);
+      return findings.valid.has(value) ? undefined : atOnce(itemsSteps(shape, value, place, findings, depth));
     case 'map':
       if (!isMap(value)) return report(`expected map, got ${formatGoPointer(value)}`);
-      return validateFields(shape, value, path, findings, depth);
+      return validateFields(shape, value, place, findings, depth);
   }
 }
 
@@ -93,16 +124,11 @@ function validateScalar({ scalar }: ScalarShape, value: unknown, report: (messag
   }
 }
 
-function validateItems(
-  shape: ListShape,
-  items: unknown[],
-  path: string,
-  findings: Findings,
-  depth: number,
-  report: (message: string) => void,
-): void {
+function* itemsSteps(shape: ListShape, items: unknown[], place: Place, findings: Findings, depth: number): Steps<void> {
+  const report = (message: string): void => addFinding(findings, place, message);
   const seen = new Set<string>();
   for (let i = 0; i < items.length; i++) {
+    if (i % stepItems === stepItems - 1) yield;
     let element = `i:${i}`;
     if (!shape.atomic) {
       try {
@@ -114,19 +140,19 @@ function validateItems(
       if (seen.has(element)) report(`duplicate entries for key ${formatPathElement(element)}`);
       seen.add(element);
     }
-    validateValue(shape.items, items[i], path + formatPathElement(element), findings, depth + 1);
+    validateValue(shape.items, items[i], () => place() + formatPathElement(element), findings, depth + 1);
   }
 }
 
-function validateFields(shape: MapShape | AnyShape, value: Record<string, unknown>, path: string, findings: Findings, depth: number): void {
+function validateFields(shape: MapShape | AnyShape, value: Record<string, unknown>, place: Place, findings: Findings, depth: number): void {
   if (findings.valid.has(value)) return;
   for (const name of keysOf(value)) {
     const child = shape.kind === 'any' ? shape : (shape.fields.get(name)?.shape ?? shape.values);
     if (!child) {
-      findings.errors.push(`${path}.${name}: field not declared in schema`);
+      findings.errors.push(`${place()}.${name}: field not declared in schema`);
       return;
     }
-    validateValue(child, value[name], `${path}.${name}`, findings, depth + 1);
+    validateValue(child, value[name], () => `${place()}.${name}`, findings, depth + 1);
   }
 }
 

@@ -1,3 +1,4 @@
+import { withoutTrailing } from '#apimachinery/runtime/trailing';
 import type { AuthorizationAttributes } from '#apiserver/authorization/authorizer';
 import type { AuditLevel, AuditStage } from './event.ts';
 
@@ -73,7 +74,7 @@ function fits(rule: AuditPolicyRule, request: AuthorizationAttributes | UnknownU
 }
 
 function fitsPath(pattern: string, path: string): boolean {
-  return pattern === '*' || pattern === path || (pattern.endsWith('*') && path.startsWith(pattern.replace(/\*+$/, '')));
+  return pattern === '*' || pattern === path || (pattern.endsWith('*') && path.startsWith(withoutTrailing(pattern, '*')));
 }
 
 function fitsResource(

@@ -1,4 +1,5 @@
 import { quoteList } from '#apimachinery/runtime/quote';
+import { withoutTrailing } from '#apimachinery/runtime/trailing';
 
 /** A rule of a role. */
 export interface Rule {
@@ -75,7 +76,7 @@ function coversResource(owned: readonly string[], resource: string): boolean {
 }
 
 function coversUrl(owned: string, url: string): boolean {
-  return owned === url || (owned.endsWith('*') && url.startsWith(owned.replace(/\*+$/, '')));
+  return owned === url || (owned.endsWith('*') && url.startsWith(withoutTrailing(owned, '*')));
 }
 
 /** The rules as messages show them: those of one resource together, sorted. Upstream: kubernetes/pkg/registry/rbac/validation/policy_compact.go. */

@@ -8,6 +8,7 @@ import { getWarningsForIP } from '#apimachinery/validation/ip';
 import { isDNS1123Label } from '#apimachinery/validation/names';
 import type { Container, ContainerPort, Pod, PodSpec, PodTemplateSpec, Volume, VolumeProjection } from '#kubernetes/schema/core_v1.gen';
 import { appArmorDeprecation, appArmorProfileOf } from '../app-armor.ts';
+import { type VolumeFile, overlappingPaths } from './overlapping-paths.ts';
 import { nodeLabelDeprecation, warnNodeSelectorTerm, warnNodeSelectorTerms } from './node-labels.ts';
 import { warnClaimSpec } from './persistent-volume-claim.ts';
 import { appArmorPrefix, seccompContainerPrefix, seccompPod } from './pod-annotations.ts';
@@ -171,16 +172,10 @@ function warnVolumes(warnings: string[], volumes: readonly Volume[], path: Path)
   }
 }
 
-/** A file of a volume, and what brings it (empty if all come from one source). */
-interface VolumeFile {
-  readonly path: string;
-  readonly source: string;
-}
-
 /** Files of one volume that are the same, or one of them a folder of the other. */
 function warnOverlappingPaths(warnings: string[], { name = '', configMap, secret, downwardAPI, projected }: Volume): void {
   const warn = (description: string, files: readonly VolumeFile[]): void => {
-    for (const overlap of overlaps(files)) warnings.push(`volume ${quote(name)} (${description}): overlapping paths: ${overlap}`);
+    for (const overlap of overlappingPaths(files)) warnings.push(`volume ${quote(name)} (${description}): overlapping paths: ${overlap}`);
   };
   if (configMap?.items) warn(`ConfigMap ${quote(configMap.name ?? '')}`, filesOf(configMap.items));
   if (secret?.items) warn(`Secret ${quote(secret.secretName ?? '')}`, filesOf(secret.items));
@@ -220,24 +215,6 @@ function projectedFiles({
       ['PodCertificate credential bundle', credentialBundlePath],
     ] as const
   ).flatMap(([source, path]) => (path ? [{ path, source }] : []));
-}
-
-function overlaps(files: readonly VolumeFile[]): string[] {
-  const text = ({ path, source }: VolumeFile): string => (source ? `${quote(path)} (${source})` : quote(path));
-  const found: string[] = [];
-  const seen: VolumeFile[] = [];
-  for (const { path, source } of files) {
-    const file = { path: path.replace(/\/+$/, ''), source };
-    if (file.path !== '') {
-      for (const other of seen) {
-        if (other.path === '') continue;
-        if (`${other.path}/`.startsWith(`${file.path}/`) || `${file.path}/`.startsWith(`${other.path}/`))
-          found.push(`${text(file)} with ${text(other)}`);
-      }
-    }
-    seen.push(file);
-  }
-  return found;
 }
 
 function warnRepeated(warnings: string[], values: readonly string[] | undefined, field: string, path: Path): void {

@@ -1,7 +1,9 @@
 /** Limit ranges and resource quotas. Upstream: pkg/apis/core/validation. */
 import type { Quantity } from '#apimachinery/api/quantity';
 import { compareUtf8 } from '#apimachinery/runtime/json';
+import { presentKeys } from '#apimachinery/runtime/wide-objects';
 import { addErrors, type FieldError, type Path, duplicate, fieldPath, forbidden, invalid, required } from '#apimachinery/validation/field';
+import { errorsOfEach } from '#apimachinery/validation/pausing';
 import { isQualifiedName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type { ResourceList } from '#kubernetes/apis/core/resource-list';
 import type { LimitRange, LimitRangeItem, ResourceQuota, ResourceQuotaSpec } from '#kubernetes/schema/core_v1.gen';
@@ -50,12 +52,16 @@ export function validateLimitRangeUpdate(limitRange: LimitRange): FieldError[] {
 function validateLimitRangeItem(errors: FieldError[], item: LimitRangeItem, type: string, path: Path): void {
   const names = new Set<string>();
   const validateNames = (field: keyof LimitRangeItem & ('max' | 'min' | 'default' | 'defaultRequest' | 'maxLimitRequestRatio')): void => {
-    for (const name in item[field]) {
-      const at = (): Path => path.child(field).key(name);
-      if (type === 'Pod' || type === 'Container') validateContainerResourceName(errors, name, at);
-      else validateResourceName(errors, name, at);
-      names.add(name);
-    }
+    const list = item[field];
+    if (!list) return;
+    const place = path.child(field);
+    const keys = presentKeys(list);
+    const validateKey = type === 'Pod' || type === 'Container' ? validateContainerResourceName : validateResourceName;
+    addErrors(
+      errors,
+      errorsOfEach(list, place, keys, (found, name) => void validateKey(found, name, () => place.key(name))),
+    );
+    for (const name of keys) names.add(name);
   };
   validateNames('max');
   validateNames('min');
@@ -67,7 +73,10 @@ function validateLimitRangeItem(errors: FieldError[], item: LimitRangeItem, type
     errors.push(required(path.child('limits'), 'either minimum or maximum storage value is required, but neither was provided'));
   }
   validateNames('maxLimitRequestRatio');
-  for (const name of names) validateLimits(errors, name, item, type, path);
+  addErrors(
+    errors,
+    errorsOfEach(item, path, [...names], (found, name) => validateLimits(found, name, item, type, path)),
+  );
 }
 
 /** minimum <= default request <= default limit <= maximum, and a ratio that these allow. */

@@ -1,7 +1,19 @@
 /** Names and amounts of resources. Upstream: pkg/apis/core/validation and pkg/apis/core/helper. */
 import { type Quantity, QuantityParseError } from '#apimachinery/api/quantity';
 import { quote } from '#apimachinery/runtime/quote';
-import { FieldError, type Path, duplicate, forbidden, invalid, notFound, notSupported, required } from '#apimachinery/validation/field';
+import { presentKeys } from '#apimachinery/runtime/wide-objects';
+import {
+  addErrors,
+  FieldError,
+  type Path,
+  duplicate,
+  forbidden,
+  invalid,
+  notFound,
+  notSupported,
+  required,
+} from '#apimachinery/validation/field';
+import { errorsOfEach } from '#apimachinery/validation/pausing';
 import { isQualifiedName } from '#apimachinery/validation/names';
 import {
   hugePagesPrefix,
@@ -106,11 +118,13 @@ export function validateResourceQuantityValue(errors: FieldError[], name: string
 
 /** All names and amounts of a list, as quotas and nodes have them. */
 export function validateResourceList(errors: FieldError[], list: ResourceList | undefined, rule: NameRule, path: Path): void {
-  for (const name in list) {
+  if (!list) return;
+  const checked = errorsOfEach(list, path, presentKeys(list), (found, name) => {
     const at = (): Path => path.key(name);
-    rule(errors, name, at);
-    validateResourceQuantityValue(errors, name, list[name]!, at);
-  }
+    rule(found, name, at);
+    validateResourceQuantityValue(found, name, list[name]!, at);
+  });
+  addErrors(errors, checked);
 }
 
 export function validatePodResourceRequirements(

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { atOnce } from '#apimachinery/runtime/steps';
+import { registry } from './fixtures.ts';
+import { shapeOf } from './shape.ts';
+import { validate, validateSteps } from './validate.ts';
+
+const spec = shapeOf(registry.struct('test_v1.Spec'));
+const items = (count: number, more: readonly unknown[] = []) => [...Array.from({ length: count }, (_, i) => ({ name: `x${i}` })), ...more];
+
+function messageOf(work: () => void): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('validateSteps', () => {
+  it.each<[string, unknown]>([
+    ['a long list', { items: items(5_000) }],
+    ['a long list with an item twice', { items: items(5_000, [{ name: 'x7' }]) }],
+    ['a long list with an item without its key', { items: items(5_000, [{ value: 'x' }]) }],
+    ['a long list with a field that is not known', { items: items(5_000, [{ name: 'y', other: 1 }]), replicas: 'x' }],
+    ['a long list in an item', { items: [{ name: 'a', ports: Array.from({ length: 2_000 }, (_, port) => ({ port })) }] }],
+    [
+      'a wrong item in a long list of one',
+      { items: [{ name: 'a', ports: Array.from({ length: 2_000 }, (_, i) => ({ port: i % 1_999 })) }] },
+    ],
+    ['a list of wrong kind', { items: {}, replicas: 'x' }],
+  ])('tells of %s what validate tells', (_, value) => {
+    expect(messageOf(() => atOnce(validateSteps(spec, value)))).toBe(messageOf(() => validate(spec, value)));
+  });
+
+  it('goes through long lists in steps', () => {
+    expect([...validateSteps(spec, { items: items(10_000) })].length).toBeGreaterThan(50);
+  });
+});

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { withoutTrailing } from './trailing.ts';
+
+it.each([
+  ['', ''],
+  ['a', 'a'],
+  ['a/', 'a'],
+  ['/a//', '/a'],
+  ['///', ''],
+  ['a/b', 'a/b'],
+])('%j without slashes at its end is %j', (text, want) => {
+  expect(withoutTrailing(text, '/')).toBe(want);
+});
+
+it('takes the time of the length where a run is not at the end', () => {
+  const text = `${'/'.repeat(1_000_000)}x`;
+  const began = performance.now();
+  expect(withoutTrailing(text, '/')).toBe(text);
+  expect(performance.now() - began).toBeLessThan(200);
+});

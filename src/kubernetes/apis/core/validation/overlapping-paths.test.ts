@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { overlappingPaths, type VolumeFile } from './overlapping-paths.ts';
+
+const files = (...paths: string[]): VolumeFile[] => paths.map((path) => ({ path, source: '' }));
+
+it.each<[string, readonly VolumeFile[], string[]]>([
+  ['different paths', files('a', 'b', 'ab'), []],
+  ['the same path', files('a', 'a/'), ['"a" with "a"']],
+  ['what is below another', files('a', 'b/c', 'a/d', 'b'), ['"a/d" with "a"', '"b" with "b/c"']],
+  ['no path', files('', '/', 'a'), []],
+  [
+    'several sources',
+    [
+      { path: 'a', source: 'Secret "s"' },
+      { path: 'a', source: 'ConfigMap "c"' },
+    ],
+    ['"a" (ConfigMap "c") with "a" (Secret "s")'],
+  ],
+])('%s', (_, given, want) => {
+  expect(overlappingPaths(given)).toEqual(want);
+});
+
+/** As upstream: each with all before it. */
+function comparingAll(given: readonly VolumeFile[]): string[] {
+  const text = ({ path, source }: VolumeFile): string => (source ? `"${path}" (${source})` : `"${path}"`);
+  const trimmed = given.map(({ path, source }) => ({ path: path.replace(/\/+$/, ''), source }));
+  const found = new Set<string>();
+  for (const [i, file] of trimmed.entries()) {
+    for (const other of trimmed.slice(0, i)) {
+      if (file.path === '' || other.path === '') continue;
+      if (`${other.path}/`.startsWith(`${file.path}/`) || `${file.path}/`.startsWith(`${other.path}/`))
+        found.add(`${text(file)} with ${text(other)}`);
+    }
+  }
+  return [...found];
+}
+
+it('finds what comparing each with all finds, in the same order', () => {
+  const path = fc.array(fc.constantFrom('a', 'b', ''), { maxLength: 4 }).map((segments) => segments.join('/'));
+  const file = fc.record({ path, source: fc.constantFrom('', 'S', 'T') });
+  fc.assert(
+    fc.property(fc.array(file, { maxLength: 10 }), (given) => {
+      expect(overlappingPaths(given)).toEqual(comparingAll(given).slice(0, 128));
+    }),
+  );
+});
+
+it.each<[string, (i: number) => string]>([
+  ['of different names', (i) => `p${i}`],
+  ['of one name', () => 'p'],
+  ['below each other', (i) => 'a/'.repeat(i % 500)],
+  ['below one that comes last', (i) => (i === 99_999 ? 'a' : `a/${i}`)],
+])('100,000 files %s take less than a second', (_, path) => {
+  const given = Array.from({ length: 100_000 }, (_each, i) => ({ path: path(i), source: '' }));
+  const began = performance.now();
+  expect(overlappingPaths(given).length).toBeLessThanOrEqual(128);
+  expect(performance.now() - began).toBeLessThan(1_000);
+});
