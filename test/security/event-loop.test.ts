@@ -14,6 +14,9 @@ const named = (name: string, rest: string): string => `{"apiVersion":"v1","kind"
 
 const deployments = '/apis/apps/v1/namespaces/default/deployments';
 const pods = '/api/v1/namespaces/default/pods';
+const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+const policy = (name: string, rest: string): string =>
+  `{"metadata":{"name":"${name}"},"spec":{"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["nodes"]}]},"auditAnnotations":[{"key":"k","valueExpression":"'v'"}],${rest}}}`;
 const serviceAccounts = '/api/v1/namespaces/default/serviceaccounts';
 const pod = (name: string, spec: string): string => `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${name}"},"spec":{${spec}}}`;
 const container = '"containers":[{"name":"c","image":"i"';
@@ -113,6 +116,21 @@ const rows: readonly Row[] = [
       ...apply('', ''),
       body: `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"long"},"secrets":[${many((i) => `{"name":"s${i}"}`, 1_400_000)}]}`,
     },
+  },
+  {
+    name: 'variables of a policy, each of the one before',
+    path: policies,
+    request: {
+      body: policy(
+        'variables',
+        `"variables":[${many((i) => `{"name":"v${i}","expression":"${i === 0 ? '1' : `variables.v${i - 1} + 1`}"}`)}]`,
+      ),
+    },
+  },
+  {
+    name: 'validations of a policy',
+    path: policies,
+    request: { body: policy('validations', `"validations":[${many((i) => `{"expression":"object.metadata.name != 'x${i}'"}`)}]`) },
   },
   { name: 'brackets', request: { body: '['.repeat(limitBytes) } },
   { name: 'a number of many digits', request: { body: named('digits', `"data":{"a":${'9'.repeat(limitBytes - 100)}}`) } },
@@ -225,6 +243,18 @@ describe('a body of 3 MiB holds up the others shortly:', () => {
       best = Math.min(best, turn);
     }
     expect(best).toBeLessThan(atMostMs);
+  });
+
+  it('ends a validation at the deadline of the request', { timeout: 60_000 }, async () => {
+    const variables = many((i) => `{"name":"v${i}","expression":"1"}`);
+    const response = await cluster.fetch(`${policies}?timeout=200ms`, {
+      method: 'POST',
+      body: policy('late', `"variables":[${variables}]`),
+    });
+    expect(response.status).toBe(504);
+    await response.text();
+    const left = await threadTime(() => sleep(1_000));
+    expect(left).toBeLessThan(300);
   });
 
   it('ends what a patch asks for at the deadline of the request', { timeout: 60_000 }, async () => {

@@ -97,7 +97,10 @@ export class PodSecurityPolicy {
     failures: readonly { readonly name: string; readonly errors: readonly FieldError[] }[],
   ): Promise<FieldError[]> {
     const told: FieldError[] = [];
-    for (const { name, errors } of failures) if (await this.#mayUse(request, name)) told.push(...errors);
+    for (const { name, errors } of failures) {
+      if (!(await this.#mayUse(request, name))) continue;
+      for (const error of errors) told.push(error);
+    }
     return told;
   }
 

@@ -34,11 +34,12 @@ export function validatePod(pod: SecuredPod, policy: Policy): FieldError[] {
   ] as const) {
     if (pod.spec[field] && !spec[field]) errors.push(invalid(contextPath.child(field), true, `Host ${title} is not allowed to be used`));
   }
-  errors.push(...sysctlErrors(pod, spec), ...validateVolumes(pod, spec));
+  for (const error of [...sysctlErrors(pod, spec), ...validateVolumes(pod, spec)]) errors.push(error);
   const runtimeClasses = spec.runtimeClass && (spec.runtimeClass.allowedRuntimeClassNames ?? []);
   if (runtimeClassName !== undefined && runtimeClasses && !runtimeClasses.some((name) => name === '*' || name === runtimeClassName))
     errors.push(invalid(fieldPath('spec', 'runtimeClassName'), runtimeClassName, ''));
-  for (const { container, path } of containersWithPaths(pod)) errors.push(...containerErrors(pod, container, policy, path));
+  for (const { container, path } of containersWithPaths(pod))
+    for (const error of containerErrors(pod, container, policy, path)) errors.push(error);
   return errors;
 }
 
@@ -59,7 +60,11 @@ function containerErrors(pod: SecuredPod, container: SecuredContainer, policy: P
   const procMounts = spec.allowedProcMountTypes?.length ? spec.allowedProcMountTypes : ['Default'];
   const procMount = context.procMount ?? 'Default';
   if (!procMounts.includes(procMount)) errors.push(invalid(at.child('procMount'), procMount, 'ProcMountType is not allowed'));
-  errors.push(...capabilityErrors(at.child('capabilities'), spec, container), ...hostPortErrors(path.child('hostPort'), spec, container));
+  const ofLists = [
+    ...capabilityErrors(at.child('capabilities'), spec, container),
+    ...hostPortErrors(path.child('hostPort'), spec, container),
+  ];
+  for (const error of ofLists) errors.push(error);
   if (spec.readOnlyRootFilesystem && !context.readOnlyRootFilesystem) {
     const must = context.readOnlyRootFilesystem === undefined ? 'may not be nil and must be set to true' : 'must be set to true';
     errors.push(invalid(at.child('readOnlyRootFilesystem'), context.readOnlyRootFilesystem, `ReadOnlyRootFilesystem ${must}`));

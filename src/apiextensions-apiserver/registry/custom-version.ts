@@ -104,7 +104,7 @@ export class CustomVersion {
     }
     const embedded: string[] = [];
     coerceEmbeddedResources(document, this.structural, { ...coercion, unknownFields: unknown && embedded });
-    unknown?.push(...embedded.sort());
+    for (const path of embedded.sort()) unknown?.push(path);
     if (metadata) document['metadata'] = metadata;
   }
 }

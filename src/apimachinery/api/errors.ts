@@ -173,6 +173,11 @@ export class RequestTimeoutError extends StatusError {
   }
 }
 
+/** Ends work that goes on in steps when the time of its request is over. */
+export function endAtDeadline(): never {
+  throw new RequestTimeoutError();
+}
+
 /** A read asks for a version that the server has not seen yet. Upstream: apiserver/pkg/storage/errors.go. */
 export function newTooLargeResourceVersion(minimum: number | bigint, current: number | bigint, retryAfterSeconds: number): StatusError {
   const message = `Timeout: Too large resource version: ${minimum}, current: ${current}`;

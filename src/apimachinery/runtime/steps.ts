@@ -37,6 +37,16 @@ export async function inSteps<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
+/** The steps until a time of `performance.now()`, at which `end` throws; 0: without an end. What nobody waits for any more must not go on for hours. */
+export function* untilTime<T>(steps: Steps<T>, deadline: number, end: () => never): Steps<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    yield;
+    if (deadline !== 0 && performance.now() > deadline) end();
+  }
+}
+
 /** Whether more may be done in this turn of the event loop by those who ask: a few milliseconds all together, from when the first began. */
 export function hasTime(): boolean {
   beginTurn();

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import {
+  endAtDeadline,
   isAlreadyExists,
   newAlreadyExists,
   newBadRequest,
@@ -17,7 +18,7 @@ import { quote } from '#apimachinery/runtime/quote';
 import type { RequestSpan, TellEvent } from '#apiserver/tracing/tracer';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { inSteps, needsSteps, turnOfOthers } from '#apimachinery/runtime/steps';
+import { inSteps, needsSteps, type Steps, turnOfOthers, untilTime } from '#apimachinery/runtime/steps';
 import { type FieldError, fieldPath, invalid, TooManyErrors } from '#apimachinery/validation/field';
 import { validatingSteps } from '#apimachinery/validation/pausing';
 import { isValidPathSegmentName, nameIsDNSSubdomain, validatePathSegmentName } from '#apimachinery/validation/names';
@@ -72,6 +73,8 @@ export interface WriteRequest extends StrategyContext {
   readonly verb?: string;
   readonly apiVersion?: string;
   readonly warn: (text: string) => void;
+  /** When nobody waits for it any more, in the time of `performance.now()`; 0 or undefined: never. */
+  readonly deadline?: number;
   /** Of a request that is sampled for a collector of traces. */
   readonly span?: RequestSpan | undefined;
   /** `inParts`: the old object is large, if not the body. */
@@ -287,9 +290,10 @@ export class Store {
       finish(validate());
       return undefined;
     }
+    const inTime = <T>(work: Steps<T>): Promise<T> => inSteps(untilTime(work, request.deadline ?? 0, endAtDeadline));
     const inTurn = async (): Promise<void> => {
-      const { ofMeta, ofKind } = inParts ? await inSteps(validatingSteps(validate)) : validate();
-      const all = steps ? [...ofKind, ...(await inSteps(steps))] : ofKind;
+      const { ofMeta, ofKind } = inParts ? await inTime(validatingSteps(validate)) : validate();
+      const all = steps ? [...ofKind, ...(await inTime(steps))] : ofKind;
       if (inParts) await turnOfOthers();
       finish({ ofMeta, ofKind: review ? await review.call(this.hooks, object, existing, request, all) : all });
     };

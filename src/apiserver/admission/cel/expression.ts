@@ -6,14 +6,17 @@ import {
   describeType,
   dynType,
   isExactType,
+  listType,
+  mapType,
   nullType,
   stringType,
   structType,
 } from '#apiserver/cel/check/types';
-import { type DeclField, type DeclType, dynDecl, listDecl, mapDecl, objectDecl, simpleDecl } from '#apiserver/cel/decl-type';
-import { type Environment, PlanError, type Program } from '#apiserver/cel/environment';
+import { type Environment, PlanError, type Program, type StructProvider } from '#apiserver/cel/environment';
+import { isReserved } from '#apiserver/cel/escaping';
 import { explainExpression, type PartValue } from '#apiserver/cel/explain';
 import type { Activation } from '#apiserver/cel/runtime/frame';
+import { CelError } from '#apiserver/cel/runtime/values';
 import { Issues } from '#apiserver/cel/syntax/source';
 import { admissionEnvironment, type ExpressionAge, type VariableOptions } from './environment.ts';
 
@@ -76,38 +79,67 @@ const variablesType = structType('kubernetes.variables');
 /** Compiles the expressions of one policy, which may use its variables; each variable may use those before it. */
 export class PolicyCompiler {
   readonly variables = new Map<string, CompiledExpression>();
-  readonly #fields = new Map<string, DeclField>();
+  readonly #declared = new DeclaredVariables();
 
   constructor(readonly age: ExpressionAge) {}
 
   addVariable(name: string, expression: string, options: VariableOptions, age = this.age): CompiledExpression {
     const compiled = this.compile(expression, variableTypes, options, age);
     this.variables.set(name, compiled);
-    this.#fields.set(name, { name, type: compiled.outputType ? declOf(compiled.outputType) : dynDecl, required: true });
+    this.#declared.add(name, compiled.outputType ? declaredType(compiled.outputType) : dynType);
     return compiled;
   }
 
   /** `age`: of this expression, where it is another than that of the policy. */
   compile(expression: string, returnTypes: readonly CelType[], options: VariableOptions, age = this.age): CompiledExpression {
-    const variables = objectDecl(variablesType.name, new Map(this.#fields));
+    const structs = this.#declared.soFar();
     const environmentOf = (): Environment =>
-      admissionEnvironment(options, age).extend({ variables: { variables: variablesType }, declTypes: [variables] });
+      admissionEnvironment(options, age).extend({ variables: { variables: variablesType }, structs });
     return compileExpression(environmentOf, expression, returnTypes);
   }
 }
 
-/** The declared type of a variable: structs are not declared anywhere, so anything may be in them. */
-function declOf(type: CelType): DeclType {
+/**
+ * The types of a policy's variables, of which each expression knows those before it: a policy may have 40,000, and each keeps what it was compiled in, to be
+ * explained later.
+ */
+class DeclaredVariables {
+  /** By name, the first declared first: a variable that is declared again is another from then on. */
+  readonly #types = new Map<string, { readonly at: number; readonly type: CelType }[]>();
+  #count = 0;
+
+  add(name: string, type: CelType): void {
+    const declared = { at: this.#count++, type };
+    const before = this.#types.get(name);
+    if (before) before.push(declared);
+    else this.#types.set(name, [declared]);
+  }
+
+  /** The struct whose fields are the variables that are declared by now. */
+  soFar(): StructProvider {
+    const count = this.#count;
+    const find = (name: string): CelType | undefined => this.#types.get(name)?.findLast(({ at }) => at < count)?.type;
+    const has = (typeName: string): boolean => typeName === variablesType.name;
+    return {
+      has,
+      findField: (typeName, field) => (has(typeName) ? (find(field) ?? (isReserved(field) ? find(`__${field}__`) : undefined)) : undefined),
+      create: (typeName) => new CelError(`unknown type '${typeName}'`),
+    };
+  }
+}
+
+/** The type as which a variable is declared: structs are not declared anywhere, so anything may be in them. */
+function declaredType(type: CelType): CelType {
   switch (type.kind) {
     case 'list':
-      return listDecl(declOf(type.parameters[0]!));
+      return listType(declaredType(type.parameters[0]!));
     case 'map':
-      return mapDecl(declOf(type.parameters[0]!), declOf(type.parameters[1]!));
+      return mapType(declaredType(type.parameters[0]!), declaredType(type.parameters[1]!));
     case 'struct':
     case 'opaque':
     case 'type':
-      return dynDecl;
+      return dynType;
     default:
-      return simpleDecl(type.name, type, 1);
+      return type;
   }
 }

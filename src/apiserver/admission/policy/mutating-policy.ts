@@ -4,6 +4,7 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { applyJsonPatch, JsonPatchError, TestFailedError } from '#apimachinery/patch/json-patch';
 import { type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { DecodeError } from '#apimachinery/runtime/json';
+import type { Steps } from '#apimachinery/runtime/steps';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { AdmissionActivation, BudgetedEvaluation, type EvaluationInput, OutOfBudget } from '#apiserver/admission/cel/evaluation';
 import { type CompiledExpression, PolicyCompiler } from '#apiserver/admission/cel/expression';
@@ -25,19 +26,32 @@ type Mutator = (input: EvaluationInput) => KubeObject;
 
 export class MutatingPolicy {
   /** In order. */
-  readonly mutators: readonly Mutator[];
+  readonly mutators: Mutator[] = [];
   readonly #variables: ReadonlyMap<string, CompiledExpression>;
   readonly #matchConditions: MatchConditions;
   readonly #ignoresFailures: boolean;
 
-  constructor(spec: MutatingPolicySpec) {
+  private constructor(spec: MutatingPolicySpec, variables: ReadonlyMap<string, CompiledExpression>, matchConditions: MatchConditions) {
+    this.#variables = variables;
+    this.#matchConditions = matchConditions;
+    this.#ignoresFailures = spec.failurePolicy === 'Ignore';
+  }
+
+  /** A step for each expression. What cannot be compiled is told by the requests that it is for. */
+  static *compile(spec: MutatingPolicySpec): Steps<MutatingPolicy> {
     const compiler = new PolicyCompiler('stored');
     const options = { params: spec.paramKind !== undefined, authorizer: true };
-    for (const { name, expression } of spec.variables ?? []) compiler.addVariable(name, expression, options);
-    this.#variables = compiler.variables;
-    this.#ignoresFailures = spec.failurePolicy === 'Ignore';
-    this.#matchConditions = MatchConditions.ofPolicy(spec.matchConditions ?? [], compiler, options);
-    this.mutators = (spec.mutations ?? []).map((mutation) => this.#mutatorOf(mutation, compiler, options));
+    for (const { name, expression } of spec.variables ?? []) {
+      compiler.addVariable(name, expression, options);
+      yield;
+    }
+    const matchConditions = MatchConditions.ofPolicy(spec.matchConditions ?? [], compiler, options);
+    const policy = new MutatingPolicy(spec, compiler.variables, matchConditions);
+    for (const mutation of spec.mutations ?? []) {
+      policy.mutators.push(policy.#mutatorOf(mutation, compiler, options));
+      yield;
+    }
+    return policy;
   }
 
   /** Throws Suspended. */

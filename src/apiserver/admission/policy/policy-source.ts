@@ -4,6 +4,7 @@ import { type ManifestSource, staticSuffix } from '#apiserver/admission/manifest
 import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 import type { ObjectForms } from '#apiserver/admission/object-forms';
 import type { PluginServices } from '#apiserver/plugins/plugin-services';
+import { atOnce, startSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Informer } from '#apiserver/registry/informers';
 import { type Candidate, MatchResources } from './match-resources.ts';
 import type { Policy, PolicyBinding, PolicySpec } from './policy-types.ts';
@@ -53,7 +54,8 @@ interface PolicySet<S extends PolicySpec> {
 
 export interface PolicySourceOptions<S extends PolicySpec, C> {
   readonly kind: 'ValidatingAdmissionPolicy' | 'MutatingAdmissionPolicy';
-  compile(spec: S): C;
+  /** In steps: a policy may have 40,000 expressions. */
+  compile(spec: S): Steps<C>;
   readonly services: Pick<PluginServices, 'informers' | 'shutdownSignal' | 'manifests'>;
   /** Policies that stand in files: they come first, and policies themselves are not beyond them. */
   readonly files?: ManifestFiles | undefined;
@@ -67,8 +69,10 @@ export class PolicySource<S extends PolicySpec, C> {
   readonly #policies: Informer<Policy<S>>;
   readonly #bindings: Informer<PolicyBinding>;
   readonly #fixed: ManifestSource<PolicySet<S>> | undefined;
-  readonly #compile: (spec: S) => C;
+  readonly #compile: (spec: S) => Steps<C>;
   readonly #compiled = new WeakMap<Policy<S>, C>();
+  /** Those that are under way: a request that needs one does what is left. */
+  readonly #compiling = new WeakMap<Policy<S>, Steps<C>>();
   #bound: { readonly fixed: readonly BoundPolicy<S, C>[]; readonly all: readonly BoundPolicy<S, C>[] } | undefined;
   #bySort = new WeakMap<ObjectForms, Map<string, readonly PolicyCandidate<S, C>[]>>();
 
@@ -85,7 +89,7 @@ export class PolicySource<S extends PolicySpec, C> {
     this.#fixed?.subscribe(() => this.#forget());
     const subscriptions = [
       this.#policies.subscribe((type, policy) => {
-        if (type !== 'DELETED') this.#compiledOf(policy);
+        if (type !== 'DELETED') void startSteps(this.#compileAhead(policy));
         this.#forget();
       }),
       this.#bindings.subscribe(() => this.#forget()),
@@ -117,8 +121,24 @@ export class PolicySource<S extends PolicySpec, C> {
 
   #compiledOf(policy: Policy<S>): C {
     let compiled = this.#compiled.get(policy);
-    if (!compiled) this.#compiled.set(policy, (compiled = this.#compile(policy.spec ?? ({} as S))));
+    if (!compiled) this.#compiled.set(policy, (compiled = atOnce(this.#stepsOf(policy))));
     return compiled;
+  }
+
+  /** So that no request has to wait for it. */
+  *#compileAhead(policy: Policy<S>): Steps<void> {
+    const steps = this.#stepsOf(policy);
+    while (!this.#compiled.has(policy)) {
+      const step = steps.next();
+      if (step.done) this.#compiled.set(policy, step.value);
+      else yield;
+    }
+  }
+
+  #stepsOf(policy: Policy<S>): Steps<C> {
+    let steps = this.#compiling.get(policy);
+    if (!steps) this.#compiling.set(policy, (steps = this.#compile(policy.spec ?? ({} as S))));
+    return steps;
   }
 
   #bind(): { fixed: BoundPolicy<S, C>[]; all: BoundPolicy<S, C>[] } {

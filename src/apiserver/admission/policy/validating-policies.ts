@@ -38,7 +38,12 @@ export class ValidatingPolicies {
     readonly services: PluginServices,
     files: ManifestFiles | undefined,
   ) {
-    this.#source = new PolicySource({ kind: 'ValidatingAdmissionPolicy', compile: (spec) => new ValidatingPolicy(spec), services, files });
+    this.#source = new PolicySource({
+      kind: 'ValidatingAdmissionPolicy',
+      compile: (spec) => ValidatingPolicy.compile(spec),
+      services,
+      files,
+    });
     this.#metrics = new PolicyMetrics(services.metrics, 'validating');
     this.#namespaces = services.informers.for({ group: '', resource: 'namespaces' });
   }

@@ -7,6 +7,7 @@ import {
   messageTypes,
   PolicyCompiler,
 } from '#apiserver/admission/cel/expression';
+import type { Steps } from '#apimachinery/runtime/steps';
 import type { PartValue } from '#apiserver/cel/explain';
 import { type ConditionOutcome, MatchConditions } from '#apiserver/admission/cel/match-conditions';
 import { maxEvaluatedMessageExpressionSizeBytes, runtimeCELCostBudget } from '#apiserver/cel/cost/limits';
@@ -44,33 +45,55 @@ interface CompiledValidation {
   readonly reason: string;
 }
 
+interface CompiledAnnotation {
+  readonly key: string;
+  readonly expression: CompiledExpression;
+}
+
 export class ValidatingPolicy {
   readonly #variables: ReadonlyMap<string, CompiledExpression>;
   readonly #matchConditions: MatchConditions;
   readonly #validations: readonly CompiledValidation[];
-  readonly #annotations: readonly { readonly key: string; readonly expression: CompiledExpression }[];
+  readonly #annotations: readonly CompiledAnnotation[];
   readonly #ignoresFailures: boolean;
 
-  constructor(spec: ValidatingPolicySpec) {
+  private constructor(
+    spec: ValidatingPolicySpec,
+    variables: ReadonlyMap<string, CompiledExpression>,
+    matchConditions: MatchConditions,
+    validations: readonly CompiledValidation[],
+    annotations: readonly CompiledAnnotation[],
+  ) {
+    this.#variables = variables;
+    this.#matchConditions = matchConditions;
+    this.#validations = validations;
+    this.#annotations = annotations;
+    this.#ignoresFailures = spec.failurePolicy === 'Ignore';
+  }
+
+  /** A step for each expression. What cannot be compiled is told by the requests that it is for. */
+  static *compile(spec: ValidatingPolicySpec): Steps<ValidatingPolicy> {
     const compiler = new PolicyCompiler('stored');
     const params = spec.paramKind !== undefined;
     const options = { params, authorizer: true };
     const withoutAuthorizer = { params, authorizer: false };
-    for (const { name, expression } of spec.variables ?? []) compiler.addVariable(name, expression, options);
-    const compile = (expression: string): CompiledExpression => compiler.compile(expression, conditionTypes, options);
-    this.#variables = compiler.variables;
-    this.#ignoresFailures = spec.failurePolicy === 'Ignore';
-    this.#matchConditions = MatchConditions.ofPolicy(spec.matchConditions ?? [], compiler, options);
-    this.#validations = (spec.validations ?? []).map(({ expression, messageExpression, message = '', reason = '' }) => ({
-      condition: compile(expression),
-      messageExpression: messageExpression ? compiler.compile(messageExpression, messageTypes, withoutAuthorizer) : undefined,
-      message,
-      reason,
-    }));
-    this.#annotations = (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
+    for (const { name, expression } of spec.variables ?? []) {
+      compiler.addVariable(name, expression, options);
+      yield;
+    }
+    const matchConditions = MatchConditions.ofPolicy(spec.matchConditions ?? [], compiler, options);
+    const validations: CompiledValidation[] = [];
+    for (const { expression, messageExpression, message = '', reason = '' } of spec.validations ?? []) {
+      const condition = compiler.compile(expression, conditionTypes, options);
+      const text = messageExpression ? compiler.compile(messageExpression, messageTypes, withoutAuthorizer) : undefined;
+      validations.push({ condition, messageExpression: text, message, reason });
+      yield;
+    }
+    const annotations = (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
       key,
       expression: compiler.compile(valueExpression, auditAnnotationTypes, options),
     }));
+    return new ValidatingPolicy(spec, compiler.variables, matchConditions, validations, annotations);
   }
 
   /** Throws Suspended. */

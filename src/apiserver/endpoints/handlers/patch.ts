@@ -1,11 +1,11 @@
 import { Injectable, UseInterceptors } from '@nestjs/common';
 import {
+  endAtDeadline,
   newBadRequest,
   newInvalid,
   newNotFound,
   newStatus,
   newUnsupportedMediaType,
-  RequestTimeoutError,
   StatusError,
 } from '#apimachinery/api/errors';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
@@ -20,7 +20,7 @@ import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-ob
 import { deepCopySteps } from '#apimachinery/runtime/copy';
 import { compareUtf8, DecodeError, encodeJson, type ParsedJson, parseJson, parseJsonSteps, sortedKeys } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
-import { atOnce, inSteps, needsSteps, type Steps } from '#apimachinery/runtime/steps';
+import { atOnce, inSteps, needsSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestAudit } from '#apiserver/audit/request-audit';
@@ -240,15 +240,9 @@ export class Patch {
     }
   }
 
-  /** What some patches ask for takes hours: at the deadline, when nobody waits any more, it ends. */
-  *#inTime<T>(steps: Steps<T>): Steps<T> {
-    const { deadline } = this.context;
-    for (;;) {
-      const step = steps.next();
-      if (step.done) return step.value;
-      yield;
-      if (deadline !== 0 && performance.now() > deadline) throw new RequestTimeoutError();
-    }
+  /** What some patches ask for takes hours: at the deadline it ends. */
+  #inTime<T>(steps: Steps<T>): Steps<T> {
+    return untilTime(steps, this.context.deadline, endAtDeadline);
   }
 
   #checkKind(object: KubeObject, patched: unknown): void {

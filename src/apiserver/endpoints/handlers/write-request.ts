@@ -59,6 +59,7 @@ function newRequest(
     user: context.authenticatedUser,
     dryRun,
     bodyBytes,
+    deadline: context.deadline,
     verb,
     apiVersion,
     now: now(),

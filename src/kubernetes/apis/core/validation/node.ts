@@ -1,6 +1,7 @@
 /** Nodes. Upstream: pkg/apis/core/validation. */
 import { parseJson } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
+import { presentKeys } from '#apimachinery/runtime/wide-objects';
 import {
   addErrors,
   type FieldError,
@@ -20,6 +21,7 @@ import {
   nameIsDNSSubdomain,
   validateNamespaceName,
 } from '#apimachinery/validation/names';
+import { errorsOfEach } from '#apimachinery/validation/pausing';
 import type { ConfigMapNodeConfigSource, Node, NodeConfigSource, Taint } from '#kubernetes/schema/core_v1.gen';
 import { taintEffects } from './affinity.ts';
 import { byteLength, check, validateCIDR, validatePositive, validateRequired, validateRequiredEnum } from './checks.ts';
@@ -83,7 +85,12 @@ function parseAnnotation(errors: FieldError[], text: string, path: Path, annotat
 function validateResources(errors: FieldError[], { status }: Node): void {
   for (const field of ['capacity', 'allocatable'] as const) {
     const list = status?.[field];
-    for (const name in list) validateResourceQuantityValue(errors, name, list[name]!, () => statusPath.child(field, name));
+    if (!list) continue;
+    const path = statusPath.child(field);
+    const checked = errorsOfEach(list, path, presentKeys(list), (found, name) =>
+      validateResourceQuantityValue(found, name, list[name]!, () => path.child(name)),
+    );
+    addErrors(errors, checked);
   }
 }
 

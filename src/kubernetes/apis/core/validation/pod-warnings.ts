@@ -184,7 +184,7 @@ function warnOverlappingPaths(warnings: string[], { name = '', configMap, secret
   const files: VolumeFile[] = [];
   for (const source of projected.sources) {
     if (Object.keys(source).length === 0) warnings.push(`volume ${quote(name)} (Projected) has no sources provided`);
-    else files.push(...projectedFiles(source));
+    else for (const file of projectedFiles(source)) files.push(file);
   }
   warn('Projected', files);
 }

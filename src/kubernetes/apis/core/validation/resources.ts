@@ -13,7 +13,7 @@ import {
   notSupported,
   required,
 } from '#apimachinery/validation/field';
-import { errorsOfEach } from '#apimachinery/validation/pausing';
+import { checkEach, errorsOfEach } from '#apimachinery/validation/pausing';
 import { isQualifiedName } from '#apimachinery/validation/names';
 import {
   hugePagesPrefix,
@@ -156,42 +156,60 @@ function validateRequirements(
   options: PodOptions,
 ): void {
   const { limits, requests, claims } = requirements;
-  let cpuOrMemory = false;
-  let hugePages = false;
-  for (const name in limits) {
-    const at = (): Path => path.child('limits').key(name);
-    const amount = limits[name]!;
-    rule(errors, name, at);
-    validateResourceQuantityValue(errors, name, amount, at);
-    if (name === 'cpu' || name === 'memory') cpuOrMemory = true;
-    else if (isHugePageResourceName(name)) {
-      hugePages = true;
-      validateHugePages(errors, name, quantityOf(amount), at, options);
-    }
-  }
-  for (const name in requests) {
-    const at = (): Path => path.child('requests').key(name);
-    const quantity = quantityOf(requests[name]!);
-    rule(errors, name, at);
-    validateResourceQuantityValue(errors, name, requests[name]!, at);
+  const limited = checkRequired(errors, limits, path.child('limits'), (found, name, at, kinds) => {
+    const amount = limits![name]!;
+    rule(found, name, at);
+    validateResourceQuantityValue(found, name, amount, at);
+    if (noteKind(kinds, name)) validateHugePages(found, name, quantityOf(amount), at, options);
+  });
+  const requested = checkRequired(errors, requests, path.child('requests'), (found, name, at, kinds) => {
+    const quantity = quantityOf(requests![name]!);
+    rule(found, name, at);
+    validateResourceQuantityValue(found, name, requests![name]!, at);
     if (limits !== undefined && Object.hasOwn(limits, name)) {
-      const compared = compareAmounts(requests[name]!, limits[name]!);
+      const compared = compareAmounts(requests![name]!, limits[name]!);
       if (compared !== 0 && !isOvercommitAllowed(name)) {
-        errors.push(invalid(path.child('requests'), quantity.toString(), `must be equal to ${name} limit of ${limits[name]}`));
+        found.push(invalid(path.child('requests'), quantity.toString(), `must be equal to ${name} limit of ${limits[name]}`));
       } else if (compared > 0) {
-        errors.push(invalid(path.child('requests'), quantity.toString(), `must be less than or equal to ${name} limit of ${limits[name]}`));
+        found.push(invalid(path.child('requests'), quantity.toString(), `must be less than or equal to ${name} limit of ${limits[name]}`));
       }
     } else if (!isOvercommitAllowed(name)) {
-      errors.push(required(path.child('limits'), 'Limit must be set for non overcommitable resources'));
+      found.push(required(path.child('limits'), 'Limit must be set for non overcommitable resources'));
     }
-    if (name === 'cpu' || name === 'memory') cpuOrMemory = true;
-    else if (isHugePageResourceName(name)) {
-      hugePages = true;
-      validateHugePages(errors, name, quantity, at, options);
-    }
-  }
+    if (noteKind(kinds, name)) validateHugePages(found, name, quantity, at, options);
+  });
+  const hugePages = limited.hugePages || requested.hugePages;
+  const cpuOrMemory = limited.cpuOrMemory || requested.cpuOrMemory;
   if (hugePages && !cpuOrMemory) errors.push(forbidden(path, 'HugePages require cpu or memory'));
   if (claims) validateResourceClaimNames(errors, claims, podClaims, path.child('claims'));
+}
+
+/** What is among the resources that a container asks for. */
+interface ResourceKinds {
+  cpuOrMemory: boolean;
+  hugePages: boolean;
+}
+
+/** Notes what a resource is, and tells whether it is huge pages. */
+function noteKind(kinds: ResourceKinds, name: string): boolean {
+  if (name === 'cpu' || name === 'memory') kinds.cpuOrMemory = true;
+  else if (isHugePageResourceName(name)) return (kinds.hugePages = true);
+  return false;
+}
+
+function checkRequired(
+  errors: FieldError[],
+  list: ResourceList | undefined,
+  path: Path,
+  visit: (errors: FieldError[], name: string, path: () => Path, kinds: ResourceKinds) => void,
+): ResourceKinds {
+  const newKinds = (): ResourceKinds => ({ cpuOrMemory: false, hugePages: false });
+  if (!list) return newKinds();
+  const checked = checkEach(list, path, presentKeys(list), newKinds, (found, name, _index, kinds) =>
+    visit(found, name, () => path.key(name), kinds),
+  );
+  addErrors(errors, checked.errors);
+  return checked.state;
 }
 
 function validateHugePages(errors: FieldError[], name: string, quantity: Quantity, path: () => Path, options: PodOptions): void {
