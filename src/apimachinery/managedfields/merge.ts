@@ -79,10 +79,11 @@ interface Indexed {
 }
 
 /** Items by element. Of duplicates, which only live lists may have, the value is null: they are not merged with anything. */
-function indexItems(shape: ListShape, items: readonly unknown[], allowDuplicates: boolean): Indexed {
+function* indexItems(shape: ListShape, items: readonly unknown[], allowDuplicates: boolean): Steps<Indexed> {
   const elements: PathElement[] = [];
   const byElement = new Map<PathElement, unknown>();
-  items.forEach((item, index) => {
+  for (const [index, item] of items.entries()) {
+    if (index % stepItems === stepItems - 1) yield;
     let element: PathElement;
     try {
       element = itemElement(shape, item, allowDuplicates ? 'typed' : 'raw');
@@ -90,10 +91,10 @@ function indexItems(shape: ListShape, items: readonly unknown[], allowDuplicates
       if (cause instanceof TypedError) throw new TypedError(`element ${index}: ${cause.message}`, { cause });
       throw cause;
     }
-    if (byElement.has(element) && !allowDuplicates) return;
+    if (byElement.has(element) && !allowDuplicates) continue;
     byElement.set(element, byElement.has(element) ? null : item);
     elements.push(element);
-  });
+  }
   return { elements, items: byElement };
 }
 
@@ -104,12 +105,12 @@ function indexItems(shape: ListShape, items: readonly unknown[], allowDuplicates
 function* mergeLists(shape: ListShape, live: readonly unknown[], applied: unknown, isLarge: boolean, depth: number): Steps<unknown> {
   const ours = Array.isArray(applied) ? applied : [];
   if (live.length === 0) return ours.length === 0 ? applied : ours;
-  const left = indexItems(shape, live, true);
-  if (live.length > stepItems) yield;
-  const right = indexItems(shape, ours, false);
+  const left = yield* indexItems(shape, live, true);
+  const right = yield* indexItems(shape, ours, false);
   const shared = right.elements.filter((element) => left.items.has(element));
   const merged = new Set<PathElement>();
   const out: unknown[] = [];
+  let done = 0;
   let nextShared = 0;
   let l = 0;
   let r = 0;
@@ -118,7 +119,7 @@ function* mergeLists(shape: ListShape, live: readonly unknown[], applied: unknow
     out.push(yield* mergeValues(shape.items, left.items.get(element), right.items.get(element), isLarge, depth + 1));
   }
   while (l < left.elements.length || r < right.elements.length) {
-    if ((l + r) % stepItems === stepItems - 1) yield;
+    if (++done % stepItems === 0) yield;
     if (l < left.elements.length && r < right.elements.length) {
       const element = left.elements[l]!;
       if (element === right.elements[r]) {

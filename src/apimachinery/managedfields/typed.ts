@@ -563,9 +563,20 @@ function withOwned<T>(found: Map<object, Node | undefined>, work: () => T): T {
   }
 }
 
-/** Goes down to wide maps that are not within lists. */
+/** Each step of the work with what was found; others have the time between them. */
+function* stepsWithOwned<T>(found: Map<object, Node | undefined>, steps: Steps<T>): Steps<T> {
+  for (;;) {
+    const step = withOwned(found, () => steps.next());
+    if (step.done) return step.value;
+    yield;
+  }
+}
+
+/** Goes down to wide maps and long lists. */
 function* wideOwned(shape: Shape, value: unknown, depth: number, found: Map<object, Node | undefined>): Steps<void> {
-  if (shape.kind === 'scalar' || shape.kind === 'list' || shape.atomic || depth > maxDepth || !isMap(value)) return;
+  if (shape.kind === 'scalar' || shape.atomic || depth > maxDepth) return;
+  if (shape.kind === 'list' && Array.isArray(value)) yield* longOwned(shape, value, depth, found);
+  if (shape.kind === 'list' || !isMap(value)) return;
   const isStruct = shape.kind === 'map' && shape.fields.size > 0;
   const names = isStruct ? keysOf(value) : yield* sortedKeysSteps(value);
   let done = 0;
@@ -573,7 +584,7 @@ function* wideOwned(shape: Shape, value: unknown, depth: number, found: Map<obje
     if (++done % stepKeys === 0) yield;
     const child = value[name];
     const inner = shape.kind === 'map' ? (shape.fields.get(name)?.shape ?? shape.values) : shape;
-    if (inner && isMap(child)) yield* wideOwned(inner, child, depth + 1, found);
+    if (inner && isContainer(child)) yield* wideOwned(inner, child, depth + 1, found);
   }
   if (isStruct || names.length <= stepKeys) return;
   const owned = new NodeParts();
@@ -586,22 +597,35 @@ function* wideOwned(shape: Shape, value: unknown, depth: number, found: Map<obje
   found.set(value, owned.whole());
 }
 
+function* longOwned(shape: ListShape, items: unknown[], depth: number, found: Map<object, Node | undefined>): Steps<void> {
+  if (shape.items.kind !== 'scalar') {
+    for (const [i, item] of items.entries()) {
+      if (i % stepKeys === stepKeys - 1) yield;
+      yield* wideOwned(shape.items, item, depth + 1, found);
+    }
+  }
+  if (items.length > stepKeys) found.set(items, yield* stepsWithOwned(found, ownedItems(shape, items, descend(depth))));
+}
+
 function ownedBy(shape: Shape, value: unknown, depth: number): Node | undefined {
   if (ownedParts?.has(value as object)) return ownedParts.get(value as object);
   if (shape.kind === 'scalar' || shape.atomic) return leaf;
-  if (shape.kind === 'list') return Array.isArray(value) ? ownedItems(shape, value, descend(depth)) : undefined;
+  if (shape.kind === 'list') return Array.isArray(value) ? atOnce(ownedItems(shape, value, descend(depth))) : undefined;
   if (isMap(value)) return ownedFields(shape, value, descend(depth));
   return shape.kind === 'any' && value !== null ? leaf : undefined;
 }
 
-function ownedItems(shape: ListShape, items: unknown[], depth: number): Node | undefined {
-  const groups = atOnce(groupItems(shape, items, 'raw'));
+function* ownedItems(shape: ListShape, items: unknown[], depth: number): Steps<Node | undefined> {
+  const groups = yield* groupItems(shape, items, 'raw');
   const out: Node = {};
-  for (const element of sortPathElements([...groups.keys()])) {
+  let done = 0;
+  const elements = yield* sortedElements([...groups.keys()]);
+  for (const element of elements) {
+    if (++done % stepKeys === 0) yield;
     const group = groups.get(element)!;
     out[element] = group.length > 1 ? leaf : asMember(ownedBy(shape.items, group[0], depth));
   }
-  return groups.size > 0 ? out : undefined;
+  return groups.size > 0 ? noteKeys(out, elements) : undefined;
 }
 
 function ownedFields(shape: MapShape | AnyShape, value: Json, depth: number): Node | undefined {
