@@ -1,6 +1,7 @@
 /** Upstream until 1.25: pkg/apis/policy/validation/validation.go. */
 import { quote } from '#apimachinery/runtime/quote';
 import {
+  addError,
   duplicate,
   type FieldError,
   fieldPath,
@@ -15,6 +16,7 @@ import { check } from '#kubernetes/apis/core/validation/checks';
 import { appArmorProfileError, validateSeccompAnnotation } from '#kubernetes/apis/core/validation/pod-annotations';
 import { isSysctlSegment, sysctlMaxLength } from '#kubernetes/apis/core/validation/security-context';
 import { validateCsiDriverName } from '#kubernetes/apis/core/validation/volume-sources';
+import { sysctlOverlaps } from './sysctl-overlaps.ts';
 import type { IDRange, PodSecurityPolicy, PodSecurityPolicySpec, RuntimeClassStrategyOptions } from '#kubernetes/schema/policy_v1beta1.gen';
 
 interface Strategy {
@@ -181,18 +183,15 @@ function validateSysctlsDoNotOverlap(
   errors: FieldError[],
   { allowedUnsafeSysctls = [], forbiddenSysctls = [] }: PodSecurityPolicySpec,
 ): void {
-  for (const [i, allowed] of allowedUnsafeSysctls.entries()) {
-    for (const [j, denied] of forbiddenSysctls.entries()) {
-      if (covers(denied, allowed))
-        errors.push(invalid(specPath.child('allowedUnsafeSysctls').index(i), allowed, `sysctl overlaps with ${denied}`));
-      else if (covers(allowed, denied))
-        errors.push(invalid(specPath.child('forbiddenSysctls').index(j), denied, `sysctl overlaps with ${allowed}`));
-    }
+  for (const { allowed, denied, narrower } of sysctlOverlaps(allowedUnsafeSysctls, forbiddenSysctls)) {
+    const [one, other] = [allowedUnsafeSysctls[allowed]!, forbiddenSysctls[denied]!];
+    addError(
+      errors,
+      narrower === 'allowed'
+        ? invalid(specPath.child('allowedUnsafeSysctls').index(allowed), one, `sysctl overlaps with ${other}`)
+        : invalid(specPath.child('forbiddenSysctls').index(denied), other, `sysctl overlaps with ${one}`),
+    );
   }
-}
-
-function covers(pattern: string, other: string): boolean {
-  return pattern.endsWith('*') ? other.replace(/\*$/, '').startsWith(pattern.slice(0, -1)) : pattern === other;
 }
 
 function validateRuntimeClassStrategy(errors: FieldError[], strategy: RuntimeClassStrategyOptions, path: Path): void {
