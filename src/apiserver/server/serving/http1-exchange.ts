@@ -50,18 +50,19 @@ export class Http1Exchange implements Exchange {
     return this.raw.response.closed || this.raw.response.destroyed;
   }
 
-  /** Without one the server makes no stream that would end (`optimizeEmptyRequests` of node:http). */
-  get #hasBody(): boolean {
-    return 'content-length' in this.headers || 'transfer-encoding' in this.headers;
+  /** A request without a body has no stream that would end (`optimizeEmptyRequests` of node:http). */
+  get hasBody(): boolean {
+    const { headers } = this;
+    return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
   }
 
   readBody(limit: number): Promise<Buffer> {
-    if (!this.#hasBody) return Promise.resolve(Buffer.alloc(0));
+    if (!this.hasBody) return Promise.resolve(Buffer.alloc(0));
     return collectBody(this.raw.request, Number(this.headers['content-length'] ?? 0), limit);
   }
 
   openBody(): Readable {
-    return this.#hasBody ? this.raw.request : Readable.from([], { objectMode: false });
+    return this.hasBody ? this.raw.request : Readable.from([], { objectMode: false });
   }
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {

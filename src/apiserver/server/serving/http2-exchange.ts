@@ -52,6 +52,10 @@ export class Http2Exchange implements Exchange {
     return this.raw.closed;
   }
 
+  get hasBody(): boolean {
+    return !this.raw.endAfterHeaders;
+  }
+
   readBody(limit: number): Promise<Buffer> {
     const stream = this.raw;
     const expected = Number(this.headers['content-length'] ?? 0);

@@ -30,7 +30,7 @@ export class RelayedRequest {
     this.#outbox = outbox;
     const { protocol, method, url, headers, rawHeaders } = exchange;
     const isUpgrade = exchange instanceof UpgradeExchange;
-    const head: RequestHead = { peer, protocol, isUpgrade, method, url, headers, rawHeaders, body: [], isWhole: !hasBody(exchange) };
+    const head: RequestHead = { peer, protocol, isUpgrade, method, url, headers, rawHeaders, body: [], isWhole: !exchange.hasBody };
     outbox.push([told.request, request, head]);
     if (!head.isWhole && !isUpgrade) this.#source = this.#follow(exchange.openBody(), head);
   }
@@ -113,10 +113,4 @@ export class RelayedRequest {
     this.#outbox.push([told.data, this.#request, this.#outbox.part(body)]);
     this.#outbox.push([told.end, this.#request]);
   }
-}
-
-function hasBody(exchange: Http1Exchange | Http2Exchange): boolean {
-  if (exchange instanceof Http2Exchange) return !exchange.raw.endAfterHeaders;
-  const { headers } = exchange;
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
