@@ -203,6 +203,20 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     socket.destroy();
   });
 
+  it('requests that say nothing of a body have none, and the next one comes behind them', async () => {
+    const socket = await connectRaw(cluster);
+    const ask = async (line: string, header = ''): Promise<string> => {
+      socket.write(`${line} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${cluster.token('admin')}\r\n${header}\r\n`);
+      return await readUntil(socket, /\}\n?$/);
+    };
+    await cluster.fetch(configMaps, { body: configMap('bodiless', 1) });
+    expect(await ask(`POST ${configMaps}`)).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await ask(`POST ${configMaps}`, 'Content-Length: 0\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await ask(`DELETE ${configMaps}/bodiless`)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await ask(`DELETE ${configMaps}/bodiless`)).toMatch(/^HTTP\/1\.1 404 /);
+    socket.destroy();
+  });
+
   it('one connection serves one request after the other, also where a body was not read', async () => {
     const socket = await connectRaw(cluster);
     const body = 'x'.repeat(200_000);
