@@ -254,7 +254,8 @@ describe('a body of 3 MiB holds up the others shortly:', () => {
     expect(response.status).toBe(504);
     await response.text();
     const left = await threadTime(() => sleep(1_000));
-    expect(left).toBeLessThan(300);
+    // All of it takes longer than that second; reading the body, which may be under way still, a third of it.
+    expect(left).toBeLessThan(600);
   });
 
   it('ends what a patch asks for at the deadline of the request', { timeout: 60_000 }, async () => {
