@@ -116,8 +116,8 @@ it('--disabled-metrics, --allow-metric-labels, --etcd-count-metric-poll-period, 
       '--etcd-db-metric-poll-interval=0',
     ],
   });
-  await limited.fetch('/api/v1/namespaces/default');
-  await limited.fetch('/api/v1/namespaces');
+  await (await limited.fetch('/api/v1/namespaces/default')).text();
+  await (await limited.fetch('/api/v1/namespaces')).text();
   const text = await metrics(limited);
   expect(text).not.toMatch(/apiserver_longrunning_requests|apiserver_(resource|storage)_objects|size_bytes\{storage/);
   const verbs = [...text.matchAll(/^apiserver_request_total\{.*verb="(\w+)"/gm)].map((match) => match[1]);
