@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Kubenest } from '../servers/kubenest.ts';
+import { SteadyReader } from './steady-reader.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const streamsOfConnection = 100;
@@ -130,19 +131,11 @@ export async function runWatcherStorm(count: number, kills: number): Promise<Sto
     await server.kill('SIGKILL');
     const began = performance.now();
     await server.restart();
-    let isBack = false;
-    const reading = (async () => {
-      for (; !isBack; await sleep(20)) {
-        const at = performance.now();
-        await server.fetch('/api/v1/namespaces/default');
-        gets.push(performance.now() - at);
-      }
-    })();
+    const reader = new SteadyReader({ url: `${server.url}/api/v1/namespaces/default`, token: 'admin-token' });
     await tell();
     await reached();
     recoveryMs.push(Math.round(performance.now() - began));
-    isBack = true;
-    await reading;
+    gets.push(...(await reader.end()));
     await tell();
     await reached();
   }
@@ -150,6 +143,12 @@ export async function runWatcherStorm(count: number, kills: number): Promise<Sto
   await Promise.all(keeping);
   rmSync(folder, { recursive: true });
   const violations = watchers.flatMap((watcher) => watcher.violations);
+  process.stdout.write(
+    `${gets
+      .filter((x) => x > 100)
+      .map(Math.round)
+      .join(' ')} of ${gets.length}\n`,
+  );
   const sorted = gets.sort((a, b) => a - b);
   return { violations, recoveryMs, getP99Ms: Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0), megabytes, megabytesBefore };
 }

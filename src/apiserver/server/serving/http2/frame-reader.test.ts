@@ -11,14 +11,20 @@ interface Seen {
   readonly payload: string;
 }
 
-/** Reads a text in pieces that end at `cuts`. */
-function read(bytes: Buffer, cuts: readonly number[], maxFrameBytes = 1000): Seen[] {
+/** Reads a text in pieces that end at `cuts`. It pauses with each frame that makes so many, and goes on behind each second piece. */
+function read(bytes: Buffer, cuts: readonly number[], maxFrameBytes = 1000, pauseEvery = 0): Seen[] {
   const seen: Seen[] = [];
+  let isPaused = false;
   let data: { flag: number; stream: number; parts: Buffer[]; bodyLength: number } | undefined;
   const reader = new FrameReader(
     {
       numberFrame: (type, stream, value) => seen.push({ type, flag: 0, stream, payload: value.toString(16).padStart(8, '0') }),
-      frame: (type, flag, stream, payload) => seen.push({ type, flag, stream, payload: payload.toString('hex') }),
+      frame: (type, flag, stream, payload) => {
+        expect(isPaused).toBe(false);
+        seen.push({ type, flag, stream, payload: payload.toString('hex') });
+        isPaused = pauseEvery > 0 && seen.length % pauseEvery === 0;
+        if (isPaused) reader.pause();
+      },
       dataBegins: (stream, flag, _length, bodyLength) => {
         data = { flag, stream, parts: [], bodyLength };
       },
@@ -32,13 +38,22 @@ function read(bytes: Buffer, cuts: readonly number[], maxFrameBytes = 1000): See
     },
     maxFrameBytes,
   );
+  const goOn = (): void => {
+    while (isPaused) {
+      isPaused = false;
+      reader.resume();
+    }
+  };
   let at = 0;
+  let pieces = 0;
   for (const cut of [...cuts].sort((a, b) => a - b)) {
     if (cut <= at || cut > bytes.length) continue;
     reader.push(bytes.subarray(at, cut));
     at = cut;
+    if (++pieces % 2 === 0) goOn();
   }
   if (at < bytes.length) reader.push(bytes.subarray(at));
+  goOn();
   return seen;
 }
 
@@ -66,24 +81,29 @@ it('frames are the same, wherever what is read is cut', () => {
     padding: fc.option(fc.integer({ min: 0, max: 255 })),
   });
   fc.assert(
-    fc.property(fc.array(fc.oneof(numbers, others), { maxLength: 10 }), fc.array(fc.nat(3000), { maxLength: 40 }), (frames, cuts) => {
-      const isPadded = (i: number): boolean => frames[i]?.type === frameTypes.data && frames[i]?.padding !== null;
-      const bytes = Buffer.concat(
-        frames.map(({ type, flag, stream, payload, padding }, i) =>
-          isPadded(i)
-            ? frame(type, flag | flags.padded, stream, Buffer.concat([Buffer.from([padding ?? 0]), payload, Buffer.alloc(padding ?? 0)]))
-            : frame(type, flag, stream, payload),
-        ),
-      );
-      const expected = frames.map(({ type, flag, stream, payload }, i) => ({
-        type,
-        flag: isPadded(i) ? flag | flags.padded : flag,
-        stream,
-        payload: Buffer.from(payload).toString('hex'),
-      }));
-      expect(read(bytes, cuts)).toEqual(expected);
-      expect(read(bytes, [...bytes.keys()])).toEqual(expected);
-    }),
+    fc.property(
+      fc.array(fc.oneof(numbers, others), { maxLength: 10 }),
+      fc.array(fc.nat(3000), { maxLength: 40 }),
+      fc.nat(3),
+      (frames, cuts, pauseEvery) => {
+        const isPadded = (i: number): boolean => frames[i]?.type === frameTypes.data && frames[i]?.padding !== null;
+        const bytes = Buffer.concat(
+          frames.map(({ type, flag, stream, payload, padding }, i) =>
+            isPadded(i)
+              ? frame(type, flag | flags.padded, stream, Buffer.concat([Buffer.from([padding ?? 0]), payload, Buffer.alloc(padding ?? 0)]))
+              : frame(type, flag, stream, payload),
+          ),
+        );
+        const expected = frames.map(({ type, flag, stream, payload }, i) => ({
+          type,
+          flag: isPadded(i) ? flag | flags.padded : flag,
+          stream,
+          payload: Buffer.from(payload).toString('hex'),
+        }));
+        expect(read(bytes, cuts, 1000, pauseEvery)).toEqual(expected);
+        expect(read(bytes, [...bytes.keys()], 1000, pauseEvery)).toEqual(expected);
+      },
+    ),
   );
 });
 

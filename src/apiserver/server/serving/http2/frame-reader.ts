@@ -28,26 +28,35 @@ export class FrameReader {
   /** Of a DATA frame: what of its body and of its padding has not come; -1 outside of one. */
   #bodyLeft = -1;
   #paddingLeft = 0;
+  #isPaused = false;
 
   constructor(handler: FrameHandler, maxFrameBytes: number) {
     this.#handler = handler;
     this.#maxFrameBytes = maxFrameBytes;
   }
 
+  /** Hands out no more frames: a handler may ask for it within a frame that is not of DATA. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  /** Goes on with what has come since. Throws as `push` does. */
+  resume(): void {
+    this.#isPaused = false;
+    if (this.#keptBytes > 0) this.#take(this.#takeKept());
+  }
+
   /** What it keeps of the chunk, it copies. Throws Http2Error where the connection cannot go on. */
   push(chunk: Buffer): void {
-    let bytes = chunk;
-    if (this.#keptBytes > 0) {
-      this.#keptBytes += chunk.length;
-      const suffices = this.#keptBytes >= this.#needed;
-      this.#kept.push(suffices ? chunk : Buffer.from(chunk));
-      if (!suffices) return this.#compact();
-      bytes = Buffer.concat(this.#kept, this.#keptBytes);
-      this.#kept = [];
-      this.#keptBytes = 0;
-    }
+    if (this.#keptBytes === 0 && !this.#isPaused) return this.#take(chunk);
+    const suffices = this.#keptBytes + chunk.length >= this.#needed && !this.#isPaused;
+    this.#keep(suffices ? chunk : Buffer.from(chunk));
+    if (suffices) this.#take(this.#takeKept());
+  }
+
+  #take(bytes: Buffer): void {
     let at = 0;
-    for (;;) {
+    while (!this.#isPaused) {
       if (this.#bodyLeft >= 0) {
         at = this.#takeData(bytes, at);
         if (this.#bodyLeft >= 0) return;
@@ -56,14 +65,21 @@ export class FrameReader {
       if (taken === 0) break;
       at += taken;
     }
-    if (at === bytes.length) return;
-    this.#kept.push(Buffer.from(bytes.subarray(at)));
-    this.#keptBytes = bytes.length - at;
+    if (at < bytes.length) this.#keep(Buffer.from(bytes.subarray(at)));
   }
 
-  /** A frame that comes octet by octet must not be as many buffers. */
-  #compact(): void {
-    if (this.#kept.length >= maxKept) this.#kept = [Buffer.concat(this.#kept, this.#keptBytes)];
+  #keep(bytes: Buffer): void {
+    this.#kept.push(bytes);
+    this.#keptBytes += bytes.length;
+    // A frame that comes octet by octet must not be as many buffers.
+    if (this.#kept.length > maxKept) this.#kept = [Buffer.concat(this.#kept, this.#keptBytes)];
+  }
+
+  #takeKept(): Buffer {
+    const bytes = this.#kept.length === 1 ? (this.#kept[0] as Buffer) : Buffer.concat(this.#kept, this.#keptBytes);
+    this.#kept = [];
+    this.#keptBytes = 0;
+    return bytes;
   }
 
   /** Answers how many bytes it took: none where more are needed. */

@@ -133,7 +133,14 @@ let certificateAuthority = '';
 const open = new Map<string, Exchange>();
 const large = Buffer.alloc(1_000_000, 'x');
 
+/** Who asked for /order, in the order of the requests. */
+const served: string[] = [];
+
 function serve(exchange: Exchange): void {
+  if (exchange.url === '/order') {
+    served.push(String(exchange.headers['x-name']));
+    return exchange.send(200, [], none);
+  }
   if (exchange.url === '/hang') return void open.set(String(exchange.headers['x-name'] ?? ''), exchange);
   if (exchange.url === '/large') return exchange.send(200, [], large);
   if (exchange.url === '/headers') return exchange.send(200, [], Buffer.from(JSON.stringify(exchange.headers)));
@@ -558,6 +565,20 @@ describe('a request is reset, and the connection goes on, for', () => {
     expect((await client.answer(3)).status).toBe('200');
     client.socket.destroy();
   });
+});
+
+it('a connection that brings many requests at once lets others have their turn', async () => {
+  const [greedy, quiet] = [await connect(), await connect()];
+  const ids = Array.from({ length: 100 }, (_, i) => i * 2 + 1);
+  served.length = 0;
+  greedy.send(...ids.map((id) => get(id, '/order', ['x-name', 'greedy'])));
+  quiet.send(get(1, '/order', ['x-name', 'quiet']));
+  for (const id of ids) expect((await greedy.answer(id)).status).toBe('200');
+  expect((await quiet.answer(1)).status).toBe('200');
+  expect(served).toHaveLength(101);
+  expect(served.indexOf('quiet')).toBeLessThan(60);
+  greedy.socket.destroy();
+  quiet.socket.destroy();
 });
 
 it('whatever frames come, the connection goes on or ends, and others are served', async () => {

@@ -22,6 +22,7 @@ import {
 } from './protocol.ts';
 import { RequestHead } from './request-head.ts';
 import { readShared } from './shared-read-buffer.ts';
+import { currentTurn } from './turn.ts';
 import { acquireBuffer, releaseBuffer } from './write-buffers.ts';
 
 export interface Http2ConnectionOptions {
@@ -54,6 +55,11 @@ const limits = {
   idleFrames: { burst: 1000, perSecond: 100 },
   /** Answers to frames that wait for a client that does not read. Upstream: golang.org/x/net/http2, maxQueuedControlFrames. */
   queuedControlFrames: 10_000,
+  /**
+   * Of one connection, in a turn of the event loop: the others have theirs first. A client that comes back with a hundred watches on each of
+   * a hundred connections would hold everybody up for a second.
+   */
+  requestsOfTurn: 10,
   /** How long what was written last, as the reason for which a connection ends, may take to leave. */
   lingerMs: 1000,
 } as const;
@@ -90,6 +96,9 @@ export class Http2Connection implements FrameHandler {
   #hasSettings = false;
   /** The number of the last request that was taken. */
   #lastStream = 0;
+  /** Requests that it has taken in a turn of the event loop. */
+  #taken = 0;
+  #turn = -1;
   /** A header block that goes on in the next frame. */
   #block: HeaderBlock | undefined;
   /** Where the body of the DATA frame that is being read goes; undefined where it is dropped. */
@@ -187,9 +196,11 @@ export class Http2Connection implements FrameHandler {
 
   // What the client sends.
 
-  #read(chunk: Buffer): void {
+  /** `chunk`: none where the connection goes on with what it has read. */
+  #read(chunk?: Buffer): void {
     if (this.#isClosed) return;
     try {
+      if (!chunk) return this.#reader.resume();
       const rest = this.#prefaceLeft > 0 ? this.#readPreface(chunk) : chunk;
       if (rest.length > 0) this.#reader.push(rest);
     } catch (error) {
@@ -281,6 +292,7 @@ export class Http2Connection implements FrameHandler {
     const endsStream = (flag & flags.endStream) !== 0;
     if (id <= this.#lastStream) return this.#onTrailers(id, endsStream, head);
     this.#lastStream = id;
+    this.#countRequest();
     // What comes behind a GOAWAY, the client sends again on another connection: RFC 9113, 6.8.
     if (this.#isClosing) return;
     head.end();
@@ -417,6 +429,24 @@ export class Http2Connection implements FrameHandler {
   #assertNotIdle(id: number): void {
     if (id === 0 || id % 2 === 0 || id > this.#lastStream) throw new Http2Error(errorCodes.protocolError, 'a frame of no request');
   }
+
+  #countRequest(): void {
+    const turn = currentTurn();
+    if (turn !== this.#turn) this.#taken = 0;
+    this.#turn = turn;
+    this.#taken += 1;
+    if (this.#taken !== limits.requestsOfTurn) return;
+    this.#reader.pause();
+    this.socket.pause();
+    setImmediate(this.#goOn);
+  }
+
+  /** The connection has its next turn. */
+  readonly #goOn = (): void => {
+    if (this.#isClosed) return;
+    this.socket.resume();
+    this.#read();
+  };
 
   #countIdleFrame(): void {
     if (!this.#idleFrames.use()) throw new Http2Error(errorCodes.enhanceYourCalm, 'too many frames that ask for nothing');
