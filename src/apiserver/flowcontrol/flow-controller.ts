@@ -2,6 +2,7 @@ import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
 import { allocateConcurrency } from './concurrency-allocation.ts';
 import { DroppedRequests } from './dropped-requests.ts';
+import { LoopPressure, noPressure } from './loop-pressure.ts';
 import { QueueSet } from './queue-set.ts';
 import { type FlowSchema, matchesFlowSchema, type PriorityLevelConfiguration } from './rule.ts';
 import { dealHand } from './shuffle-sharding.ts';
@@ -65,6 +66,9 @@ export class FlowController {
   /** What the levels wanted between the last two adjustments. */
   #demands: ReadonlyMap<string, LevelDemand> = new Map();
   #fairFraction = 0;
+  readonly #pressure = new LoopPressure(() => {
+    for (const { queues } of this.#levels.values()) queues.dispatch();
+  });
 
   /** `concurrency`: the seats of the whole server. */
   constructor(
@@ -165,6 +169,7 @@ export class FlowController {
           { queuing: deckSize > 0 ? { queues: deckSize, queueLengthLimit } : undefined },
           isExempt ? Number.POSITIVE_INFINITY : initial,
           this.now,
+          isExempt ? noPressure : this.#pressure,
         ),
       deckSize,
       handSize: Math.min(handSize, deckSize),

@@ -1,4 +1,5 @@
 import { LevelUsage } from './level-usage.ts';
+import { noPressure, type Pressure } from './loop-pressure.ts';
 import { Integrator } from './seat-demand.ts';
 
 /** How much of the server a request takes. */
@@ -88,6 +89,7 @@ export class QueueSet {
     { queuing }: QueuingConfig,
     limit: number,
     private readonly now: () => number = () => performance.now(),
+    private readonly pressure: Pressure = noPressure,
   ) {
     this.#limit = limit;
     this.#lengthLimit = queuing?.queueLengthLimit ?? 0;
@@ -154,7 +156,12 @@ export class QueueSet {
   /** Allows as many seats from now on. */
   set limit(seats: number) {
     this.#limit = seats;
-    this.#dispatch();
+    this.dispatch();
+  }
+
+  /** What there is to be had now: while the event loop is late, less of it. What has no queue would be rejected, and is not held back. */
+  get #seats(): number {
+    return this.#queues.length > 0 ? Math.min(this.#limit, this.pressure.most) : this.#limit;
   }
 
   /**
@@ -189,7 +196,7 @@ export class QueueSet {
       this.#execute(request);
       return { request, executes: true };
     }
-    if (!queue || (this.#seatsInUse >= this.#limit && queue.waiting.length >= this.#lengthLimit)) return 'queue-full';
+    if (!queue || (this.#seatsInUse >= this.#seats && queue.waiting.length >= this.#lengthLimit)) return 'queue-full';
     request.decide = decide;
     this.#activate(queue);
     queue.waiting.push(request);
@@ -199,7 +206,7 @@ export class QueueSet {
     request.flow.waiting += 1;
     request.flow.seatsWaiting += seats;
     this.#note(now);
-    this.#dispatch();
+    this.dispatch();
     return { request, executes: request.decide === undefined };
   }
 
@@ -232,10 +239,10 @@ export class QueueSet {
     else {
       setTimeout(() => {
         this.#release(request, this.#syncTime());
-        this.#dispatch();
+        this.dispatch();
       }, work.additionalMs).unref();
     }
-    if (this.#waiting > 0) this.#dispatch();
+    if (this.#waiting > 0) this.dispatch();
     return now - request.startedAt;
   }
 
@@ -254,6 +261,7 @@ export class QueueSet {
     const now = this.now();
     request.startedAt = now;
     this.#executing += 1;
+    this.pressure.executing(this.#executing);
     this.#seatsInUse += seats;
     flow.executing += 1;
     flow.seatsInUse += seats;
@@ -276,8 +284,9 @@ export class QueueSet {
     return best;
   }
 
-  #dispatch(): void {
-    while (this.#waiting > 0 && this.#seatsInUse < this.#limit) {
+  /** Lets in what waits, as far as there are seats. */
+  dispatch(): void {
+    while (this.#waiting > 0 && this.#seatsInUse < this.#seats) {
       const queue = this.#nextQueue();
       const request = queue?.waiting[0];
       if (!queue || !request || !this.#accommodates(request.seats)) return;
@@ -312,7 +321,8 @@ export class QueueSet {
 
   /** A request that asks for more seats than there are gets in when nobody else is there. */
   #accommodates(seats: number): boolean {
-    return seats > this.#limit ? this.#executing === 0 && this.#limit > 0 : this.#seatsInUse + seats <= this.#limit;
+    const most = this.#seats;
+    return seats > most ? this.#executing === 0 && most > 0 : this.#seatsInUse + seats <= most;
   }
 
   #removeWaiting(queue: Queue, index: number): void {
@@ -344,7 +354,7 @@ export class QueueSet {
   #syncTime(): number {
     const now = this.now();
     if (this.#active > 0) {
-      const ratio = Math.min(this.#seatsInUse + this.#seatsWaiting, this.#limit) / this.#active;
+      const ratio = Math.min(this.#seatsInUse + this.#seatsWaiting, this.#seats) / this.#active;
       this.#currentR += (ratio * (now - this.#lastAt)) / 1000;
     }
     this.#lastAt = now;
