@@ -94,6 +94,14 @@ export function encodeProtobuf(type: StructType, object: unknown): Buffer {
   return takeWritten();
 }
 
+/** How many bytes `encodeProtobuf` would give; undefined for a type that has no protobuf form. */
+export function protobufLength(type: StructType, object: unknown): number | undefined {
+  if (!messageCodec(type)) return undefined;
+  start();
+  writeEnveloped(type, object as Identity);
+  return writtenBytes();
+}
+
 /** What takes longest of encoding a large object, in steps: the fields that its managers own, as text. The object must not change any more. */
 export function* prepareProtobufSteps({ metadata }: Partial<KubeObject>): Steps<void> {
   for (const { fieldsV1 } of metadata?.managedFields ?? []) if (fieldsV1) yield* rememberRawJsonSteps(fieldsV1);

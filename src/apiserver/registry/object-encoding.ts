@@ -4,6 +4,7 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { parseStored } from '#apimachinery/managedfields/stored-object';
 import { encodeLine, encodeLineSteps } from '#apimachinery/runtime/encode';
 import { parseJsonSteps } from '#apimachinery/runtime/json';
+import { prepareProtobufSteps, protobufLength } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { inSteps } from '#apimachinery/runtime/steps';
 import type { Encode, Revision } from '#apiserver/storage/storage';
@@ -14,9 +15,6 @@ const placeholder = `revision ${randomUUID()}`;
 /** What etcd takes (--max-request-bytes), and what its client sends to it. A store that takes more would hide what fails on a real cluster. */
 const maxRequestBytes = 1.5 * 1024 * 1024;
 const maxMessageBytes = 2 * 1024 * 1024;
-/** Upstream stores kinds of its own as protobuf: JSON, where each character of a text may be an escape of six, is at most so much longer. */
-const jsonPerProtobuf = 6;
-
 /** A large object, encoded but for its revision. */
 export interface EncodedObject {
   readonly at: Encode;
@@ -28,21 +26,33 @@ export class ObjectEncoding {
   readonly #type: StructType;
   /** Where the kind's fields have no order of their own, an object's metadata may be anywhere in its encoding. */
   readonly #isOrdered: boolean;
-  readonly #bytesPerStored: number;
+  readonly #isCustom: boolean;
 
   /** `custom`: of a CustomResourceDefinition. */
   constructor(type: StructType, custom: boolean) {
     this.#type = type;
     this.#isOrdered = !custom;
-    this.#bytesPerStored = custom ? 1 : jsonPerProtobuf;
+    this.#isCustom = custom;
   }
 
-  /** Throws, as kube-apiserver answers it, where an object of so many bytes is more than a store should hold. */
-  assertStorable(bytes: number): void {
-    const size = Math.ceil(bytes / this.#bytesPerStored);
+  /**
+   * Why no store should hold an object, as kube-apiserver has it from etcd; undefined where it may. `bytes`: of its JSON. Upstream stores
+   * kinds of its own as protobuf, which is no longer.
+   */
+  refusal(object: KubeObject, bytes: number): Error | undefined {
+    if (bytes <= maxRequestBytes) return undefined;
+    const size = (this.#isCustom ? undefined : protobufLength(this.#type, withoutRevision(object))) ?? bytes;
     if (size > maxMessageBytes)
-      throw new Error(`rpc error: code = ResourceExhausted desc = trying to send message larger than max (${size} vs. ${maxMessageBytes})`);
-    if (size > maxRequestBytes) throw new Error('etcdserver: request is too large');
+      return new Error(
+        `rpc error: code = ResourceExhausted desc = trying to send message larger than max (${size} vs. ${maxMessageBytes})`,
+      );
+    return size > maxRequestBytes ? new Error('etcdserver: request is too large') : undefined;
+  }
+
+  /** The same of an object with many managed fields, in steps. It must not change meanwhile. */
+  async refusalInSteps(object: KubeObject, bytes: number): Promise<Error | undefined> {
+    if (bytes > maxRequestBytes && !this.#isCustom) await inSteps(prepareProtobufSteps(object));
+    return this.refusal(object, bytes);
   }
 
   parse(bytes: Buffer): KubeObject {
@@ -94,6 +104,12 @@ export class ObjectEncoding {
     const managedFields = fields.map((entry, at) => ({ ...entry, time: old[at]?.time ?? '' }));
     return this.encode({ ...object, metadata: { ...object.metadata, managedFields } }).equals(bytes);
   }
+}
+
+/** What upstream stores: the revision is that of the key in etcd. */
+function withoutRevision(object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 /** Puts revisions in the place of what is at `at` of an encoding, and in the object. */

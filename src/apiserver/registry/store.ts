@@ -26,9 +26,10 @@ import { validateKubeFinalizerNames, validateObjectMeta, validateObjectMetaUpdat
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
-import type { Encode, Revision, Storage } from '#apiserver/storage/storage';
+import type { Encode, Storage } from '#apiserver/storage/storage';
+import { type CurrentRecord, CurrentRecords } from './current-record.ts';
 import { beforeDelete, collectionFinalizers, markAsDeleting } from './deletion.ts';
-import { ObjectEncoding } from './object-encoding.ts';
+import { type EncodedObject, ObjectEncoding } from './object-encoding.ts';
 import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
 import { encodingTold, toldOf } from './told-writes.ts';
 import { ensureNamespaceMatches } from './namespace-scope.ts';
@@ -72,6 +73,8 @@ export interface WriteRequest extends StrategyContext {
   /** What the request was authorized for: its verb, and the version in which it came. undefined for the server's own writes. */
   readonly verb?: string;
   readonly apiVersion?: string;
+  /** Of server-side apply: the managers of fields are not given up. */
+  readonly isApply?: boolean;
   readonly warn: (text: string) => void;
   /** When nobody waits for it any more, in the time of `performance.now()`; 0 or undefined: never. */
   readonly deadline?: number;
@@ -137,6 +140,7 @@ export class Store {
   readonly groupKind: GroupKind;
   readonly #strategy: Strategy;
   readonly #cacher: Cacher | undefined;
+  #records: CurrentRecords | undefined;
 
   /** Without a cacher: of a virtual resource, which has a type and nothing stored. */
   constructor(
@@ -158,6 +162,10 @@ export class Store {
   get cacher(): Cacher {
     if (!this.#cacher) throw new Error(`${this.definition.resource} are not stored`);
     return this.#cacher;
+  }
+
+  get #current(): CurrentRecords {
+    return (this.#records ??= new CurrentRecords(this.cacher));
   }
 
   /** `/pods/default/web-1`; without a name the prefix of all in the namespace, without both of all. */
@@ -225,9 +233,9 @@ export class Store {
         }
         if (isVersionSet(metadata.resourceVersion)) throw new Error('resourceVersion should not be set on objects to be created');
         delete metadata.resourceVersion;
-        const large = inParts ? await this.encoding.encodeInSteps(object) : undefined;
-        if (large) this.encoding.assertStorable(large.bytes);
-        const encodeAt = large?.at ?? this.#encodeAt(object);
+        const encodeAt = inParts
+          ? await this.#storable(request, object, await this.encoding.encodeInSteps(object))
+          : this.#encodeAt(object);
         const store = (made: Encode) => this.storage.create(key, made, this.#writeOptions());
         const { span } = request;
         const create = span
@@ -238,6 +246,7 @@ export class Store {
           : store;
         const record = await create(encodeAt);
         stored = true;
+        this.#current.written(record);
         return { object, bytes: record.value, created: true };
       } catch (error) {
         if (!(error instanceof KeyExistsError)) throw error;
@@ -341,79 +350,95 @@ export class Store {
   }
 
   async #update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions, tell?: TellEvent): Promise<Stored> {
-    const key = this.key(request.namespace, name);
-    const strategy = options.strategy ?? this.#strategy;
-    let record = (await this.cacher.get(key, '')) as { readonly revision: Revision; readonly bytes: Buffer } | undefined;
+    const current = await this.#current.of(this.key(request.namespace, name), !request.dryRun);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      if (!record) {
-        if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
-        if (options.uid) throw this.#uidConflict(request, key, name, options.uid, '');
-        try {
-          const created = await produce(undefined, needsSteps(request.bodyBytes));
-          // Only creates ask whether there is one: not an update or apply that finds nothing. Upstream: GuaranteedUpdate of etcd3/store.go.
-          if (!request.dryRun) delete created.metadata.resourceVersion;
-          return await this.create(request, created);
-        } catch (error) {
-          // Somebody else created it meanwhile: there is something to update now.
-          record = isAlreadyExists(error) ? await this.cacher.get(key, '') : undefined;
-          if (!record) throw error;
-          continue;
-        }
-      }
-      const { bytes, revision } = record;
-      const inParts = needsSteps(Math.max(request.bodyBytes, bytes.length));
-      const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
-      tell?.(attempt === 0 ? 'initial value restored' : 'Retry value restored');
-      if (inParts) await turnOfOthers();
-      if (options.uid !== undefined && options.uid !== existing.metadata.uid)
-        throw this.#uidConflict(request, key, name, options.uid, existing.metadata.uid ?? '');
-      const object = await produce(existing, inParts);
-      if (inParts) await turnOfOthers();
-      this.#checkResourceVersion(object, String(revision), name);
-      const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
-      let stored = false;
       try {
-        const prepared = this.#validating(object, () => this.#prepareUpdate(request, object, existing, strategy, inParts));
-        if (prepared) await prepared;
-        if (inParts) await turnOfOthers();
-        const validated = request.validate('UPDATE', object, existing);
-        if (validated) await validated;
-        const inSomeSteps = inParts ? await this.encoding.encodeInSteps(object) : undefined;
-        object.metadata.resourceVersion = String(revision);
-        const unchanged = inSomeSteps ? inSomeSteps.at(revision) : this.encoding.encode(object);
-        if (
-          (unchanged.equals(bytes) || this.encoding.onlyTimesDiffer(object, existing, unchanged, bytes)) &&
-          !this.storage.needsRewrite?.(key) &&
-          !(await this.hooks.isStale?.(key, existing))
-        )
-          return { object: existing, bytes, created: false };
-        if (request.dryRun) return { object, bytes: unchanged, created: false };
-        if (
-          object.metadata.deletionTimestamp &&
-          !object.metadata.finalizers?.length &&
-          !object.metadata.deletionGracePeriodSeconds &&
-          !this.#keepsEmptied(object)
-        ) {
-          await this.storage.delete(key, revision);
-          await this.hooks.afterDelete?.(object, request);
-          return { object, bytes: unchanged, created: false };
-        }
-        this.encoding.assertStorable(unchanged.length);
-        const encodeAt = inSomeSteps?.at ?? this.encoding.encodeAgain(object, unchanged, revision);
-        const made = tell ? encodingTold(encodeAt, tell, 'Transaction prepared') : encodeAt;
-        const updated = this.storage.update(key, revision, made, this.#writeOptions());
-        const written = await (tell ? toldOf(tell, 'Txn call completed', updated) : updated);
-        tell?.('Transaction committed');
-        stored = true;
-        return { object, bytes: written.value, created: false };
+        if (current.record) tell?.(attempt === 0 ? 'initial value restored' : 'Retry value restored');
+        const stored = await this.#replace(request, name, produce, options, current, tell);
+        if (current.isCurrent || !(await current.isOutdated())) return stored;
       } catch (error) {
-        if (!(error instanceof ConflictError)) throw error;
-        record = error.current && { revision: error.current.revision, bytes: error.current.value };
-      } finally {
-        if (finish) await finish(stored);
+        if (error instanceof ConflictError) current.lost(error);
+        // Somebody else created it meanwhile: there is something to update now.
+        else if (!current.record && isAlreadyExists(error) && (await current.readAgain())) continue;
+        else if (!(await current.isOutdated())) throw error;
       }
     }
     throw newTimeoutError(`${this.definition.resource} ${JSON.stringify(name)}: other writers were faster ${maxAttempts} times`, 1);
+  }
+
+  async #createMissing(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions): Promise<Stored> {
+    if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
+    if (options.uid) throw this.#uidConflict(request, this.key(request.namespace, name), name, options.uid, '');
+    const created = await produce(undefined, needsSteps(request.bodyBytes));
+    // Only creates ask whether there is one: not an update or apply that finds nothing. Upstream: GuaranteedUpdate of etcd3/store.go.
+    if (!request.dryRun) delete created.metadata.resourceVersion;
+    return this.create(request, created);
+  }
+
+  /** One try. Rejects with ConflictError where the store has another record. */
+  async #replace(
+    request: WriteRequest,
+    name: string,
+    produce: Produce,
+    options: UpdateOptions,
+    current: CurrentRecord,
+    tell?: TellEvent,
+  ): Promise<Stored> {
+    if (!current.record) return this.#createMissing(request, name, produce, options);
+    const key = this.key(request.namespace, name);
+    const strategy = options.strategy ?? this.#strategy;
+    const { bytes, revision } = current.record;
+    const inParts = needsSteps(Math.max(request.bodyBytes, bytes.length));
+    const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
+    if (inParts) await turnOfOthers();
+    if (options.uid !== undefined && options.uid !== existing.metadata.uid)
+      throw this.#uidConflict(request, key, name, options.uid, existing.metadata.uid ?? '');
+    const object = await produce(existing, inParts);
+    if (inParts) await turnOfOthers();
+    this.#checkResourceVersion(object, String(revision), name);
+    const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
+    let stored = false;
+    try {
+      const prepared = this.#validating(object, () => this.#prepareUpdate(request, object, existing, strategy, inParts));
+      if (prepared) await prepared;
+      if (inParts) await turnOfOthers();
+      const validated = request.validate('UPDATE', object, existing);
+      if (validated) await validated;
+      const inSomeSteps = inParts ? await this.encoding.encodeInSteps(object) : undefined;
+      object.metadata.resourceVersion = String(revision);
+      const unchanged = inSomeSteps ? inSomeSteps.at(revision) : this.encoding.encode(object);
+      if (
+        (unchanged.equals(bytes) || this.encoding.onlyTimesDiffer(object, existing, unchanged, bytes)) &&
+        !this.storage.needsRewrite?.(key) &&
+        !(await this.hooks.isStale?.(key, existing))
+      )
+        return { object: existing, bytes, created: false };
+      if (request.dryRun) return { object, bytes: unchanged, created: false };
+      if (
+        object.metadata.deletionTimestamp &&
+        !object.metadata.finalizers?.length &&
+        !object.metadata.deletionGracePeriodSeconds &&
+        !this.#keepsEmptied(object)
+      ) {
+        current.compared();
+        await this.storage.delete(key, revision);
+        await this.hooks.afterDelete?.(object, request);
+        return { object, bytes: unchanged, created: false };
+      }
+      const at = inSomeSteps?.at ?? this.encoding.encodeAgain(object, unchanged, revision);
+      const { length } = unchanged;
+      const encodeAt = needsSteps(length) ? await this.#storable(request, object, { at, bytes: length }) : at;
+      const made = tell ? encodingTold(encodeAt, tell, 'Transaction prepared') : encodeAt;
+      current.compared();
+      const updated = this.storage.update(key, revision, made, this.#writeOptions());
+      const written = await (tell ? toldOf(tell, 'Txn call completed', updated) : updated);
+      tell?.('Transaction committed');
+      stored = true;
+      this.#current.written(written);
+      return { object, bytes: written.value, created: false };
+    } finally {
+      if (finish) await finish(stored);
+    }
   }
 
   /** Namespaces go only when spec.finalizers is empty too. */
@@ -489,49 +514,70 @@ export class Store {
   }
 
   async delete(request: WriteRequest, name: string, options: DeleteOptions): Promise<Deleted> {
-    const key = this.key(request.namespace, name);
-    let record = (await this.cacher.get(key, '')) as { readonly revision: Revision; readonly bytes: Buffer } | undefined;
+    const current = await this.#current.of(this.key(request.namespace, name), !request.dryRun);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      if (!record) throw newNotFound(this.groupResource, name);
-      const { revision, bytes } = record;
-      const inParts = needsSteps(bytes.length);
-      const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
-      if (inParts) await turnOfOthers();
-      // A deletion changes the metadata, and what begins it may change all.
-      const changing = this.#strategy.beginDeletion ? existing : ({ metadata: existing.metadata } as KubeObject);
-      const object = { ...existing, ...(inParts ? await inSteps(copyObjectSteps(changing)) : copyObject(changing)) };
-      if (inParts) await turnOfOthers();
-      const grace = beforeDelete(this.definition, object, options, request.now);
-      if (grace === 'pending') return { stored: { object: existing, bytes, created: false }, gone: false };
-      const validated = request.validate('DELETE', undefined, existing);
-      if (validated) await validated;
-      const begins = this.#strategy.beginDeletion !== undefined && object.metadata.deletionTimestamp === undefined;
-      if (begins) this.#strategy.beginDeletion?.(object, request.now);
-      const finalizers = begins ? undefined : collectionFinalizers(this.#strategy, object.metadata, options);
-      if (finalizers) object.metadata.finalizers = finalizers;
-      const held = (object.metadata.finalizers?.length ?? 0) > 0 || this.#keepsEmptied(object);
-      if (held && grace === 'immediate' && !begins) markAsDeleting(this.definition, object, request.now);
-      const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
-      const encodeAt = inParts ? (await this.encoding.encodeInSteps(object)).at : this.#encodeAt(object);
-      if (request.dryRun) return { stored: { object, bytes: encodeAt(revision), created: false }, gone: !stays };
       try {
-        let current = revision;
-        if (stays || grace === 'graceful') {
-          if (encodeAt(revision).equals(bytes)) return { stored: { object: existing, bytes, created: false }, gone: false };
-          const marked = await this.storage.update(key, revision, encodeAt, this.#writeOptions());
-          if (stays) return { stored: { object, bytes: marked.value, created: false }, gone: false };
-          current = marked.revision;
-        }
-        const deleted = await this.storage.delete(key, current);
-        const last = encodeAt(deleted.revision);
-        await this.hooks.afterDelete?.(object, request);
-        return { stored: { object, bytes: last, created: false }, gone: true };
+        const deleted = await this.#remove(request, name, options, current);
+        if (current.isCurrent || !(await current.isOutdated())) return deleted;
       } catch (error) {
-        if (!(error instanceof ConflictError)) throw error;
-        record = error.current && { revision: error.current.revision, bytes: error.current.value };
+        if (error instanceof ConflictError) current.lost(error);
+        else if (!(await current.isOutdated())) throw error;
       }
     }
     throw newTimeoutError(`${this.definition.resource} ${JSON.stringify(name)}: other writers were faster ${maxAttempts} times`, 1);
+  }
+
+  /** One try. Rejects with ConflictError where the store has another record. */
+  async #remove(request: WriteRequest, name: string, options: DeleteOptions, current: CurrentRecord): Promise<Deleted> {
+    if (!current.record) throw newNotFound(this.groupResource, name);
+    const key = this.key(request.namespace, name);
+    const { revision, bytes } = current.record;
+    const inParts = needsSteps(bytes.length);
+    const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
+    if (inParts) await turnOfOthers();
+    // A deletion changes the metadata, and what begins it may change all.
+    const changing = this.#strategy.beginDeletion ? existing : ({ metadata: existing.metadata } as KubeObject);
+    const object = { ...existing, ...(inParts ? await inSteps(copyObjectSteps(changing)) : copyObject(changing)) };
+    if (inParts) await turnOfOthers();
+    const grace = beforeDelete(this.definition, object, options, request.now);
+    if (grace === 'pending') return { stored: { object: existing, bytes, created: false }, gone: false };
+    const validated = request.validate('DELETE', undefined, existing);
+    if (validated) await validated;
+    const begins = this.#strategy.beginDeletion !== undefined && object.metadata.deletionTimestamp === undefined;
+    if (begins) this.#strategy.beginDeletion?.(object, request.now);
+    const finalizers = begins ? undefined : collectionFinalizers(this.#strategy, object.metadata, options);
+    if (finalizers) object.metadata.finalizers = finalizers;
+    const held = (object.metadata.finalizers?.length ?? 0) > 0 || this.#keepsEmptied(object);
+    if (held && grace === 'immediate' && !begins) markAsDeleting(this.definition, object, request.now);
+    const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
+    const encodeAt = inParts ? (await this.encoding.encodeInSteps(object)).at : this.#encodeAt(object);
+    if (request.dryRun) return { stored: { object, bytes: encodeAt(revision), created: false }, gone: !stays };
+    let last = revision;
+    if (stays || grace === 'graceful') {
+      if (encodeAt(revision).equals(bytes)) return { stored: { object: existing, bytes, created: false }, gone: false };
+      current.compared();
+      const marked = await this.storage.update(key, revision, encodeAt, this.#writeOptions());
+      this.#current.written(marked);
+      if (stays) return { stored: { object, bytes: marked.value, created: false }, gone: false };
+      last = marked.revision;
+    }
+    current.compared();
+    const deleted = await this.storage.delete(key, last);
+    const encoded = encodeAt(deleted.revision);
+    await this.hooks.afterDelete?.(object, request);
+    return { stored: { object, bytes: encoded, created: false }, gone: true };
+  }
+
+  /**
+   * How an object is written: without the managers of its fields where it is too large with them and nobody applied it. Throws where it is
+   * too large without them. Upstream: endpoints/handlers/rest.go (isTooLargeError).
+   */
+  async #storable(request: WriteRequest, object: KubeObject, encoded: EncodedObject): Promise<Encode> {
+    const refusal = await this.encoding.refusalInSteps(object, encoded.bytes);
+    if (!refusal) return encoded.at;
+    if (request.isApply || !object.metadata.managedFields) throw refusal;
+    delete object.metadata.managedFields;
+    return this.#storable(request, object, await this.encoding.encodeInSteps(object));
   }
 
   /** Encodes a small object at the revision that it gets. */
@@ -539,7 +585,8 @@ export class Store {
     return (revision) => {
       object.metadata.resourceVersion = String(revision);
       const encoded = this.encoding.encode(object);
-      this.encoding.assertStorable(encoded.length);
+      const refusal = this.encoding.refusal(object, encoded.length);
+      if (refusal) throw refusal;
       return encoded;
     };
   }

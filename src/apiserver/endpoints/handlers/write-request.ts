@@ -20,10 +20,10 @@ export function newWriteRequest(context: RequestContext, endpoint: ResourceEndpo
 export function newDeleteRequest(context: RequestContext, endpoint: ResourceEndpoint, options: DeleteOptions): WriteRequest {
   const dryRun = (options.dryRun?.length ?? 0) > 0;
   const given = { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options };
-  return newRequest(context, endpoint, { dryRun, given, manager: undefined, bodyBytes: 0 });
+  return newRequest(context, endpoint, { dryRun, given, isApply: false, manager: undefined, bodyBytes: 0 });
 }
 
-interface RequestedWrite extends Pick<WriteQuery, 'dryRun' | 'given'> {
+interface RequestedWrite extends Pick<WriteQuery, 'dryRun' | 'given' | 'isApply'> {
   /** Whose fields are those that are set; undefined where they are not tracked here. */
   readonly manager: string | undefined;
   readonly bodyBytes: number;
@@ -33,7 +33,7 @@ interface RequestedWrite extends Pick<WriteQuery, 'dryRun' | 'given'> {
 function newRequest(
   context: RequestContext,
   endpoint: ResourceEndpoint,
-  { dryRun, given: options, manager, bodyBytes }: RequestedWrite,
+  { dryRun, given: options, isApply, manager, bodyBytes }: RequestedWrite,
 ): WriteRequest {
   const { namespace, name, verb, apiVersion } = context.info;
   const { admission } = context;
@@ -62,6 +62,7 @@ function newRequest(
     deadline: context.deadline,
     verb,
     apiVersion,
+    isApply,
     now: now(),
     isEnabled: endpoint.isEnabled,
     span: context.span,

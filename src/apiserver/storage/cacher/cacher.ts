@@ -245,6 +245,11 @@ export class Cacher {
     return wait ? wait.then(() => this.#objects.get(key)?.readable) : this.#objects.get(key)?.readable;
   }
 
+  /** Whether it has each write before its writer knows of it, so that what it has is the present. */
+  get isImmediate(): boolean {
+    return this.#feed.isImmediate;
+  }
+
   /** What the cache has of it; undefined also while it is not ready: the storage is not asked. Throws for what cannot be read. */
   peek(key: string): CachedObject | undefined {
     return this.#state === 'ready' ? this.#objects.get(key)?.readable : undefined;
