@@ -22,7 +22,6 @@ import {
 } from './protocol.ts';
 import { RequestHead } from './request-head.ts';
 import { readShared } from './shared-read-buffer.ts';
-import { currentTurn } from './turn.ts';
 import { acquireBuffer, releaseBuffer } from './write-buffers.ts';
 
 export interface Http2ConnectionOptions {
@@ -56,7 +55,7 @@ const limits = {
   /** Answers to frames that wait for a client that does not read. Upstream: golang.org/x/net/http2, maxQueuedControlFrames. */
   queuedControlFrames: 10_000,
   /**
-   * Of one connection, in a turn of the event loop: the others have theirs first. A client that comes back with a hundred watches on each of
+   * Of one connection, until the event loop has turned: the others have theirs first. A client that comes back with a hundred watches on each of
    * a hundred connections would hold everybody up for a second.
    */
   requestsOfTurn: 10,
@@ -96,9 +95,8 @@ export class Http2Connection implements FrameHandler {
   #hasSettings = false;
   /** The number of the last request that was taken. */
   #lastStream = 0;
-  /** Requests that it has taken in a turn of the event loop. */
+  /** Requests that it has taken since it waited for the others. */
   #taken = 0;
-  #turn = -1;
   /** A header block that goes on in the next frame. */
   #block: HeaderBlock | undefined;
   /** Where the body of the DATA frame that is being read goes; undefined where it is dropped. */
@@ -201,6 +199,7 @@ export class Http2Connection implements FrameHandler {
     if (this.#isClosed) return;
     try {
       if (!chunk) return this.#reader.resume();
+      if (this.#taken >= limits.requestsOfTurn) this.socket.pause();
       const rest = this.#prefaceLeft > 0 ? this.#readPreface(chunk) : chunk;
       if (rest.length > 0) this.#reader.push(rest);
     } catch (error) {
@@ -430,21 +429,19 @@ export class Http2Connection implements FrameHandler {
     if (id === 0 || id % 2 === 0 || id > this.#lastStream) throw new Http2Error(errorCodes.protocolError, 'a frame of no request');
   }
 
+  /** What is known without asking for each request which turn it is: behind so many it waits, whenever they came. */
   #countRequest(): void {
-    const turn = currentTurn();
-    if (turn !== this.#turn) this.#taken = 0;
-    this.#turn = turn;
     this.#taken += 1;
-    if (this.#taken !== limits.requestsOfTurn) return;
+    if (this.#taken < limits.requestsOfTurn) return;
     this.#reader.pause();
-    this.socket.pause();
     setImmediate(this.#goOn);
   }
 
   /** The connection has its next turn. */
   readonly #goOn = (): void => {
+    this.#taken = 0;
     if (this.#isClosed) return;
-    this.socket.resume();
+    if (this.socket.isPaused()) this.socket.resume();
     this.#read();
   };
 
