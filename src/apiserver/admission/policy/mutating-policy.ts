@@ -25,8 +25,7 @@ export class MutationError extends Error {
 type Mutator = (input: EvaluationInput) => KubeObject;
 
 export class MutatingPolicy {
-  /** In order. */
-  readonly mutators: Mutator[] = [];
+  readonly #mutators: Mutator[] = [];
   readonly #variables: ReadonlyMap<string, CompiledExpression>;
   readonly #matchConditions: MatchConditions;
   readonly #ignoresFailures: boolean;
@@ -48,10 +47,15 @@ export class MutatingPolicy {
     const matchConditions = MatchConditions.ofPolicy(spec.matchConditions ?? [], compiler, options);
     const policy = new MutatingPolicy(spec, compiler.variables, matchConditions);
     for (const mutation of spec.mutations ?? []) {
-      policy.mutators.push(policy.#mutatorOf(mutation, compiler, options));
+      policy.#mutators.push(policy.#mutatorOf(mutation, compiler, options));
       yield;
     }
     return policy;
+  }
+
+  /** In order. */
+  get mutators(): readonly Mutator[] {
+    return this.#mutators;
   }
 
   /** Throws Suspended. */

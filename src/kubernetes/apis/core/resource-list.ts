@@ -1,4 +1,5 @@
 import { Quantity } from '#apimachinery/api/quantity';
+import { noteKeys, presentKeys } from '#apimachinery/runtime/wide-objects';
 import type { Container, PodSpec } from '#kubernetes/schema/core_v1.gen';
 
 /** Amounts by resource name: `{ cpu: '500m', memory: '1Gi' }`, canonical quantities. */
@@ -12,15 +13,16 @@ export function setAmount(list: ResourceList, name: string, amount: string): voi
 
 /** Adds the amounts of `from` that `list` does not have; returns the list, a new one if there was none. */
 export function addMissing(list: ResourceList | undefined, from: ResourceList): ResourceList {
-  if (!list) return { ...from };
-  for (const name in from) if (!Object.hasOwn(list, name)) setAmount(list, name, from[name]!);
-  return list;
+  const names = presentKeys(from);
+  const to = list ?? {};
+  for (const name of names) if (!Object.hasOwn(to, name)) setAmount(to, name, from[name]!);
+  return list ?? noteKeys(to, names);
 }
 
 /** Rounds amounts up to thousandths, as has been done ever since quantities were milli values. Upstream: SetDefaults_ResourceList. */
 export function defaultResourceList(list: ResourceList | undefined): void {
   if (list === undefined) return;
-  for (const name in list) {
+  for (const name of presentKeys(list)) {
     const amount = list[name]!;
     if (mayBeFiner(amount)) {
       const quantity = Quantity.parse(amount);
