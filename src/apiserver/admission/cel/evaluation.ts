@@ -4,7 +4,8 @@ import { quote } from '#apimachinery/runtime/quote';
 import type { Attributes } from '#apiserver/admission/attributes';
 import { fromJson } from '#apiserver/cel/json-values';
 import { type AuthorizerValue, ResourceCheck } from '#apiserver/cel/library/authz';
-import type { Activation } from '#apiserver/cel/runtime/frame';
+import { turnOfOthers } from '#apimachinery/runtime/steps';
+import { type Activation, Suspended } from '#apiserver/cel/runtime/frame';
 import { CelError, CelMap, type Value } from '#apiserver/cel/runtime/values';
 import type { CompiledExpression } from './expression.ts';
 
@@ -21,6 +22,40 @@ export interface EvaluationInput {
   readonly namespaceObject: KubeObject | undefined;
   /** undefined where expressions may not ask. */
   readonly authorizer: AuthorizerValue | undefined;
+  /** Of so many expressions that others should have their turn between them. */
+  readonly progress?: EvaluationProgress | undefined;
+}
+
+/** How long expressions are evaluated before others have their turn. */
+const stepMs = 5;
+
+/**
+ * What the expressions of a request have come to so far. Others have their turn between them: the evaluation is suspended, and what is then begun anew gets what it had
+ * made, in the order in which it made it. So it must do the same each time.
+ */
+export class EvaluationProgress {
+  readonly #kept: unknown[] = [];
+  #at = 0;
+  #began = 0;
+  #pauseAt: number | undefined;
+
+  /** To be called before each beginning. */
+  begin(): void {
+    this.#at = 0;
+    this.#began = performance.now();
+    this.#pauseAt = undefined;
+  }
+
+  /** What `make` made when it came here for the first time. Throws Suspended instead where the step has had its time: as long at least as what was kept took. */
+  keep<T>(make: () => T): T {
+    if (this.#at < this.#kept.length) return this.#kept[this.#at++] as T;
+    const now = performance.now();
+    this.#pauseAt ??= now + Math.max(stepMs, now - this.#began);
+    if (now >= this.#pauseAt) throw new Suspended(turnOfOthers());
+    const made = make();
+    this.#at = this.#kept.push(made);
+    return made;
+  }
 }
 
 /** Everything that was to be evaluated may have cost more than there was. */
@@ -34,6 +69,12 @@ export class OutOfBudget extends Error {
 export interface Evaluation {
   readonly value: Value | undefined;
   readonly error: string | undefined;
+}
+
+/** What the expressions of a policy see: with what is known of it already, where that is kept. */
+export function activationOf(input: EvaluationInput, variables: ReadonlyMap<string, CompiledExpression>): AdmissionActivation {
+  const make = (): AdmissionActivation => new AdmissionActivation(input, variables);
+  return input.progress ? input.progress.keep(make) : make();
 }
 
 /** The values of variables for one request; the variables of a policy are evaluated when they are first used. */
@@ -119,6 +160,12 @@ class PolicyVariables extends CelMap {
   }
 }
 
+interface Evaluated {
+  readonly evaluation: Evaluation;
+  readonly variableCost: number;
+  readonly cost: number;
+}
+
 /** Evaluates expressions one after the other within a budget. Throws OutOfBudget, and Suspended where an authorizer has to think. */
 export class BudgetedEvaluation {
   constructor(
@@ -127,15 +174,24 @@ export class BudgetedEvaluation {
     public budget: number,
   ) {}
 
-  evaluate({ expression, program, error }: CompiledExpression): Evaluation {
-    if (!program) return { value: undefined, error: `compilation error: ${error}` };
-    const { value, cost } = program.evaluate(this.activation);
-    this.#spend(this.activation.variableCost);
-    this.activation.variableCost = 0;
+  evaluate(compiled: CompiledExpression): Evaluation {
+    const { progress } = this.activation.input;
+    const { evaluation, variableCost, cost } = progress ? progress.keep(() => this.#evaluate(compiled)) : this.#evaluate(compiled);
+    this.#spend(variableCost);
     this.#spend(cost);
-    return value instanceof CelError
-      ? { value: undefined, error: `expression '${expression}' resulted in error: ${value.message}` }
-      : { value, error: undefined };
+    return evaluation;
+  }
+
+  #evaluate({ expression, program, error }: CompiledExpression): Evaluated {
+    if (!program) return { evaluation: { value: undefined, error: `compilation error: ${error}` }, variableCost: 0, cost: 0 };
+    const { value, cost } = program.evaluate(this.activation);
+    const { variableCost } = this.activation;
+    this.activation.variableCost = 0;
+    const evaluation =
+      value instanceof CelError
+        ? { value: undefined, error: `expression '${expression}' resulted in error: ${value.message}` }
+        : { value, error: undefined };
+    return { evaluation, variableCost, cost };
   }
 
   #spend(cost: number): void {

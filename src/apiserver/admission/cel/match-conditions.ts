@@ -1,7 +1,7 @@
 /** `matchConditions` of policies and webhooks. Upstream: apiserver/pkg/admission/plugin/webhook/matchconditions/matcher.go. */
 import { runtimeCELCostBudgetMatchConditions } from '#apiserver/cel/cost/limits';
 import type { VariableOptions } from './environment.ts';
-import { AdmissionActivation, BudgetedEvaluation, type EvaluationInput, OutOfBudget } from './evaluation.ts';
+import { activationOf, type AdmissionActivation, BudgetedEvaluation, type EvaluationInput, OutOfBudget } from './evaluation.ts';
 import { type CompiledExpression, conditionTypes, PolicyCompiler } from './expression.ts';
 
 export interface MatchCondition {
@@ -52,7 +52,7 @@ export class MatchConditions {
   }
 
   #decide(input: EvaluationInput, ignoreFailures: boolean, errors: string[]): ConditionMatch {
-    const activation = new AdmissionActivation({ ...input, namespaceObject: undefined }, this.variables);
+    const activation = activationOf({ ...input, namespaceObject: undefined }, this.variables);
     const evaluation = new BudgetedEvaluation(activation, runtimeCELCostBudgetMatchConditions);
     try {
       for (const condition of this.conditions) {

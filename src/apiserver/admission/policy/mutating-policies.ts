@@ -3,6 +3,7 @@ import { StatusError } from '#apimachinery/api/errors';
 import type { StatusCause } from '#apimachinery/meta/types';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { hasTime, turnOfOthers } from '#apimachinery/runtime/steps';
 import type { Attributes } from '#apiserver/admission/attributes';
 import { forbidden } from '#apiserver/admission/forbidden';
 import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
@@ -35,14 +36,21 @@ export class MutatingPolicies {
     readonly services: PluginServices,
     files: ManifestFiles | undefined,
   ) {
-    this.#source = new PolicySource({ kind: 'MutatingAdmissionPolicy', compile: (spec) => MutatingPolicy.compile(spec), services, files });
+    this.#source = new PolicySource({
+      kind: 'MutatingAdmissionPolicy',
+      compile: (spec) => MutatingPolicy.compile(spec),
+      expressions: (spec) => MutatingPolicy.expressions(spec),
+      services,
+      files,
+    });
     this.metrics = new PolicyMetrics(services.metrics, 'mutating');
     this.#namespaces = services.informers.for({ group: '', resource: 'namespaces' });
   }
 
   /** Rejects with the StatusError of a denial. */
   admit(request: Attributes): void | Promise<void> {
-    const candidates = this.#source.candidatesFor(request);
+    const candidates = settled(() => this.#source.candidatesFor(request));
+    if (candidates instanceof Promise) return candidates.then((found) => this.#dispatch(request, found));
     if (candidates.length > 0) return this.#dispatch(request, candidates);
   }
 
@@ -124,6 +132,7 @@ class MutationRound {
     const { policy, binding } = invocation;
     let changed = false;
     for (const mutate of invocation.compiled.mutators) {
+      if (!hasTime()) await turnOfOthers();
       const began = performance.now();
       const observe = (message?: string): void => {
         const check = { seconds: (performance.now() - began) / 1_000, ...(message !== undefined && { message }) };

@@ -4,7 +4,8 @@ import { type ManifestSource, staticSuffix } from '#apiserver/admission/manifest
 import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 import type { ObjectForms } from '#apiserver/admission/object-forms';
 import type { PluginServices } from '#apiserver/plugins/plugin-services';
-import { atOnce, startSteps, type Steps } from '#apimachinery/runtime/steps';
+import { Suspended } from '#apiserver/cel/runtime/frame';
+import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Informer } from '#apiserver/registry/informers';
 import { type Candidate, MatchResources } from './match-resources.ts';
 import type { Policy, PolicyBinding, PolicySpec } from './policy-types.ts';
@@ -26,9 +27,8 @@ export interface PolicyCandidate<S extends PolicySpec, C> {
   readonly bindings: readonly BindingCandidate[];
 }
 
-interface BoundPolicy<S extends PolicySpec, C> {
+interface BoundPolicy<S extends PolicySpec> {
   readonly policy: Policy<S>;
-  readonly compiled: C;
   readonly resources: MatchResources | Error;
   readonly bindings: readonly { readonly binding: PolicyBinding; readonly resources: MatchResources | Error | undefined }[];
 }
@@ -54,12 +54,17 @@ interface PolicySet<S extends PolicySpec> {
 
 export interface PolicySourceOptions<S extends PolicySpec, C> {
   readonly kind: 'ValidatingAdmissionPolicy' | 'MutatingAdmissionPolicy';
-  /** In steps: a policy may have 40,000 expressions. */
+  /** In steps: a policy may have 40,000 expressions. Must not throw. */
   compile(spec: S): Steps<C>;
+  /** How many it has, but for its match conditions. */
+  expressions(spec: S): number;
   readonly services: Pick<PluginServices, 'informers' | 'shutdownSignal' | 'manifests'>;
   /** Policies that stand in files: they come first, and policies themselves are not beyond them. */
   readonly files?: ManifestFiles | undefined;
 }
+
+/** A policy of so many expressions is not compiled while others wait. */
+const manyExpressions = 100;
 
 /**
  * Compiles policies when they change. Which of them a sort of requests concerns is found out once for each change, so that
@@ -70,26 +75,28 @@ export class PolicySource<S extends PolicySpec, C> {
   readonly #bindings: Informer<PolicyBinding>;
   readonly #fixed: ManifestSource<PolicySet<S>> | undefined;
   readonly #compile: (spec: S) => Steps<C>;
+  readonly #expressions: (spec: S) => number;
   readonly #compiled = new WeakMap<Policy<S>, C>();
-  /** Those that are under way: a request that needs one does what is left. */
-  readonly #compiling = new WeakMap<Policy<S>, Steps<C>>();
-  #bound: { readonly fixed: readonly BoundPolicy<S, C>[]; readonly all: readonly BoundPolicy<S, C>[] } | undefined;
+  readonly #compilations = new WeakMap<Policy<S>, Promise<void>>();
+  #bound: { readonly fixed: readonly BoundPolicy<S>[]; readonly all: readonly BoundPolicy<S>[] } | undefined;
   #bySort = new WeakMap<ObjectForms, Map<string, readonly PolicyCandidate<S, C>[]>>();
 
   /** Throws for files that cannot be taken. */
-  constructor({ kind, compile, services: { informers, shutdownSignal, manifests }, files }: PolicySourceOptions<S, C>) {
+  constructor({ kind, compile, expressions, services, files }: PolicySourceOptions<S, C>) {
+    const { informers, shutdownSignal, manifests } = services;
     const resource = kind.slice(0, -1).toLowerCase();
     this.#policies = informers.for({ group, resource: `${resource}ies` });
     this.#bindings = informers.for({ group, resource: `${resource}ybindings` });
     this.#compile = compile;
+    this.#expressions = expressions;
     const build = (objects: readonly (Policy<S> | PolicyBinding)[]): PolicySet<S> =>
-      policySetOf(objects, (policy) => this.#compiledOf(policy));
+      policySetOf(objects, (policy) => this.#compileNow(policy));
     this.#fixed =
       files && manifests.follow(files, { plugin: kind, what: 'policy', kinds: [kind, `${kind}Binding`], check: checkManifest, build });
     this.#fixed?.subscribe(() => this.#forget());
     const subscriptions = [
       this.#policies.subscribe((type, policy) => {
-        if (type !== 'DELETED') void startSteps(this.#compileAhead(policy));
+        if (type !== 'DELETED') void this.#compilation(policy);
         this.#forget();
       }),
       this.#bindings.subscribe(() => this.#forget()),
@@ -100,7 +107,7 @@ export class PolicySource<S extends PolicySpec, C> {
     shutdownSignal.addEventListener('abort', end, { once: true });
   }
 
-  /** In the order of their names, those of files first. The policies themselves are beyond those of the API, so that nobody locks himself out. */
+  /** In the order of their names, those of files first. Throws Suspended while a large one of them is being compiled. The policies themselves are beyond those of the API, so that nobody locks himself out. */
   candidatesFor(request: Attributes): readonly PolicyCandidate<S, C>[] {
     this.#bound ??= this.#bind();
     const { resource, kind, subresource, operation, namespace } = request;
@@ -110,7 +117,7 @@ export class PolicySource<S extends PolicySpec, C> {
     if (!bySort) this.#bySort.set(request.forms, (bySort = new Map()));
     const sort = `${resource.group}/${resource.version}/${resource.resource}/${subresource} ${operation} ${namespace === ''}`;
     let candidates = bySort.get(sort);
-    if (!candidates) bySort.set(sort, (candidates = bound.flatMap((policy) => candidateOf(policy, request))));
+    if (!candidates) bySort.set(sort, (candidates = bound.flatMap((policy) => this.#candidateOf(policy, request))));
     return candidates;
   }
 
@@ -119,43 +126,54 @@ export class PolicySource<S extends PolicySpec, C> {
     this.#bySort = new WeakMap();
   }
 
+  #candidateOf({ policy, resources, bindings: all }: BoundPolicy<S>, request: Attributes): PolicyCandidate<S, C>[] {
+    const constraint = constraintOf(resources, request);
+    if (!constraint) return [];
+    const bindings = all.flatMap(({ binding, resources: bound }): BindingCandidate[] => {
+      if (!bound) return [{ binding, constraint: undefined }];
+      const own = constraintOf(bound, request);
+      return own ? [{ binding, constraint: own }] : [];
+    });
+    return bindings.length > 0 ? [{ policy, compiled: this.#compiledOf(policy), constraint, bindings }] : [];
+  }
+
   #compiledOf(policy: Policy<S>): C {
-    let compiled = this.#compiled.get(policy);
-    if (!compiled) this.#compiled.set(policy, (compiled = atOnce(this.#stepsOf(policy))));
+    const compiled = this.#compiled.get(policy);
+    if (compiled) return compiled;
+    if (this.#expressions(specOf(policy)) > manyExpressions) throw new Suspended(this.#compilation(policy));
+    return this.#compileNow(policy);
+  }
+
+  #compileNow(policy: Policy<S>): C {
+    const compiled = atOnce(this.#compile(specOf(policy)));
+    this.#compiled.set(policy, compiled);
     return compiled;
   }
 
-  /** So that no request has to wait for it. */
-  *#compileAhead(policy: Policy<S>): Steps<void> {
-    const steps = this.#stepsOf(policy);
-    while (!this.#compiled.has(policy)) {
-      const step = steps.next();
-      if (step.done) this.#compiled.set(policy, step.value);
-      else yield;
+  /** Begins as soon as there is a policy, so that few requests have to wait for it. */
+  #compilation(policy: Policy<S>): Promise<void> {
+    let compilation = this.#compilations.get(policy);
+    if (!compilation) {
+      compilation = inSteps(this.#compile(specOf(policy))).then((compiled) => void this.#compiled.set(policy, compiled));
+      this.#compilations.set(policy, compilation);
     }
+    return compilation;
   }
 
-  #stepsOf(policy: Policy<S>): Steps<C> {
-    let steps = this.#compiling.get(policy);
-    if (!steps) this.#compiling.set(policy, (steps = this.#compile(policy.spec ?? ({} as S))));
-    return steps;
-  }
-
-  #bind(): { fixed: BoundPolicy<S, C>[]; all: BoundPolicy<S, C>[] } {
+  #bind(): { fixed: BoundPolicy<S>[]; all: BoundPolicy<S>[] } {
     const fixed = this.#fixed ? this.#boundOf(this.#fixed.current) : [];
     const own = this.#boundOf({ policies: sorted(this.#policies.list()), bindings: sorted(this.#bindings.list()) });
     return { fixed, all: [...fixed, ...own] };
   }
 
   /** Policies without a binding do nothing. */
-  #boundOf({ policies, bindings: all }: PolicySet<S>): BoundPolicy<S, C>[] {
+  #boundOf({ policies, bindings: all }: PolicySet<S>): BoundPolicy<S>[] {
     const byPolicy = Map.groupBy(all, ({ spec }) => spec?.policyName);
     return policies.flatMap((policy) => {
       const bindings = byPolicy.get(policy.metadata.name);
       if (!bindings) return [];
       return {
         policy,
-        compiled: this.#compiledOf(policy),
         resources: resourcesOf(policy.spec?.matchConstraints ?? {}),
         bindings: bindings.map((binding) => {
           const { matchResources } = binding.spec ?? {};
@@ -164,6 +182,10 @@ export class PolicySource<S extends PolicySpec, C> {
       };
     });
   }
+}
+
+function specOf<S extends PolicySpec>({ spec }: Policy<S>): S {
+  return spec ?? ({} as S);
 }
 
 function isBinding(object: Policy | PolicyBinding): object is PolicyBinding {
@@ -217,15 +239,4 @@ function constraintOf(resources: MatchResources | Error, request: Attributes): C
   if (resources instanceof Error) return resources;
   const candidate = resources.candidate(request);
   return candidate && { resources, candidate };
-}
-
-function candidateOf<S extends PolicySpec, C>(bound: BoundPolicy<S, C>, request: Attributes): PolicyCandidate<S, C>[] {
-  const constraint = constraintOf(bound.resources, request);
-  if (!constraint) return [];
-  const bindings = bound.bindings.flatMap(({ binding, resources }): BindingCandidate[] => {
-    if (!resources) return [{ binding, constraint: undefined }];
-    const own = constraintOf(resources, request);
-    return own ? [{ binding, constraint: own }] : [];
-  });
-  return bindings.length > 0 ? [{ policy: bound.policy, compiled: bound.compiled, constraint, bindings }] : [];
 }

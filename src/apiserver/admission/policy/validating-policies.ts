@@ -2,6 +2,7 @@
 import { StatusError } from '#apimachinery/api/errors';
 import { encodeRawJson } from '#apimachinery/runtime/json';
 import type { Attributes } from '#apiserver/admission/attributes';
+import { EvaluationProgress } from '#apiserver/admission/cel/evaluation';
 import { forbidden } from '#apiserver/admission/forbidden';
 import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 import { AuthorizerValue } from '#apiserver/cel/library/authz';
@@ -14,6 +15,7 @@ import type { Policy, PolicyBinding, ValidatingPolicySpec } from './policy-types
 import { type EnforcementAction, PolicyMetrics } from './policy-metrics.ts';
 import { type PublishedAnnotation, type ValidateResult, ValidatingPolicy } from './validating-policy.ts';
 
+type Candidate = PolicyCandidate<ValidatingPolicySpec, ValidatingPolicy>;
 type Evaluated = Invocation<ValidatingPolicySpec, ValidatingPolicy> & { readonly result: ValidateResult };
 
 interface Denial {
@@ -41,6 +43,7 @@ export class ValidatingPolicies {
     this.#source = new PolicySource({
       kind: 'ValidatingAdmissionPolicy',
       compile: (spec) => ValidatingPolicy.compile(spec),
+      expressions: (spec) => ValidatingPolicy.expressions(spec),
       services,
       files,
     });
@@ -50,10 +53,20 @@ export class ValidatingPolicies {
 
   /** Throws, or rejects with, the StatusError of a denial. */
   validate(request: Attributes): void | Promise<void> {
-    const candidates = this.#source.candidatesFor(request);
+    const candidates = settled(() => this.#source.candidatesFor(request));
+    return candidates instanceof Promise
+      ? candidates.then((found) => this.#validateBy(found, request))
+      : this.#validateBy(candidates, request);
+  }
+
+  #validateBy(candidates: readonly Candidate[], request: Attributes): void | Promise<void> {
     if (candidates.length === 0) return;
     const authorizer = new AuthorizerValue(request.user, this.services.authorizer);
-    const results = settled(() => this.#evaluate(request, candidates, authorizer));
+    const progress = candidates.some(({ compiled }) => compiled.isLarge) ? new EvaluationProgress() : undefined;
+    const results = settled(() => {
+      progress?.begin();
+      return this.#evaluate(request, candidates, authorizer, progress);
+    });
     return results instanceof Promise
       ? results.then((found) => enforce(request, found, this.#metrics))
       : enforce(request, results, this.#metrics);
@@ -62,8 +75,9 @@ export class ValidatingPolicies {
   /** Changes nothing. Throws Suspended. */
   #evaluate(
     request: Attributes,
-    candidates: readonly PolicyCandidate<ValidatingPolicySpec, ValidatingPolicy>[],
+    candidates: readonly Candidate[],
     authorizer: AuthorizerValue,
+    progress: EvaluationProgress | undefined,
   ): (Evaluated | ConfigurationFailure)[] {
     const results: (Evaluated | ConfigurationFailure)[] = [];
     const objects = new VisibleObjects(request);
@@ -76,7 +90,7 @@ export class ValidatingPolicies {
       const { compiled, params, matched } = found;
       const namespaceObject = namespaceObjectOf(request, namespaces);
       const { kind, resource } = matched;
-      const input = { request, ...objects.in(kind), kind, resource, params, namespaceObject, authorizer };
+      const input = { request, ...objects.in(kind), kind, resource, params, namespaceObject, authorizer, progress };
       results.push({ ...found, result: compiled.validate(input) });
     }
     return results;

@@ -1,5 +1,5 @@
 /** One ValidatingAdmissionPolicy, compiled. Upstream: apiserver/pkg/admission/plugin/policy/validating/{plugin,validator}.go. */
-import { AdmissionActivation, BudgetedEvaluation, type EvaluationInput, OutOfBudget } from '#apiserver/admission/cel/evaluation';
+import { activationOf, BudgetedEvaluation, type EvaluationInput, OutOfBudget } from '#apiserver/admission/cel/evaluation';
 import {
   auditAnnotationTypes,
   type CompiledExpression,
@@ -37,6 +37,9 @@ export interface ValidateResult {
   readonly annotations: readonly PublishedAnnotation[];
   readonly conditions: ConditionOutcome;
 }
+
+/** To evaluate so many takes a few milliseconds at most. */
+const manyExpressions = 200;
 
 interface CompiledValidation {
   readonly condition: CompiledExpression;
@@ -96,6 +99,16 @@ export class ValidatingPolicy {
     return new ValidatingPolicy(spec, compiler.variables, matchConditions, validations, annotations);
   }
 
+  /** Whether it has so many expressions that others should have their turn between them. */
+  get isLarge(): boolean {
+    return this.#validations.length + this.#annotations.length > manyExpressions;
+  }
+
+  /** How many expressions it has, but for its match conditions. */
+  static expressions({ variables, validations, auditAnnotations }: ValidatingPolicySpec): number {
+    return (variables?.length ?? 0) + (validations?.length ?? 0) + (auditAnnotations?.length ?? 0);
+  }
+
   /** Throws Suspended. */
   validate(input: EvaluationInput): ValidateResult {
     const conditions = this.#matchConditions.match(input, this.#ignoresFailures);
@@ -115,7 +128,7 @@ export class ValidatingPolicy {
   }
 
   #decide(input: EvaluationInput): PolicyDecision[] {
-    const evaluation = new BudgetedEvaluation(new AdmissionActivation(input, this.#variables), runtimeCELCostBudget);
+    const evaluation = new BudgetedEvaluation(activationOf(input, this.#variables), runtimeCELCostBudget);
     const results = this.#validations.map(({ condition }) => timed(() => evaluation.evaluate(condition)));
     const messages = this.#messages({ ...input, authorizer: undefined }, evaluation.budget);
     return results.map(({ value, error, seconds }, at) => {
@@ -131,7 +144,7 @@ export class ValidatingPolicy {
 
   /** The message of each validation; empty where its expression says nothing that can be used. */
   #messages(input: EvaluationInput, budget: number): readonly string[] | OutOfBudget {
-    const evaluation = new BudgetedEvaluation(new AdmissionActivation(input, this.#variables), budget);
+    const evaluation = new BudgetedEvaluation(activationOf(input, this.#variables), budget);
     try {
       return this.#validations.map(({ messageExpression }) => {
         const { value } = messageExpression ? evaluation.evaluate(messageExpression) : { value: undefined };
@@ -145,7 +158,7 @@ export class ValidatingPolicy {
   }
 
   #annotate(input: EvaluationInput): PublishedAnnotation[] {
-    const activation = new AdmissionActivation({ ...input, authorizer: undefined }, this.#variables);
+    const activation = activationOf({ ...input, authorizer: undefined }, this.#variables);
     const evaluation = new BudgetedEvaluation(activation, runtimeCELCostBudget);
     return this.#annotations.flatMap(({ key, expression }): PublishedAnnotation[] => {
       const { value, error, seconds } = timed(() => evaluation.evaluate(expression));
