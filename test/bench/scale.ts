@@ -5,16 +5,16 @@
  *
  *     node --conditions=kubenest-source --experimental-transform-types test/bench/scale.ts [--pods 10000,100000] [--watchers 10000] [--check]
  */
-import { Buffer } from 'node:buffer';
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Buffer } from 'node:buffer';
+import { mkdtempSync, rmSync } from 'node:fs';
 import http2 from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 import { Kubenest } from '../servers/kubenest.ts';
+import { fillWithPods, namespaces, storedPod } from '../servers/many-pods.ts';
+import { measured, megabyte, memory } from '../servers/memory.ts';
 
 const { values } = parseArgs({
   options: {
@@ -23,8 +23,6 @@ const { values } = parseArgs({
     check: { type: 'boolean', default: false },
   },
 });
-const podBytes = 3_000;
-const namespaces = 10;
 const pageSize = 500;
 const informers = 20;
 const streamsOfConnection = 100;
@@ -32,68 +30,6 @@ const streamsOfConnection = 100;
 const settleMs = 90_000;
 /** An event of a pod, and more. */
 const tailBytes = 8_000;
-const megabyte = 1e6;
-
-/** A pod as the server stores it, in whose text names and the like are replaced. */
-async function storedPod(folder: string): Promise<string> {
-  await using server = await Kubenest.start(folder);
-  const pod = (padding: number): object => ({
-    metadata: { name: 'pod-name', labels: { app: 'scale' }, annotations: { padding: 'x'.repeat(padding) } },
-    spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'registry.example.com/app:v1', ports: [{ containerPort: 8080 }] }] },
-  });
-  const path = '/api/v1/namespaces/default/pods';
-  // The Namespace that the pods are in is there; the account that they run as would be made by a controller.
-  await server.fetch('/api/v1/namespaces/default/serviceaccounts', { body: { metadata: { name: 'default' } } });
-  const { status, body } = await server.fetch(`${path}?dryRun=All`, { body: pod(0) });
-  if (status !== 201) throw new Error(`the pod was answered with ${status}: ${JSON.stringify(body)}`);
-  await server.fetch(path, { body: pod(podBytes - JSON.stringify(body).length) });
-  await server.kill('SIGTERM');
-  const storage = await EmbeddedStorage.open({ file: join(folder, 'data/kubenest.db') });
-  const record = await storage.get('/pods/default/pod-name');
-  if (!record) throw new Error('the pod was not stored');
-  await storage.delete(record.key, record.revision);
-  await storage.close();
-  return record.value.toString();
-}
-
-/** Returns the bytes of all pods. */
-async function fill(file: string, template: string, count: number): Promise<number> {
-  const storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0 });
-  const { metadata } = JSON.parse(template) as { readonly metadata: { readonly uid: string; readonly resourceVersion: string } };
-  let bytes = 0;
-  for (let i = 0; i < count; ) {
-    const batch: Promise<unknown>[] = [];
-    for (; i < count && batch.length < 1_000; i++) {
-      const namespace = `ns-${i % namespaces}`;
-      const name = `pod-${String(i).padStart(7, '0')}`;
-      const text = template
-        .replaceAll('pod-name', name)
-        .replace('"namespace":"default"', `"namespace":"${namespace}"`)
-        .replace(metadata.uid, randomUUID());
-      const encode = (revision: number): Buffer =>
-        Buffer.from(text.replace(`"resourceVersion":"${metadata.resourceVersion}"`, `"resourceVersion":"${revision}"`));
-      bytes += text.length;
-      batch.push(storage.create(`/pods/${namespace}/${name}`, encode));
-    }
-    await Promise.all(batch);
-  }
-  await storage.close();
-  return bytes;
-}
-
-function memory({ pid }: Kubenest): { readonly now: number; readonly most: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const read = (name: string): number => (Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)![1]) * 1_024) / megabyte;
-  return { now: read('VmRSS'), most: read('VmHWM') };
-}
-
-/** What the work takes, and the most memory meanwhile. */
-async function measured(server: Kubenest, work: () => Promise<unknown>): Promise<{ readonly seconds: number; readonly most: number }> {
-  writeFileSync(`/proc/${server.pid}/clear_refs`, '5');
-  const began = performance.now();
-  await work();
-  return { seconds: (performance.now() - began) / 1_000, most: memory(server).most };
-}
 
 /** Reads the whole answer, of which `until` may be the last that is awaited. Returns its last part. */
 function read(session: http2.ClientHttp2Session, path: string, until?: string): Promise<string> {
@@ -175,7 +111,7 @@ for (const count of values.pods.split(',').map(Number)) {
   const folder = mkdtempSync(join(tmpdir(), 'scale-'));
   try {
     const template = await storedPod(folder);
-    const bytes = await fill(join(folder, 'data/kubenest.db'), template, count);
+    const bytes = await fillWithPods(join(folder, 'data/kubenest.db'), template, count);
     const began = performance.now();
     await using server = await Kubenest.start(folder);
     while ((await server.fetch('/readyz')).status !== 200) await sleep(10);

@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { sliceBytes, slicesOf, writeSlices } from './write-slices.ts';
+import { sliceBytes, slicesOf, slicesOfTurn, writeSlices } from './write-slices.ts';
 
 const piece = (bytes: number, fill: string): Buffer => Buffer.alloc(bytes, fill);
 
@@ -53,6 +54,26 @@ describe('writeSlices', () => {
       await target.accept();
     }
     expect(Buffer.concat(target.taken).equals(Buffer.concat(pieces))).toBe(true);
+  });
+
+  it('lets others have their turn, however fast the client takes it', async () => {
+    let taken = 0;
+    const fast = new Writable({
+      write(_bytes, _encoding, accept) {
+        taken += 1;
+        accept();
+      },
+    });
+    const finished = once(fast, 'finish');
+    writeSlices(fast, [piece(10 * sliceBytes, 'x')]);
+    const ofTurns: number[] = [];
+    for (let turns = 0; turns < 4; turns += 1) {
+      const before = taken;
+      await turn();
+      ofTurns.push(ofTurns.length === 0 ? taken : taken - before);
+    }
+    expect(ofTurns).toEqual([slicesOfTurn, slicesOfTurn, 10 - 2 * slicesOfTurn, 0]);
+    await finished;
   });
 
   it('ends an answer without a body', async () => {

@@ -6,6 +6,12 @@ import type { Buffer } from 'node:buffer';
  */
 export const sliceBytes = 120 * 1024;
 
+/**
+ * So many slices leave of one connection, then others have their turn. What the system takes at once is told in the same turn of the event loop, and
+ * with it the next slice leaves: clients that read as fast as they are written to would have the server for themselves until their answers end.
+ */
+export const slicesOfTurn = 4;
+
 interface SliceTarget {
   cork(): void;
   uncork(): void;
@@ -21,8 +27,15 @@ interface SliceTarget {
 export function writeSlices(target: SliceTarget, pieces: readonly Buffer[]): void {
   const slices = slicesOf(pieces);
   let next = slices.next();
+  let left = slicesOfTurn;
   const go = (): void => {
+    if (left > 0) return write();
+    left = slicesOfTurn;
+    setImmediate(write);
+  };
+  const write = (): void => {
     if (target.destroyed) return;
+    left -= 1;
     const slice = next.value ?? [];
     next = slices.next();
     target.cork();
@@ -30,7 +43,7 @@ export function writeSlices(target: SliceTarget, pieces: readonly Buffer[]): voi
     if (next.done) target.end();
     target.uncork();
   };
-  go();
+  write();
 }
 
 /** The same bytes in slices: a view of a large piece, or small ones that stand side by side. */

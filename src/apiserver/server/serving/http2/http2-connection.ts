@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { TLSSocket } from 'node:tls';
-import { sliceBytes } from '../write-slices.ts';
+import { sliceBytes, slicesOfTurn } from '../write-slices.ts';
 import { Allowance } from './allowance.ts';
 import { type FrameHandler, FrameReader } from './frame-reader.ts';
 import { HeaderDecoder } from './header-decoder.ts';
@@ -118,6 +118,8 @@ export class Http2Connection implements FrameHandler {
   #ending: Http2Stream[] = [];
   #isScheduled = false;
   #isWriting = false;
+  /** Whole slices that have left since others had their turn. */
+  #slices = 0;
   /** What is being written. */
   #out: Buffer | undefined;
   /** No more requests are taken. */
@@ -542,6 +544,7 @@ export class Http2Connection implements FrameHandler {
     this.#controlBytes = 0;
     at = this.#writeBodies(out, at);
     if (at === 0) return releaseBuffer(out);
+    if (at >= sliceBytes) this.#slices += 1;
     this.#isWriting = true;
     this.#out = out;
     this.socket.write(out.length === at ? out : out.subarray(0, at), this.#onWritten);
@@ -566,7 +569,11 @@ export class Http2Connection implements FrameHandler {
     // Of a write that failed it is not known whether the system has let go of the memory.
     if (this.#out && !error) releaseBuffer(this.#out);
     this.#out = undefined;
-    if (this.#controlBytes > 0 || this.#ready.length > 0 || this.#isClosing) this.#schedule();
+    if (this.#controlBytes === 0 && this.#ready.length === 0 && !this.#isClosing) return;
+    if (this.#slices < slicesOfTurn || this.#isScheduled) return this.#schedule();
+    this.#slices = 0;
+    this.#isScheduled = true;
+    setImmediate(flush, this);
   };
 
   /** Writes frames of bodies, each stream's in its turn, as far as the windows and a slice go. Answers where they end. */

@@ -1,0 +1,115 @@
+/**
+ * Many clients ask for all pods at once, as informers do after a restart, while another client goes on reading. The answers share the bytes
+ * of the pods, so that all of them together take little more memory than one.
+ *
+ *     node --conditions=kubenest-source --experimental-transform-types test/fault/list-storm.ts [pods] [clients]
+ *
+ * bin/kubenest must be built.
+ */
+import { Buffer } from 'node:buffer';
+import { mkdtempSync, rmSync } from 'node:fs';
+import http2 from 'node:http2';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import tls from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { Kubenest } from '../servers/kubenest.ts';
+import { fillWithPods, storedPod } from '../servers/many-pods.ts';
+import { measured, megabyte, memory } from '../servers/memory.ts';
+import { SteadyReader } from './steady-reader.ts';
+
+export interface ListStormResult {
+  /** Of all pods, as they are stored; in megabytes, as the others. */
+  readonly dataset: number;
+  readonly before: number;
+  readonly most: number;
+  readonly seconds: number;
+  /** Of a GET of another client meanwhile, in milliseconds. */
+  readonly getP99Ms: number;
+  readonly gets: number;
+  /** Answers that were not what the first one was. */
+  readonly violations: readonly string[];
+}
+
+/** How many bytes the whole answer has, of which nothing is kept; over HTTP/1.1 with its head and the lengths of chunks. Rejects where it is cut off. */
+type ListAll = (server: Kubenest) => Promise<number>;
+
+const path = '/api/v1/pods';
+
+function listOverHttp1(server: Kubenest): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  let bytes = 0;
+  let tail = '';
+  const socket = tls.connect({
+    ...{ host: '127.0.0.1', port: server.port, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] },
+    onread: {
+      buffer: Buffer.alloc(65_536),
+      callback: (length: number, chunk: Buffer) => {
+        bytes += length;
+        tail = chunk.toString('latin1', Math.max(0, length - 5), length);
+        return true;
+      },
+    },
+  } as tls.ConnectionOptions);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: kubenest\r\nAuthorization: Bearer admin-token\r\nConnection: close\r\n\r\n`);
+  socket.on('error', reject).on('close', () => {
+    // The last chunk, or of an answer with a length the last line of the list.
+    if (tail === '0\r\n\r\n' || tail.endsWith(']}\n')) resolve(bytes);
+    else reject(new Error(`an answer was cut off after ${bytes} bytes, at ${JSON.stringify(tail)}`));
+  });
+  return promise;
+}
+
+function listOverHttp2(server: Kubenest): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const session = http2.connect(server.url, { rejectUnauthorized: false, settings: { initialWindowSize: 4_194_304 } });
+  session.on('connect', () => session.setLocalWindowSize(16_777_216)).on('error', reject);
+  const stream = session.request({ ':path': path, authorization: 'Bearer admin-token' });
+  let bytes = 0;
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  stream.on('error', reject).on('end', () => {
+    session.destroy();
+    resolve(bytes);
+  });
+  return promise;
+}
+
+const protocols: readonly ListAll[] = [listOverHttp1, listOverHttp2];
+
+/** Half of the clients by each protocol. */
+export async function runListStorm(pods: number, clients: number): Promise<ListStormResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'list-storm-'));
+  try {
+    const dataset = (await fillWithPods(join(folder, 'data/kubenest.db'), await storedPod(folder), pods)) / megabyte;
+    await using server = await Kubenest.start(folder);
+    while ((await server.fetch('/readyz')).status !== 200) await sleep(10);
+    const before = memory(server).now;
+    const reader = new SteadyReader({ url: `${server.url}/api/v1/namespaces/default`, token: 'admin-token' });
+    let sizes: readonly (readonly number[])[] = [];
+    const { seconds, most } = await measured(server, async () => {
+      const ofEach = Array.from({ length: clients / protocols.length });
+      sizes = await Promise.all(protocols.map((list) => Promise.all(ofEach.map(() => list(server)))));
+    });
+    const gets = (await reader.end()).toSorted((a, b) => a - b);
+    const violations = sizes.flatMap(([first, ...others]) => [
+      ...others.filter((size) => size !== first).map((size) => `an answer has ${size} bytes, the first ${first}`),
+      // Items of a list do not tell their kind.
+      ...(first! < 0.95 * dataset * megabyte ? [`an answer has ${first} bytes, less than there are stored`] : []),
+    ]);
+    const getP99Ms = Math.round(gets[Math.floor(gets.length * 0.99)] as number);
+    return { dataset, before, most, seconds, getP99Ms, gets: gets.length, violations };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [pods = '133000', clients = '64'] = process.argv.slice(2);
+  const { violations, ...figures } = await runListStorm(Number(pods), Number(clients));
+  process.stdout.write(`${clients} lists of ${pods} pods: ${JSON.stringify(figures)}\n${violations.length} violations\n`);
+  for (const violation of violations.slice(0, 20)) process.stdout.write(`${violation}\n`);
+  process.exitCode = violations.length > 0 ? 1 : 0;
+}
