@@ -72,7 +72,7 @@ import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
 import { type Log, newLog } from './log.ts';
 import { openStorage } from './open-storage.ts';
-import { tellWorkerLosses } from './worker-losses.ts';
+import { tellCostlyWorkers, tellWorkerLosses } from './worker-logs.ts';
 import { AdmissionModule } from './modules/admission.module.ts';
 import { ApiGroupModule } from './modules/api-group.module.ts';
 import { AuthenticationModule, StrategyFactory } from './modules/authentication.module.ts';
@@ -299,6 +299,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   const flowControl = config.requests.priorityAndFairness
     ? newFlowControl({ config: config.requests, informers, storage, registry, shutdown: shutdown.signal })
     : undefined;
+  tellCostlyWorkers(log, config.serving?.workers ?? 0);
   const server = new GenericServer({
     authentication: nest.get(AuthenticationGuard),
     authorization: nest.get(AuthorizationGuard),

@@ -1,5 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Log } from './log.ts';
+import { defaultServingWorkers } from './options/serving-options.ts';
 
 /** Tells in the log and as a metric of serving workers that have ended of themselves. */
 export function tellWorkerLosses(log: Log, registry: Registry): (error: Error | undefined) => void {
@@ -12,4 +13,9 @@ export function tellWorkerLosses(log: Log, registry: Registry): (error: Error | 
     losses.inc();
     log.error({ err: error }, 'a serving worker has ended and is started anew; its connections are gone');
   };
+}
+
+/** Warns of more threads than the cores can keep busy: on two cores, of any. */
+export function tellCostlyWorkers(log: Pick<Log, 'warn'>, workers: number, most = defaultServingWorkers()): void {
+  if (workers > most) log.warn({ workers, most }, 'more serving workers than the cores can keep busy: they cost more than they give');
 }
