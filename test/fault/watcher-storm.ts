@@ -6,13 +6,14 @@
  *
  * bin/kubenest must be built.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import http2 from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Kubenest } from '../servers/kubenest.ts';
+import { memory } from '../servers/memory.ts';
 import { SteadyReader } from './steady-reader.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -93,15 +94,11 @@ async function keepWatching(url: string, watchers: readonly StormWatcher[], sign
   }
 }
 
-function megabytesOf({ pid }: Kubenest): number {
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024);
-}
-
 export async function runWatcherStorm(count: number, kills: number): Promise<StormResult> {
   const folder = mkdtempSync(join(tmpdir(), 'watcher-storm-'));
   await using server = await Kubenest.start(folder);
   const end = new AbortController();
-  const megabytesBefore = megabytesOf(server);
+  const megabytesBefore = Math.round(memory(server).now);
   let last = 0;
   const tell = async (): Promise<void> => {
     const body = { metadata: { name: 'told' }, data: { before: String(last) } };
@@ -124,7 +121,7 @@ export async function runWatcherStorm(count: number, kills: number): Promise<Sto
   };
   await tell();
   await reached();
-  const megabytes = megabytesOf(server);
+  const megabytes = Math.round(memory(server).now);
   const recoveryMs: number[] = [];
   const gets: number[] = [];
   for (let kill = 0; kill < kills; kill++) {

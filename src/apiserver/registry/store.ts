@@ -349,13 +349,20 @@ export class Store {
     ];
   }
 
-  async #update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions, tell?: TellEvent): Promise<Stored> {
+  #update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions, tell?: TellEvent): Promise<Stored> {
+    return this.#changing(request, name, (current, attempt) => {
+      if (current.record) tell?.(attempt === 0 ? 'initial value restored' : 'Retry value restored');
+      return this.#replace(request, name, produce, options, current, tell);
+    });
+  }
+
+  /** Tries a change as often as others have changed the object before it. Upstream: GuaranteedUpdate of etcd3/store.go. */
+  async #changing<T>(request: WriteRequest, name: string, change: (current: CurrentRecord, attempt: number) => Promise<T>): Promise<T> {
     const current = await this.#current.of(this.key(request.namespace, name), !request.dryRun);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       try {
-        if (current.record) tell?.(attempt === 0 ? 'initial value restored' : 'Retry value restored');
-        const stored = await this.#replace(request, name, produce, options, current, tell);
-        if (current.isCurrent || !(await current.isOutdated())) return stored;
+        const changed = await change(current, attempt);
+        if (current.isCurrent || !(await current.isOutdated())) return changed;
       } catch (error) {
         if (error instanceof ConflictError) current.lost(error);
         // Somebody else created it meanwhile: there is something to update now.
@@ -513,18 +520,8 @@ export class Store {
     return semanticDeepEqual(object['spec'], existing['spec'], this.type.fields.get('spec')?.type);
   }
 
-  async delete(request: WriteRequest, name: string, options: DeleteOptions): Promise<Deleted> {
-    const current = await this.#current.of(this.key(request.namespace, name), !request.dryRun);
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      try {
-        const deleted = await this.#remove(request, name, options, current);
-        if (current.isCurrent || !(await current.isOutdated())) return deleted;
-      } catch (error) {
-        if (error instanceof ConflictError) current.lost(error);
-        else if (!(await current.isOutdated())) throw error;
-      }
-    }
-    throw newTimeoutError(`${this.definition.resource} ${JSON.stringify(name)}: other writers were faster ${maxAttempts} times`, 1);
+  delete(request: WriteRequest, name: string, options: DeleteOptions): Promise<Deleted> {
+    return this.#changing(request, name, (current) => this.#remove(request, name, options, current));
   }
 
   /** One try. Rejects with ConflictError where the store has another record. */

@@ -36,13 +36,7 @@ export class MutatingPolicies {
     readonly services: PluginServices,
     files: ManifestFiles | undefined,
   ) {
-    this.#source = new PolicySource({
-      kind: 'MutatingAdmissionPolicy',
-      compile: (spec) => MutatingPolicy.compile(spec),
-      expressions: (spec) => MutatingPolicy.expressions(spec),
-      services,
-      files,
-    });
+    this.#source = new PolicySource({ kind: 'MutatingAdmissionPolicy', compile: (spec) => MutatingPolicy.compile(spec), services, files });
     this.metrics = new PolicyMetrics(services.metrics, 'mutating');
     this.#namespaces = services.informers.for({ group: '', resource: 'namespaces' });
   }

@@ -58,11 +58,6 @@ export class MutatingPolicy {
     return this.#mutators;
   }
 
-  /** How many expressions it has, but for its match conditions. */
-  static expressions({ variables, mutations }: MutatingPolicySpec): number {
-    return (variables?.length ?? 0) + (mutations?.length ?? 0);
-  }
-
   /** Throws Suspended. */
   match(input: EvaluationInput): ConditionOutcome {
     return this.#matchConditions.match(input, this.#ignoresFailures);

@@ -56,15 +56,10 @@ export interface PolicySourceOptions<S extends PolicySpec, C> {
   readonly kind: 'ValidatingAdmissionPolicy' | 'MutatingAdmissionPolicy';
   /** In steps: a policy may have 40,000 expressions. Must not throw. */
   compile(spec: S): Steps<C>;
-  /** How many it has, but for its match conditions. */
-  expressions(spec: S): number;
   readonly services: Pick<PluginServices, 'informers' | 'shutdownSignal' | 'manifests'>;
   /** Policies that stand in files: they come first, and policies themselves are not beyond them. */
   readonly files?: ManifestFiles | undefined;
 }
-
-/** A policy of so many expressions is not compiled while others wait. */
-const manyExpressions = 100;
 
 /**
  * Compiles policies when they change. Which of them a sort of requests concerns is found out once for each change, so that
@@ -75,22 +70,19 @@ export class PolicySource<S extends PolicySpec, C> {
   readonly #bindings: Informer<PolicyBinding>;
   readonly #fixed: ManifestSource<PolicySet<S>> | undefined;
   readonly #compile: (spec: S) => Steps<C>;
-  readonly #expressions: (spec: S) => number;
   readonly #compiled = new WeakMap<Policy<S>, C>();
   readonly #compilations = new WeakMap<Policy<S>, Promise<void>>();
   #bound: { readonly fixed: readonly BoundPolicy<S>[]; readonly all: readonly BoundPolicy<S>[] } | undefined;
   #bySort = new WeakMap<ObjectForms, Map<string, readonly PolicyCandidate<S, C>[]>>();
 
   /** Throws for files that cannot be taken. */
-  constructor({ kind, compile, expressions, services, files }: PolicySourceOptions<S, C>) {
-    const { informers, shutdownSignal, manifests } = services;
+  constructor({ kind, compile, services: { informers, shutdownSignal, manifests }, files }: PolicySourceOptions<S, C>) {
     const resource = kind.slice(0, -1).toLowerCase();
     this.#policies = informers.for({ group, resource: `${resource}ies` });
     this.#bindings = informers.for({ group, resource: `${resource}ybindings` });
     this.#compile = compile;
-    this.#expressions = expressions;
     const build = (objects: readonly (Policy<S> | PolicyBinding)[]): PolicySet<S> =>
-      policySetOf(objects, (policy) => this.#compileNow(policy));
+      policySetOf(objects, (policy) => this.#compiled.set(policy, atOnce(this.#compile(specOf(policy)))));
     this.#fixed =
       files && manifests.follow(files, { plugin: kind, what: 'policy', kinds: [kind, `${kind}Binding`], check: checkManifest, build });
     this.#fixed?.subscribe(() => this.#forget());
@@ -107,7 +99,7 @@ export class PolicySource<S extends PolicySpec, C> {
     shutdownSignal.addEventListener('abort', end, { once: true });
   }
 
-  /** In the order of their names, those of files first. Throws Suspended while a large one of them is being compiled. The policies themselves are beyond those of the API, so that nobody locks himself out. */
+  /** In the order of their names, those of files first. Throws Suspended while one of them is being compiled. The policies themselves are beyond those of the API, so that nobody locks himself out. */
   candidatesFor(request: Attributes): readonly PolicyCandidate<S, C>[] {
     this.#bound ??= this.#bind();
     const { resource, kind, subresource, operation, namespace } = request;
@@ -139,18 +131,11 @@ export class PolicySource<S extends PolicySpec, C> {
 
   #compiledOf(policy: Policy<S>): C {
     const compiled = this.#compiled.get(policy);
-    if (compiled) return compiled;
-    if (this.#expressions(specOf(policy)) > manyExpressions) throw new Suspended(this.#compilation(policy));
-    return this.#compileNow(policy);
-  }
-
-  #compileNow(policy: Policy<S>): C {
-    const compiled = atOnce(this.#compile(specOf(policy)));
-    this.#compiled.set(policy, compiled);
+    if (!compiled) throw new Suspended(this.#compilation(policy));
     return compiled;
   }
 
-  /** Begins as soon as there is a policy, so that few requests have to wait for it. */
+  /** Begins as soon as there is a policy, and ends at once unless it is large, so that few requests have to wait for it. */
   #compilation(policy: Policy<S>): Promise<void> {
     let compilation = this.#compilations.get(policy);
     if (!compilation) {

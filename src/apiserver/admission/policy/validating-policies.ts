@@ -43,7 +43,6 @@ export class ValidatingPolicies {
     this.#source = new PolicySource({
       kind: 'ValidatingAdmissionPolicy',
       compile: (spec) => ValidatingPolicy.compile(spec),
-      expressions: (spec) => ValidatingPolicy.expressions(spec),
       services,
       files,
     });

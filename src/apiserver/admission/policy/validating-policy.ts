@@ -104,11 +104,6 @@ export class ValidatingPolicy {
     return this.#validations.length + this.#annotations.length > manyExpressions;
   }
 
-  /** How many expressions it has, but for its match conditions. */
-  static expressions({ variables, validations, auditAnnotations }: ValidatingPolicySpec): number {
-    return (variables?.length ?? 0) + (validations?.length ?? 0) + (auditAnnotations?.length ?? 0);
-  }
-
   /** Throws Suspended. */
   validate(input: EvaluationInput): ValidateResult {
     const conditions = this.#matchConditions.match(input, this.#ignoresFailures);
