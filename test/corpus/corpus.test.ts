@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { decodeCbor, encodeCbor } from '#apimachinery/runtime/cbor';
+import type { KubeObject } from '#apimachinery/meta/types';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
 import { parseJson } from '#apimachinery/runtime/json';
 import { atOnce } from '#apimachinery/runtime/steps';
-import { decodeProtobuf, encodeProtobuf } from '#apimachinery/runtime/protobuf';
+import { decodeProtobuf, encodeProtobuf, protobufLengthSteps } from '#apimachinery/runtime/protobuf';
 import { builtInKinds } from './built-in-kinds.ts';
 
 interface Recorded {
@@ -32,6 +33,7 @@ describe('what Kubernetes encodes is read without loss and written again byte fo
     const { object } = decode(type, parseJson(Buffer.from(json)).value);
     expect(encode(type, object)).toBe(json);
     expect(encodeProtobuf(type, object).toString('hex')).toBe(bytes.toString('hex'));
+    expect(atOnce(protobufLengthSteps(type, object as KubeObject))).toBe(bytes.length);
     const read = decodeProtobuf(type, bytes);
     expect(encode(type, read)).toBe(json);
     expect(encodeProtobuf(type, read).equals(bytes)).toBe(true);

@@ -15,6 +15,7 @@ import {
   enterPart,
   hasMore,
   leavePart,
+  lengthOfWritten,
   readBytes,
   readDouble,
   readInt32,
@@ -22,6 +23,7 @@ import {
   readString,
   readVarint,
   skipValue,
+  varintLength,
   Wire,
   writeDouble,
   writeInteger,
@@ -31,7 +33,9 @@ import {
   writtenBytes,
 } from './protobuf-wire.ts';
 import type { Field, ListType, MapType, ProtobufMessage, SchemaRegistry, StructType, Type } from './schema.ts';
+import type { Steps } from './steps.ts';
 import { formatMicroTime, formatTime, parseTime, zeroTime } from './time.ts';
+import { keysOf } from './wide-objects.ts';
 
 type Json = Record<string, unknown>;
 
@@ -43,6 +47,8 @@ interface ValueCodec {
   read(): unknown;
   /** Of types that Go has as a slice: nil is not written. */
   readonly nilable?: boolean;
+  /** How many bytes `write` writes, of values that may be large. */
+  lengthSteps?(value: unknown): Steps<number>;
 }
 
 /** Messages nested deeper than this are refused: the walks use the engine's stack. */
@@ -370,9 +376,11 @@ function wrappedList(item: ValueCodec): ValueCodec {
   };
 }
 
-/** Writes one field of a message, of the slots of the object. */
 interface FieldWriter {
+  /** Writes one field of a message, of the slots of the object. */
   write(base: number): void;
+  /** How many bytes that takes, of the object itself. Nothing may be written between two steps that counts on what was written before. */
+  lengthSteps(object: Json): Steps<number>;
 }
 /** Reads one occurrence of a field into the object. */
 type FieldReader = (object: Json, wire: number) => void;
@@ -415,6 +423,18 @@ export class MessageCodec implements ValueCodec {
     slots.fill(undefined, base, top);
     top = base;
     depth--;
+  }
+
+  *lengthSteps(value: unknown): Steps<number> {
+    const length = yield* this.bodyLengthSteps((value as Json | undefined) ?? {});
+    return length + varintLength(length);
+  }
+
+  /** How many bytes `writeBody` writes. */
+  *bodyLengthSteps(object: Json): Steps<number> {
+    let length = 0;
+    for (const writer of this.#writers) length += yield* writer.lengthSteps(object);
+    return length;
   }
 
   read(): Json {
@@ -485,15 +505,15 @@ class Compiler {
       const slot = slotOf.get(field.name) as number;
       if (cardinality === 'repeated') {
         const item = this.#value(packageName, messageType, (field.type as ListType).items);
-        writers.push(repeatedWriter(slot, number, item));
+        writers.push(repeatedWriter(field.name, slot, number, item));
         readers[number] = repeatedReader(field.name, item);
       } else if (cardinality !== undefined) {
         const value = this.#value(packageName, messageType, (field.type as MapType).values);
-        writers.push(mapWriter(slot, number, value));
+        writers.push(mapWriter(field.name, slot, number, value));
         readers[number] = mapReader(field.name, value);
       } else {
         const value = this.#value(packageName, messageType, field.type);
-        writers.push(singleWriter(slot, number, value, field.ptr || (value.nilable ?? false)));
+        writers.push(singleWriter(field.name, slot, number, value, field.ptr || (value.nilable ?? false)));
         readers[number] = singleReader(field, value);
       }
     }
@@ -519,6 +539,11 @@ class Compiler {
           for (const writer of writers) writer.write(base);
           writeVarint(writtenBytes() - before);
           writeVarint(tag);
+        },
+        *lengthSteps(object) {
+          let length = 0;
+          for (const writer of writers) length += yield* writer.lengthSteps(object);
+          return length + varintLength(length) + varintLength(tag);
         },
       },
       reader(object, wire) {
@@ -562,7 +587,12 @@ class Compiler {
       if (!codec) throw new Error(`protobuf: no message of ${type.name}`);
       return codec;
     };
-    return { wire: Wire.Length, write: (value) => (codec ?? get()).write(value), read: () => (codec ?? get()).read() };
+    return {
+      wire: Wire.Length,
+      write: (value) => (codec ?? get()).write(value),
+      read: () => (codec ?? get()).read(),
+      lengthSteps: (value) => get().lengthSteps(value),
+    };
   }
 
   #message(packageName: string, messageType: string): { package: string; message: ProtobufMessage } | undefined {
@@ -582,7 +612,15 @@ function fieldNamed(type: StructType, name: string): Field | undefined {
   return undefined;
 }
 
-function singleWriter(slot: number, number: number, codec: ValueCodec, optional: boolean): FieldWriter {
+/** So many small values are measured in one step. */
+const valuesOfStep = 512;
+
+/** How many bytes a value takes, with its length if it has one. */
+function* valueLengthSteps(codec: ValueCodec, value: unknown): Steps<number> {
+  return codec.lengthSteps ? yield* codec.lengthSteps(value) : lengthOfWritten(() => codec.write(value));
+}
+
+function singleWriter(name: string, slot: number, number: number, codec: ValueCodec, optional: boolean): FieldWriter {
   const tag = number * 8 + codec.wire;
   return {
     write(base) {
@@ -591,22 +629,35 @@ function singleWriter(slot: number, number: number, codec: ValueCodec, optional:
       codec.write(value);
       writeVarint(tag);
     },
+    *lengthSteps(object) {
+      const value = object[name] ?? undefined;
+      return value === undefined && optional ? 0 : (yield* valueLengthSteps(codec, value)) + varintLength(tag);
+    },
   };
 }
 
-function repeatedWriter(slot: number, number: number, codec: ValueCodec): FieldWriter {
+function repeatedWriter(name: string, slot: number, number: number, codec: ValueCodec): FieldWriter {
   const tag = number * 8 + codec.wire;
   return {
     write(base) {
       const list = slots[base + slot] as readonly unknown[] | undefined;
       if (list !== undefined) writeEach(list, codec, tag);
     },
+    *lengthSteps(object) {
+      let length = 0;
+      for (const [at, item] of ((object[name] ?? []) as readonly unknown[]).entries()) {
+        if (codec.lengthSteps || at % valuesOfStep === 0) yield;
+        length += (yield* valueLengthSteps(codec, item ?? undefined)) + varintLength(tag);
+      }
+      return length;
+    },
   };
 }
 
-function mapWriter(slot: number, number: number, codec: ValueCodec): FieldWriter {
+function mapWriter(name: string, slot: number, number: number, codec: ValueCodec): FieldWriter {
   const tag = number * 8 + Wire.Length;
   const valueTag = 2 * 8 + codec.wire;
+  const hasValue = (value: unknown): boolean => value !== undefined || codec !== bytesCodec;
   return {
     write(base) {
       const map = slots[base + slot] as Json | undefined;
@@ -614,9 +665,10 @@ function mapWriter(slot: number, number: number, codec: ValueCodec): FieldWriter
       const keys = sortedKeys(map);
       for (let i = keys.length - 1; i >= 0; i--) {
         const key = keys[i] as string;
+        if (map[key] === undefined) continue;
         const value = map[key] ?? undefined;
         const before = writtenBytes();
-        if (value !== undefined || codec !== bytesCodec) {
+        if (hasValue(value)) {
           codec.write(value);
           writeVarint(valueTag);
         }
@@ -625,6 +677,18 @@ function mapWriter(slot: number, number: number, codec: ValueCodec): FieldWriter
         writeVarint(writtenBytes() - before);
         writeVarint(tag);
       }
+    },
+    *lengthSteps(object) {
+      const map = (object[name] ?? {}) as Json;
+      let length = 0;
+      for (const [at, key] of keysOf(map).entries()) {
+        if (codec.lengthSteps || at % valuesOfStep === 0) yield;
+        if (map[key] === undefined) continue;
+        const value = map[key] ?? undefined;
+        const entry = lengthOfWritten(() => writeString(key)) + (hasValue(value) ? (yield* valueLengthSteps(codec, value)) + 1 : 0) + 1;
+        length += entry + varintLength(entry) + varintLength(tag);
+      }
+      return length;
     },
   };
 }

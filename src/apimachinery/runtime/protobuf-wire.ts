@@ -43,6 +43,19 @@ function reserve(bytes: number): number {
   return larger.length - written;
 }
 
+/** How many bytes a writer writes. What was written before is forgotten. */
+export function lengthOfWritten(write: () => void): number {
+  startWriting();
+  write();
+  return writtenBytes();
+}
+
+/** The bytes of an unsigned number below 2^53. */
+export function varintLength(value: number): number {
+  if (value < 0x80) return 1;
+  return value < 0x4000 ? 2 : value < 0x200000 ? 3 : value < 0x10000000 ? 4 : Math.floor(Math.log2(value) / 7) + 1;
+}
+
 /** An unsigned number below 2^53. */
 export function writeVarint(value: number): void {
   if (value < 0x80) {
@@ -51,7 +64,7 @@ export function writeVarint(value: number): void {
     written += 1;
     return;
   }
-  const size = value < 0x4000 ? 2 : value < 0x200000 ? 3 : value < 0x10000000 ? 4 : Math.floor(Math.log2(value) / 7) + 1;
+  const size = varintLength(value);
   let at = reserve(size) - size;
   written += size;
   let rest = value;

@@ -2,8 +2,10 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { DecodeError } from './json.ts';
-import { decodeProtobuf, encodeProtobuf, isProtobuf, protobufKind } from './protobuf.ts';
+import { decodeProtobuf, encodeProtobuf, isProtobuf, protobufKind, protobufLengthSteps } from './protobuf.ts';
 import { type StructType, SchemaRegistry } from './schema.ts';
+import { atOnce } from './steps.ts';
+import { noteKeys } from './wide-objects.ts';
 
 const partial = metaSchema.struct('meta_v1.PartialObjectMetadata');
 const identity = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
@@ -115,5 +117,29 @@ describe('encodeProtobuf', () => {
     )
       depth++;
     expect(depth).toBe(9001);
+  });
+});
+
+describe('wide maps', () => {
+  const labels = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`key-${i}`, `ä${i}`]));
+  const object = { ...identity, metadata: { labels } };
+
+  it('are measured in steps', () => {
+    const steps = protobufLengthSteps(partial, object);
+    let count = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) count += 1;
+    expect(step.value).toBe(encodeProtobuf(partial, object).length);
+    expect(count).toBeGreaterThan(8);
+  });
+
+  it('are written without keys that are gone', () => {
+    const fewer = { ...labels };
+    noteKeys(fewer, Object.keys(fewer));
+    delete fewer['key-7'];
+    const changed = { ...identity, metadata: { labels: fewer } };
+    const bytes = encodeProtobuf(partial, changed);
+    expect(decodeProtobuf(partial, bytes)).toEqual({ ...identity, metadata: { labels: { ...fewer } } });
+    expect(atOnce(protobufLengthSteps(partial, changed))).toBe(bytes.length);
   });
 });

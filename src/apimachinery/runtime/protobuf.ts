@@ -9,6 +9,7 @@ import { DecodeError, rememberRawJsonSteps } from './json.ts';
 import { type MessageCodec, messageCodec, resetMessages } from './protobuf-message.ts';
 import {
   hasMore,
+  lengthOfWritten,
   readBytes,
   readString,
   readVarint,
@@ -94,12 +95,16 @@ export function encodeProtobuf(type: StructType, object: unknown): Buffer {
   return takeWritten();
 }
 
-/** How many bytes `encodeProtobuf` would give; undefined for a type that has no protobuf form. */
-export function protobufLength(type: StructType, object: unknown): number | undefined {
-  if (!messageCodec(type)) return undefined;
-  start();
-  writeEnveloped(type, object as Identity);
-  return writtenBytes();
+/**
+ * How many bytes `encodeProtobuf` would give of an object that may be large, in steps; undefined for a type that has no protobuf form. The object must not
+ * change meanwhile.
+ */
+export function* protobufLengthSteps(type: StructType, object: KubeObject): Steps<number | undefined> {
+  const codec = messageCodec(type);
+  if (!codec) return undefined;
+  yield* prepareProtobufSteps(object);
+  const body = yield* codec.bodyLengthSteps(object as unknown as Record<string, unknown>);
+  return lengthOfWritten(() => writeEnvelopeHead(object, body)) + body + envelopeEnd.length;
 }
 
 /** What takes longest of encoding a large object, in steps: the fields that its managers own, as text. The object must not change any more. */

@@ -4,9 +4,9 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { parseStored } from '#apimachinery/managedfields/stored-object';
 import { encodeLine, encodeLineSteps } from '#apimachinery/runtime/encode';
 import { parseJsonSteps } from '#apimachinery/runtime/json';
-import { prepareProtobufSteps, protobufLength } from '#apimachinery/runtime/protobuf';
+import { protobufLengthSteps } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { inSteps } from '#apimachinery/runtime/steps';
+import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Encode, Revision } from '#apiserver/storage/storage';
 
 /** Stands for the revision in the encoding of a large object. No client can know it. */
@@ -37,22 +37,16 @@ export class ObjectEncoding {
 
   /**
    * Why no store should hold an object, as kube-apiserver has it from etcd; undefined where it may. `bytes`: of its JSON. Upstream stores
-   * kinds of its own as protobuf, which is no longer.
+   * kinds of its own as protobuf, which is no longer. The object must not change meanwhile.
    */
-  refusal(object: KubeObject, bytes: number): Error | undefined {
+  *refusalSteps(object: KubeObject, bytes: number): Steps<Error | undefined> {
     if (bytes <= maxRequestBytes) return undefined;
-    const size = (this.#isCustom ? undefined : protobufLength(this.#type, withoutRevision(object))) ?? bytes;
+    const size = (this.#isCustom ? undefined : yield* protobufLengthSteps(this.#type, withoutRevision(object))) ?? bytes;
     if (size > maxMessageBytes)
       return new Error(
         `rpc error: code = ResourceExhausted desc = trying to send message larger than max (${size} vs. ${maxMessageBytes})`,
       );
     return size > maxRequestBytes ? new Error('etcdserver: request is too large') : undefined;
-  }
-
-  /** The same of an object with many managed fields, in steps. It must not change meanwhile. */
-  async refusalInSteps(object: KubeObject, bytes: number): Promise<Error | undefined> {
-    if (bytes > maxRequestBytes && !this.#isCustom) await inSteps(prepareProtobufSteps(object));
-    return this.refusal(object, bytes);
   }
 
   parse(bytes: Buffer): KubeObject {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { schema as crds, tables as crdTables } from '#apiextensions-apiserver/schema/schema';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
+import type { KubeObject } from '#apimachinery/meta/types';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
 import { parseJson } from '#apimachinery/runtime/json';
@@ -13,9 +14,11 @@ import {
   encodeProtobufWatchEvent,
   isProtobuf,
   protobufKind,
+  protobufLengthSteps,
   protobufList,
 } from '#apimachinery/runtime/protobuf';
 import type { StructType, Type } from '#apimachinery/runtime/schema';
+import { atOnce } from '#apimachinery/runtime/steps';
 import { schema as apiServices, tables as apiServiceTables } from '#kube-aggregator/schema/schema';
 import { schema, tables } from './schema.ts';
 
@@ -56,6 +59,7 @@ describe('objects as the real server has them', () => {
     const bytes = Buffer.from(protobuf, 'base64');
     const object = decode(type, parse(json)).object;
     expect(encodeProtobuf(type, object).toString('hex')).toBe(bytes.toString('hex'));
+    expect(atOnce(protobufLengthSteps(type, object as KubeObject))).toBe(bytes.length);
     const read = decodeProtobuf(type, bytes);
     expect(read).toEqual(object);
     expect(encode(type, read)).toBe(json);
