@@ -115,7 +115,9 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
   webhook[Symbol.dispose]();
 });
-beforeEach(() => {
+beforeEach(async () => {
+  // What the test before has set off is not seen by this one.
+  await Promise.all(reports);
   seen.length = 0;
   hanging.clear();
   reports = [];
