@@ -211,6 +211,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
         count++;
       } else if (this.#log.liveAt(entry, revision)) {
         count++;
+        if (options.uncounted) break;
       }
     }
     return { records, revision, more: count > records.length, count };

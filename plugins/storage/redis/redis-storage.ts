@@ -157,7 +157,7 @@ export class RedisStorage implements Storage {
     return parseVersion(key, answer[2])?.record;
   }
 
-  async list(prefix: string, { revision, limit = 0, from = prefix }: ListOptions = {}): Promise<ListResult> {
+  async list(prefix: string, { revision, limit = 0, from = prefix, uncounted = false }: ListOptions = {}): Promise<ListResult> {
     validatePrefix(prefix);
     const current = await this.currentRevision();
     const at = revision ?? current;
@@ -175,6 +175,7 @@ export class RedisStorage implements Storage {
         const version = parseVersion((answer[i] as Buffer).toString(), answer[i + 1] as Buffer);
         if (version?.record) records.push(version.record);
       }
+      if (uncounted && count > records.length) break;
     }
     return { records, revision: at, more: count > records.length, count };
   }

@@ -295,6 +295,18 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(sizes).toEqual([7, 4, 1]);
       });
 
+      it('tells of an uncounted page whether there is more', async () => {
+        for (let i = 0; i < 6; i++) await storage.create(`/pods/${i}`, text('1'));
+        await storage.delete('/pods/4', (await storage.get('/pods/4'))!.revision);
+        const page = async (from: string, limit: number): Promise<string> => {
+          const { records, more } = await storage.list('/pods/', { from, limit, uncounted: true });
+          return `${records.map(({ key }) => key.at(-1)).join('')}${more ? '…' : ''}`;
+        };
+        expect(
+          await Promise.all([page('/pods/', 2), page('/pods/2', 2), page('/pods/2', 3), page('/pods/5', 1), page('/pods/6', 1)]),
+        ).toEqual(['01…', '23…', '235', '5', '']);
+      });
+
       it('begins at a key, also at one that is not there', async () => {
         for (const name of ['a', 'c', 'e']) await storage.create(`/pods/${name}`, text(name));
         const from = async (key: string): Promise<string[]> =>

@@ -46,6 +46,8 @@ export interface ListOptions {
   readonly limit?: number | undefined;
   /** Only keys that are not before this one. */
   readonly from?: string | undefined;
+  /** Of what is beyond the limit, only `more` is asked for: who reads all pages would have the rest counted for each. Default: false. */
+  readonly uncounted?: boolean | undefined;
 }
 
 export interface ListResult {
@@ -54,7 +56,7 @@ export interface ListResult {
   /** The revision at which the list was read: the one asked for, or the store's current one. */
   readonly revision: Revision;
   readonly more: boolean;
-  /** All records under the prefix from `from` on at that revision, those beyond the limit too. */
+  /** All records under the prefix from `from` on at that revision, those beyond the limit too; of an `uncounted` list perhaps fewer. */
   readonly count: number;
 }
 

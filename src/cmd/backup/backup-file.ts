@@ -72,7 +72,7 @@ export async function writeBackup(file: string, storage: Storage, form: ValueFor
 /** All records of one revision, in the order of their keys, page by page. */
 export async function* recordsOf(storage: Storage, revision: Revision): AsyncGenerator<StorageRecord> {
   for (let from: string | undefined = '/'; from !== undefined; ) {
-    const { records, more } = await storage.list('/', { revision, from, limit: pageRecords });
+    const { records, more } = await storage.list('/', { revision, from, limit: pageRecords, uncounted: true });
     yield* records;
     from = more ? `${records.at(-1)!.key}\0` : undefined;
   }

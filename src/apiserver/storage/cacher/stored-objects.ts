@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { newInternalError, newResourceExpired, newTooLargeResourceVersion } from '#apimachinery/api/errors';
 import { needsSteps, turnOfOthers } from '#apimachinery/runtime/steps';
 import { CompactedError, FutureRevisionError } from '../errors.ts';
@@ -63,7 +64,7 @@ export class StoredObjects {
     try {
       let revision: Revision | undefined;
       for (let from: string | undefined = this.#prefix; ; ) {
-        const page: ListResult = await this.#storage.list(this.#prefix, { revision, from, limit: loadPage });
+        const page: ListResult = await this.#storage.list(this.#prefix, { revision, from, limit: loadPage, uncounted: true });
         revision ??= page.revision;
         for (const record of page.records) {
           const object = this.of(record);
@@ -72,6 +73,7 @@ export class StoredObjects {
         }
         if (!page.more) break;
         from = `${page.records.at(-1)!.key}\0`;
+        await nextTurn();
       }
       this.counts.add(objects.length, objects.length);
       return { objects, revision };
@@ -105,10 +107,10 @@ export class StoredObjects {
   async digest(revision: Revision): Promise<string> {
     const pages: Versioned[][] = [];
     for (let from: string | undefined = this.#prefix; from !== undefined; ) {
-      const { records, more } = await this.#storage.list(this.#prefix, { revision, from, limit: digestPage });
+      const { records, more } = await this.#storage.list(this.#prefix, { revision, from, limit: digestPage, uncounted: true });
       pages.push(records.map(({ key, revision: at }) => ({ key, revision: at })));
       from = more ? `${records.at(-1)!.key}\0` : undefined;
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     return digestOf(pages);
   }
