@@ -111,7 +111,24 @@ it.each([
 
 it('stops when it is disposed of', () => {
   const collect = vi.fn(() => true);
-  collectWhenIdle({ utilization: () => 0, bytes: () => 1e9, collect })?.[Symbol.dispose]();
+  collectWhenIdle({ utilization: () => 0, bytes: () => 1e8, collect })?.[Symbol.dispose]();
   vi.advanceTimersByTime(5000);
   expect(collect).not.toHaveBeenCalled();
+});
+
+it('at once when the start has read a large store', () => {
+  let bytes = 600 * megabyte;
+  const collected: number[] = [];
+  using _ = collectWhenIdle({
+    utilization: () => 1,
+    bytes: () => bytes,
+    collect() {
+      collected.push(bytes);
+      bytes = 500 * megabyte;
+      return false;
+    },
+  });
+  expect(collected).toEqual([600 * megabyte]);
+  vi.advanceTimersByTime(3_000);
+  expect(collected).toHaveLength(1);
 });

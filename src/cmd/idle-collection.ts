@@ -28,12 +28,14 @@ const lastingTicks = 30;
  * asked for since the last time and states of the past that are older than 75 s.
  */
 const lateTicks = 110;
+/** Who holds so much at the start has read a large store: what that has left goes before its clients come, all at once perhaps. */
+const largeBytes = 256 * 1024 * 1024;
 /** A collection that gives memory back to the system takes more than a millisecond for each MiB in use; one that does not, a third of it. */
 const thoroughBelowBytes = 128 * 1024 * 1024;
 
 /**
  * Collects the garbage of a busy time when it is over: V8 does so by itself only when it needs the memory, so
- * a server would keep until then what a burst of large lists has left. `undefined` where the process has no `gc`
+ * a server would keep until then what a burst of large lists has left. To be called when the server has started. `undefined` where the process has no `gc`
  * (engine.ts asks for it).
  */
 export function collectWhenIdle(memory: Memory | undefined = processMemory()): Disposable | undefined {
@@ -45,6 +47,10 @@ export function collectWhenIdle(memory: Memory | undefined = processMemory()): D
   let quiet = 0;
   /** Ticks until a last collection; it is not followed by another. */
   let late = Infinity;
+  if (memory.bytes() >= largeBytes) {
+    memory.collect();
+    kept = memory.bytes();
+  }
   const timer = setInterval(() => {
     late -= 1;
     quiet = memory.utilization() > idleUtilization ? 0 : quiet + 1;

@@ -4,11 +4,13 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authority } from '#cmd/certificates/issue';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import type { ServingConfig } from '#apiserver/server/generic-server';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
+import { customKinds, kind, open, widget } from './custom-kinds.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
@@ -101,11 +103,28 @@ async function readUntil(socket: tls.TLSSocket, pattern: RegExp): Promise<string
 
 const configMap = (name: string, bytes: number): string => JSON.stringify({ metadata: { name }, data: { k: 'x'.repeat(bytes) } });
 
+/** Together more than 32 MiB, from where on lists are made as they are sent. */
+const largeObjects = 36;
+const largeKind = kind(open);
+const largeLists = { ConfigMaps: '/api/v1/namespaces/very-large/configmaps', 'custom resources': largeKind.path() };
+
+async function makeLarge(cluster: TestCluster): Promise<void> {
+  const { define, call } = customKinds(cluster);
+  await define(largeKind);
+  await call('/api/v1/namespaces', { body: { metadata: { name: 'very-large' } } });
+  for (let i = 0; i < largeObjects; i++) {
+    const text = `${i % 10}ä`.repeat(340_000);
+    expect((await call(largeLists.ConfigMaps, { body: { metadata: { name: `c${i}` }, data: { text } } })).code).toBe(201);
+    expect((await call(largeLists['custom resources'], { body: widget(largeKind, `w${i}`, { spec: { text } }) })).code).toBe(201);
+  }
+}
+
 describe.each([0, 2])('with %i serving workers', (workers) => {
   let cluster: TestCluster;
   const start = (): Promise<TestCluster> => startTestCluster({ listen: true, flags: [`--serving-workers=${workers}`] });
   beforeAll(async () => {
     cluster = await start();
+    await makeLarge(cluster);
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -147,6 +166,22 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
       const { status, text } = await ask(cluster, path);
       expect(status).toBe(200);
       expect(text).toBe(await (await cluster.fetch(path)).text());
+    });
+
+    it.each(Object.entries(largeLists))('a list of %s that is made as it is sent comes whole', async (_, path) => {
+      const { status, text, length } = await ask(cluster, path);
+      expect(status).toBe(200);
+      expect(length).toBe(String(Buffer.byteLength(text)));
+      const { items, ...list } = JSON.parse(text) as { items: unknown[]; metadata: { resourceVersion: string } };
+      expect(items).toHaveLength(largeObjects);
+      const pages: unknown[] = [];
+      for (let next = `${path}?limit=10`; next !== ''; ) {
+        const page = JSON.parse((await ask(cluster, next)).text);
+        pages.push(...page.items);
+        next = page.metadata.continue ? `${path}?limit=10&continue=${page.metadata.continue}` : '';
+        expect({ ...page, items: [], metadata: list.metadata }).toEqual({ ...list, items: [] });
+      }
+      expect(isDeepStrictEqual(items, pages)).toBe(true);
     });
 
     it('an answer without a body has none', async () => {

@@ -12,6 +12,7 @@ import type { RequestContext } from '#apiserver/endpoints/request/request-contex
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { CacheList, CacheListOptions } from '#apiserver/storage/cacher/list-query';
 import type { ListChunk } from '#apiserver/storage/cacher/object-tree';
+import { RecentRuns } from '#apiserver/storage/cacher/recent-runs';
 import type { Store } from '#apiserver/registry/store';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import { groupResourceString } from '#apimachinery/api/errors';
@@ -20,7 +21,7 @@ import { negotiate, type Negotiated } from './negotiation.ts';
 import { newWrongPartial, partialBytes } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { cborType, respondInMediaType, respondPieces, respondWithin, wantsPretty } from './responses.ts';
+import { acceptsGzip, cborType, respondInMediaType, respondPieces, respondWithin, sendPieces, wantsPretty } from './responses.ts';
 import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
 
@@ -104,6 +105,8 @@ function* respondListIn(context: RequestContext, endpoint: ResourceEndpoint, lis
         metadata,
       }
     : { kind: endpoint.definition.listKind, apiVersion: groupVersion, partial, variant: groupVersion, metadata };
+  const streamed = streamedBytes(context, endpoint, list, negotiated);
+  if (streamed !== undefined) return streamJson(context, endpoint, list, form, streamed);
   const isJson = mediaType !== 'application/vnd.kubernetes.protobuf' && mediaType !== 'application/cbor';
   const json = isJson || context.audit?.recordsResponse ? yield* jsonPieces(endpoint, list, form) : [];
   if (isJson) return respondJson(context, negotiated, endpoint.type, json);
@@ -159,8 +162,11 @@ function* cborPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: Li
     separator: nothing,
     prepare: endpoint.conversion && parseObject,
   });
-  const count = chunks.reduce((total, { items }) => total + items.length, 0);
-  return cborList({ ...form, metadata: isMap(endpoint, form) ? { continue: '', ...form.metadata } : form.metadata }, items, count);
+  return cborList(
+    { ...form, metadata: isMap(endpoint, form) ? { continue: '', ...form.metadata } : form.metadata },
+    items,
+    countOf(chunks),
+  );
 }
 
 /** Whether a list is a map to upstream, as those of custom resources are: its keys are sorted, and `continue` is always there. */
@@ -173,18 +179,74 @@ function jsonItemOf(endpoint: ResourceEndpoint, { partial }: ListForm): (object:
 }
 
 function* jsonPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm): Steps<Buffer[]> {
-  const { kind, apiVersion, variant, metadata } = form;
+  const { variant } = form;
   const makeItem = jsonItemOf(endpoint, form);
-  const runs = separated(yield* runsOf(chunks, { variant, makeItem, separator: comma, prepare: endpoint.conversion && parseObject }));
+  const runs = yield* runsOf(chunks, { variant, makeItem, separator: comma, prepare: endpoint.conversion && parseObject });
+  const { head, end } = aroundItems(endpoint, form);
+  // Of a list that upstream makes of another, none are null.
+  if (form.partial && countOf(chunks) === 0) return [Buffer.from(`${head}null}\n`)];
+  return [Buffer.from(`${head}[`), ...separated(runs), Buffer.from(`]${end}`)];
+}
+
+/** What of the JSON of a list stands before its items, and behind them. */
+function aroundItems(endpoint: ResourceEndpoint, form: ListForm): { readonly head: string; readonly end: string } {
+  const { kind, apiVersion, metadata } = form;
   if (isMap(endpoint, form)) {
-    const end = `],"kind":"${kind}","metadata":${encodeJson({ continue: '', ...metadata })}}\n`;
-    return [Buffer.from(`{"apiVersion":"${apiVersion}","items":[`), ...runs, Buffer.from(end)];
+    const end = `,"kind":"${kind}","metadata":${encodeJson({ continue: '', ...metadata })}}\n`;
+    return { head: `{"apiVersion":"${apiVersion}","items":`, end };
   }
   const meta = encode(metaSchema.struct('meta_v1.ListMeta'), metadata);
-  const head = `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${meta},"items":`;
-  // Of a list that upstream makes of another, none are null.
-  if (form.partial && chunks.every(({ items }) => items.length === 0)) return [Buffer.from(`${head}null}\n`)];
-  return [Buffer.from(`${head}[`), ...runs, listEnd];
+  return { head: `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${meta},"items":`, end: '}\n' };
+}
+
+/** The runs of a list of more are made as the client takes them: else each such list is a second copy of all that is stored, as long as it lasts. */
+const streamedAboveBytes = 32 * 1024 * 1024;
+
+const recentRuns = new RecentRuns(streamedAboveBytes / 4);
+
+/** The bytes of the items of a list that is so large, if it is shown as it is stored, so that they are known; undefined of others. */
+function streamedBytes(
+  context: RequestContext,
+  { conversion, itemPrefix }: ResourceEndpoint,
+  { chunks }: CacheList,
+  negotiated: Negotiated,
+): number | undefined {
+  const stored = sum(chunks, ({ bytes }) => bytes);
+  if (stored <= streamedAboveBytes || negotiated.mediaType !== 'application/json' || negotiated.convert || conversion) return undefined;
+  if (context.audit?.recordsResponse || wantsPretty(context, negotiated) || acceptsGzip(context)) return undefined;
+  // Without the line's end, or what stands before the item instead of a brace.
+  return stored - countOf(chunks) * Math.max(itemPrefix, 1);
+}
+
+function streamJson(context: RequestContext, endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm, itemBytes: number): void {
+  const { exchange } = context;
+  if (context.answered || exchange.closed) return;
+  const around = aroundItems(endpoint, form);
+  const head = Buffer.from(`${around.head}[`);
+  const end = Buffer.from(`]${around.end}`);
+  const makeItem = itemOf(endpoint);
+  const pieces = function* (): Generator<Buffer, void> {
+    yield head;
+    for (const [at, chunk] of chunks.entries()) {
+      if (at > 0) yield comma;
+      const run = chunk.encoded(form.variant, makeItem, comma);
+      recentRuns.used(chunk, form.variant, run.length);
+      yield run;
+    }
+    yield end;
+  };
+  exchange.onClose(recentRuns.begin());
+  sendPieces(context, 200, 'application/json', pieces(), head.length + itemBytes + countOf(chunks) - 1 + end.length);
+}
+
+function sum<T>(list: readonly T[], numberOf: (item: T) => number): number {
+  let total = 0;
+  for (const item of list) total += numberOf(item);
+  return total;
+}
+
+function countOf(chunks: readonly ListChunk[]): number {
+  return sum(chunks, ({ items }) => items.length);
 }
 
 /** Built-in items do not repeat kind and apiVersion: what follows them in the stored bytes is the item. */

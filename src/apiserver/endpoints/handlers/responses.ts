@@ -177,7 +177,8 @@ export function respondPieces(context: RequestContext, contentType: string, piec
   );
 }
 
-function sendPieces(context: RequestContext, status: number, contentType: string, pieces: readonly Buffer[], total: number): void {
+/** Sends a body of `total` bytes in pieces as they are; what is no array is gone through once, as the client takes it. */
+export function sendPieces(context: RequestContext, status: number, contentType: string, pieces: Iterable<Buffer>, total: number): void {
   const headers = startHeaders(context, status, contentType);
   context.responseBytes = total;
   const { audit, exchange } = context;

@@ -52,8 +52,8 @@ export interface Exchange {
   /** The body as it comes in, for those who send it on. Instead of `readBody`, and once. */
   openBody(): Readable;
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void;
-  /** A body in pieces of known total length, under backpressure. */
-  sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void;
+  /** A body in pieces of known total length, under backpressure. What is no array is gone through once, as the client takes it. */
+  sendPieces(status: number, headers: FlatHeaders, pieces: Iterable<Buffer>, totalLength: number): void;
   open(status: number, headers: FlatHeaders): ResponseStream;
   /** Ends an open response stream properly, as its end (of a watch that the server gives up). */
   endResponse(): void;

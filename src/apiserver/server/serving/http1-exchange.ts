@@ -74,7 +74,7 @@ export class Http1Exchange implements Exchange {
     cutOffIfStalled(response, this.#stalledMs, body?.length ?? 0);
   }
 
-  sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
+  sendPieces(status: number, headers: FlatHeaders, pieces: Iterable<Buffer>, totalLength: number): void {
     const { response } = this.raw;
     pushContentLength(headers, status, totalLength);
     response.writeHead(status, headers);

@@ -24,7 +24,7 @@ interface SliceTarget {
  * Writes pieces, each slice once the one before has left: node:tls copies what waits together into one buffer before it encrypts it,
  * which takes longer than the encryption does.
  */
-export function writeSlices(target: SliceTarget, pieces: readonly Buffer[]): void {
+export function writeSlices(target: SliceTarget, pieces: Iterable<Buffer>): void {
   const slices = slicesOf(pieces);
   let next = slices.next();
   let left = slicesOfTurn;
@@ -47,7 +47,7 @@ export function writeSlices(target: SliceTarget, pieces: readonly Buffer[]): voi
 }
 
 /** The same bytes in slices: a view of a large piece, or small ones that stand side by side. */
-export function* slicesOf(pieces: readonly Buffer[]): Generator<Buffer[], void> {
+export function* slicesOf(pieces: Iterable<Buffer>): Generator<Buffer[], void> {
   let small: Buffer[] = [];
   let smallBytes = 0;
   for (const piece of pieces) {

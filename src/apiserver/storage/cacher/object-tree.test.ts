@@ -51,6 +51,18 @@ describe('ObjectTree', () => {
     expect(snapshot.leaves.length).toBeLessThan(70);
   });
 
+  it('knows the bytes of a leaf as it is, and what it cannot read', () => {
+    const tree = put([object('/r/a'), object('/r/b')]);
+    const bytes = (): number[] => tree.snapshot().leaves.map((leaf) => leaf.bytes);
+    expect(bytes()).toEqual([12]);
+    tree.set(object('/r/b', 100));
+    expect(bytes()).toEqual([14]);
+    tree.delete('/r/a');
+    expect(bytes()).toEqual([8]);
+    tree.set(new CachedObject('/r/c', 1, 1, Buffer.alloc(0), reader, new Error('unreadable')));
+    expect(bytes).toThrow('unreadable');
+  });
+
   it.each([1, 2, 3])('is a sorted map whose snapshots stand still (seed %d)', (seed) => {
     const next = random(seed);
     const tree = new ObjectTree();

@@ -21,6 +21,10 @@ export interface ListChunk {
   encoded(variant: string, makeItem: MakeItem, separator: Buffer, stamp?: number): Buffer;
   /** Whether `encoded` has it already. */
   isEncoded(variant: string, stamp?: number): boolean;
+  /** Lets go of what `encoded` has kept. */
+  drop(variant: string): void;
+  /** The bytes of all items. Throws why one of them cannot be used. */
+  readonly bytes: number;
 }
 
 /** Encodings that no list has used between two sweeps are dropped. */
@@ -33,6 +37,7 @@ interface Encoding {
 /** One leaf. It may be changed only while its owner is the tree's; after that it is shared and stays as it is. */
 export class Leaf implements ListChunk {
   #encodings: Map<string, Encoding> | undefined = undefined;
+  #bytes: number | undefined = undefined;
   /** Parts of it that lists of a namespace have cut, by start and end. */
   #parts: Map<number, Leaf> | undefined = undefined;
   readonly owner: object | undefined;
@@ -58,6 +63,17 @@ export class Leaf implements ListChunk {
     return this.#encodings?.get(variant)?.stamp === stamp;
   }
 
+  drop(variant: string): void {
+    const encoding = this.#encodings?.get(variant);
+    if (!encoding) return;
+    this.#encodings?.delete(variant);
+    noteDropped(encoding.bytes.length);
+  }
+
+  get bytes(): number {
+    return (this.#bytes ??= this.items.reduce((bytes, { readable }) => bytes + readable.size, 0));
+  }
+
   part(start: number, end: number): Leaf {
     if (start === 0 && end === this.items.length) return this;
     const parts = (this.#parts ??= new Map<number, Leaf>());
@@ -73,16 +89,14 @@ export class Leaf implements ListChunk {
   /** To be called before each change of the items. */
   forget(): void {
     this.#encodings = undefined;
+    this.#bytes = undefined;
     this.#parts = undefined;
   }
 
   /** Drops the encodings that were not used since the last sweep. */
   sweep(): void {
     for (const [variant, encoding] of this.#encodings ?? []) {
-      if (!encoding.used) {
-        this.#encodings?.delete(variant);
-        noteDropped(encoding.bytes.length);
-      }
+      if (!encoding.used) this.drop(variant);
       encoding.used = false;
     }
     for (const [id, part] of this.#parts ?? []) {

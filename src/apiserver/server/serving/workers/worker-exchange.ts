@@ -77,11 +77,12 @@ export class WorkerExchange implements Exchange {
   }
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {
-    this.#sendWhole(status, headers, body && body.length > 0 ? [body] : [], body?.length ?? 0);
+    this.#sendWhole(status, headers, body?.length && this.method !== 'HEAD' ? [body] : [], body?.length ?? 0);
   }
 
-  sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
-    if (copiedBytes(pieces) < streams.list.highWaterBytes || this.method === 'HEAD')
+  sendPieces(status: number, headers: FlatHeaders, pieces: Iterable<Buffer>, totalLength: number): void {
+    if (this.method === 'HEAD') return this.#sendWhole(status, headers, [], totalLength);
+    if (Array.isArray(pieces) && copiedBytes(pieces) < streams.list.highWaterBytes)
       return this.#sendWhole(status, headers, pieces, totalLength);
     headers.push('Content-Length', String(totalLength));
     const stream = this.#open(status, headers, 'list');
@@ -155,7 +156,7 @@ export class WorkerExchange implements Exchange {
   #sendWhole(status: number, headers: FlatHeaders, pieces: readonly Buffer[], length: number): void {
     if (!this.begin()) return;
     const { outbox } = this.worker;
-    const parts = this.method === 'HEAD' ? [] : pieces.map((piece) => outbox.part(piece));
+    const parts = pieces.map((piece) => outbox.part(piece));
     outbox.push([asked.send, this.request, status, headers, parts, length, this.#closesConnection]);
     this.worker.finished(this.request, this);
   }
