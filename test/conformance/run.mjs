@@ -1,6 +1,6 @@
 // Plays the recorded scenarios of ../shared/conformance against bin/kubenest and holds the share of equal answers of each
 // area against threshold.json, then the recorded rejections and defaults of ../shared/facts. The differences that are known, with their reasons, are in known.md.
-//   node test/conformance/run.mjs [--only AREA]… [-- OPTIONS OF conform.mjs]
+//   node test/conformance/run.mjs [--only AREA]… [--backend redis|etcd] [--serving-workers N] [-- OPTIONS OF conform.mjs]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,11 +10,32 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { freePort } from '../../scripts/free-port.ts';
+import { startEtcd } from '../servers/etcd-server.ts';
+import { startRedis } from '../servers/redis-server.ts';
 
 const root = resolve(fileURLToPath(import.meta.url), '../../..');
 const scenarios = resolve(root, '../shared/conformance');
 const thresholds = JSON.parse(readFileSync(join(root, 'test/conformance/threshold.json'), 'utf8'));
-const { values, positionals } = parseArgs({ options: { only: { type: 'string', multiple: true } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    backend: { type: 'string', default: 'embedded' },
+    'serving-workers': { type: 'string', default: '0' },
+  },
+  allowPositionals: true,
+});
+const backends = {
+  embedded: async () => ({ flags: [] }),
+  redis: async () => {
+    const store = await startRedis();
+    return { store, flags: ['--storage-backend=redis', `--redis-url=${store.url}`] };
+  },
+  etcd: async () => {
+    const store = await startEtcd();
+    return { store, flags: ['--storage-backend=etcd3', `--etcd-servers=${store.url}`] };
+  },
+};
+if (!Object.hasOwn(backends, values.backend)) throw new Error(`--backend is one of ${Object.keys(backends).join(', ')}`);
 const areas = values.only ?? Object.keys(thresholds).filter((name) => name !== 'all');
 
 const folder = mkdtempSync(join(tmpdir(), 'kubenest-conformance-'));
@@ -22,6 +43,7 @@ const tokens = join(folder, 'tokens.csv');
 const report = join(folder, 'report.json');
 writeFileSync(tokens, 'admin-token,admin,admin-uid,"system:masters"\nalice-token,alice,alice-uid,"devs"\n');
 const port = await freePort();
+const backend = await backends[values.backend]();
 const flags = [
   `--data-dir=${folder}/data`,
   `--secure-port=${port}`,
@@ -29,6 +51,8 @@ const flags = [
   '--service-cluster-ip-range=10.0.0.0/24',
   '--authorization-mode=Node,RBAC',
   '--enable-admission-plugins=ServiceAccount,NodeRestriction',
+  `--serving-workers=${values['serving-workers']}`,
+  ...backend.flags,
 ];
 const server = spawn(join(root, 'bin/kubenest'), ['serve', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
 
@@ -61,6 +85,7 @@ try {
 } finally {
   server.kill('SIGTERM');
   if (server.exitCode === null) await once(server, 'exit');
+  await backend.store?.[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 }
 

@@ -66,6 +66,27 @@ describe.each([
       expect(await cacher.get('/pods/ns/a')).toBeUndefined();
     });
 
+    it.each([
+      ['ready', true],
+      ['not ready', false],
+    ])('of a name that nothing can have gives nothing when the cache is %s', async (_name, isReady) => {
+      if (!isReady) storage.listError = new Error('storage is away');
+      const cacher = newCacher(storage, { clock });
+      cachers.push(cacher);
+      await cacher.whenTried();
+      storage.listError = undefined;
+      expect(cacher.ready).toBe(isReady);
+      expect(await cacher.get('/pods/ns/a\0b')).toBeUndefined();
+    });
+
+    it('of a name that nothing can have gives nothing as a list', async () => {
+      const cacher = await start(storage);
+      const revision = await put(storage, '/pods/ns/a');
+      const exact = { resourceVersion: String(revision), resourceVersionMatch: 'Exact' as const };
+      for (const scope of ['/pods/a\0b/', '/pods/ns/a\0b'])
+        for (const options of [{}, exact]) expect(await list(cacher, { scope, ...options })).toMatchObject({ count: 0, revision });
+    });
+
     it.each(['0', 'created', 'updated'])('of version %s comes from the cache', async (version) => {
       const cacher = await start(storage);
       const created = await put(storage, '/pods/ns/a');

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { newInternalError, newResourceExpired, newTooLargeResourceVersion } from '#apimachinery/api/errors';
 import { needsSteps, turnOfOthers } from '#apimachinery/runtime/steps';
-import { CompactedError, FutureRevisionError } from '../errors.ts';
+import { CompactedError, FutureRevisionError, InvalidKeyError } from '../errors.ts';
 import type { ListResult, Revision, Storage, StorageRecord } from '../storage.ts';
 import { CachedObject, type ObjectReader } from './cached-object.ts';
 import { encodeContinue } from './continue-token.ts';
@@ -85,7 +85,11 @@ export class StoredObjects {
 
   /** Throws 504 for a minimum that has not come. */
   async get(key: string, minimum: Revision): Promise<StorageRecord | undefined> {
-    const record = await this.#storage.get(key);
+    const record = await this.#storage.get(key).catch((error: unknown) => {
+      // A request may ask for any name, also for one that nothing can have.
+      if (error instanceof InvalidKeyError) return undefined;
+      throw error;
+    });
     if (minimum === 0) return record;
     const current = await this.#storage.currentRevision();
     if (minimum > current) throw newTooLargeResourceVersion(minimum, current, 0);
@@ -98,6 +102,7 @@ export class StoredObjects {
       return await (query.isPrefix ? this.#listPrefix(query, at) : this.#listKey(query, at));
     } catch (error) {
       if (error instanceof CompactedError) throw query.isContinued ? expiredContinue(query) : newResourceExpired(expired);
+      if (error instanceof InvalidKeyError) return singleList(undefined, at ?? (await this.#storage.currentRevision()));
       if (error instanceof FutureRevisionError) throw newTooLargeResourceVersion(error.revision, error.currentRevision, 0);
       throw error;
     }
