@@ -13,17 +13,25 @@ export interface Proxy extends AsyncDisposable {
   cut(): void;
   /** Nothing is passed on, and nothing is told of it. */
   hold(): void;
+  /** The connections that are there pass nothing on for ever, and nothing is told of it; new ones work. */
+  strand(): void;
   /** All is as it was before `cut` and `hold`; what was held comes now. */
   heal(): void;
 }
 
 export async function startProxy(target: number): Promise<Proxy> {
   const sockets = new Set<Socket>();
+  const stranded = new Set<Socket>();
   let isCut = false;
   let isHeld = false;
   const track = (socket: Socket): Socket => {
     sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    socket
+      .on('error', () => {})
+      .on('close', () => {
+        sockets.delete(socket);
+        stranded.delete(socket);
+      });
     if (isHeld) socket.pause();
     return socket;
   };
@@ -52,7 +60,7 @@ export async function startProxy(target: number): Promise<Proxy> {
         if (!to.destroyed) to.write(data);
       });
     });
-    from.on('close', () => to.destroy());
+    from.on('close', () => stranded.has(to) || to.destroy());
   };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -68,10 +76,16 @@ export async function startProxy(target: number): Promise<Proxy> {
       isHeld = true;
       for (const socket of sockets) socket.pause();
     },
+    strand() {
+      for (const socket of sockets) {
+        socket.pause();
+        stranded.add(socket);
+      }
+    },
     heal() {
       isCut = false;
       isHeld = false;
-      for (const socket of sockets) socket.resume();
+      for (const socket of sockets) if (!stranded.has(socket)) socket.resume();
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

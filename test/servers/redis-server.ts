@@ -26,8 +26,11 @@ export interface RedisServer extends AsyncDisposable {
   command(...args: string[]): string;
 }
 
-/** Settings with which acknowledged writes last. */
-export const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--save', ''];
+/** Settings with which acknowledged writes last; a replica gets its copy at once. */
+export const durable = [
+  ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--save', ''],
+  ...['--repl-diskless-sync-delay', '0'],
+];
 
 /** `settings`: as on its command line, instead of the durable ones. */
 export async function startRedis(

@@ -3,11 +3,16 @@ import type { Buffer } from 'node:buffer';
 import { Redis } from 'ioredis';
 import { NoSpaceError, StorageError, UnavailableError, UnknownOutcomeError } from 'kubenest/sdk';
 
-const connectTimeoutMs = 5_000;
+const connectTimeoutMs = 3_000;
 const reconnectAtMostMs = 2_000;
-const recheckMs = 1_000;
-/** How long a write waits for the logs of replicas. */
-const syncMs = 5_000;
+/**
+ * A connection on which something waits for an answer is looked at so often, and given up when not a byte has come from one look to
+ * the next so many times: 3 to 3.5 seconds. Looks are counted, and not the time: this process may have been stopped itself.
+ */
+const lookMs = 500;
+const silentLooks = 7;
+/** What waits in redis itself, for events or for the logs of replicas, is answered after it: well before the connection is given up. */
+export const blockMs = 2_000;
 
 type Argument = string | Buffer | number;
 
@@ -33,18 +38,27 @@ export interface ConnectionOptions extends RedisTls {
 }
 
 /**
- * A connection that says what became of a command: nothing is queued while it is down, and nothing is sent twice. It comes back by
- * itself, at most every two seconds; then nobody else's command is sent before `onConnected` has resolved: who is there may be another
- * server, with another past.
+ * A connection that says what became of a command: nothing is queued while it is down, and nothing is sent twice. One that gives no
+ * answer, or whose server is none to read from and write to any more (it follows another, it loads its log), is given up. It comes
+ * back by itself, at most every two seconds; then nobody else's command is sent before `onConnected` has resolved: who is there may
+ * be another server, with another past.
  */
 export class Connection {
   readonly #redis: Redis;
   readonly #hashes = new Map<string, string>();
-  #refusal: StorageError | undefined = new UnavailableError('storage: redis is not connected');
+  /** What stands in the way of commands. */
+  #refusal: StorageError | undefined = new UnavailableError('storage: redis cannot be reached');
   #onConnected: (() => Promise<void>) | undefined;
-  #retryTimer: NodeJS.Timeout | undefined;
   /** Counts the connections that have ended: what was found out about one says nothing of the next. */
   #life = 0;
+  /** Connects since the last one whose server was the right one. */
+  #attempts = 0;
+  /** Commands that wait for an answer. */
+  #waiting = 0;
+  /** The bytes that had come at the last look, and how many looks ago that was so already. */
+  #heard = 0;
+  #silence = 0;
+  readonly #looks: NodeJS.Timeout;
 
   constructor({ url, ca, certificate, key }: ConnectionOptions) {
     const tls = url.startsWith('rediss:') && { tls: { ...(ca && { ca }), ...(certificate && { cert: certificate }), ...(key && { key }) } };
@@ -53,51 +67,73 @@ export class Connection {
       // Answers have one shape, whatever the server can.
       protocol: 2,
       lazyConnect: true,
-      offlineQueue: false,
+      enableOfflineQueue: false,
+      // The server is asked by `onConnected`.
+      enableReadyCheck: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       connectTimeout: connectTimeoutMs,
-      retryStrategy: (attempts) => Math.min(50 * 2 ** attempts, reconnectAtMostMs),
+      retryStrategy: () => Math.min(50 * 2 ** ++this.#attempts, reconnectAtMostMs),
     });
-    // Commands tell what is wrong; without a listener the process would end.
-    this.#redis.on('error', () => {});
+    // Also of a connection that would go on: one whose database could not be selected would use another.
+    this.#redis.on('error', (error: Error) => this.#drop(unreachable(error)));
     this.#redis.on('ready', () => void this.#admit());
     this.#redis.on('close', () => {
       this.#life += 1;
-      this.#refusal = new UnavailableError('storage: redis is not connected');
+      this.#refusal ??= new UnavailableError('storage: redis has closed the connection');
     });
+    this.#looks = setInterval(() => this.#look(), lookMs).unref();
   }
 
   /** Connects for the first time. Rejects if that fails, or with what `onConnected` rejects. It is called after each connect; what it calls is sent. */
   async open(onConnected?: (checking: Checking) => Promise<void>): Promise<void> {
-    try {
-      await this.#redis.connect();
-    } catch (error) {
-      this.#redis.disconnect();
-      throw new UnavailableError(`storage: redis cannot be reached: ${(error as Error).message}`, { cause: error });
-    }
     const checking: Checking = {
       run: (script, ...args) => this.#run(script, args),
       call: (command, ...args) => this.#call(command, args),
     };
-    await onConnected?.(checking);
+    try {
+      await this.#redis.connect();
+      await onConnected?.(checking);
+    } catch (error) {
+      const isConnected = this.#redis.status === 'ready' && this.#redis.stream.writable;
+      this.close();
+      // That there is no connection says less than why.
+      throw isConnected ? error : this.#refusal;
+    }
     this.#onConnected = () => onConnected?.(checking) ?? Promise.resolve();
+    this.#attempts = 0;
     this.#refusal = undefined;
   }
 
-  /** Lets commands through once the server is known to be the right one; asks again while it is not. */
+  /** Lets commands through once the server is known to be the right one. */
   async #admit(): Promise<void> {
-    clearTimeout(this.#retryTimer);
     if (!this.#onConnected) return;
     const life = this.#life;
     try {
       await this.#onConnected();
-      if (life === this.#life) this.#refusal = undefined;
-    } catch (error) {
       if (life !== this.#life) return;
-      this.#refusal = error instanceof StorageError ? error : new UnavailableError(`storage: redis: ${(error as Error).message}`);
-      this.#retryTimer = setTimeout(() => void (this.#redis.status === 'ready' && this.#admit()), recheckMs).unref();
+      this.#attempts = 0;
+      this.#refusal = undefined;
+    } catch (error) {
+      // The address may lead to another server the next time.
+      if (life === this.#life) this.#drop(error instanceof StorageError ? error : unreachable(error as Error));
     }
+  }
+
+  /** Gives the connection up, and all that waits for an answer; it comes back by itself. */
+  #drop(why: StorageError): void {
+    this.#refusal = why;
+    this.#redis.stream?.destroy();
+  }
+
+  #look(): void {
+    const heard = this.#redis.stream?.bytesRead ?? 0;
+    const isAwaited = this.#waiting > 0 || this.#redis.status === 'connect';
+    this.#silence = isAwaited && heard === this.#heard ? this.#silence + 1 : 0;
+    this.#heard = heard;
+    if (this.#silence < silentLooks) return;
+    this.#silence = 0;
+    this.#drop(new UnavailableError(`storage: redis has given no answer for ${((silentLooks - 1) * lookMs) / 1_000} s`));
   }
 
   /** Asks again whether the server is the right one; until it has answered, commands are sent. */
@@ -144,7 +180,7 @@ export class Connection {
   async #send(command: string, args: readonly Argument[], replicas: number | undefined): Promise<Reply> {
     const answer = this.#call(command, args);
     if (replicas === undefined) return answer;
-    const synced = this.#call('WAITAOF', [1, replicas, syncMs]).catch((error: unknown) => error as Error);
+    const synced = this.#call('WAITAOF', [1, replicas, blockMs]).catch((error: unknown) => error as Error);
     const result = await answer;
     const counts = await synced;
     const [local, remote] = counts instanceof Error ? [0, 0] : (counts as readonly number[]).map(Number);
@@ -156,16 +192,21 @@ export class Connection {
   }
 
   async #call(command: string, args: readonly Argument[]): Promise<Reply> {
+    this.#waiting += 1;
     try {
       return (await this.#redis.callBuffer(command, [...args])) as Reply;
     } catch (error) {
-      throw translated(error as Error);
+      const told = translated(error as Error);
+      if (told instanceof UnavailableError && endings.has(codeOf(error as Error))) this.#drop(told);
+      throw told;
+    } finally {
+      this.#waiting -= 1;
     }
   }
 
   /** At once, whatever is under way. */
   close(): void {
-    clearTimeout(this.#retryTimer);
+    clearInterval(this.#looks);
     this.#redis.disconnect();
   }
 }
@@ -184,15 +225,30 @@ const refusals: Readonly<Record<string, new (message: string, options: ErrorOpti
   NOPERM: UnavailableError,
 };
 
+/** Those after which a server is none to read from and write to any more. */
+const endings: ReadonlySet<string> = new Set(['READONLY', 'LOADING', 'MASTERDOWN']);
+
+function codeOf(error: Error): string {
+  return error.name === 'ReplyError' ? (error.message.split(' ', 1)[0] ?? '') : '';
+}
+
 function isUnknownScript({ cause }: Error): boolean {
-  return cause instanceof Error && cause.message.startsWith('NOSCRIPT');
+  return cause instanceof Error && codeOf(cause) === 'NOSCRIPT';
+}
+
+/** Why there is no connection. Without the error as its cause: that of AUTH has the password. */
+function unreachable(error: Error): UnavailableError {
+  const [first] = error instanceof AggregateError ? (error.errors as readonly Error[]) : [];
+  const what = codeOf(error) === '' ? 'redis cannot be reached' : 'redis';
+  return new UnavailableError(`storage: ${what}: ${error.message || first?.message}`);
 }
 
 function translated(error: Error): Error {
+  const code = codeOf(error);
   const message = `storage: redis: ${error.message}`;
-  const Refusal = error.name === 'ReplyError' ? refusals[error.message.split(' ', 1)[0] ?? ''] : undefined;
+  const Refusal = refusals[code];
   if (Refusal) return new Refusal(message, { cause: error });
-  if (error.name === 'ReplyError') return new Error(message, { cause: error });
+  if (code !== '') return new Error(message, { cause: error });
   if (/Stream isn't writeable/.test(error.message)) return new UnavailableError('storage: redis is not connected', { cause: error });
-  return new UnknownOutcomeError(message, { cause: error });
+  return new UnknownOutcomeError('storage: the connection to redis broke before its answer', { cause: error });
 }

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../../scripts/free-port.ts';
 import { startProxy } from '../../../test/servers/proxy.ts';
@@ -272,6 +273,124 @@ else {
     expect(revision).toBeGreaterThan(Math.max(...lost) + 1_000);
     await vi.waitFor(async () => expect((await other.get('/pods/b'))?.revision).toBe(revision), 10_000);
     await expect(other.get('/pods/a', { revision: lost[0]! })).rejects.toThrow(CompactedError);
+  });
+
+  describe('a master that is made a replica, as redis leaves its connections', () => {
+    /** Opened at a master, of which another server has taken the place since; the other has written `/pods/a` anew. */
+    const demoted = async () => {
+      const stack = new AsyncDisposableStack();
+      const master = stack.use(await startRedis());
+      const replica = stack.use(await startRedis([...durable, '--replicaof', '127.0.0.1', String(master.port)]));
+      const proxy = stack.use(await startProxy(master.port));
+      const storage = stack.use(disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}` })));
+      const { revision } = await storage.create('/pods/a', () => Buffer.from('old'));
+      await vi.waitFor(() => expect(replica.command('GET', 'kubenest:rev')).toBe(String(revision)), 15_000);
+      replica.command('REPLICAOF', 'NO', 'ONE');
+      master.command('REPLICAOF', '127.0.0.1', '1');
+      const other = stack.use(disposable(await RedisStorage.open({ url: replica.url })));
+      const written = await other.update('/pods/a', revision, () => Buffer.from('new'));
+      return { stack, proxy, replica, storage, other, before: revision, written: written.revision };
+    };
+    const reads: Record<string, (storage: RedisStorage, before: number) => Promise<unknown>> = {
+      currentRevision: (storage) => storage.currentRevision(),
+      get: (storage) => storage.get('/pods/a'),
+      'get at a revision': (storage, before) => storage.get('/pods/a', { revision: before }),
+      list: (storage) => storage.list('/pods/'),
+      compactRevision: (storage) => storage.compactRevision(),
+      'a watch': (storage, before) => storage.watch('/pods/', before - 1, new AbortController().signal).next(),
+    };
+
+    it.each(Object.keys(reads))('%s is refused', async (name) => {
+      const { stack, storage, before } = await demoted();
+      await using _stack = stack;
+      await expect(reads[name]!(storage, before)).rejects.toThrow(UnavailableError);
+    });
+
+    it('reads, writes and watches go on where the address leads to the new one', async () => {
+      const { stack, proxy, replica, storage, other, written } = await demoted();
+      await using _stack = stack;
+      await expect(storage.get('/pods/a')).rejects.toThrow(UnavailableError);
+      proxy.target = replica.port;
+      const healed = performance.now();
+      const record = await vi.waitFor(() => storage.get('/pods/a'), { timeout: 10_000, interval: 20 });
+      expect(record).toMatchObject({ revision: written, value: Buffer.from('new') });
+      expect(performance.now() - healed).toBeLessThan(5_000);
+      const next = storage.watch('/pods/', await storage.currentRevision(), new AbortController().signal).next();
+      const { revision } = await other.create('/pods/b', encode);
+      expect((await next).value).toMatchObject({ key: '/pods/b', revision });
+      await storage.create('/pods/c', encode);
+    });
+  });
+
+  it('a master that has lost the replicas that it must have is not read from', async () => {
+    await using master = await startRedis([...durable, '--min-replicas-to-write', '1', '--min-replicas-max-lag', '1']);
+    await using replica = await startRedis([...durable, '--replicaof', '127.0.0.1', String(master.port)]);
+    const open = (): Promise<RedisStorage> => RedisStorage.open({ url: master.url });
+    await using storage = disposable(await vi.waitFor(open, { timeout: 15_000, interval: 100 }));
+    await vi.waitFor(() => storage.create('/pods/a', encode), 10_000);
+    replica.child.kill('SIGSTOP');
+    const reads: (() => Promise<unknown>)[] = [() => storage.currentRevision(), () => storage.get('/pods/a'), () => storage.list('/pods/')];
+    for (const read of reads) await vi.waitFor(() => expect(read()).rejects.toThrow(UnavailableError), { timeout: 5_000, interval: 100 });
+    replica.child.kill('SIGCONT');
+    for (const read of reads) await vi.waitFor(read, { timeout: 10_000, interval: 100 });
+  });
+
+  describe('a connection that gives no answer', () => {
+    it('is given up: what was asked is answered within 5 s, and what comes then goes by a new one', async () => {
+      await using server = await startRedis();
+      await using proxy = await startProxy(server.port);
+      await using storage = disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}` }));
+      const { revision } = await storage.create('/pods/a', encode);
+      const event = storage.watch('/pods/', revision, new AbortController().signal).next();
+      // It waits for events, over the other connection.
+      await sleep(50);
+      const from = performance.now();
+      proxy.strand();
+      const write = storage.update('/pods/a', revision, encode);
+      const next = vi.waitFor(() => storage.create('/pods/b', encode), { timeout: 10_000, interval: 20 });
+      await Promise.all([
+        expect(write).rejects.toThrow(UnknownOutcomeError),
+        expect(storage.get('/pods/a')).rejects.toThrow(UnavailableError),
+        expect(storage.currentRevision()).rejects.toThrow(UnavailableError),
+        expect(event).resolves.toMatchObject({ value: { key: '/pods/b' } }),
+        next,
+      ]);
+      expect(performance.now() - from).toBeLessThan(5_000);
+      // Nothing is sent twice.
+      expect((await storage.get('/pods/a'))?.revision).toBe(revision);
+    });
+
+    it('is none where redis stands still for two seconds, or nothing is written for five', async () => {
+      await using server = await startRedis();
+      await using storage = disposable(await RedisStorage.open({ url: server.url }));
+      const { revision } = await storage.create('/pods/a', encode);
+      const connections = (): string | undefined => /total_connections_received:(\d+)/.exec(server.command('INFO', 'stats'))?.[1];
+      const before = Number(connections());
+      server.child.kill('SIGSTOP');
+      const write = storage.update('/pods/a', revision, encode);
+      await sleep(2_000);
+      server.child.kill('SIGCONT');
+      expect((await write).revision).toBe(revision + 1);
+      await sleep(5_000);
+      // The one that asks.
+      expect(Number(connections())).toBe(before + 1);
+    });
+
+    it('is one where redis stands still for five: what was written, or not, is what is there', async () => {
+      await using server = await startRedis();
+      await using storage = disposable(await RedisStorage.open({ url: server.url }));
+      await storage.create('/pods/a', encode);
+      server.child.kill('SIGSTOP');
+      const reads = storage.get('/pods/a');
+      const write = storage.create('/pods/b', encode);
+      await Promise.all([expect(reads).rejects.toThrow(UnavailableError), expect(write).rejects.toThrow(UnknownOutcomeError)]);
+      await sleep(1_500);
+      server.child.kill('SIGCONT');
+      const { revision } = await vi.waitFor(() => storage.create('/pods/c', encode), { timeout: 5_000, interval: 20 });
+      const { records } = await storage.list('/pods/');
+      expect(new Set(records.map((record) => record.revision)).size).toBe(records.length);
+      expect(Math.max(...records.map((record) => record.revision))).toBe(revision);
+    });
   });
 
   it('a write that is to be in the logs of replicas is of unknown outcome where they do not answer', async ({ skip }) => {

@@ -114,7 +114,11 @@ export class RedisStorage implements Storage {
 
   async #open({ compactionIntervalMs = defaultCompactionMs }: RedisStorageOptions): Promise<void> {
     // Each of them may be the first to meet another server, and must not take its events for the next ones.
-    await this.#connection.open((checking) => this.#adopt(checking));
+    await this.#connection.open(async (checking) => {
+      await this.#adopt(checking);
+      // What waits for events may still be at the server that was left; it is not told that it follows another now.
+      void this.#tailConnection.check();
+    });
     await this.#tailConnection.open((checking) => this.#adopt(checking));
     this.#tail.start(this.#seen);
     this.#every(durabilityMs, () => this.#connection.check());
@@ -144,7 +148,7 @@ export class RedisStorage implements Storage {
 
   async #askRevision(): Promise<Revision> {
     this.#refuseClosed();
-    const revision = Number((await this.#readCommand('GET', `${this.#prefix}:rev`)) ?? 1);
+    const revision = Number((await this.#readCommand('GETEX', `${this.#prefix}:rev`)) ?? 1);
     this.#note(revision);
     return revision;
   }
@@ -235,7 +239,7 @@ export class RedisStorage implements Storage {
 
   async compactRevision(): Promise<Revision> {
     this.#refuseClosed();
-    return Number((await this.#readCommand('GET', `${this.#prefix}:compact`)) ?? 0);
+    return Number((await this.#readCommand('GETEX', `${this.#prefix}:compact`)) ?? 0);
   }
 
   async healthy(timeoutMs = healthMs): Promise<void> {

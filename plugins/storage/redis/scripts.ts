@@ -16,6 +16,10 @@
  *
  * Redis with no memory left (`maxmemory`) refuses what may need more, except in scripts that begin with `evenIfFull`: those by which memory
  * is given back, and what has to be settled before the store can be read.
+ *
+ * Scripts that read begin with `GETEX`. Without options it is `GET`, but one of the writes: a server that has been made a replica refuses
+ * it, and so does a master that has lost its replicas (`min-replicas-to-write`). `GET` would answer what was true once. Scripts
+ * that are to be refused without memory begin with `GET`: after the first of the writes redis refuses a script nothing more.
  */
 
 const evenIfFull = '#!lua flags=allow-oom\n';
@@ -75,7 +79,7 @@ export const commitDeletions = `${evenIfFull}${commit}`;
 export const expire = `${evenIfFull}${apply}
 local p = ARGV[1]
 local due = redis.call('ZRANGEBYSCORE', p .. ':ttl', '-inf', text(milliseconds()), 'LIMIT', 0, ARGV[2])
-local last = tonumber(redis.call('GET', p .. ':rev') or '1')
+local last = tonumber(redis.call('GETEX', p .. ':rev') or '1')
 for _, key in ipairs(due) do
   local current, created = present(p, key)
   if current > 0 then
@@ -90,9 +94,10 @@ return #due`;
 /** ARGV: prefix, key, revision or ''. Answers [current revision, compacted revision, version or '']. */
 export const read = `
 local p = ARGV[1]
+local current = redis.call('GETEX', p .. ':rev') or '1'
 local at = ARGV[3] == '' and '+inf' or ARGV[3]
 local found = redis.call('ZREVRANGEBYSCORE', p .. ':h:' .. ARGV[2], at, '-inf', 'LIMIT', 0, 1)
-return { redis.call('GET', p .. ':rev') or '1', redis.call('GET', p .. ':compact') or '0', found[1] or '' }`;
+return { current, redis.call('GET', p .. ':compact') or '0', found[1] or '' }`;
 
 /**
  * ARGV: prefix, first and last bound of keys (as ZRANGEBYLEX has them), revision, how many versions to send, how many keys to
@@ -100,6 +105,7 @@ return { redis.call('GET', p .. ':rev') or '1', redis.call('GET', p .. ':compact
  */
 export const page = `
 local p = ARGV[1]
+local compacted = redis.call('GETEX', p .. ':compact') or '0'
 local keys = redis.call('ZRANGEBYLEX', p .. ':keys', ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[6])
 local out, count, left = { '', '', '' }, 0, tonumber(ARGV[5])
 for _, key in ipairs(keys) do
@@ -113,7 +119,7 @@ for _, key in ipairs(keys) do
     end
   end
 end
-out[1], out[2], out[3] = redis.call('GET', p .. ':compact') or '0', keys[#keys] or '', tostring(count)
+out[1], out[2], out[3] = compacted, keys[#keys] or '', tostring(count)
 return out`;
 
 /**
@@ -126,7 +132,7 @@ local function version(key, revision)
   if revision == '0' then return '' end
   return redis.call('ZRANGEBYSCORE', p .. ':h:' .. key, revision, revision)[1] or ''
 end
-local out = { redis.call('GET', p .. ':compact') or '0' }
+local out = { redis.call('GETEX', p .. ':compact') or '0' }
 for _, entry in ipairs(redis.call('XRANGE', p .. ':events', '(' .. ARGV[2] .. '-0', '+', 'COUNT', ARGV[3])) do
   local revision = string.sub(entry[1], 1, string.find(entry[1], '-', 1, true) - 1)
   local key, operation, previous = entry[2][2], entry[2][4], entry[2][6]
@@ -141,7 +147,7 @@ return out`;
 /** ARGV: prefix, revision. Answers [current revision, compacted revision before]; compacts only what is between them. */
 export const startCompaction = `${evenIfFull}
 local p = ARGV[1]
-local current, before = redis.call('GET', p .. ':rev') or '1', redis.call('GET', p .. ':compact') or '0'
+local current, before = redis.call('GETEX', p .. ':rev') or '1', redis.call('GETEX', p .. ':compact') or '0'
 local wanted = tonumber(ARGV[2])
 if wanted > tonumber(before) and wanted <= tonumber(current) then redis.call('SET', p .. ':compact', ARGV[2]) end
 return { current, before }`;
@@ -175,12 +181,12 @@ const passedOver = 1_000_000;
  */
 export const adopt = `${evenIfFull}
 local p = ARGV[1]
-local current = tonumber(redis.call('GET', p .. ':rev') or '1')
+local current = tonumber(redis.call('GETEX', p .. ':rev') or '1')
 local seen, at, promotion = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]
 local function lost()
   if current < seen then return true end
   if promotion ~= '' and current > 1 and redis.call('GET', p .. ':failover') ~= promotion then return true end
-  if at <= tonumber(redis.call('GET', p .. ':compact') or '0') or ARGV[4] == '' then return false end
+  if at <= tonumber(redis.call('GETEX', p .. ':compact') or '0') or ARGV[4] == '' then return false end
   local id = string.format('%.0f', at) .. '-0'
   local entry = redis.call('XRANGE', p .. ':events', id, id)[1]
   return not entry or entry[2][8] ~= ARGV[4]

@@ -30,7 +30,13 @@ export async function checkServer(connection: Checking): Promise<ServerFacts> {
 }
 
 /** What has to be set so that acknowledged writes last. */
-const wanted: Readonly<Record<string, string>> = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' };
+const wanted: Readonly<Record<string, string>> = {
+  appendonly: 'yes',
+  appendfsync: 'always',
+  'maxmemory-policy': 'noeviction',
+  // What a master that is made a replica takes is lost.
+  'replica-read-only': 'yes',
+};
 
 /**
  * What stands in the way of using a server as a store whose acknowledged writes last: each as a sentence. A server whose

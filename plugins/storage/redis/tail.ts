@@ -1,9 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Revision } from 'kubenest/sdk';
-import type { Connection, Reply } from './connection.ts';
+import { blockMs, type Connection, type Reply } from './connection.ts';
 
-/** How long a read of the stream waits: a connection that is dead without a word is noticed after it. */
-const blockMs = 5_000;
 const retryMs = 200;
 
 /** An event of the stream: its revision, and the mark that tells it from another of that revision in a past that was lost. */
