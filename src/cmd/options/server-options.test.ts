@@ -205,6 +205,11 @@ describe('refused', () => {
     ['redis without its address', ['--storage-backend=redis'], [expect.stringContaining('needs --redis-url=redis://')]],
     ['the address of a redis that is not asked for', ['--redis-url=redis://a:1'], ['--redis-url is for --storage-backend=redis']],
     [
+      'flags of a redis that is not asked for',
+      ['--redis-accept-data-loss', '--redis-key-prefix=x'],
+      ['--redis-key-prefix is for --storage-backend=redis', '--redis-accept-data-loss is for --storage-backend=redis'],
+    ],
+    [
       'a flag of another backend',
       ['--etcd-prefix=/x', '--etcd-servers=http://a:2379'],
       ['--etcd-servers is for --storage-backend=etcd3', '--etcd-prefix is for --storage-backend=etcd3'],

@@ -45,6 +45,7 @@ export class StorageOptions {
 
   /** Of all keys of the store in redis. */
   @Flag('redis-key-prefix')
+  @redisOnly('redis-key-prefix', 'kubenest')
   @Check<StorageOptions>((prefix: string) =>
     /^[\w./{}-]+$/.test(prefix) ? undefined : '--redis-key-prefix must be of letters, digits and ._/{}-',
   )
@@ -52,6 +53,7 @@ export class StorageOptions {
 
   /** Opens a redis whose settings let acknowledged writes be lost. */
   @Flag('redis-accept-data-loss')
+  @redisOnly('redis-accept-data-loss', false)
   redisAcceptDataLoss = false;
 
   /** A write is acknowledged when the logs of so many replicas have it, too (redis 7.2). */
