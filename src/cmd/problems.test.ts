@@ -3,11 +3,13 @@ import { expect, it } from 'vitest';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import { serviceTokens } from '#apiserver/plugins/plugin-services';
 import { ConfigurationError } from '#apiserver/plugins/read-configuration';
+import { UnavailableError } from '#apiserver/storage/errors';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { problemsOf } from './problems.ts';
 
 it('tells what is wrong with a configuration without a stack', () => {
   expect(problemsOf(new ConfigurationError(['a is unknown', 'b: must be positive']))).toEqual(['a is unknown', 'b: must be positive']);
+  expect(problemsOf(new UnavailableError('storage: nobody is there'))).toEqual(['storage: nobody is there']);
   expect(problemsOf(new TypeError('ours'))[0]).toMatch(/TypeError: ours\n +at /);
 });
 

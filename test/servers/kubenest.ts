@@ -74,10 +74,10 @@ export class Kubenest implements AsyncDisposable {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#said = `${this.#said}${text}`.slice(-2_000);
     });
-    const ended = once(child, 'exit').then(() => Promise.reject(new Error(`kubenest ended: ${this.#said}`)));
-    for await (const text of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) if (started.test(String(text))) break;
-    if (child.exitCode !== null) await ended;
-    ended.catch(() => undefined);
+    const said = once(child.stderr, 'end');
+    for await (const text of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) if (started.test(String(text))) return;
+    await said;
+    throw new Error(`kubenest ended: ${this.#said}`);
   }
 
   async kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {

@@ -4,6 +4,8 @@ import { Redis } from 'ioredis';
 import { NoSpaceError, StorageError, UnavailableError, UnknownOutcomeError } from 'kubenest/sdk';
 
 const connectTimeoutMs = 3_000;
+/** What is left behind when the other side does not close its end keeps a process that ends. */
+const disconnectTimeoutMs = 100;
 const reconnectAtMostMs = 2_000;
 /**
  * A connection on which something waits for an answer is looked at so often, and given up when not a byte has come from one look to
@@ -73,6 +75,7 @@ export class Connection {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       connectTimeout: connectTimeoutMs,
+      disconnectTimeout: disconnectTimeoutMs,
       retryStrategy: () => Math.min(50 * 2 ** ++this.#attempts, reconnectAtMostMs),
     });
     // Also of a connection that would go on: one whose database could not be selected would use another.
