@@ -128,6 +128,32 @@ else {
       }
     });
 
+    it('what expires is deleted once, and each of them tells of it once', async () => {
+      const { server, one, other } = await both();
+      await using stack = new AsyncDisposableStack();
+      for (const part of [server, one, other]) stack.use(part);
+      const third = stack.use(disposable(await RedisStorage.open({ url: server.url })));
+      const stores = [one, other, third];
+      const from = await one.currentRevision();
+      const end = new AbortController();
+      const deletions = stores.map(async (storage) => {
+        const keys: string[] = [];
+        // The last one has a longer life than the others: what comes twice has come by then.
+        for await (const { type, key } of storage.watch('/events/', from, end.signal)) {
+          if (type === 'DELETE') keys.push(key);
+          if (type === 'DELETE' && key === '/events/last') break;
+        }
+        return keys.sort();
+      });
+      const keys = Array.from({ length: 600 }, (_, i) => `/events/${i}`);
+      await Promise.all(keys.map((key, i) => stores[i % 3]!.create(key, encode, { ttlSeconds: 1 })));
+      await one.create('/events/last', encode, { ttlSeconds: 3 });
+      const wanted = [...keys, '/events/last'].sort();
+      for (const seen of await Promise.all(deletions)) expect(seen).toEqual(wanted);
+      end.abort();
+      expect((await other.list('/events/')).count).toBe(0);
+    });
+
     it('who asks for the revision is told of all that was written before, and redis is asked once for all of a turn', async () => {
       const { server, one, other } = await both();
       await using stack = new AsyncDisposableStack();
@@ -151,7 +177,11 @@ else {
   it('a server that loses its settings is written to no more, until it has them again', async () => {
     await using server = await startRedis();
     await using storage = disposable(await RedisStorage.open({ url: server.url }));
-    expect(storage.durability()).toEqual({ isDurable: true, detail: expect.stringMatching(/^redis \d.* syncs its log with each write/) });
+    expect(storage.durability()).toEqual({
+      isDurable: true,
+      detail: expect.stringMatching(/^redis \d.* syncs its log with each write/),
+      losses: 0,
+    });
     await storage.create('/pods/a', encode);
     server.command('CONFIG', 'SET', 'appendfsync', 'no');
     await cutConnections(server);
@@ -165,7 +195,7 @@ else {
     await using server = await startRedis(['--appendonly', 'no']);
     await using storage = disposable(await RedisStorage.open({ url: server.url, acceptDataLoss: true }));
     await storage.create('/pods/a', encode);
-    expect(storage.durability()).toEqual({ isDurable: false, detail: expect.stringContaining('appendonly no') });
+    expect(storage.durability()).toEqual({ isDurable: false, detail: expect.stringContaining('appendonly no'), losses: 0 });
   });
 
   it('a user with the rights that docs/redis.md names is enough', async () => {
@@ -273,6 +303,8 @@ else {
     expect(revision).toBeGreaterThan(Math.max(...lost) + 1_000);
     await vi.waitFor(async () => expect((await other.get('/pods/b'))?.revision).toBe(revision), 10_000);
     await expect(other.get('/pods/a', { revision: lost[0]! })).rejects.toThrow(CompactedError);
+    // Only the first of them finds it out by itself.
+    expect([one.durability().losses, other.durability().losses]).toEqual([1, 1]);
   });
 
   describe('a master that is made a replica, as redis leaves its connections', () => {

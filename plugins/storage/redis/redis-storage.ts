@@ -75,7 +75,10 @@ export class RedisStorage implements Storage {
   /** What those who ask for the revision in this turn are told. */
   #asked: Promise<Revision> | undefined;
   readonly sharesRevision = true;
-  #durability: Durability = { isDurable: false, detail: 'redis was not asked yet' };
+  #durability: Durability = { isDurable: false, detail: 'redis was not asked yet', losses: 0 };
+  readonly #durabilityListeners = new Set<() => void>();
+  /** How often the past was given up, as far as this server knows; undefined before the first connect. */
+  #epoch: number | undefined;
   #isExpiring = false;
 
   private constructor(options: RedisStorageOptions) {
@@ -290,21 +293,36 @@ export class RedisStorage implements Storage {
     const problems = await durabilityProblems(connection);
     if (this.#syncedReplicas > 0 && !hasWaitAof)
       throw new UnavailableError(`storage: redis ${version} cannot wait for the logs of replicas (--redis-synced-replicas); 7.2 can`);
-    if (problems.length > 0 && !this.#acceptsDataLoss)
+    const isDurable = problems.length === 0;
+    this.#tell({ isDurable, detail: isDurable ? durableDetail(version, hasWaitAof, this.#syncedReplicas) : problems.join('; ') });
+    if (!isDurable && !this.#acceptsDataLoss)
       throw new UnavailableError(`storage: ${problems.join('; ')} (--redis-accept-data-loss opens it nevertheless)`);
     const { revision, mark } = this.#tail.last;
-    const [current] = (await connection.run(adopt, this.#prefix, this.#seen, revision, mark, promotion)) as readonly Reply[];
-    this.#queue.syncs = hasWaitAof && problems.length === 0 ? this.#syncedReplicas : undefined;
-    this.#durability = {
-      isDurable: problems.length === 0,
-      detail: problems.length > 0 ? problems.join('; ') : durableDetail(version, hasWaitAof, this.#syncedReplicas),
-    };
-    this.#note(Number(current));
+    const answer = (await connection.run(adopt, this.#prefix, this.#seen, revision, mark, promotion)) as readonly Reply[];
+    const [current, before, epoch] = answer.map(Number) as [Revision, number, number];
+    this.#queue.syncs = hasWaitAof && isDurable ? this.#syncedReplicas : undefined;
+    // What another server has found out counts, too. The epoch may itself be one of what was lost.
+    this.#tell({ losses: this.#durability.losses + epoch - Math.min(before, this.#epoch ?? before) });
+    this.#epoch = epoch;
+    this.#note(current);
+  }
+
+  #tell(news: Partial<Durability>): void {
+    const before = this.#durability;
+    const now = { ...before, ...news };
+    if (now.isDurable === before.isDurable && now.detail === before.detail && now.losses === before.losses) return;
+    this.#durability = now;
+    for (const listener of this.#durabilityListeners) listener();
   }
 
   /** As the server last said. */
   durability(): Durability {
     return this.#durability;
+  }
+
+  onDurabilityChange(listener: () => void): () => void {
+    this.#durabilityListeners.add(listener);
+    return () => this.#durabilityListeners.delete(listener);
   }
 
   async #expire(): Promise<void> {

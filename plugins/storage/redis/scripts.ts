@@ -9,7 +9,7 @@
  *     p:events   stream, id = `revision-0`: k = key, o = P or D, r = the revision before (0: none), w = what tells this write from
  *                another that got the same revision in a past that was lost
  *     p:ttl      sorted set, score = milliseconds since the epoch: keys that expire
- *     p:epoch    counts how often the past was given up (see `adopt`)
+ *     p:epoch    counts how often the past was given up (see `adopt`): each server tells it, whichever of them found it out
  *     p:failover the last promotion of a replica to the master that is known
  *
  * Values stand in the versions alone; who reads the stream gets them from there.
@@ -177,7 +177,7 @@ const passedOver = 1_000_000;
  * revision and the mark of the last event that it has seen, and what names the promotion of this master ('' where it was
  * never a replica). Where the revision has gone back, where the event is another or gone, or where a promotion is news, writes
  * may have been lost: the revision is raised above all that were given, and the past is forgotten, so that every watch ends
- * and begins anew and no revision means two states. Answers [revision, 1 if it was raised].
+ * and begins anew and no revision means two states. Answers [revision, the epoch before, the epoch now]: it counts how often that was so.
  */
 export const adopt = `${evenIfFull}
 local p = ARGV[1]
@@ -191,14 +191,13 @@ local function lost()
   local entry = redis.call('XRANGE', p .. ':events', id, id)[1]
   return not entry or entry[2][8] ~= ARGV[4]
 end
-local isLost = lost()
+local isLost, epoch = lost(), redis.call('GET', p .. ':epoch') or '0'
 if promotion ~= '' then redis.call('SET', p .. ':failover', promotion) end
-if not isLost then return { string.format('%.0f', current), 0 } end
+if not isLost then return { string.format('%.0f', current), epoch, epoch } end
 local raised = string.format('%.0f', math.max(current, seen) + ${passedOver})
 redis.call('SET', p .. ':rev', raised)
 redis.call('SET', p .. ':compact', raised)
-redis.call('INCR', p .. ':epoch')
-return { raised, 1 }`;
+return { raised, epoch, redis.call('INCR', p .. ':epoch') }`;
 
 /** ARGV: prefix, revision. Raises the revision to it, and forgets the past, unless it is there already. Answers the revision. */
 export const raise = `

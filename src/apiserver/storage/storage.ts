@@ -69,6 +69,8 @@ export interface WriteOptions {
 export interface Durability {
   readonly isDurable: boolean;
   readonly detail: string;
+  /** How often, since it was opened, the store was found without writes that it may have acknowledged. */
+  readonly losses: number;
 }
 
 /**
@@ -101,6 +103,8 @@ export interface Storage {
   needsRewrite?(key: string): boolean;
   /** Only backends have it whose durability is a matter of settings elsewhere. */
   durability?(): Durability;
+  /** Calls when `durability` tells something else than before. Returns the function that ends it. */
+  onDurabilityChange?(listener: () => void): () => void;
   /** The bytes that it takes. Not of backends that do not know. */
   size?(): Promise<number>;
   /** Forgets what was overwritten or deleted before this revision. */

@@ -26,6 +26,7 @@ export abstract class ValueStorage extends DelegatingStorage {
   /** Where the store itself has a feed. */
   readonly onCommit?: CommitFeed['onCommit'];
   readonly durability?: () => Durability;
+  readonly onDurabilityChange?: NonNullable<Storage['onDurabilityChange']>;
   readonly size?: () => Promise<number>;
   readonly raiseRevision?: (revision: Revision) => Promise<void>;
 
@@ -35,6 +36,7 @@ export abstract class ValueStorage extends DelegatingStorage {
     if (storage.raiseRevision) this.raiseRevision = (revision) => storage.raiseRevision!(revision);
     if (storage.size) this.size = () => storage.size!();
     if (storage.durability) this.durability = () => storage.durability!();
+    if (storage.onDurabilityChange) this.onDurabilityChange = (listener) => storage.onDurabilityChange!(listener);
     if (onCommit)
       this.onCommit = (listener) => onCommit.call(storage, (events) => listener(events.map((event) => this.#decodeEvent(event))));
   }
