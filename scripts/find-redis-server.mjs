@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** Where `getServers` puts the one that needs no root. */
+/** Where `getServers` puts the one that needs no root, and that has WAITAOF. */
 export const wheelFolder = join(homedir(), '.cache/kubenest/valkey');
 
 /** Every redis-server and valkey-server of the PATH, of the places where the system keeps servers, and of `wheelFolder`. */
@@ -17,6 +18,12 @@ export function findRedisServers() {
 /** The first of them; undefined if there is none. */
 export function findRedisServer() {
   return findRedisServers()[0];
+}
+
+/** Whether it can tell when a write is in the logs of its replicas (`WAITAOF`): redis 7.2, and each valkey. */
+export function hasWaitAof(binary) {
+  const [, major, minor] = /v=(\d+)\.(\d+)/.exec(String(spawnSync(binary, ['--version']).stdout)) ?? [];
+  return Number(major) > 7 || (Number(major) === 7 && Number(minor) >= 2);
 }
 
 function wheelFolders() {
