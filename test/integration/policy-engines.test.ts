@@ -111,6 +111,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
+  await Promise.all(reports);
   client[Symbol.dispose]();
   await cluster[Symbol.asyncDispose]();
   webhook[Symbol.dispose]();

@@ -2,7 +2,9 @@ import { Buffer } from 'node:buffer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Steps } from '#apimachinery/runtime/steps';
 import { type FakeStorage, FakeStorageWithFeed } from '../fake-storage.ts';
+import type { CachedObject } from './cached-object.ts';
 import type { Cacher, CacherOptions, CacheWatchOptions } from './cacher.ts';
+import type { Predicate } from './predicate.ts';
 import { FakeClock, label, named, newCacher, objectsOf, onNode, pod, put, remove, RecordingSink, turn } from './test-fixture.ts';
 import type { ObjectEvent } from './watch-event.ts';
 import type { WatchHandle } from './watcher.ts';
@@ -193,6 +195,27 @@ describe('what a watch shows', () => {
     await put(storage, '/pods/ns/a', { nodeName: 'n1' });
     await put(storage, '/pods/ns/a', { nodeName: 'n2' });
     expect([from.log, to.log, other.log]).toEqual([['ADDED a 2', 'DELETED a 3'], ['ADDED a 3'], []]);
+  });
+
+  it.each([
+    ['a node', onNode, (i: number) => ({ nodeName: `x${i}` })],
+    ['a name', named, () => ({ nodeName: 'n' })],
+  ])('of %s looks at no object that other watches of that kind are for', async (_name, select, fields) => {
+    let looks = 0;
+    const counted = (value: string): Predicate => {
+      const predicate = select(value);
+      const matches = (object: CachedObject): boolean => {
+        looks++;
+        return predicate.matches(object);
+      };
+      return { ...predicate, matches };
+    };
+    const sinks = [];
+    for (let i = 0; i < 300; i++) sinks.push(await watch(cacher, { predicate: counted(`x${i}`) }));
+    looks = 0;
+    await put(storage, '/pods/ns/x7', fields(7));
+    expect(sinks.map(({ log }) => log.length).join('')).toBe(sinks.map((_sink, i) => (i === 7 ? 1 : 0)).join(''));
+    expect(looks).toBeLessThan(4);
   });
 
   // Upstream: RunTestWatchDeleteEventObjectHaveLatestRV, TestCachingDeleteEvents.
