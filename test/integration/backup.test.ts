@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -137,10 +138,10 @@ describe('a store', () => {
       return contents(cluster);
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    await restore(file, there.flags, 2_000);
+    await restore(file, there.flags);
     const after = await on(there, contents);
     expect(after.objects).toEqual(before.objects);
-    expect(after.revision).toBeGreaterThan(before.revision + 2_000);
+    expect(after.revision).toBeGreaterThan(before.revision + 100_000);
   });
 
   eachPair('is migrated under higher revisions', async (here, there) => {
@@ -148,11 +149,50 @@ describe('a store', () => {
       await fill(cluster);
       return contents(cluster);
     });
-    const { revision } = await migrate(here.flags, there.flags, 100);
-    expect(revision).toBeGreaterThan(before.revision + 100);
+    const { revision } = await migrate(here.flags, there.flags);
+    expect(revision).toBeGreaterThan(before.revision + 10_000);
     const after = await on(there, contents);
     expect(after.objects).toEqual(before.objects);
-    expect(after.revision).toBeGreaterThan(before.revision + 100);
+    expect(after.revision).toBeGreaterThan(before.revision + 10_000);
+  });
+
+  it('goes from one backend to the next and back', { timeout: 60_000 }, async ({ skip }) => {
+    const { embedded, redis, etcd: inEtcd } = places;
+    if (!redis || !inEtcd) return skip(redis ? noEtcd : noRedis);
+    const way = [embedded!(), redis(), inEtcd(), redis(), embedded!()];
+    const before = await on(way[0]!, async (cluster) => {
+      await fill(cluster);
+      return contents(cluster);
+    });
+    for (const [index, here] of way.slice(0, -1).entries()) await migrate(here.flags, way[index + 1]!.flags);
+    expect((await on(way.at(-1)!, contents)).objects).toEqual(before.objects);
+  });
+
+  it('is raised by more the longer ago its backup was made', async () => {
+    const place = places.embedded!();
+    const file = join(mkdtempSync(join(folder, 'file-')), 'backup');
+    await on(place, (cluster) => cluster.fetch(samples[0]![0], { body: samples[0]![1] }));
+    const { revision } = await backUp(file, place.flags);
+    expect((await restore(file, places.embedded!().flags)).revision).toBeGreaterThan(revision + 1_000_000);
+    const [header, ...lines] = gunzipSync(readFileSync(file)).toString().split('\n');
+    const yesterday = { ...(JSON.parse(header!) as object), time: new Date(Date.now() - 86_400_000).toISOString() };
+    const all = `${[JSON.stringify(yesterday), ...lines.slice(0, -2)].join('\n')}\n`;
+    const sha256 = createHash('sha256').update(all).digest('hex');
+    writeFileSync(file, gzipSync(`${all}${JSON.stringify({ records: lines.length - 2, sha256 })}\n`));
+    expect((await restore(file, places.embedded!().flags)).revision).toBeGreaterThan(revision + 87_400_000);
+  });
+
+  it('is copied under revisions that begin anew, where that is asked for', { timeout: 60_000 }, async ({ skip }) => {
+    if (!places.etcd) return skip(noEtcd);
+    await using server = await startEtcd();
+    const destination = ['--storage-backend=etcd3', `--etcd-servers=${server.url}`];
+    const place = places.embedded!();
+    await on(place, fill);
+    const far = places.embedded!();
+    await migrate(place.flags, far.flags, { bump: 1_000_000_000 });
+    await expect(migrate(far.flags, destination)).rejects.toThrow(/etcd is 10\d+ revisions behind.* --revisions=restart/);
+    expect((await migrate(far.flags, destination, { bump: 'restart' })).revision).toBeLessThan(1_000);
+    expect((await on({ storage: { etcdUrl: server.url }, flags: [] }, contents)).objects).toHaveLength(samples.length);
   });
 });
 
@@ -170,28 +210,28 @@ describe('what is refused', () => {
     const whole = readFileSync(file);
     const destination = places.embedded!().flags;
     truncateSync(file, whole.length - 20);
-    await expect(restore(file, destination, undefined)).rejects.toThrow(/is no backup, or damaged: unexpected end of file/);
+    await expect(restore(file, destination)).rejects.toThrow(/is no backup, or damaged: unexpected end of file/);
     const lines = gunzipSync(whole).toString().split('\n');
     const changed = [...lines.slice(0, 1), ...lines.slice(2)].join('\n');
     writeFileSync(file, gzipSync(changed));
-    await expect(restore(file, destination, undefined)).rejects.toThrow(/is damaged: its checksum is wrong/);
+    await expect(restore(file, destination)).rejects.toThrow(/is damaged: its checksum is wrong/);
     writeFileSync(file, gzipSync(`${lines.slice(0, 3).join('\n')}\n`));
-    await expect(restore(file, destination, undefined)).rejects.toThrow(/is damaged: its end is missing/);
+    await expect(restore(file, destination)).rejects.toThrow(/is damaged: its end is missing/);
     writeFileSync(file, 'text');
-    await expect(restore(file, destination, undefined)).rejects.toThrow(/is no backup, or damaged: incorrect header check/);
+    await expect(restore(file, destination)).rejects.toThrow(/is no backup, or damaged: incorrect header check/);
     writeFileSync(file, gzipSync('{"format":"other"}\n'));
-    await expect(restore(file, destination, undefined)).rejects.toThrow(/is no backup$/);
+    await expect(restore(file, destination)).rejects.toThrow(/is no backup$/);
   });
 
   it('a destination that is not empty', async () => {
     const { place, file } = await backedUp();
-    await expect(restore(file, place.flags, undefined)).rejects.toThrow(/the destination is not empty: it has \d+ records/);
+    await expect(restore(file, place.flags)).rejects.toThrow(/the destination is not empty: it has \d+ records/);
   });
 
   it('a migration of a store that a server has open', async () => {
     const place = places.embedded!();
     await on(place, async () => {
-      await expect(migrate(place.flags, places.embedded!().flags, undefined)).rejects.toThrow(/another process has .* open/);
+      await expect(migrate(place.flags, places.embedded!().flags)).rejects.toThrow(/another process has .* open/);
     });
   });
 
@@ -216,16 +256,16 @@ it('what is encrypted stays encrypted in a backup, and is read by the keys of th
     await fill(cluster);
     return contents(cluster);
   });
-  await migrate(plain.flags, [...here.flags, encrypted], undefined);
+  await migrate(plain.flags, [...here.flags, encrypted]);
   await backUp(file, [...here.flags, encrypted]);
   const values = gunzipSync(readFileSync(file)).toString().split('\n').slice(1, -2);
   const secret = values.map((line) => JSON.parse(line) as string[]).find(([name]) => name === '/secrets/default/s')!;
   expect(Buffer.from(secret[3]!, 'base64').toString()).toMatch(/^k8s:enc:aescbc:v1:one:/);
   const there = places.embedded!();
-  await expect(restore(file, there.flags, undefined)).rejects.toThrow();
+  await expect(restore(file, there.flags)).rejects.toThrow();
   const again = places.embedded!();
-  await restore(file, [...again.flags, encrypted], undefined);
+  await restore(file, [...again.flags, encrypted]);
   const back = places.embedded!();
-  await migrate([...again.flags, encrypted], back.flags, undefined);
+  await migrate([...again.flags, encrypted], back.flags);
   expect((await on(back, contents)).objects).toEqual(before.objects);
 });

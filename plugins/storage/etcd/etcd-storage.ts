@@ -40,8 +40,11 @@ const defaultCompactionMs = 300_000;
 const defaultHealthMs = 2_000;
 /** Records that one call asks for: messages stay small, and the server is not held up. */
 const pageKeys = 500;
-const raiseAtMost = 1_000_000;
-const raiseWriters = 64;
+/** An hour of etcd's time, about. */
+const raiseAtMost = 30_000_000;
+const raiseWriters = 128;
+/** What raising has written is compacted away as often: a gigabyte would be left of ten million revisions. */
+const raisedBetweenCompactions = 100_000;
 
 /**
  * The store in an etcd, in the keys and with the transactions of kube-apiserver, so that both can work on one etcd at the same time and
@@ -170,16 +173,20 @@ export class EtcdStorage implements Storage {
     if (missing > raiseAtMost) {
       throw new UnavailableError(
         `storage: etcd is ${missing} revisions behind, and only writes raise them, of which at most ${raiseAtMost} are made; ` +
-          'raise it by: etcdutl snapshot restore --bump-revision',
+          'raise them before by etcdutl snapshot restore --bump-revision (docs/backup.md), ' +
+          'or let revisions begin anew by --revisions=restart, after which all clients must be started again',
       );
     }
     const key = `${this.#root}/kubenest-revision`;
     const put = { put: { key, value: Buffer.from('1'), lease: 0 }, range: undefined, deleteRange: undefined };
-    let left = missing;
-    const write = async (): Promise<void> => {
-      while (left-- > 0) this.#note(revisionOf(await this.#client.txn({ compare: [], success: [put], failure: [] })));
-    };
-    await this.#track(Promise.all(Array.from({ length: raiseWriters }, write)));
+    for (let left = missing; left > 0; left -= raisedBetweenCompactions) {
+      let writes = Math.min(left, raisedBetweenCompactions);
+      const write = async (): Promise<void> => {
+        while (writes-- > 0) this.#note(revisionOf(await this.#client.txn({ compare: [], success: [put], failure: [] })));
+      };
+      await this.#track(Promise.all(Array.from({ length: raiseWriters }, write)));
+      if (left > raisedBetweenCompactions) await this.compact(this.#seen);
+    }
     const success = [{ deleteRange: { key }, range: undefined, put: undefined }];
     await this.#track(this.#client.txn({ compare: [], success, failure: [] }));
   }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { OptionsError } from '#cmd/options/server-options';
+import type { RevisionRule } from './backup.ts';
 
 interface Verb {
   readonly name: string;
@@ -23,24 +24,24 @@ const verbs: readonly Verb[] = [
   {
     name: 'restore',
     description: 'write what is in a backup to an empty store, under higher revisions',
-    usage: '<file> [--bump-revision=N] [flags of the store, as of serve]',
+    usage: '<file> [--bump-revision=N | --revisions=restart] [flags of the store, as of serve]',
     async run([file, ...args]) {
       const { restore } = await import('./backup.ts');
-      const { bump, flags } = takeBump(args);
-      const { objects, revision } = await restore(fileOf(file), flags, bump);
+      const { rule, flags } = takeRevisions(args);
+      const { objects, revision } = await restore(fileOf(file), flags, rule);
       return `${objects} objects of ${file} are in the store, which is at revision ${revision}`;
     },
   },
   {
     name: 'migrate',
     description: 'copy all objects from one store to another that is empty, under higher revisions; no server may use them',
-    usage: '[--bump-revision=N] [flags of the source] -- [flags of the destination]',
+    usage: '[--bump-revision=N | --revisions=restart] [flags of the source] -- [flags of the destination]',
     async run(args) {
       const { migrate } = await import('./backup.ts');
-      const { bump, flags } = takeBump(args);
+      const { rule, flags } = takeRevisions(args);
       const at = flags.indexOf('--');
       if (at < 0) throw new OptionsError(['the flags of the source and of the destination must be parted by --']);
-      const { objects, revision } = await migrate(flags.slice(0, at), flags.slice(at + 1), bump);
+      const { objects, revision } = await migrate(flags.slice(0, at), flags.slice(at + 1), rule);
       return `${objects} objects are in the destination, which is at revision ${revision}`;
     },
   },
@@ -72,13 +73,18 @@ function fileOf(file: string | undefined): string {
   return resolve(file);
 }
 
-/** By how much revisions are raised, and the other flags. */
-function takeBump(args: readonly string[]): { bump: number | undefined; flags: string[] } {
-  const name = '--bump-revision=';
-  const given = args.filter((arg) => arg.startsWith(name)).at(-1);
-  const flags = args.filter((arg) => !arg.startsWith(name));
-  if (given === undefined) return { bump: undefined, flags };
-  const text = given.slice(name.length);
+/** What becomes of revisions, and the other flags. */
+function takeRevisions(args: readonly string[]): { rule: RevisionRule; flags: string[] } {
+  const [bumpName, restart] = ['--bump-revision=', '--revisions=restart'];
+  const given = args.findLast((arg) => arg.startsWith(bumpName));
+  const flags = args.filter((arg) => !arg.startsWith(bumpName) && arg !== restart);
+  const report = (progress: string): void => console.error(progress);
+  if (args.includes(restart)) {
+    if (given !== undefined) throw new OptionsError([`${given} and ${restart} exclude each other`]);
+    return { rule: { bump: 'restart', report }, flags };
+  }
+  if (given === undefined) return { rule: { report }, flags };
+  const text = given.slice(bumpName.length);
   if (!/^[0-9]{1,15}$/.test(text)) throw new OptionsError([`--bump-revision=${text} must be a whole number`]);
-  return { bump: Number(text), flags };
+  return { rule: { bump: Number(text), report }, flags };
 }

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
@@ -20,6 +20,8 @@ export interface Backup {
   readonly form: ValueForm;
   /** What is in it is the state at this revision. */
   readonly revision: Revision;
+  /** When it was made: the store may have gone on since. */
+  readonly time: Date;
   readonly records: readonly StorageRecord[];
 }
 
@@ -28,6 +30,8 @@ interface Header {
   readonly version: number;
   readonly form: ValueForm;
   readonly revision: Revision;
+  /** ISO 8601. The first backups lack it. */
+  readonly time?: string;
 }
 type RecordLine = readonly [key: string, revision: Revision, createRevision: Revision, value: string];
 interface Trailer {
@@ -41,6 +45,7 @@ interface Trailer {
  * a checksum), compressed by gzip, readable by its owner alone. Returns what is in it.
  */
 export async function writeBackup(file: string, storage: Storage, form: ValueForm): Promise<{ revision: Revision; records: number }> {
+  const time = new Date().toISOString();
   const revision = await storage.currentRevision();
   let records = 0;
   const hash = createHash('sha256');
@@ -50,7 +55,7 @@ export async function writeBackup(file: string, storage: Storage, form: ValueFor
       hash.update(text);
       return text;
     };
-    yield line({ format, version: formatVersion, form, revision });
+    yield line({ format, version: formatVersion, form, revision, time });
     for await (const { key, revision: at, createRevision, value } of recordsOf(storage, revision)) {
       records += 1;
       yield line([key, at, createRevision, value.toString('base64')]);
@@ -105,7 +110,12 @@ export async function readBackup(file: string): Promise<Backup> {
   if (header.version !== formatVersion) throw new Error(`${file} has the format ${header.version}; this version reads ${formatVersion}`);
   if (trailer === undefined || trailer.records !== records.length || trailer.sha256 !== hash.digest('hex'))
     throw new Error(`${file} is damaged: ${trailer === undefined ? 'its end is missing' : 'its checksum is wrong'}`);
-  return { form: header.form, revision: header.revision, records };
+  return {
+    form: header.form,
+    revision: header.revision,
+    time: header.time === undefined ? (await stat(file)).mtime : new Date(header.time),
+    records,
+  };
 }
 
 /** The lines of a compressed file. */

@@ -32,10 +32,24 @@ interface Copied {
   readonly revision: number;
 }
 
-/** As much as etcdutl's documentation advises: more than a store that went on after the backup can have written. */
-const defaultBump = 1_000_000_000;
-/** Etcd's revision is raised by writes. */
-const defaultEtcdBump = 10_000;
+/** What becomes of revisions where objects are copied to another store. */
+export interface RevisionRule {
+  /** By how much they are above the source's; undefined: by the default, see docs/backup.md. 'restart': they begin anew, below those that clients know. */
+  readonly bump?: number | 'restart' | undefined;
+  /** Called with how far it is, in words, while that takes long. */
+  readonly report?: ((progress: string) => void) | undefined;
+}
+
+/** Nothing is written to the source of a migration, which is checked. */
+const migrationBump = 10_000;
+/**
+ * What a store may have written between the backup and its end: so much, and so many a second. Where raising is free, more than 5,000 nodes
+ * write; etcd is raised by writes, some 9,000 a second.
+ */
+const restoreBumps = {
+  free: { least: 1_000_000, perSecond: 1_000 },
+  etcd: { least: 100_000, perSecond: 100 },
+};
 
 /** Writes the present state of the store that the flags name to a file. */
 export async function backUp(file: string, flags: readonly string[]): Promise<{ readonly revision: number; readonly records: number }> {
@@ -49,20 +63,26 @@ export async function backUp(file: string, flags: readonly string[]): Promise<{ 
 }
 
 /** Writes what is in a backup to the store that the flags name. What is encrypted in it must be readable by the store's keys. */
-export async function restore(file: string, flags: readonly string[], bump: number | undefined): Promise<Copied> {
+export async function restore(file: string, flags: readonly string[], { bump, report }: RevisionRule = {}): Promise<Copied> {
   const destination = await storeOf(flags);
   const backup = await readBackup(file);
   const { rules } = destination;
-  return copyTo(destination, bump, (scheme) => openObjects(new BackupStorage(backup), scheme, backup.form, rules));
+  const { least, perSecond } = restoreBumps[destination.config.backend === 'etcd' ? 'etcd' : 'free'];
+  const age = Math.max(0, Math.ceil((Date.now() - backup.time.getTime()) / 1_000));
+  return copyTo(destination, { bump: bump ?? least + perSecond * age, report }, (scheme) =>
+    openObjects(new BackupStorage(backup), scheme, backup.form, rules),
+  );
 }
 
 /** Copies the objects of one store to another. Rejects if the source was written to meanwhile. */
-export async function migrate(from: readonly string[], to: readonly string[], bump: number | undefined): Promise<Copied> {
+export async function migrate(from: readonly string[], to: readonly string[], { bump, report }: RevisionRule = {}): Promise<Copied> {
   const [source, destination] = [await storeOf(from), await storeOf(to)];
   const backend = await openStorage(source.config);
   try {
     const before = await fingerprint(backend);
-    const copied = await copyTo(destination, bump, (scheme) => openObjects(backend, scheme, formOf(source.config), source.rules));
+    const copied = await copyTo(destination, { bump: bump ?? migrationBump, report }, (scheme) =>
+      openObjects(backend, scheme, formOf(source.config), source.rules),
+    );
     if ((await fingerprint(backend)) !== before)
       throw new Error(
         'the source was written to meanwhile, and the destination lacks that: stop all servers and migrate to an empty store',
@@ -80,7 +100,11 @@ async function fingerprint(storage: Storage): Promise<string> {
   return hash.digest('hex');
 }
 
-async function copyTo(store: Store, bump: number | undefined, openSource: (scheme: Scheme) => Promise<Objects>): Promise<Copied> {
+async function copyTo(
+  store: Store,
+  rule: RevisionRule & { readonly bump: number | 'restart' },
+  openSource: (scheme: Scheme) => Promise<Objects>,
+): Promise<Copied> {
   const { config, rules, eventTtlSeconds } = store;
   const scheme = new Scheme();
   for (const builder of Object.values(apiGroups())) builder.addToScheme(scheme);
@@ -90,8 +114,7 @@ async function copyTo(store: Store, bump: number | undefined, openSource: (schem
     const mediaType = config.backend === 'etcd' ? config.mediaType : undefined;
     await using destination = await openObjects(backend, scheme, formOf(config), rules, mediaType);
     await using source = await openSource(scheme);
-    const raised = bump ?? (config.backend === 'etcd' ? defaultEtcdBump : defaultBump);
-    return await copyObjects(source.storage, destination.storage, { scheme, eventTtlSeconds, bump: raised });
+    return await copyObjects(source.storage, destination.storage, { scheme, eventTtlSeconds, ...rule });
   } finally {
     await backend.close();
   }
@@ -105,7 +128,7 @@ async function storeOf(flags: readonly string[]): Promise<Store> {
 }
 
 function snapshotOf(file: string): BackupStorage {
-  return new BackupStorage({ form: 'json', ...readSnapshot(file) });
+  return new BackupStorage({ form: 'json', time: new Date(), ...readSnapshot(file) });
 }
 
 function formOf({ backend }: StorageConfig): ValueForm {

@@ -13,26 +13,31 @@ export interface CopyOptions {
   readonly scheme: Scheme;
   /** How long objects last that vanish (events); what of it has passed already is not known. */
   readonly eventTtlSeconds: number;
-  /** Every revision in the destination is above the source's by so much at least. */
-  readonly bump: number;
+  /** Every revision in the destination is above the source's by so much at least; 'restart': they are as they come. */
+  readonly bump: number | 'restart';
+  /** Called every ten seconds while revisions are raised. */
+  readonly report?: ((progress: string) => void) | undefined;
 }
+
+const reportMs = 10_000;
 
 /**
  * Copies all objects from one store to another, which must be empty. Both show JSON with resourceVersions. Objects get new revisions above
- * those that clients of the source can know: whoever watched the source begins anew with the destination. Rejects if anything cannot be
+ * those that clients of the source can know: whoever watched the source begins anew with the destination. With a restart they do not, and a
+ * client that goes on would wait for revisions that it has seen, without the events before them. Rejects if anything cannot be
  * read or written; the destination is then not to be used.
  */
 export async function copyObjects(
   source: Storage,
   destination: Storage,
-  { scheme, eventTtlSeconds, bump }: CopyOptions,
+  { scheme, eventTtlSeconds, bump, report }: CopyOptions,
 ): Promise<{ readonly objects: number; readonly revision: Revision }> {
   const present = await destination.list('/', { limit: 1 });
   if (present.count > 0)
     throw new Error(`the destination is not empty: it has ${present.count} records, ${present.records[0]?.key} among them`);
-  if (!destination.raiseRevision) throw new Error('the destination cannot be written to');
+  if (bump !== 'restart') await raise(destination, (await source.currentRevision()) + bump, report);
+  // Of now: both may be in one etcd, whose past raising has compacted.
   const revision = await source.currentRevision();
-  await destination.raiseRevision(revision + bump);
   const resourceOf = resourcesByPlace(scheme);
   let objects = 0;
   const write = async (record: StorageRecord): Promise<void> => {
@@ -52,4 +57,22 @@ export async function copyObjects(
   // Who comes with a revision of the source is to list, not to get the writes of this copy as news.
   await destination.compact(last);
   return { objects, revision: last };
+}
+
+/** Rejects where it would take too long, with what is to be done. */
+async function raise(destination: Storage, revision: Revision, report: CopyOptions['report']): Promise<void> {
+  if (!destination.raiseRevision) throw new Error('the destination cannot be written to');
+  const began = performance.now();
+  const first = await destination.currentRevision();
+  const tell = async (): Promise<void> => {
+    const made = (await destination.currentRevision()) - first;
+    const left = Math.round((((performance.now() - began) / made) * (revision - first - made)) / 1_000);
+    report?.(`revisions are raised: ${made} of ${revision - first}, about ${left} s to go`);
+  };
+  const timer = setInterval(() => void tell().catch(() => {}), reportMs);
+  try {
+    await destination.raiseRevision(revision);
+  } finally {
+    clearInterval(timer);
+  }
 }
