@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
-import { type CallOptions, type ClientDuplexStream, Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
 import { ClosedError, type Dial, DialBridge } from 'kubenest/sdk';
+import { type Coder, type Decoder, Endpoint, type WatchStream } from './endpoint.ts';
 import { isNotDone, isServerFailure, translated } from './errors.ts';
 import {
   compactionRequest,
@@ -13,9 +14,7 @@ import {
   statusResponse,
   txnRequest,
   txnResponse,
-  watchRequest,
   watchResponse,
-  type WatchResponse,
 } from './messages.ts';
 
 export interface EtcdEndpoints {
@@ -29,19 +28,14 @@ export interface EtcdEndpoints {
   readonly dial?: Dial | undefined;
 }
 
-interface Coder<T> {
-  encode(values: T): Buffer;
-}
-interface Decoder<T> {
-  decode(message: Buffer): T;
-}
-
-export type WatchStream = ClientDuplexStream<Parameters<typeof watchRequest.encode>[0], WatchResponse>;
-
-/** Upstream: apiserver/pkg/storage/storagebackend/factory/etcd3.go. */
+/**
+ * Upstream: apiserver/pkg/storage/storagebackend/factory/etcd3.go, with 30 and 10 s. Etcd ends connections that ping more often than every 5 s.
+ */
 const channelOptions = {
-  'grpc.keepalive_time_ms': 30_000,
-  'grpc.keepalive_timeout_ms': 10_000,
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5_000,
+  // A new connection is one, also while others in this process have the old.
+  'grpc.use_local_subchannel_pool': 1,
   'grpc.max_receive_message_length': -1,
   'grpc.max_send_message_length': -1,
   'grpc.enable_retries': 0,
@@ -49,15 +43,15 @@ const channelOptions = {
   'grpc.max_reconnect_backoff_ms': 3_000,
 };
 const deadlineMs = 30_000;
-const leaders = new Metadata();
-leaders.set('hasleader', 'true');
 
 /**
  * Calls of etcd's API at one of several servers: the first that answers is kept, a failure moves on to the next. What reads, or
- * has certainly not happened, is tried at each; a write that may have happened is not repeated.
+ * has certainly not happened, is tried at each; a write that may have happened is not repeated. One deadline is for all attempts: a server
+ * that is silent is left long before.
  */
 export class EtcdClient {
-  readonly #clients: readonly Client[];
+  readonly #endpoints: readonly Endpoint[];
+  readonly #watchedAt = new WeakMap<WatchStream, Endpoint>();
   readonly #bridges: DialBridge[] = [];
   #present = 0;
   #isClosed = false;
@@ -65,23 +59,7 @@ export class EtcdClient {
   /** Throws for an address that is none. */
   constructor({ servers, ca, certificate, key, dial }: EtcdEndpoints) {
     if (servers.length === 0) throw new Error('storage: etcd: there is no server to connect to');
-    this.#clients = servers.map((server) => {
-      const url = new URL(server);
-      if (url.protocol === 'unix:') return new Client(`unix:${url.host}${url.pathname}`, credentials.createInsecure(), channelOptions);
-      if (url.protocol !== 'http:' && url.protocol !== 'https:')
-        throw new Error(`storage: etcd: ${JSON.stringify(server)} begins with neither http:// nor https://`);
-      const isSecure = url.protocol === 'https:';
-      const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
-      const secrets = isSecure ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null) : credentials.createInsecure();
-      if (!dial) return new Client(`dns:${url.hostname}:${port}`, secrets, channelOptions);
-      const bridge = new DialBridge(dial, url.hostname.replace(/^\[|\]$/g, ''), port);
-      this.#bridges.push(bridge);
-      return new Client(`unix:${bridge.path}`, secrets, {
-        ...channelOptions,
-        'grpc.default_authority': url.host,
-        ...(isSecure && { 'grpc.ssl_target_name_override': url.hostname }),
-      });
-    });
+    this.#endpoints = servers.map((server) => new Endpoint(this.#connector(server, { ca, certificate, key, dial }), servers.length > 1));
   }
 
   range(request: Parameters<typeof rangeRequest.encode>[0], timeoutMs?: number): Promise<ReturnType<typeof rangeResponse.decode>> {
@@ -108,28 +86,46 @@ export class EtcdClient {
 
   /** A stream for one watch; its errors are to be given to `watchFailed`. */
   watch(): WatchStream {
-    return this.#client.makeBidiStreamRequest(
-      '/etcdserverpb.Watch/Watch',
-      watchRequest.encode.bind(watchRequest),
-      decoderOf(watchResponse),
-      leaders,
-    );
+    const endpoint = this.#endpoint;
+    const stream = endpoint.watch(watchResponse);
+    this.#watchedAt.set(stream, endpoint);
+    return stream;
   }
 
   /** The error of the contract; the next call goes to another server. */
-  watchFailed(error: ServiceError): Error {
-    this.#leave(this.#client, error);
+  watchFailed(stream: WatchStream, error: ServiceError): Error {
+    this.#leave(this.#watchedAt.get(stream), error);
     return translated(error, false);
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const client of this.#clients) client.close();
+    for (const endpoint of this.#endpoints) endpoint[Symbol.dispose]();
     for (const bridge of this.#bridges) bridge[Symbol.dispose]();
   }
 
-  get #client(): Client {
-    return this.#clients[this.#present] as Client;
+  get #endpoint(): Endpoint {
+    return this.#endpoints[this.#present] as Endpoint;
+  }
+
+  /** What connects to a server. Throws for an address that is none. */
+  #connector(server: string, { ca, certificate, key, dial }: Omit<EtcdEndpoints, 'servers'>): () => Client {
+    const url = new URL(server);
+    if (url.protocol === 'unix:') return () => new Client(`unix:${url.host}${url.pathname}`, credentials.createInsecure(), channelOptions);
+    if (url.protocol !== 'http:' && url.protocol !== 'https:')
+      throw new Error(`storage: etcd: ${JSON.stringify(server)} begins with neither http:// nor https://`);
+    const isSecure = url.protocol === 'https:';
+    const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
+    const secrets = isSecure ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null) : credentials.createInsecure();
+    if (!dial) return () => new Client(`dns:${url.hostname}:${port}`, secrets, channelOptions);
+    const bridge = new DialBridge(dial, url.hostname.replace(/^\[|\]$/g, ''), port);
+    this.#bridges.push(bridge);
+    const options = {
+      ...channelOptions,
+      'grpc.default_authority': url.host,
+      ...(isSecure && { 'grpc.ssl_target_name_override': url.hostname }),
+    };
+    return () => new Client(`unix:${bridge.path}`, secrets, options);
   }
 
   async #call<Q, R>(
@@ -143,35 +139,21 @@ export class EtcdClient {
     const deadline = Date.now() + timeoutMs;
     for (let attempt = 1; ; attempt++) {
       if (this.#isClosed) throw new ClosedError();
-      const client = this.#client;
+      const endpoint = this.#endpoint;
       try {
-        return await unary(client, path, encoder, decoder, request, { deadline });
+        return await endpoint.call(path, encoder, decoder, request, deadline);
       } catch (error) {
         const failure = error as ServiceError;
         if (typeof failure.code !== 'number') throw error;
-        this.#leave(client, failure);
+        this.#leave(endpoint, failure);
         const again = isServerFailure(failure) && (!changes || isNotDone(failure));
-        if (!again || attempt >= this.#clients.length || Date.now() >= deadline) throw translated(failure, changes);
+        if (!again || attempt >= this.#endpoints.length || Date.now() >= deadline) throw translated(failure, changes);
       }
     }
   }
 
   /** Others may have moved on already. */
-  #leave(client: Client, error: ServiceError): void {
-    if (client === this.#client && isServerFailure(error)) this.#present = (this.#present + 1) % this.#clients.length;
+  #leave(endpoint: Endpoint | undefined, error: ServiceError): void {
+    if (endpoint === this.#endpoint && isServerFailure(error)) this.#present = (this.#present + 1) % this.#endpoints.length;
   }
-}
-
-function decoderOf<R>(decoder: Decoder<R>): (message: Buffer) => R {
-  return (message) => decoder.decode(message);
-}
-
-function unary<Q, R>(client: Client, path: string, encoder: Coder<Q>, decoder: Decoder<R>, request: Q, options: CallOptions): Promise<R> {
-  return new Promise((resolve, reject) => {
-    const encode = (values: Q): Buffer => encoder.encode(values);
-    client.makeUnaryRequest(path, encode, decoderOf(decoder), request, leaders, options, (error, answer) => {
-      if (error) reject(error);
-      else resolve(answer as R);
-    });
-  });
 }

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CompactedError, UnavailableError, UnknownOutcomeError } from '#apiserver/storage/errors';
 import { issueServingCertificate } from '#testing/serving-certificate';
+import { startProxy } from '../../../test/servers/proxy.ts';
 import { etcd, type EtcdServer, noEtcd, startEtcd } from '../../../test/servers/etcd-server.ts';
 import { storageConformance } from '#apiserver/storage/conformance';
 import { EtcdStorage } from './etcd-storage.ts';
@@ -49,6 +50,97 @@ else {
     const { revision } = await storage.create('/pods/a', () => Buffer.from('1'));
     expect(await storage.currentRevision()).toBe(revision);
     await storage.close();
+  });
+
+  describe('a server that falls silent while another is there', { timeout: 30_000 }, () => {
+    /** Time for a probe and what comes after, and less than any deadline. */
+    const soonMs = 6_000;
+    const world = async () => {
+      const server = await startEtcd();
+      const [first, second] = [await startProxy(server.port), await startProxy(server.port)];
+      const servers = [first, second].map(({ port }) => `http://127.0.0.1:${port}`);
+      const open = (): Promise<EtcdStorage> => EtcdStorage.open({ servers, compactionIntervalMs: 0 });
+      return {
+        first,
+        second,
+        open,
+        async [Symbol.asyncDispose]() {
+          for (const one of [first, second, server]) await one[Symbol.asyncDispose]();
+        },
+      };
+    };
+    async function within<T>(work: Promise<T>): Promise<T> {
+      const began = performance.now();
+      const result = await work;
+      expect(performance.now() - began).toBeLessThan(soonMs);
+      return result;
+    }
+
+    it('has its reads tried there, and does not hold up those that follow', async () => {
+      await using servers = await world();
+      const storage = await servers.open();
+      const { revision } = await storage.create('/pods/a', () => Buffer.from('1'));
+      servers.first.hold();
+      expect(await within(Promise.all([storage.currentRevision(), storage.get('/pods/a')]))).toMatchObject([revision, { revision }]);
+      const began = performance.now();
+      await storage.update('/pods/a', revision, () => Buffer.from('2'));
+      expect(performance.now() - began).toBeLessThan(500);
+      // A new connection, since what the old one had to say is lost.
+      servers.first.heal();
+      servers.second.hold();
+      expect((await within(storage.get('/pods/a')))?.value.toString()).toBe('2');
+      await storage.close();
+    });
+
+    it('leaves the outcome of its writes unknown, once', async () => {
+      await using servers = await world();
+      const storage = await servers.open();
+      servers.first.hold();
+      const write = storage.create('/pods/a', () => Buffer.from('1')).catch((error: unknown) => error);
+      expect(await within(write)).toBeInstanceOf(UnknownOutcomeError);
+      expect(await storage.get('/pods/a')).toBeUndefined();
+      await storage.close();
+    });
+
+    it('ends its watches, which go on there', async () => {
+      await using servers = await world();
+      const storage = await servers.open();
+      const from = await storage.currentRevision();
+      const ended = new AbortController();
+      const seen: string[] = [];
+      const watch = async (): Promise<void> => {
+        for await (const { type, key } of storage.watch('/pods/', from, ended.signal)) if (type === 'PUT') seen.push(key);
+      };
+      const first = watch();
+      await storage.create('/pods/a', () => Buffer.from('1'));
+      await vi.waitFor(() => expect(seen).toEqual(['/pods/a']));
+      // Nobody asks for anything.
+      servers.first.hold();
+      await within(expect(first).rejects.toThrow(/silent for 3 s/));
+      const second = watch();
+      await storage.create('/pods/b', () => Buffer.from('1'));
+      await vi.waitFor(() => expect(seen).toEqual(['/pods/a', '/pods/a', '/pods/b']), 2_000);
+      ended.abort();
+      await second;
+      await storage.close();
+    });
+
+    it('is not waited for at the start', async () => {
+      await using servers = await world();
+      servers.first.hold();
+      const storage = await within(servers.open());
+      await storage.close();
+    });
+
+    it('is no server that is slow', async () => {
+      await using servers = await world();
+      const storage = await servers.open();
+      servers.first.delayMs = 1_000;
+      const { revision } = await storage.create('/pods/a', () => Buffer.from('1'));
+      servers.second.cut();
+      expect((await storage.get('/pods/a'))?.revision).toBe(revision);
+      await storage.close();
+    });
   });
 
   it('speaks TLS with servers of its authority, and with no others', async () => {

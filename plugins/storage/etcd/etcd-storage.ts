@@ -22,9 +22,10 @@ import type {
   StorageRecord,
   WriteOptions,
 } from 'kubenest/sdk';
-import { EtcdClient, type EtcdEndpoints, type WatchStream } from './client.ts';
+import { EtcdClient, type EtcdEndpoints } from './client.ts';
 import { Compactor } from './compactor.ts';
 import { CreateRevisions } from './create-revisions.ts';
+import type { WatchStream } from './endpoint.ts';
 import { compacted, futureRevision } from './errors.ts';
 import { LeaseManager } from './lease-manager.ts';
 import { deleteEvent, type EtcdEvent, type KeyValue, modTarget, type TxnResponse, type WatchResponse } from './messages.ts';
@@ -140,12 +141,10 @@ export class EtcdStorage implements Storage {
       if (!ended.aborted) throw new UnavailableError('storage: etcd ended a watch');
     } catch (error) {
       if (ended.aborted) return;
-      throw isServiceError(error) ? this.#client.watchFailed(error) : error;
+      throw isServiceError(error) ? this.#client.watchFailed(stream, error) : error;
     } finally {
       this.#streams.delete(stream);
       ended.removeEventListener('abort', cancel);
-      // The error that cancelling gives is nobody's.
-      stream.on('error', () => {});
       stream.cancel();
     }
   }
