@@ -1,4 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Authority } from '#cmd/certificates/issue';
+import { completeStorage } from '#cmd/options/complete';
+import { readServerOptions } from '#cmd/options/server-options';
+import type { StorageConfig } from '#cmd/server-config';
+import { EtcdStorage } from '#plugins/storage/etcd/etcd-storage';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { etcd, type EtcdServer, noEtcd, startEtcd } from '../servers/etcd-server.ts';
 import { type Answer, type KubeApiserver, kubeApiserver, noKubeApiserver, startKubeApiserver } from '../servers/kube-apiserver.ts';
@@ -98,6 +107,30 @@ function definitionOf(plural: string): object {
   };
 }
 
+async function storageOf(flags: readonly string[]): Promise<StorageConfig> {
+  const command = await readServerOptions(['--storage-backend=etcd3', ...flags]);
+  if (!('options' in command)) throw new Error('these are no flags of a server');
+  return (await completeStorage(command.options)).config;
+}
+
+/** The lines of a watch, as they come. */
+async function watchedBy(text: () => Promise<AsyncIterable<Uint8Array>>): Promise<{ readonly types: (name: string) => string[] }> {
+  let all = '';
+  const body = await text();
+  void (async () => {
+    for await (const chunk of body) all += new TextDecoder().decode(chunk);
+  })().catch(() => {});
+  return {
+    types: (name) =>
+      all
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as { readonly type: string; readonly object: { readonly metadata: { readonly name?: string } } })
+        .filter(({ object }) => object.metadata.name === name)
+        .map(({ type }) => type),
+  };
+}
+
 function asking(cluster: TestCluster): Ask {
   return async (path, { method, body } = {}) => {
     const response = await cluster.fetch(path, { ...(method && { method }), ...(body !== undefined && { body: body as object }) });
@@ -189,6 +222,63 @@ else {
       }
     });
 
+    it('who watches at one sees what is written at the other', async () => {
+      const path = '/api/v1/namespaces/default/configmaps';
+      const leave = new AbortController();
+      const mine = await watchedBy(async () => {
+        const response = await cluster.fetch(`${path}?watch=1`, { signal: leave.signal });
+        return response.body as unknown as AsyncIterable<Uint8Array>;
+      });
+      // The reference ends it by itself, and the answer is there as a whole.
+      const theirs = reference.fetch(`${path}?watch=1&timeoutSeconds=5`);
+      await sleep(500);
+      for (const [name, ask] of [
+        ['watched-ours', ours],
+        ['watched-theirs', reference.fetch],
+      ] as const) {
+        const { body } = await ask(path, { body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } } });
+        expect((await ask(`${path}/${name}`, { method: 'PUT', body: { ...body, data: { a: 'b' } } })).status).toBe(200);
+        expect((await ask(`${path}/${name}`, { method: 'DELETE' })).status).toBe(200);
+      }
+      const text = String((await theirs).body['text']);
+      const atTheirs = await watchedBy(async () =>
+        (async function* () {
+          yield Buffer.from(text);
+        })(),
+      );
+      const life = ['ADDED', 'MODIFIED', 'DELETED'];
+      for (const name of ['watched-ours', 'watched-theirs']) {
+        await vi.waitFor(() => expect(mine.types(name)).toEqual(life), 5_000);
+        await vi.waitFor(() => expect(atTheirs.types(name)).toEqual(life));
+      }
+      leave.abort();
+    }, 20_000);
+
+    it('objects that are stored as JSON are read by both, and changed', async () => {
+      const storage = await storageOf([`--etcd-servers=${store.url}`, '--storage-media-type=application/json']);
+      await using inJson = await startTestCluster({ config: { storage } });
+      const json = asking(inJson);
+      const raw = await EtcdStorage.open({ servers: [store.url], compactionIntervalMs: 0 });
+      const stored = async (key: string): Promise<string> => (await raw.get(key))!.value.subarray(0, 4).toString('latin1');
+      for (const { path, object } of samples) {
+        const created = await json(path, { body: { ...object, metadata: { name: 'in-json' } } });
+        expect(created.status).toBe(201);
+        for (const read of [ours, reference.fetch]) expect((await read(`${path}/in-json`)).body).toEqual(created.body);
+      }
+      const path = '/api/v1/namespaces/default/configmaps';
+      const key = '/configmaps/default/in-json';
+      expect(await stored(key)).toMatch(/^\{"/);
+      const forms = [reference.fetch, json, ours];
+      for (const [index, write] of forms.entries()) {
+        const { body } = await write(`${path}/in-json`);
+        const changed = await write(`${path}/in-json`, { method: 'PUT', body: { ...body, data: { a: String(index) } } });
+        expect(changed.status).toBe(200);
+        expect(await stored(key)).toMatch(write === json ? /^\{"/ : /^k8s\0/);
+        for (const read of forms) expect((await read(`${path}/in-json`)).body).toEqual(changed.body);
+      }
+      await raw.close();
+    });
+
     it('one does not overwrite what the other was faster with', async () => {
       const path = '/api/v1/namespaces/default/configmaps';
       const { body } = await ours(path, { body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'raced' } } });
@@ -196,4 +286,71 @@ else {
       expect((await ours(`${path}/raced`, { method: 'PUT', body: { ...body, data: { a: 'ours' } } })).status).toBe(409);
     });
   });
+
+  it('kubenest and kube-apiserver compact one etcd in turn, and one without the other', { timeout: 90_000 }, async () => {
+    const second = 1_000;
+    await using store = await startEtcd();
+    const raw = await EtcdStorage.open({ servers: [store.url], prefix: '/', compactionIntervalMs: 0 });
+    /** How often it was compacted: the version of the key is counted up by each round. */
+    const rounds = async (): Promise<number> => {
+      const body = JSON.stringify({ key: Buffer.from('compact_rev_key').toString('base64') });
+      const answer = (await (await fetch(`${store.url}/v3/kv/range`, { method: 'POST', body })).json()) as {
+        readonly kvs?: readonly { readonly version: string }[];
+      };
+      return Number(answer.kvs?.[0]?.version ?? 0);
+    };
+    /** So many rounds more, of which there is one each interval, however many servers there are. */
+    const inTurn = async (count: number): Promise<void> => {
+      const [began, first] = [performance.now(), await rounds()];
+      while ((await rounds()) < first + count) await sleep(50);
+      expect(performance.now() - began).toBeGreaterThan((count - 2) * second);
+    };
+    const reference = await startKubeApiserver(store.url, ['--etcd-compaction-interval=1s']);
+    const storage = await storageOf([`--etcd-servers=${store.url}`, '--etcd-compaction-interval=1s']);
+    const cluster = await startTestCluster({ config: { storage } });
+    const path = '/api/v1/namespaces/default/configmaps';
+    const created = await asking(cluster)(path, { body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'old' } } });
+    const { resourceVersion } = created.body['metadata'] as { readonly resourceVersion: string };
+    await inTurn(5);
+    expect(await raw.compactRevision()).toBeGreaterThanOrEqual(Number(resourceVersion));
+    for (const ask of [asking(cluster), reference.fetch]) expect((await ask(`${path}/old`)).body).toEqual(created.body);
+    await cluster[Symbol.asyncDispose]();
+    await inTurn(3);
+    const again = await startTestCluster({ config: { storage } });
+    await reference[Symbol.asyncDispose]();
+    await inTurn(3);
+    await again[Symbol.asyncDispose]();
+    await raw.close();
+  });
 }
+
+if (etcd === undefined) it('needs etcd', ({ skip }) => skip(noEtcd));
+else
+  it('an etcd that wants certificates is reached by those of the flags, and not without', { timeout: 30_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'etcd-certificates-'));
+    const authority = await Authority.create('etcd-ca');
+    const file = (name: string, content: string): string => {
+      writeFileSync(join(folder, name), content);
+      return join(folder, name);
+    };
+    const server = await authority.issue({ commonName: 'etcd', names: ['127.0.0.1'], usages: ['server', 'client'] });
+    const client = await authority.issue({ commonName: 'kubenest', names: [], usages: ['client'] });
+    const stranger = await (await Authority.create('other')).issue({ commonName: 'kubenest', names: [], usages: ['client'] });
+    const ca = file('ca.crt', authority.pair.cert);
+    const serving = ['--cert-file', file('server.crt', server.cert), '--key-file', file('server.key', server.key)];
+    await using store = await startEtcd([...serving, '--client-cert-auth', '--trusted-ca-file', ca], 'https');
+    const start = async (flags: readonly string[]): Promise<TestCluster> =>
+      startTestCluster({ config: { storage: await storageOf([`--etcd-servers=${store.url}`, ...flags]) } });
+    const pair = (name: string, { cert, key }: { readonly cert: string; readonly key: string }): string[] => [
+      `--etcd-certfile=${file(`${name}.crt`, cert)}`,
+      `--etcd-keyfile=${file(`${name}.key`, key)}`,
+    ];
+    const cluster = await start([`--etcd-cafile=${ca}`, ...pair('client', client)]);
+    const configMap = { metadata: { name: 'a' } };
+    expect((await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: configMap })).status).toBe(201);
+    await cluster[Symbol.asyncDispose]();
+    await expect(start([`--etcd-cafile=${ca}`])).rejects.toThrow(/storage: etcd/);
+    await expect(start([`--etcd-cafile=${ca}`, ...pair('stranger', stranger)])).rejects.toThrow(/storage: etcd/);
+    await expect(start(pair('client', client))).rejects.toThrow(/storage: etcd.*(certificate|issuer)/);
+    rmSync(folder, { recursive: true });
+  });

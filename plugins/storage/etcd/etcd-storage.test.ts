@@ -157,6 +157,32 @@ else {
     rmSync(folder, { recursive: true });
   });
 
+  it.each([
+    ['where etcd says so by itself', ['--experimental-watch-progress-notify-interval=300ms'], false],
+    ['where it is asked', [], true],
+  ] as const)('tells who watches how far it is, %s', async (_, flags, asks) => {
+    await using server = await startEtcd(flags);
+    const storage = await EtcdStorage.open({ servers: [server.url], compactionIntervalMs: 0 });
+    const ended = new AbortController();
+    const progress: number[] = [];
+    const from = await storage.currentRevision();
+    const watching = (async () => {
+      for await (const event of storage.watch('/pods/', from, ended.signal)) {
+        expect(event).toEqual({ type: 'PROGRESS', key: '', revision: event.revision, record: undefined, previous: undefined });
+        progress.push(event.revision);
+      }
+    })();
+    const { revision } = await storage.create('/nodes/a', () => Buffer.from('1'));
+    await vi.waitFor(async () => {
+      if (asks) await storage.requestProgress();
+      expect(progress).toContain(revision);
+    }, 3_000);
+    expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+    ended.abort();
+    await watching;
+    await storage.close();
+  });
+
   it('does not know what became of a write that the server took and did not answer', async () => {
     await using server = await startEtcd();
     const storage = await EtcdStorage.open({ servers: [server.url] });
