@@ -9,6 +9,9 @@ import { Scheme } from '#apiserver/registry/scheme';
 import { SchemeBuilder } from '#apiserver/registry/scheme-builder';
 import { groups } from '#kubernetes/apis/groups';
 import { schema } from '#kubernetes/schema/schema';
+import type { Encode, StorageRecord } from '#apiserver/storage/storage';
+import { FakeStorage } from '#apiserver/storage/fake-storage';
+import { ObjectStorage } from '#apiserver/storage/value/object-storage';
 import { objectFormsFor } from './object-forms.ts';
 
 const scheme = new Scheme();
@@ -144,4 +147,26 @@ describe('the form of what is stored', () => {
   it('is left alone where a key is of no resource', () => {
     expect(protobuf('/kubenest/something')).toBeUndefined();
   });
+});
+
+it('an object is brought into its form once, however often the store asks for it at another revision', async () => {
+  /** As etcd: it learns the revision by the write, and asks again for the answer. */
+  class LateStorage extends FakeStorage {
+    override async create(key: string, encode: Encode): Promise<StorageRecord> {
+      const guessed = encode(5);
+      expect(encode(8)).toBe(guessed);
+      return { key, revision: 8, createRevision: 8, value: guessed };
+    }
+  }
+  let made = 0;
+  const form = {
+    toStorage: (value: Buffer): Buffer => {
+      made += 1;
+      return value.subarray(0, 1);
+    },
+    fromStorage: (): Buffer => Buffer.from('read'),
+  };
+  const storage = new ObjectStorage(new LateStorage(), () => form);
+  const record = await storage.create('/pods/default/a', (revision) => Buffer.from(`{${revision}`));
+  expect([record.value.toString(), made]).toEqual(['{8', 1]);
 });

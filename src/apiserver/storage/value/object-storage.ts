@@ -28,9 +28,11 @@ export class ObjectStorage extends ValueStorage {
   protected encoding(key: string, encode: Encode): Encode {
     const form = this.formOf(key);
     if (!form) return encode;
+    // A store that learns its revision afterwards asks again for the answer: what is stored is the same, and costs much more to make.
+    let stored: Buffer | undefined;
     return (revision) => {
       const json = encode(revision);
-      const stored = form.toStorage(json);
+      stored ??= form.toStorage(json);
       this.#written.set(stored, json);
       return stored;
     };
