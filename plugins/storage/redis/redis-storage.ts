@@ -79,6 +79,8 @@ export class RedisStorage implements Storage {
   readonly #durabilityListeners = new Set<() => void>();
   /** How often the past was given up, as far as this server knows; undefined before the first connect. */
   #epoch: number | undefined;
+  /** Settles when both connections know what they have found. */
+  #adopted: Promise<void> = Promise.resolve();
   #isExpiring = false;
 
   private constructor(options: RedisStorageOptions) {
@@ -297,10 +299,18 @@ export class RedisStorage implements Storage {
     this.#tell({ isDurable, detail: isDurable ? durableDetail(version, hasWaitAof, this.#syncedReplicas) : problems.join('; ') });
     if (!isDurable && !this.#acceptsDataLoss)
       throw new UnavailableError(`storage: ${problems.join('; ')} (--redis-accept-data-loss opens it nevertheless)`);
+    this.#queue.syncs = hasWaitAof && isDurable ? this.#syncedReplicas : undefined;
+    // One after the other: what the other connection has found out is known, or it would be counted as what another server has.
+    const compared = this.#adopted.then(() => this.#compare(connection, promotion));
+    this.#adopted = compared.catch(() => {});
+    return compared;
+  }
+
+  /** Whether the server has all that was seen of it, and how often the past was given up. */
+  async #compare(connection: Checking, promotion: string): Promise<void> {
     const { revision, mark } = this.#tail.last;
     const answer = (await connection.run(adopt, this.#prefix, this.#seen, revision, mark, promotion)) as readonly Reply[];
     const [current, before, epoch] = answer.map(Number) as [Revision, number, number];
-    this.#queue.syncs = hasWaitAof && isDurable ? this.#syncedReplicas : undefined;
     // What another server has found out counts, too. The epoch may itself be one of what was lost.
     this.#tell({ losses: this.#durability.losses + epoch - Math.min(before, this.#epoch ?? before) });
     this.#epoch = epoch;
