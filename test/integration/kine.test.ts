@@ -1,5 +1,9 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from '#cmd/backup/backup';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { kine, noKine, startKine } from '../servers/kine-server.ts';
 
@@ -67,5 +71,31 @@ else {
       await reading;
       expect(seen()).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
     });
+  });
+
+  it('a store is migrated to kine and back, under higher revisions', { timeout: 120_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kine-migration-'));
+    for (const name of ['here', 'there']) mkdirSync(join(folder, name));
+    await using store = await startKine();
+    const inKine = ['--storage-backend=etcd3', `--etcd-servers=${store.url}`];
+    const read = async (storage: { file: string } | { etcdUrl: string }): Promise<ConfigMap> => {
+      await using cluster = await startTestCluster({ storage });
+      return (await (await cluster.fetch(`${configMaps}/a`)).json()) as ConfigMap;
+    };
+    const [here, there] = [join(folder, 'here'), join(folder, 'there')];
+    await (async () => {
+      await using cluster = await startTestCluster({ storage: { file: join(here, 'kubenest.db') } });
+      expect((await cluster.fetch(configMaps, { body: { metadata: { name: 'a' }, data: { a: '1' } } })).status).toBe(201);
+    })();
+    const first = await read({ file: join(here, 'kubenest.db') });
+    await migrate([`--data-dir=${here}`], inKine);
+    const second = await read({ etcdUrl: store.url });
+    await migrate(inKine, [`--data-dir=${there}`]);
+    const third = await read({ file: join(there, 'kubenest.db') });
+    expect([second.data, third.data]).toEqual([first.data, first.data]);
+    const [a, b, c] = [first, second, third].map(({ metadata }) => Number(metadata.resourceVersion)) as [number, number, number];
+    expect(b).toBeGreaterThan(a + 10_000);
+    expect(c).toBeGreaterThan(b + 10_000);
+    rmSync(folder, { recursive: true });
   });
 }

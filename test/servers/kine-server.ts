@@ -10,7 +10,7 @@ import { findReference } from '../../scripts/find-reference.mjs';
 import { freePort } from '../../scripts/free-port.ts';
 
 export const kine: string | undefined = findReference('kine');
-export const noKine = 'there is no kine: put one on the PATH (go install github.com/k3s-io/kine@latest, with CGO_ENABLED=1)';
+export const noKine = 'there is no kine: put one on the PATH (go install github.com/k3s-io/kine@v0.13.14, with CGO_ENABLED=1)';
 
 export async function startKine(): Promise<{ readonly url: string } & AsyncDisposable> {
   if (kine === undefined) throw new Error(noKine);

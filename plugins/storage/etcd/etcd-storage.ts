@@ -165,7 +165,10 @@ export class EtcdStorage implements Storage {
     }
   }
 
-  /** etcd counts its revision by writes only: so many are made, of a key that is gone afterwards. */
+  /**
+   * etcd counts its revision by writes only: so many are made, of keys beside the prefix that are gone afterwards. In the shape of all writes,
+   * as kine takes no other.
+   */
   async raiseRevision(revision: Revision): Promise<void> {
     const missing = revision - (await this.currentRevision());
     if (missing <= 0) return;
@@ -176,18 +179,20 @@ export class EtcdStorage implements Storage {
           'or let revisions begin anew by --revisions=restart, after which all clients must be started again',
       );
     }
-    const key = `${this.#root}/kubenest-revision`;
-    const put = { put: { key, value: Buffer.from('1'), lease: 0 }, range: undefined, deleteRange: undefined };
+    const keys = Array.from({ length: raiseWriters }, (_, index) => `-revision/${index}`);
     for (let left = missing; left > 0; left -= raisedBetweenCompactions) {
       let writes = Math.min(left, raisedBetweenCompactions);
-      const write = async (): Promise<void> => {
-        while (writes-- > 0) this.#note(revisionOf(await this.#client.txn({ compare: [], success: [put], failure: [] })));
+      const write = async (key: string): Promise<void> => {
+        for (let at = await this.#revisionOf(key); writes-- > 0; ) at = await this.#overwrite(key, at);
       };
-      await this.#track(Promise.all(Array.from({ length: raiseWriters }, write)));
+      await this.#track(Promise.all(keys.map(write)));
       if (left > raisedBetweenCompactions) await this.compact(this.#seen);
     }
-    const success = [{ deleteRange: { key }, range: undefined, put: undefined }];
-    await this.#track(this.#client.txn({ compare: [], success, failure: [] }));
+    const remove = async (key: string): Promise<void> => {
+      const at = await this.#revisionOf(key);
+      if (at > 0) await this.#delete(key, at);
+    };
+    await this.#track(Promise.all(keys.map(remove)));
   }
 
   /** etcd does not tell it: the first revision that can be read is looked for. One call where nothing has changed since the last time. */
@@ -315,6 +320,17 @@ export class EtcdStorage implements Storage {
     });
     const revision = this.#note(revisionOf(answer));
     return { answer, value: answer.succeeded && revision !== likely ? encode(revision) : value };
+  }
+
+  /** 0 for a key that is not there. */
+  async #revisionOf(key: string): Promise<Revision> {
+    return (await this.#get(key, undefined))?.revision ?? 0;
+  }
+
+  async #overwrite(key: string, expected: Revision): Promise<Revision> {
+    const { answer } = await this.#put(key, expected, () => Buffer.from('1'), 0);
+    if (!answer.succeeded) throw this.#conflict(key, answer);
+    return revisionOf(answer);
   }
 
   #written(key: string, revision: Revision, value: Buffer, createRevision = revision): StorageRecord {

@@ -9,6 +9,9 @@ const writers = 128;
 /** What servers say of themselves, for seconds only: those of the new store say it anew. */
 const momentary = new Set(['masterleases', 'peerserverleases']);
 
+/** What kine keeps of its own among the objects. */
+const healthKey = '/health';
+
 export interface CopyOptions {
   readonly scheme: Scheme;
   /** How long objects last that vanish (events); what of it has passed already is not known. */
@@ -32,9 +35,9 @@ export async function copyObjects(
   destination: Storage,
   { scheme, eventTtlSeconds, bump, report }: CopyOptions,
 ): Promise<{ readonly objects: number; readonly revision: Revision }> {
-  const present = await destination.list('/', { limit: 1 });
-  if (present.count > 0)
-    throw new Error(`the destination is not empty: it has ${present.count} records, ${present.records[0]?.key} among them`);
+  const present = await destination.list('/', { limit: 2 });
+  const object = present.records.find(({ key }) => key !== healthKey);
+  if (object) throw new Error(`the destination is not empty: it has ${present.count} records, ${object.key} among them`);
   if (bump !== 'restart') await raise(destination, (await source.currentRevision()) + bump, report);
   // Of now: both may be in one etcd, whose past raising has compacted.
   const revision = await source.currentRevision();
@@ -50,7 +53,7 @@ export async function copyObjects(
   const records = recordsOf(source, revision);
   const work = async (): Promise<void> => {
     for (let next = await records.next(); !next.done; next = await records.next())
-      if (!momentary.has(placeOf(next.value.key).split('/', 1)[0]!)) await write(next.value);
+      if (next.value.key !== healthKey && !momentary.has(placeOf(next.value.key).split('/', 1)[0]!)) await write(next.value);
   };
   await Promise.all(Array.from({ length: writers }, work));
   const last = await destination.currentRevision();
