@@ -578,6 +578,39 @@ describe('a cache fed by a watch', () => {
     expect(show(await cacher.list({ scope: '/pods/', resourceVersion: '0' }))).toBe('b:3 c:5');
   });
 
+  it('does not show what it had as the state that it is about to list', async () => {
+    const storage = newStorage(false);
+    const clock = new FakeClock();
+    const cacher = await start(storage, { clock });
+    const before = await put(storage, '/pods/ns/a');
+    await turn();
+    storage.holdAfter = before;
+    const last = await put(storage, '/pods/ns/a');
+    const resourceVersion = String(last);
+    const waiting = [
+      cacher.list({ scope: '/pods/' }),
+      cacher.list({ scope: '/pods/', resourceVersion, limit: 1, resourceVersionMatch: 'NotOlderThan' }),
+      cacher.list({ scope: '/pods/', resourceVersion, limit: 1, resourceVersionMatch: 'Exact' }),
+    ].map(async (each) => {
+      const answer = await each;
+      return `${show(answer)} at ${answer.revision}`;
+    });
+    const refused = statusOf(() => cacher.list({ scope: '/pods/', resourceVersion, resourceVersionMatch: 'NotOlderThan' }));
+    const got = Promise.resolve(cacher.get('/pods/ns/a', resourceVersion));
+    await turn();
+    const stored = storage.list.bind(storage);
+    storage.list = async (prefix, options) => {
+      await turn();
+      return stored(prefix, options);
+    };
+    await storage.compact(last);
+    storage.holdAfter = Infinity;
+    storage.wake();
+    expect(await Promise.all(waiting)).toEqual(Array(3).fill(`a:${last} at ${last}`));
+    expect(await refused).toBe('429 TooManyRequests: storage is (re)initializing');
+    expect((await got)?.revision).toBe(last);
+  });
+
   it('goes on where it stood when the watch breaks', async () => {
     const storage = newStorage(false);
     const clock = new FakeClock();

@@ -242,7 +242,8 @@ export class Cacher {
     if (this.#state !== 'ready') return this.#getFromStorage(key, revision);
     if (resourceVersion === '') return this.#storage.sharesRevision ? this.#getConsistent(key) : this.#getFromStorage(key, 0);
     const wait = this.#fresh(revision);
-    return wait ? wait.then(() => this.#objects.get(key)?.readable) : this.#objects.get(key)?.readable;
+    if (!wait) return this.#objects.get(key)?.readable;
+    return wait.then(() => (this.#state === 'ready' ? this.#objects.get(key)?.readable : this.#getFromStorage(key, revision)));
   }
 
   /** Whether it has each write before its writer knows of it, so that what it has is the present. */
@@ -272,12 +273,12 @@ export class Cacher {
    */
   list(options: CacheListOptions): CacheList | Promise<CacheList> {
     const query = parseListQuery(options);
-    if (this.#state !== 'ready') {
-      if (!query.predicate.isEmpty || query.limit === 0) throw this.#notReady();
-      return this.#stored.list(query, query.at === 'exact' ? query.revision : undefined);
-    }
+    if (this.#state !== 'ready') return this.#listUnready(query);
     if (query.at === 'exact') return this.#listExact(query);
-    if (query.at === 'atLeast') return this.#afterWait(this.#fresh(query.revision), () => this.#listPresent(query));
+    if (query.at === 'atLeast')
+      return this.#afterWait(this.#fresh(query.revision), () =>
+        this.#state === 'ready' ? this.#listPresent(query) : this.#listUnready(query),
+      );
     if (this.#feed.isImmediate) {
       this.#reads.served += 1;
       this.#reads.waited(0);
@@ -492,7 +493,8 @@ export class Cacher {
   async #listConsistent(query: ListQuery): Promise<CacheList> {
     const revision = await this.#storage.currentRevision();
     try {
-      if (this.#isFresh(revision) || (await this.#waitFor(revision))) {
+      const isReached = this.#isFresh(revision) || (await this.#waitFor(revision));
+      if (isReached && this.#state === 'ready') {
         const list = await this.#listPresent(query);
         this.#reads.served += 1;
         return list;
@@ -514,6 +516,12 @@ export class Cacher {
     } finally {
       this.#reads.waited((this.#clock.now() - began) / 1_000);
     }
+  }
+
+  /** While objects are listed: what there are is older than the revision that the cache is about to have. */
+  #listUnready(query: ListQuery): Promise<CacheList> {
+    if (!query.predicate.isEmpty || query.limit === 0) throw this.#notReady();
+    return this.#stored.list(query, query.at === 'exact' ? query.revision : undefined);
   }
 
   #listPresent(query: ListQuery): CacheList | Promise<CacheList> {
@@ -538,6 +546,7 @@ export class Cacher {
     const { revision } = query;
     if (!query.isPrefix) return this.#stored.list(query, revision);
     return this.#afterWait(this.#fresh(revision), () => {
+      if (this.#state !== 'ready') return this.#listUnready(query);
       const snapshot = this.#snapshots.at(revision, this.currentRevision(), this.#tree, this.#history, this.#clock.now());
       return snapshot ? this.#listSnapshot(snapshot, query, revision) : this.#stored.list(query, revision);
     });
