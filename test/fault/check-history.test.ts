@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkHistory, type FinalState, type HistoryEntry, type LogEvent } from './check-history.ts';
+import { checkGone, checkHistory, type FinalState, type HistoryEntry, type LogEvent, watchFigures } from './check-history.ts';
 
 /** Three writes, one of them in the second life, and a fourth that was under way when the process ended. */
 const history: readonly HistoryEntry[] = [
@@ -23,6 +23,8 @@ const history: readonly HistoryEntry[] = [
   { type: 'ack', id: 5, revision: 5 },
   { type: 'readBegin', id: 2, key: '/r/a' },
   { type: 'readEnd', id: 2, revision: 0, text: '' },
+  { type: 'listBegin', id: 6 },
+  { type: 'listEnd', id: 6, revision: 5, records: [['/r/b', 4, 'four']] },
 ];
 const log: readonly LogEvent[] = [
   { revision: 2, key: '/r/a', text: 'one', previous: 0 },
@@ -152,8 +154,72 @@ describe('checkHistory', () => {
       final: { ...final, revision: 4 },
       violation: 'the revision in the end is 4; the log goes to 5',
     },
+    {
+      name: 'a list that is older than what was acknowledged before it began',
+      history: replaced(21, {
+        revision: 4,
+        records: [
+          ['/r/a', 3, 'two'],
+          ['/r/b', 4, 'four'],
+        ],
+      }),
+      violation: 'list 6 is of revision 4, after 5 was known',
+    },
+    {
+      name: 'a list that shows what is gone at its revision',
+      history: replaced(21, {
+        records: [
+          ['/r/a', 3, 'two'],
+          ['/r/b', 4, 'four'],
+        ],
+      }),
+      violation: 'list 6 of revision 5 shows /r/a at 3; by the log it is at 0',
+    },
+    {
+      name: 'a list that lacks a key',
+      history: replaced(21, { records: [] }),
+      violation: 'list 6 of revision 5 lacks /r/b, which is at 4',
+    },
+    {
+      name: 'a list that shows another text',
+      history: replaced(21, { records: [['/r/b', 4, 'one']] }),
+      violation: 'list 6 of revision 5 shows /r/b at 4; by the log it is at 4',
+    },
+    {
+      name: 'a list that shows a key twice',
+      history: replaced(21, {
+        records: [
+          ['/r/b', 4, 'four'],
+          ['/r/b', 4, 'four'],
+        ],
+      }),
+      violation: 'list 6 of revision 5 shows a key twice',
+    },
   ];
   it.each(bad)('finds $name', (row) => {
     expect(checkHistory(row.history ?? history, row.log ?? log, row.final ?? final)).toContain(row.violation);
+  });
+});
+
+describe('watchFigures', () => {
+  const watched: readonly HistoryEntry[] = [
+    ...history,
+    { type: 'bookmark', watcher: 'w', revision: 4 },
+    { type: 'watch', watcher: 'w', from: 4 },
+    { type: 'gone', watcher: 'w' },
+  ];
+
+  it('counts what the watchers have been through; who goes on and is shown nothing has not resumed', () => {
+    expect(watchFigures(history)).toEqual({ lists: 1, bookmarks: 0, resumptions: 1, gone: 0 });
+    expect(watchFigures(watched)).toEqual({ lists: 1, bookmarks: 1, resumptions: 1, gone: 1 });
+  });
+
+  it('finds a server that answers 410 to everything', () => {
+    const always = Array.from({ length: 20 }, () => watched.slice(-2)).flat();
+    expect(checkGone(watchFigures(watched), 1)).toEqual([]);
+    expect(checkGone(watchFigures(always), 6)).toEqual([
+      'watchers were told 20 times that the past is gone, which can be so 6 times at most',
+    ]);
+    expect(watchFigures(always).resumptions).toBe(0);
   });
 });

@@ -21,11 +21,18 @@ export type HistoryEntry =
   | { readonly type: 'readBegin'; readonly id: number; readonly key: string }
   /** `revision` 0: there was nothing. */
   | { readonly type: 'readEnd'; readonly id: number; readonly revision: number; readonly text: string }
+  /** A list of all keys was asked for, or a watch that sends what is there first. */
+  | { readonly type: 'listBegin'; readonly id: number }
+  | { readonly type: 'listEnd'; readonly id: number; readonly revision: number; readonly records: readonly ListedRecord[] }
   /** A watcher began, or went on: it is to see every event after `from`. */
   | { readonly type: 'watch'; readonly watcher: string; readonly from: number }
+  /** The watcher was told that it cannot go on: what came after its last revision is forgotten (410). */
+  | { readonly type: 'gone'; readonly watcher: string }
   /** The watcher was told that it has seen everything up to the revision. */
   | { readonly type: 'bookmark'; readonly watcher: string; readonly revision: number }
   | { readonly type: 'event'; readonly watcher: string; readonly revision: number; readonly key: string; readonly text: string };
+
+export type ListedRecord = readonly [key: string, revision: number, text: string];
 
 /** One event of the store's log, as it was read after each life. A deletion has no text. */
 export interface LogEvent {
@@ -58,6 +65,7 @@ export function checkHistory(history: readonly HistoryEntry[], log: readonly Log
     ...checkWrites(history, log),
     ...checkRevisions(history),
     ...checkReads(history, log),
+    ...checkLists(history, log),
     ...checkWatchers(history, log),
     ...checkFinal(log, final),
   ];
@@ -180,6 +188,43 @@ function checkReads(history: readonly HistoryEntry[], log: readonly LogEvent[]):
   return violations;
 }
 
+/** A list shows the state of one revision, all of it, which is not older than anything that was acknowledged or shown before it began. */
+function checkLists(history: readonly HistoryEntry[], log: readonly LogEvent[]): string[] {
+  const violations: string[] = [];
+  const atLeast = new Map<number, number>();
+  const lists: Extract<HistoryEntry, { type: 'listEnd' }>[] = [];
+  let known = 0;
+  for (const entry of history) {
+    if (entry.type === 'listBegin') atLeast.set(entry.id, known);
+    else if (entry.type === 'listEnd') {
+      const oldest = atLeast.get(entry.id)!;
+      if (entry.revision < oldest) violations.push(`list ${entry.id} is of revision ${entry.revision}, after ${oldest} was known`);
+      lists.push(entry);
+    }
+    if (entry.type === 'ack' || entry.type === 'readEnd' || entry.type === 'listEnd' || entry.type === 'event')
+      known = Math.max(known, entry.revision);
+  }
+  const state = new Map<string, LogEvent>();
+  let reached = 0;
+  for (const { id, revision, records } of lists.sort((a, b) => a.revision - b.revision)) {
+    for (; reached < log.length && log[reached]!.revision <= revision; reached++) {
+      const event = log[reached]!;
+      if (event.text === '') state.delete(event.key);
+      else state.set(event.key, event);
+    }
+    const listed = new Map(records.map((record) => [record[0], record]));
+    if (listed.size < records.length) violations.push(`list ${id} of revision ${revision} shows a key twice`);
+    for (const [key, at, text] of records) {
+      const event = state.get(key);
+      if (event?.revision !== at || event.text !== text)
+        violations.push(`list ${id} of revision ${revision} shows ${key} at ${at}; by the log it is at ${event?.revision ?? 0}`);
+    }
+    for (const [key, event] of state)
+      if (!listed.has(key)) violations.push(`list ${id} of revision ${revision} lacks ${key}, which is at ${event.revision}`);
+  }
+  return violations;
+}
+
 /** Each watcher sees every event after its start once, in order, also over restarts. */
 function checkWatchers(history: readonly HistoryEntry[], log: readonly LogEvent[]): string[] {
   const violations: string[] = [];
@@ -218,6 +263,39 @@ function checkWatchers(history: readonly HistoryEntry[], log: readonly LogEvent[
     }
   }
   return violations;
+}
+
+/** What the watchers of a history have been through: where it is 0, a check of it has seen nothing. */
+export interface WatchFigures {
+  readonly lists: number;
+  readonly bookmarks: number;
+  /** How often a watcher went on from where it was and was shown something. */
+  readonly resumptions: number;
+  /** How often a watcher was told 410. */
+  readonly gone: number;
+}
+
+export function watchFigures(history: readonly HistoryEntry[]): WatchFigures {
+  const watched = new Set<string>();
+  const resumed = new Set<string>();
+  const figures = { lists: 0, bookmarks: 0, resumptions: 0, gone: 0 };
+  for (const entry of history) {
+    if (entry.type === 'listEnd') figures.lists += 1;
+    else if (entry.type === 'gone') figures.gone += 1;
+    else if (entry.type === 'watch') {
+      if (watched.has(entry.watcher)) resumed.add(entry.watcher);
+      watched.add(entry.watcher);
+    } else if (entry.type === 'event' || entry.type === 'bookmark') {
+      if (entry.type === 'bookmark') figures.bookmarks += 1;
+      if (resumed.delete(entry.watcher)) figures.resumptions += 1;
+    }
+  }
+  return figures;
+}
+
+/** `most`: how many answers 410 the starts of servers and the compactions explain. A server that has no history would give any number. */
+export function checkGone({ gone }: WatchFigures, most: number): string[] {
+  return gone > most ? [`watchers were told ${gone} times that the past is gone, which can be so ${most} times at most`] : [];
 }
 
 /** The revision of the first event after one. */

@@ -5,23 +5,43 @@
 import { Buffer } from 'node:buffer';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HistoryEntry, LogEvent } from './check-history.ts';
+import type { HistoryEntry, ListedRecord, LogEvent } from './check-history.ts';
 
 const collection = '/api/v1/namespaces/default/configmaps';
 const label = 'kill-test';
+const selector = `labelSelector=${label}`;
 /** Where the server keeps what the clients write. */
 export const storePrefix = '/configmaps/default/';
 const names = Array.from({ length: 40 }, (_, i) => `k${i}`);
 export const token = 'kill-test-token';
 const requestTimeoutMs = 20_000;
+/** A watch of three seconds has its bookmark after one, or two: when the server looks. */
+const stayingSeconds = 3;
 
 interface Answer {
   readonly status: number;
   readonly body: { readonly metadata?: { readonly resourceVersion?: string; readonly name?: string } } & Record<string, unknown>;
 }
 interface ConfigMap {
-  readonly metadata: { readonly name: string; readonly resourceVersion: string };
+  readonly metadata: { readonly name: string; readonly resourceVersion: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly data?: { readonly text: string };
+}
+interface ConfigMapList {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly ConfigMap[];
+}
+
+interface Watcher {
+  name: string;
+  /** The last version that it has seen; undefined: it begins anew. */
+  cursor: number | undefined;
+}
+
+/** What outlives the clients of one server: the last number that was given to an operation, and how far the watchers are. */
+export class ClientMemory {
+  last = 0;
+  watchersEver = 0;
+  readonly watchers: Watcher[] = [];
 }
 
 /** Clients of one server or of several on one store, which they choose among for each request. */
@@ -30,17 +50,16 @@ export class Clients {
   readonly #ports: readonly number[];
   readonly #next: (below: number) => number;
   readonly #history: HistoryEntry[];
-  readonly #ids: { last: number };
+  readonly #memory: ClientMemory;
   #isOver = false;
   #acknowledged = 0;
-  #watchers = 0;
   readonly #firstWrite = Promise.withResolvers<void>();
 
-  constructor(ports: readonly number[], next: (below: number) => number, history: HistoryEntry[], ids: { last: number }) {
+  constructor(ports: readonly number[], next: (below: number) => number, history: HistoryEntry[], memory = new ClientMemory()) {
     this.#ports = ports;
     this.#next = next;
     this.#history = history;
-    this.#ids = ids;
+    this.#memory = memory;
   }
 
   /** Resolves when the first write was acknowledged. */
@@ -54,9 +73,16 @@ export class Clients {
   }
 
   /** Until `stop`. */
-  async run(life: number): Promise<void> {
-    const watches = Array.from({ length: 1 + this.#ports.length }, () => this.#watch(`watch-${life}`));
-    await Promise.all([...Array.from({ length: 16 }, () => this.#write()), this.#read(), this.#read(), ...watches]);
+  async run(): Promise<void> {
+    const { watchers } = this.#memory;
+    while (watchers.length < this.watchers) watchers.push({ name: '', cursor: undefined });
+    const writers = Array.from({ length: 16 }, () => this.#write());
+    await Promise.all([...writers, this.#read(), this.#read(), this.#readLists(), ...watchers.map((watcher) => this.#watch(watcher))]);
+  }
+
+  /** How many watch at once. */
+  get watchers(): number {
+    return 1 + this.#ports.length;
   }
 
   stop(): void {
@@ -102,9 +128,9 @@ export class Clients {
       if (found?.status !== 200 && found?.status !== 404) continue;
       const expected = found.status === 200 ? Number(found.body.metadata?.resourceVersion) : 0;
       const verb = expected === 0 ? 'create' : this.#next(4) === 0 ? 'delete' : 'update';
-      const id = ++this.#ids.last;
+      const id = ++this.#memory.last;
       const text = verb === 'delete' ? '' : String(id);
-      this.#history.push({ type: 'begin', id, verb, key: `/configmaps/default/${name}`, expected, text });
+      this.#history.push({ type: 'begin', id, verb, key: `${storePrefix}${name}`, expected, text });
       const answer = await this.#send(verb, name, expected, text);
       // 504: the server does not know the outcome either.
       if (!answer || answer.status === 504) continue;
@@ -127,8 +153,8 @@ export class Clients {
   async #read(): Promise<void> {
     while (!this.#isOver) {
       const name = names[this.#next(names.length)]!;
-      const id = ++this.#ids.last;
-      this.#history.push({ type: 'readBegin', id, key: `/configmaps/default/${name}` });
+      const id = ++this.#memory.last;
+      this.#history.push({ type: 'readBegin', id, key: `${storePrefix}${name}` });
       const answer = await this.#call('GET', `${collection}/${name}`);
       if (answer?.status === 200) {
         const { metadata, data } = answer.body as unknown as ConfigMap;
@@ -138,32 +164,79 @@ export class Clients {
     }
   }
 
-  /** Lists, then watches from there, and goes on each time that the watch ends, at any server; lists again where that is too late. */
-  async #watch(name: string): Promise<void> {
-    const selector = `labelSelector=${label}`;
+  async #readLists(): Promise<void> {
+    for (; !this.#isOver; await sleep(20)) await this.#list();
+  }
+
+  /** Of all, at once or in pages. Returns its revision; undefined if it was not answered. */
+  async #list(): Promise<number | undefined> {
+    const id = ++this.#memory.last;
+    const limit = this.#next(3) === 0 ? 1 + this.#next(15) : 0;
+    const path = `${collection}?limit=${limit}${this.#next(2) === 0 ? `&${selector}` : ''}`;
+    const records: ListedRecord[] = [];
+    let revision = 0;
+    this.#history.push({ type: 'listBegin', id });
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const answer = await this.#call('GET', `${path}${token && `&continue=${encodeURIComponent(token)}`}`);
+      if (answer?.status !== 200) return undefined;
+      const { metadata, items } = answer.body as unknown as ConfigMapList;
+      // All pages are of the revision of the first.
+      if (revision !== 0 && revision !== Number(metadata.resourceVersion)) throw new Error(`list ${id} has pages of several revisions`);
+      revision = Number(metadata.resourceVersion);
+      for (const item of items) records.push(listed(item));
+      token = metadata.continue;
+    }
+    this.#history.push({ type: 'listEnd', id, revision, records });
+    return revision;
+  }
+
+  /** Lists, then watches from there, and goes on each time that the watch ends, at any server; begins anew where that is too late. */
+  async #watch(watcher: Watcher): Promise<void> {
     while (!this.#isOver) {
-      const list = await this.#call('GET', `${collection}?${selector}`);
-      if (list?.status !== 200) continue;
-      let cursor: number | undefined = Number(list.body.metadata?.resourceVersion);
-      const watcher = `${name}-${++this.#watchers}`;
-      this.#history.push({ type: 'watch', watcher, from: cursor });
-      while (!this.#isOver && cursor !== undefined) {
-        const path: string = `${collection}?watch=1&allowWatchBookmarks=true&${selector}&resourceVersion=${cursor}`;
-        cursor = await this.#watchOnce(watcher, path, cursor);
+      if (watcher.cursor === undefined) {
+        watcher.name = `watch-${++this.#memory.watchersEver}`;
+        // Else the watch itself sends what is there.
+        if (this.#next(2) === 0) watcher.cursor = await this.#list();
       }
+      await this.#watchOnce(watcher);
     }
   }
 
-  /** Returns the last version that it has seen, undefined if the server has none of the history after it. It leaves after some events. */
-  async #watchOnce(watcher: string, path: string, from: number): Promise<number | undefined> {
+  /** Moves the watcher on. It leaves after some events, or a second or some; or it stays until the server ends it, and has a bookmark before. */
+  async #watchOnce(watcher: Watcher): Promise<void> {
     const { promise, resolve: left } = Promise.withResolvers<undefined>();
-    let cursor: number | undefined = from;
-    let remaining = 1 + this.#next(100);
+    const { name, cursor: from } = watcher;
+    const stays = this.#next(3) === 0;
+    let remaining = stays ? Infinity : 1 + this.#next(100);
+    const initial = from === undefined ? new Map<string, ListedRecord>() : undefined;
+    const id = ++this.#memory.last;
+    if (initial) this.#history.push({ type: 'listBegin', id });
+    const start = from === undefined ? 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan' : `resourceVersion=${from}`;
+    const path = `${collection}?watch=1&allowWatchBookmarks=true&${selector}&${start}${stays ? `&timeoutSeconds=${stayingSeconds}` : ''}`;
+    const see = ({ type, object }: { readonly type: string; readonly object: ConfigMap }): void => {
+      const [key, revision, text] = listed(object);
+      if (initial && watcher.cursor === undefined) {
+        if (type === 'DELETED') initial.delete(key);
+        else if (type !== 'BOOKMARK') initial.set(key, [key, revision, text]);
+        if (object.metadata.annotations?.['k8s.io/initial-events-end'] !== 'true') return;
+        this.#history.push({ type: 'listEnd', id, revision, records: [...initial.values()] });
+        this.#history.push({ type: 'watch', watcher: name, from: revision });
+      }
+      watcher.cursor = revision;
+      if (type === 'BOOKMARK') this.#history.push({ type: 'bookmark', watcher: name, revision });
+      else this.#history.push({ type: 'event', watcher: name, revision, key, text: type === 'DELETED' ? '' : text });
+    };
+    const gone = (): void => {
+      this.#history.push({ type: 'gone', watcher: name });
+      watcher.cursor = undefined;
+    };
     const headers = { authorization: `Bearer ${token}` };
     const request = https.request({ host: '127.0.0.1', port: this.#anyPort(), agent: this.#agent, path, headers }, (response) => {
       response.on('close', () => left(undefined));
+      if (response.statusCode === 410) gone();
       // The server cannot watch yet, or any more.
       if (response.statusCode !== 200) return void request.destroy();
+      if (from !== undefined) this.#history.push({ type: 'watch', watcher: name, from });
       let text = '';
       response.setEncoding('utf8').on('data', (data: string) => {
         const lines = (text + data).split('\n');
@@ -171,28 +244,22 @@ export class Clients {
         for (const line of lines) {
           if (remaining-- === 0) return void request.destroy();
           if (remaining < 0) return;
-          const { type, object } = JSON.parse(line) as { readonly type: string; readonly object: ConfigMap & { readonly code?: number } };
-          if (type === 'ERROR') {
-            if (object.code === 410) cursor = undefined;
+          const event = JSON.parse(line) as { readonly type: string; readonly object: ConfigMap & { readonly code?: number } };
+          if (event.type === 'ERROR') {
+            if (event.object.code === 410) gone();
             return void request.destroy();
           }
-          cursor = Number(object.metadata.resourceVersion);
-          if (type === 'BOOKMARK') this.#history.push({ type: 'bookmark', watcher, revision: cursor });
-          else {
-            const text = type === 'DELETED' ? '' : (object.data?.text ?? '');
-            this.#history.push({ type: 'event', watcher, revision: cursor, key: `/configmaps/default/${object.metadata.name}`, text });
-          }
+          see(event);
         }
       });
     });
     request.on('error', () => left(undefined));
     // A watch whose server is paused is not waited for.
-    const impatience = setTimeout(() => request.destroy(), 1_000 + this.#next(4_000));
+    const impatience = setTimeout(() => request.destroy(), stays ? 2 * stayingSeconds * 1_000 : 1_000 + this.#next(4_000));
     request.end();
     await promise;
     clearTimeout(impatience);
-    if (cursor === from) await sleep(20);
-    return cursor;
+    if (watcher.cursor === from) await sleep(20);
   }
 }
 
@@ -203,6 +270,10 @@ function parsed(status: number, text: string): Answer | undefined {
   } catch {
     return undefined;
   }
+}
+
+function listed({ metadata, data }: ConfigMap): ListedRecord {
+  return [`${storePrefix}${metadata.name}`, Number(metadata.resourceVersion), data?.text ?? ''];
 }
 
 /** The history with the revisions of acknowledged deletions, as far as the log has them. */

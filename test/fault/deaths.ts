@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Storage } from '#apiserver/storage/storage';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
-import type { FinalState, LogEvent } from './check-history.ts';
+import type { FinalState, LogEvent, WatchFigures } from './check-history.ts';
 
 export interface KillTestOptions {
   readonly rounds: number;
@@ -16,6 +16,7 @@ export interface KillTestResult {
   readonly violations: readonly string[];
   readonly acknowledged: number;
   readonly events: number;
+  readonly watches: WatchFigures;
   /** The cause of each death: a failpoint, or '' for a signal from outside. */
   readonly deaths: readonly string[];
   /** Where the store and the history are, if there are violations. */
@@ -135,11 +136,12 @@ export function readLog(
 export async function reportKillTest(run: (options: KillTestOptions) => Promise<KillTestResult>): Promise<void> {
   const rounds = Number(process.argv[2] ?? 100);
   const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31);
-  const { violations, acknowledged, events, deaths, folder } = await run({ rounds, seed });
+  const { violations, acknowledged, events, watches, deaths, folder } = await run({ rounds, seed });
   const causes = JSON.stringify(
     Object.fromEntries([...Map.groupBy(deaths, (cause) => cause || 'signal')].map(([name, { length }]) => [name, length])),
   );
   process.stdout.write(`seed ${seed}: ${deaths.length} lives, ${acknowledged} acknowledged writes, ${events} events, deaths ${causes}\n`);
+  process.stdout.write(`${JSON.stringify(watches)}\n`);
   for (const violation of violations) process.stdout.write(`${violation}\n`);
   if (violations.length > 0) process.stdout.write(`kept: ${folder}\n`);
   process.exitCode = violations.length > 0 ? 1 : 0;

@@ -14,8 +14,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkHistory, type FinalState, type HistoryEntry, type LogEvent } from './check-history.ts';
+import { checkGone, checkHistory, type FinalState, type HistoryEntry, type LogEvent, watchFigures } from './check-history.ts';
 import { chooseDeath, type Death, diesOf, type KillTestOptions, type KillTestResult, readStore, reportKillTest } from './deaths.ts';
+import { checkLinearizability } from './linearizability.ts';
 import { random } from './random.ts';
 
 export async function runKillTest({ rounds, seed }: KillTestOptions): Promise<KillTestResult> {
@@ -41,6 +42,9 @@ export async function runKillTest({ rounds, seed }: KillTestOptions): Promise<Ki
     readBytes = bytes.length;
     final = await readStore(file, '/r/', { log, after: final.revision }, textOf);
     const violations = checkHistory(history, log, final);
+    const watches = watchFigures(history);
+    // The store never forgets what the test has not read.
+    if (round === rounds) violations.push(...checkLinearizability(history, log), ...checkGone(watches, 0));
     if (violations.length > 0 || round === rounds) {
       const acknowledged = history.filter((entry) => entry.type === 'ack').length;
       if (violations.length === 0) rmSync(folder, { recursive: true });
@@ -49,7 +53,7 @@ export async function runKillTest({ rounds, seed }: KillTestOptions): Promise<Ki
           join(folder, 'violations.txt'),
           [`seed ${seed}, round ${round}`, ...violations, JSON.stringify(final), ...log.map((event) => JSON.stringify(event))].join('\n'),
         );
-      return { violations, acknowledged, events: log.length, deaths, folder };
+      return { violations, acknowledged, events: log.length, watches, deaths, folder };
     }
   }
   throw new Error('a kill test needs at least one round');

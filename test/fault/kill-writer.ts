@@ -104,6 +104,12 @@ async function read(): Promise<void> {
   for (;;) {
     const key = keys[next(keys.length)]!;
     const read = ++id;
+    if (next(20) === 0) {
+      record({ type: 'listBegin', id: read });
+      const { revision, records } = await storage.list('/r/');
+      record({ type: 'listEnd', id: read, revision, records: records.map((each) => [each.key, each.revision, textOf(each.value)]) });
+      continue;
+    }
     record({ type: 'readBegin', id: read, key });
     const found =
       next(2) === 0

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { HistoryEntry } from './check-history.ts';
 import { random } from './random.ts';
 import { checkLinearizability, isLinearizable, type Operation } from './linearizability.ts';
 
@@ -85,4 +86,16 @@ it('makes operations of a history: rejections, unknown outcomes, reads', () => {
   expect(checkLinearizability(history, log)).toEqual([]);
   const stale = [...history, { type: 'readBegin', id: 6, key: '/r/a' }, { type: 'readEnd', id: 6, revision: 2, text: 'one' }] as const;
   expect(checkLinearizability(stale, log)).toEqual(['the 6 operations of /r/a are not linearizable']);
+  const list = (text: string): HistoryEntry[] => [
+    { type: 'listBegin', id: 7 },
+    { type: 'listEnd', id: 7, revision: 3, records: text === '' ? [] : [['/r/a', 3, text]] },
+  ];
+  expect(checkLinearizability([...history, ...list('two')], log)).toEqual([]);
+  for (const wrong of ['one', '', 'three'])
+    expect(checkLinearizability([...history, ...list(wrong)], log)).toEqual(['the 6 operations of /r/a are not linearizable']);
+  // As the store itself says it.
+  const again = { type: 'begin', id: 8, verb: 'create', key: '/r/a', expected: 0, text: 'five' } as const;
+  expect(checkLinearizability([again, { type: 'reject', id: 8, error: 'KeyExistsError' }, ...history], log)).toEqual([
+    'the 6 operations of /r/a are not linearizable',
+  ]);
 });

@@ -141,6 +141,8 @@ function operationsByKey(history: readonly HistoryEntry[], log: readonly LogEven
     if (entry.type === 'ack' || entry.type === 'reject') ends.set(`write ${entry.id}`, { at, entry });
     else if (entry.type === 'readEnd') ends.set(`read ${entry.id}`, { at, entry });
   }
+  const keys = new Set(log.map(({ key }) => key));
+  const listBegins = new Map<number, number>();
   const byKey = new Map<string, Operation[]>();
   const add = (key: string, begin: number, end: number, apply: Operation['apply']): void => {
     const operations = byKey.get(key) ?? [];
@@ -152,15 +154,22 @@ function operationsByKey(history: readonly HistoryEntry[], log: readonly LogEven
       const end = ends.get(`read ${entry.id}`);
       if (end?.entry.type !== 'readEnd') continue;
       const { text } = end.entry;
-      add(entry.key, begin, end.at, (state) => (state === text ? state : undefined));
+      add(entry.key, begin, end.at, shows(text));
+    } else if (entry.type === 'listBegin') listBegins.set(entry.id, begin);
+    else if (entry.type === 'listEnd') {
+      // A list is a read of each key.
+      const texts = new Map(entry.records.map(([key, , text]) => [key, text]));
+      for (const key of keys) add(key, listBegins.get(entry.id)!, begin, shows(texts.get(key) ?? ''));
     } else if (entry.type === 'begin') {
       const { key, verb, expected, text } = entry;
       const before = expected === 0 ? '' : textAt.get(`${key}@${expected}`);
       const end = ends.get(`write ${entry.id}`);
       if (end?.entry.type === 'reject') {
-        if (end.entry.error === 'AlreadyExists') add(key, begin, end.at, (state) => (state === '' ? undefined : state));
-        else if (end.entry.error === 'Conflict') add(key, begin, end.at, (state) => (state === before ? undefined : state));
-        else if (end.entry.error === 'NotFound') add(key, begin, end.at, (state) => (state === '' ? state : undefined));
+        const { error } = end.entry;
+        if (error === 'AlreadyExists' || error === 'KeyExistsError') add(key, begin, end.at, (state) => (state === '' ? undefined : state));
+        else if (error === 'Conflict' || error === 'ConflictError')
+          add(key, begin, end.at, (state) => (state === before ? undefined : state));
+        else if (error === 'NotFound') add(key, begin, end.at, shows(''));
         continue;
       }
       const hasHappened = verb === 'delete' ? deleted.has(`${key}@${expected}`) : written.has(text);
@@ -168,4 +177,8 @@ function operationsByKey(history: readonly HistoryEntry[], log: readonly LogEven
     }
   }
   return byKey;
+}
+
+function shows(text: string): Operation['apply'] {
+  return (state) => (state === text ? state : undefined);
 }

@@ -1,8 +1,8 @@
 /**
  * Kills bin/kubenest under load, again and again, at random moments and at the failpoints of its store's commit. Sixteen
- * clients write ConfigMaps over HTTPS, one reads, one watches: it leaves now and then and goes on from the last version that
- * it has seen, and after a 410, as a server that has started anew answers, it lists first. Nothing acknowledged may be lost,
- * versions never go back, and each event comes once.
+ * clients write ConfigMaps over HTTPS, others read, list and watch: watchers leave now and then and go on from the last version
+ * that they have seen, at the next server too, and after a 410, as a server that has started anew answers, they begin anew.
+ * Nothing acknowledged may be lost, what was shown is linearizable, versions never go back, and each event comes once.
  *
  *     node --conditions=kubenest-source --experimental-transform-types test/fault/server-kill-test.ts [rounds] [seed]
  *
@@ -13,9 +13,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../scripts/free-port.ts';
-import { checkHistory, type FinalState, type HistoryEntry, type LogEvent } from './check-history.ts';
-import { Clients, storePrefix, textOf, withDeletions } from './clients.ts';
+import { checkGone, checkHistory, type FinalState, type HistoryEntry, type LogEvent, watchFigures } from './check-history.ts';
+import { ClientMemory, Clients, storePrefix, textOf, withDeletions } from './clients.ts';
 import { chooseDeath, diesOf, exited, type KillTestOptions, type KillTestResult, readStore, reportKillTest } from './deaths.ts';
+import { checkLinearizability } from './linearizability.ts';
 import { random } from './random.ts';
 import { startServer } from './server-process.ts';
 
@@ -25,7 +26,7 @@ export async function runServerKillTest({ rounds, seed }: KillTestOptions): Prom
   const next = random(seed);
   const history: HistoryEntry[] = [];
   const log: LogEvent[] = [];
-  const ids = { last: 0 };
+  const memory = new ClientMemory();
   const deaths: string[] = [];
   const violations: string[] = [];
   let final: FinalState = { revision: 0, records: [] };
@@ -33,8 +34,8 @@ export async function runServerKillTest({ rounds, seed }: KillTestOptions): Prom
     const death = chooseDeath(next);
     const port = await freePort();
     const server = await startServer({ folder, port, flags: [`--data-dir=${folder}/data`], failpoint: death.failpoint });
-    const clients = new Clients([port], next, history, ids);
-    const running = clients.run(life);
+    const clients = new Clients([port], next, history, memory);
+    const running = clients.run();
     // Connections take their time on a busy machine, and a life without a write tells nothing.
     await Promise.race([clients.hasWritten, exited(server.child)]);
     deaths.push(await diesOf(server.child, death, server.errors));
@@ -43,9 +44,12 @@ export async function runServerKillTest({ rounds, seed }: KillTestOptions): Prom
     final = await readStore(file, storePrefix, { log, after: final.revision }, textOf);
     violations.push(...checkHistory(withDeletions(history, log), log, final));
   }
+  const watches = watchFigures(history);
+  // Each watcher once in each life but the first.
+  violations.push(...checkLinearizability(withDeletions(history, log), log), ...checkGone(watches, memory.watchers.length * (rounds - 1)));
   if (violations.length === 0) rmSync(folder, { recursive: true });
   const acknowledged = history.filter(({ type }) => type === 'ack').length;
-  return { violations, acknowledged, events: log.length, deaths, folder };
+  return { violations, acknowledged, events: log.length, watches, deaths, folder };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await reportKillTest(runServerKillTest);

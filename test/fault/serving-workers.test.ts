@@ -6,9 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { startTestCluster } from '#testing/index';
-import { checkHistory, type HistoryEntry, type LogEvent } from './check-history.ts';
+import { checkGone, checkHistory, type HistoryEntry, type LogEvent, watchFigures } from './check-history.ts';
 import { Clients, storePrefix, textOf, token, withDeletions } from './clients.ts';
 import { readStore } from './deaths.ts';
+import { checkLinearizability } from './linearizability.ts';
 import { random } from './random.ts';
 
 const kills = 10;
@@ -35,8 +36,8 @@ it('nothing is lost when serving workers end under load', { timeout: 60_000 }, a
       storage: { file },
       flags: ['--serving-workers=2', `--token-auth-file=${tokens}`],
     });
-    const clients = new Clients([Number(new URL(cluster.url as string).port)], next, history, { last: 0 });
-    const running = clients.run(1);
+    const clients = new Clients([Number(new URL(cluster.url as string).port)], next, history);
+    const running = clients.run();
     await clients.hasWritten;
     for (let killed = 0; killed < kills; killed++) {
       await sleep(next(200));
@@ -55,6 +56,13 @@ it('nothing is lost when serving workers end under load', { timeout: 60_000 }, a
   process.off('worker', meet);
   expect(living.size).toBe(0);
   const final = await readStore(file, storePrefix, { log, after: 0 }, textOf);
-  expect(checkHistory(withDeletions(history, log), log, final), `seed ${seed}`).toEqual([]);
+  const complete = withDeletions(history, log);
+  const watches = watchFigures(history);
+  // The thread that has the store, and the history, goes on.
+  const violations = [...checkHistory(complete, log, final), ...checkLinearizability(complete, log), ...checkGone(watches, 0)];
+  expect(violations, `seed ${seed}`).toEqual([]);
+  expect(watches.lists).toBeGreaterThan(0);
+  expect(watches.bookmarks).toBeGreaterThan(0);
+  expect(watches.resumptions).toBeGreaterThan(0);
   await rm(folder, { recursive: true });
 });

@@ -3,8 +3,9 @@
  * store are killed and paused, the network is cut, held and slowed down, the past is compacted every 100 ms. Nothing acknowledged may be
  * lost, what the clients saw is linearizable, versions never go back, and watchers that hop between the servers see each event once.
  *
- *     node --conditions=kubenest-source --experimental-transform-types test/fault/store-fault-test.ts redis|etcd [rounds] [seed] [fault,…]
+ *     node --conditions=kubenest-source --experimental-transform-types test/fault/store-fault-test.ts redis|etcd [rounds] [seed] [fault,…|all] [pause]
  *
+ * `pause`: how many seconds pauses and faults of the network last, 5-60 if it is not told.
  * bin/kubenest must be built.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +23,7 @@ import { freePort } from '../../scripts/free-port.ts';
 import { startEtcd } from '../servers/etcd-server.ts';
 import { type Proxy, startProxy } from '../servers/proxy.ts';
 import { startRedis } from '../servers/redis-server.ts';
-import { checkHistory, type HistoryEntry, type LogEvent } from './check-history.ts';
+import { checkGone, checkHistory, type HistoryEntry, type LogEvent, type WatchFigures, watchFigures } from './check-history.ts';
 import { Clients, storePrefix, textOf, withDeletions } from './clients.ts';
 import { exited, readLog } from './deaths.ts';
 import { checkLinearizability } from './linearizability.ts';
@@ -37,8 +38,8 @@ export interface StoreFaultOptions {
   readonly seed: number;
   /** One of them is chosen for each round. Default: all. */
   readonly faults?: readonly string[] | undefined;
-  /** How long a pause is at most. Default: 5 s. */
-  readonly pauseMs?: number | undefined;
+  /** How long pauses and faults of the network last, in seconds: from the first to the second. Default: 5 to 60. */
+  readonly pauseSeconds?: readonly [least: number, most: number] | undefined;
 }
 
 export interface StoreFaultResult {
@@ -47,8 +48,9 @@ export interface StoreFaultResult {
   readonly unknown: number;
   readonly events: number;
   readonly linearized: number;
-  /** What happened in each round, and how long it took after its end until writes were acknowledged again. */
-  readonly rounds: readonly { readonly fault: string; readonly recoveryMs: number }[];
+  readonly watches: WatchFigures;
+  /** What happened in each round, for how long, and how long it took after its end until writes were acknowledged again. */
+  readonly rounds: readonly { readonly fault: string; readonly tookMs: number; readonly recoveryMs: number }[];
   /** Where the history is, if there are violations. */
   readonly folder: string;
 }
@@ -68,13 +70,16 @@ interface World {
   pauseMs(): number;
 }
 
+const compacting = 'compact every 100 ms';
+const compactions = 20;
+
 async function paused(process: { kill(signal: NodeJS.Signals): boolean }, ms: number): Promise<void> {
   process.kill('SIGSTOP');
   await sleep(ms);
   process.kill('SIGCONT');
 }
 
-const faults: Readonly<Record<string, (world: World) => Promise<void>>> = {
+export const faults: Readonly<Record<string, (world: World) => Promise<void>>> = {
   async 'kill a server'(world) {
     await world.restartServer(world.next(2));
   },
@@ -105,8 +110,8 @@ const faults: Readonly<Record<string, (world: World) => Promise<void>>> = {
     await sleep(world.pauseMs());
     world.proxy.delayMs = 0;
   },
-  async 'compact every 100 ms'({ direct, logged }) {
-    for (let i = 0; i < 20; i++) {
+  async [compacting]({ direct, logged }) {
+    for (let i = 0; i < compactions; i++) {
       // Only what the test has read already.
       await direct.compact(logged());
       await sleep(100);
@@ -136,22 +141,22 @@ export async function runStoreFaultTest(options: StoreFaultOptions): Promise<Sto
     world.servers.map(({ port }) => port),
     next,
     history,
-    { last: 0 },
   );
-  const rounds: { fault: string; recoveryMs: number }[] = [];
+  const rounds: StoreFaultResult['rounds'][number][] = [];
   try {
     const following = readLog(world.direct, storePrefix, log, textOf, logging.signal);
     world.logged = following.reached;
-    const running = clients.run(1);
+    const running = clients.run();
     const names = options.faults ?? Object.keys(faults);
     for (let round = 0; round < options.rounds; round++) {
       await progress(clients, 20);
       await sleep(next(500));
       const fault = names[round % names.length]!;
+      const begun = performance.now();
       await faults[fault]!(world);
-      const began = performance.now();
+      const ended = performance.now();
       await progress(clients, 20);
-      rounds.push({ fault, recoveryMs: Math.round(performance.now() - began) });
+      rounds.push({ fault, tookMs: Math.round(ended - begun), recoveryMs: Math.round(performance.now() - ended) });
     }
     clients.stop();
     await running;
@@ -163,7 +168,11 @@ export async function runStoreFaultTest(options: StoreFaultOptions): Promise<Sto
     if (later >= 0) log.splice(later);
     const final = { revision, records: records.map(({ key, revision: at, value }) => ({ key, revision: at, text: textOf(value) })) };
     const complete = withDeletions(history, log);
-    const violations = [...checkHistory(complete, log, final), ...checkLinearizability(complete, log)];
+    const watches = watchFigures(history);
+    // Of each server each watcher once for each fault and each compaction, behind which the cache may have been.
+    const causes = rounds.reduce((sum, { fault }) => sum + (fault === compacting ? compactions : 1), 0);
+    const explained = 2 * clients.watchers * causes;
+    const violations = [...checkHistory(complete, log, final), ...checkLinearizability(complete, log), ...checkGone(watches, explained)];
     if (violations.length > 0)
       writeFileSync(join(folder, 'history.jsonl'), [...complete, ...log].map((entry) => JSON.stringify(entry)).join('\n'));
     const acknowledged = history.filter(({ type }) => type === 'ack').length;
@@ -171,7 +180,7 @@ export async function runStoreFaultTest(options: StoreFaultOptions): Promise<Sto
     const unknown = history.filter(({ type }) => type === 'begin').length - acknowledged - refused;
     const linearized = new Set(log.map(({ key }) => key)).size;
     if (violations.length === 0) rmSync(folder, { recursive: true });
-    return { violations, acknowledged, unknown, events: log.length, linearized, rounds, folder };
+    return { violations, acknowledged, unknown, events: log.length, linearized, watches, rounds, folder };
   } finally {
     logging.abort();
     clients.stop();
@@ -179,7 +188,7 @@ export async function runStoreFaultTest(options: StoreFaultOptions): Promise<Sto
   }
 }
 
-async function startWorld({ backend, pauseMs = 5_000 }: StoreFaultOptions, folder: string, next: World['next']): Promise<World> {
+async function startWorld({ backend, pauseSeconds = [5, 60] }: StoreFaultOptions, folder: string, next: World['next']): Promise<World> {
   const store = await (backend === 'redis' ? startRedis() : startEtcd());
   const proxy = await startProxy(store.port);
   const url = store.url.replace(/\d+$/, String(proxy.port));
@@ -196,7 +205,7 @@ async function startWorld({ backend, pauseMs = 5_000 }: StoreFaultOptions, folde
     direct: await opens[backend](store.url),
     logged: () => 1,
     next,
-    pauseMs: () => pauseMs / 5 + next((pauseMs * 4) / 5),
+    pauseMs: () => 1_000 * pauseSeconds[0] + next(1_000 * (pauseSeconds[1] - pauseSeconds[0]) + 1),
     async restartServer(index) {
       const { child, port } = servers[index]!;
       child.kill('SIGKILL');
@@ -229,25 +238,29 @@ async function progress(clients: Clients, writes: number): Promise<void> {
     if (performance.now() - began > 120_000) throw new Error('no write was acknowledged for two minutes');
 }
 
-/** For each kind of fault: how often, and the median and longest time until writes were acknowledged again. */
+/** For each kind of fault: how often, the longest in milliseconds, and the median and longest time until writes were acknowledged again. */
 export function faultTable({ rounds }: StoreFaultResult): string {
   return [...Map.groupBy(rounds, ({ fault }) => fault)]
     .map(([fault, all]) => {
       const times = all.map(({ recoveryMs }) => recoveryMs).sort((a, b) => a - b);
-      return `| ${fault} | ${all.length} | ${times[times.length >> 1]} | ${times.at(-1)} |`;
+      const longest = Math.max(...all.map(({ tookMs }) => tookMs));
+      return `| ${fault} | ${all.length} | ${longest} | ${times[times.length >> 1]} | ${times.at(-1)} |`;
     })
     .join('\n');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [backend, rounds = '50', seed = String(Date.now() % 2 ** 31), wanted] = process.argv.slice(2);
+  const [backend, rounds = '50', seed = String(Date.now() % 2 ** 31), wanted = 'all', pause = '5-60'] = process.argv.slice(2);
   if (backend !== 'redis' && backend !== 'etcd') throw new Error('the first argument is the backend: redis or etcd');
-  const result = await runStoreFaultTest({ backend, rounds: Number(rounds), seed: Number(seed), faults: wanted?.split(',') });
-  const { acknowledged, unknown, events, violations, folder } = result;
+  const [least, most = least] = pause.split('-').map(Number) as [number, number?];
+  const chosen = wanted === 'all' ? Object.keys(faults) : wanted.split(',');
+  const pauseSeconds: [number, number] = [least, most as number];
+  const result = await runStoreFaultTest({ backend, rounds: Number(rounds), seed: Number(seed), faults: chosen, pauseSeconds });
+  const { acknowledged, unknown, events, watches, violations, folder } = result;
   process.stdout.write(
     `${backend}, seed ${seed}: ${rounds} faults, ${acknowledged} acknowledged writes, ${unknown} of unknown outcome, ${events} events\n`,
   );
-  process.stdout.write(`${faultTable(result)}\n${violations.length} violations\n`);
+  process.stdout.write(`${JSON.stringify(watches)}\n${faultTable(result)}\n${violations.length} violations\n`);
   for (const violation of violations.slice(0, 50)) process.stdout.write(`${violation}\n`);
   if (violations.length > 0) process.stdout.write(`kept: ${folder}\n`);
   process.exitCode = violations.length > 0 ? 1 : 0;
