@@ -67,6 +67,7 @@ import { newContributedAuditing } from './auditing.ts';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
 import { Encryption } from './encryption.ts';
 import { tellDurability } from './durability.ts';
+import { StorageHealth } from './storage-health.ts';
 import { newFlowControl } from './flow-control.ts';
 import { bridgeExpress } from './express-bridge.ts';
 import { ControlPlane } from './control-plane.ts';
@@ -324,9 +325,10 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
     closeBackends: () => opened.disposeAsync(),
   });
   installTraces(server.mux, traces, server.director.notFound);
-  server.addHealthCheck({ name: 'etcd', check: () => objects.healthy(etcd?.healthTimeoutMs) });
+  const storageHealth = opened.use(new StorageHealth(objects, { log, registry }));
+  server.addHealthCheck({ name: 'etcd', check: () => storageHealth.check(etcd?.healthTimeoutMs) });
   if (encrypted && (encryption?.reloads || encrypted.usesKms)) server.addHealthCheck(encrypted.healthCheck);
-  server.addReadyCheck({ name: 'etcd-readiness', check: () => objects.healthy(etcd?.readyTimeoutMs) });
+  server.addReadyCheck({ name: 'etcd-readiness', check: () => storageHealth.check(etcd?.readyTimeoutMs) });
   tellDurability(server, objects, { log, registry });
   addStorageReadiness(server, { storage, log, timeoutMs: config.storageInitializationTimeoutMs ?? storageInitializationTimeoutMs });
   if (config.authentication.serviceAccounts)

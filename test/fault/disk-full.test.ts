@@ -1,47 +1,36 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+/** A disk without room: under an embedded store, under a server on it, and under the log of a redis. */
+import { Buffer } from 'node:buffer';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { NoSpaceError } from '#apiserver/storage/errors';
 import type { StorageEvent, StorageRecord } from '#apiserver/storage/storage';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
+import { freePort } from '../../scripts/free-port.ts';
+import { type Answer, Kubenest } from '../servers/kubenest.ts';
+import { durable, noRedis, redisServer, startRedis } from '../servers/redis-server.ts';
+import { noSmallDisk, smallDisk } from '../servers/small-disk.ts';
 
-let folder: string | undefined;
-let storage: EmbeddedStorage | undefined;
-afterEach(async () => {
-  await storage?.close();
-  if (!folder) return;
-  execFileSync('umount', [folder]);
-  rmSync(folder, { recursive: true });
-});
-
-/** A file system of its own; undefined if this user may not make one. */
-function smallDisk(megabytes: number): string | undefined {
-  const path = mkdtempSync(join(tmpdir(), 'disk-full-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], { stdio: 'ignore' });
-    return path;
-  } catch {
-    rmSync(path, { recursive: true });
-    return undefined;
-  }
-}
+const configMaps = '/api/v1/namespaces/default/configmaps';
 
 it('a full disk stops writes but not reads, watches and deletions, and nothing is lost', async ({ skip }) => {
-  folder = smallDisk(16);
-  if (!folder) return skip('this user may not mount a tmpfs');
-  const file = join(folder, 'store.db');
-  writeFileSync(join(folder, 'filler'), Buffer.alloc(6 * 1_048_576));
-  storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0, checkpointBytes: 1_048_576 });
+  using disk = smallDisk(16);
+  if (!disk) return skip(noSmallDisk);
+  const file = join(disk.folder, 'store.db');
+  disk.fill(6);
+  await using ends = new AsyncDisposableStack();
+  let storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0, checkpointBytes: 1_048_576 });
+  ends.defer(() => storage.close());
   // What is held back for deletions comes when the thread that writes runs.
   await vi.waitFor(() => expect(statSync(`${file}-reserve`).size).toBeGreaterThanOrEqual(2 * 1_048_576), 10_000);
   const stored: StorageRecord[] = [];
   let refused: unknown;
   for (let i = 0; !refused; i++) {
     const results = await Promise.allSettled(
-      Array.from({ length: 8 }, (_, n) => storage!.create(`/r/${i}-${n}`, () => Buffer.alloc(8_192, 'x'))),
+      Array.from({ length: 8 }, (_, n) => storage.create(`/r/${i}-${n}`, () => Buffer.alloc(8_192, 'x'))),
     );
     for (const result of results) {
       if (result.status === 'fulfilled') stored.push(result.value);
@@ -67,7 +56,7 @@ it('a full disk stops writes but not reads, watches and deletions, and nothing i
   end.abort();
   await watching;
 
-  rmSync(join(folder, 'filler'));
+  disk.makeRoom();
   const recovered = performance.now();
   while (performance.now() - recovered < 10_000) {
     if (
@@ -86,4 +75,94 @@ it('a full disk stops writes but not reads, watches and deletions, and nothing i
   storage = await EmbeddedStorage.open({ file });
   expect((await storage.list('/r/')).count).toBe(stored.length - gone.length + 1);
   for (const { key, revision } of stored.slice(60)) expect((await storage.get(key))?.revision).toBe(revision);
+});
+
+/** Creates ConfigMaps until one is not answered with 201. */
+async function fill(server: Kubenest, bytes: number): Promise<{ readonly names: readonly string[]; readonly refused: Answer }> {
+  const names: string[] = [];
+  for (;;) {
+    const name = `c${names.length}`;
+    const refused = await server.fetch(configMaps, { body: { metadata: { name }, data: { text: 'x'.repeat(bytes) } } });
+    if (refused.status !== 201) return { names, refused };
+    names.push(name);
+  }
+}
+
+async function listed(server: Kubenest): Promise<readonly string[]> {
+  const { status, body } = await server.fetch(configMaps);
+  expect(status).toBe(200);
+  return (body as { readonly items: readonly { readonly metadata: { readonly name: string } }[] }).items.map(
+    ({ metadata }) => metadata.name,
+  );
+}
+
+async function expectHealth(server: Kubenest, full: 0 | 1): Promise<void> {
+  for (const path of ['/livez', '/readyz', '/healthz']) expect((await server.fetch(path)).status, path).toBe(200);
+  expect((await server.fetch('/metrics')).body).toContain(`\nkubenest_storage_full ${full}\n`);
+}
+
+it('a server on a full disk is alive, refuses what needs room with the reason, and takes it again when there is room', {
+  timeout: 60_000,
+}, async ({ skip }) => {
+  using disk = smallDisk(40);
+  if (!disk) return skip(noSmallDisk);
+  await using server = await Kubenest.start(disk.folder);
+  await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200), 10_000);
+  await expectHealth(server, 0);
+  disk.fill(20);
+  const { names, refused } = await fill(server, 200_000);
+  expect(names.length).toBeGreaterThan(5);
+  expect(refused).toMatchObject({ status: 500, body: { kind: 'Status', message: expect.stringContaining('no space left') } });
+  await expectHealth(server, 1);
+  expect(await listed(server)).toEqual(expect.arrayContaining([...names]));
+  const read = await server.fetch(`${configMaps}/${names[0]}`);
+  expect(read.status).toBe(200);
+  const from = (read.body as { readonly metadata: { readonly resourceVersion: string } }).metadata.resourceVersion;
+  const watched = server.fetch(`${configMaps}?watch=1&timeoutSeconds=2&resourceVersion=${from}`);
+  expect((await server.fetch(`${configMaps}/${names[0]}`, { method: 'DELETE' })).status).toBe(200);
+  const events = ((await watched).body as string).trim().split('\n');
+  expect(JSON.parse(events.at(-1)!)).toMatchObject({ type: 'DELETED', object: { metadata: { name: names[0] } } });
+  disk.makeRoom();
+  await vi.waitFor(async () => {
+    expect((await server.fetch(configMaps, { body: { metadata: { name: 'again' } } })).status).toBe(201);
+  }, 10_000);
+  await expectHealth(server, 0);
+  await server.kill('SIGKILL');
+  await server.restart();
+  const kept = await vi.waitFor(() => listed(server), 10_000);
+  expect(kept).toEqual(expect.arrayContaining(['again', ...names.slice(1)]));
+  expect(kept).not.toContain(names[0]);
+});
+
+it('a redis that ends when its disk is full loses nothing, and goes on when it is started with room', { timeout: 90_000 }, async ({
+  skip,
+}) => {
+  if (redisServer === undefined) return skip(noRedis);
+  using disk = smallDisk(12);
+  if (!disk) return skip(noSmallDisk);
+  const folder = mkdtempSync(join(tmpdir(), 'disk-full-'));
+  await using ends = new AsyncDisposableStack();
+  ends.defer(() => rmSync(folder, { recursive: true }));
+  const redis = await startRedis(durable, { port: await freePort(), folder: disk.folder });
+  ends.defer(() => redis.kill());
+  const server = ends.use(await Kubenest.start(folder, ['--storage-backend=redis', `--redis-url=${redis.url}`, '--request-timeout=5s']));
+  await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200), 10_000);
+  disk.fill(4);
+  const ended = once(redis.child, 'exit');
+  const { names, refused } = await fill(server, 200_000);
+  expect(names.length).toBeGreaterThan(5);
+  // It could not write its log, or could and ended before the answer: nobody knows.
+  expect(refused.status).toBe(504);
+  await ended;
+  expect((await server.fetch('/livez')).status).toBe(500);
+  disk.makeRoom();
+  const again = await redis.restart();
+  ends.defer(() => again.kill());
+  await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200), 20_000);
+  const kept = await listed(server);
+  expect(kept).toEqual(expect.arrayContaining([...names]));
+  // Of the one whose outcome was unknown either is right, and all see the same.
+  const unknown = await server.fetch(`${configMaps}/c${names.length}`);
+  expect(unknown.status).toBe(kept.includes(`c${names.length}`) ? 200 : 404);
+  expect((await server.fetch(configMaps, { body: { metadata: { name: 'again' } } })).status).toBe(201);
 });

@@ -119,7 +119,7 @@ export class Kubenest implements AsyncDisposable {
           response.setEncoding('utf8').on('data', (data: string) => {
             text += data;
           });
-          response.on('end', () => answer({ status: response.statusCode ?? 0, body: text.startsWith('{') ? JSON.parse(text) : text }));
+          response.on('end', () => answer({ status: response.statusCode ?? 0, body: parsed(text) }));
           response.on('error', reject);
         },
       );
@@ -130,5 +130,14 @@ export class Kubenest implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill('SIGKILL');
+  }
+}
+
+/** Events of a watch are several texts of JSON, and so none. */
+function parsed(text: string): unknown {
+  try {
+    return text.startsWith('{') ? JSON.parse(text) : text;
+  } catch {
+    return text;
   }
 }

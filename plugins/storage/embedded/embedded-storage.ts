@@ -295,7 +295,6 @@ export class EmbeddedStorage implements Storage, CommitFeed {
 
   async healthy(): Promise<void> {
     this.#assertOpen();
-    if (this.#state === 'full') throw new NoSpaceError('storage: no space left');
     this.#log.check(this.#revision);
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
@@ -308,6 +307,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     } finally {
       clearTimeout(timer);
     }
+    if (this.#state === 'full') throw new NoSpaceError('storage: no space left; only deletions are possible');
   }
 
   async close(): Promise<void> {

@@ -115,7 +115,7 @@ export interface Storage {
   raiseRevision?(revision: Revision): Promise<void>;
   /** The revision of the last compaction; 0 if there was none. Reads at or after it are possible. */
   compactRevision(): Promise<Revision>;
-  /** Resolves if the store can be read and written within a time (two seconds by default; embedded stores answer at once); rejects with the reason. For /livez and /readyz. */
+  /** Resolves if the store can be read and written within a time (two seconds by default; embedded stores answer at once); rejects with the reason: NoSpaceError if nothing but room for writes is lacking. */
   healthy(timeoutMs?: number): Promise<void>;
   /** Ends watches and writes what is under way; the store is unusable after. */
   close(): Promise<void>;
