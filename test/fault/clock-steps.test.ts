@@ -6,9 +6,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TokenCache } from '#plugins/authentication/token-cache';
 import { startTestCluster, type TestCluster } from '#testing/index';
+import { absent, type BackendName, backendNames, startBackend } from '../servers/backends.ts';
 
 const hourMs = 3_600_000;
 const issuer = 'https://kubernetes.default.svc';
@@ -27,27 +28,31 @@ interface Shown {
   };
 }
 
-let folder: string;
+let ends = new AsyncDisposableStack();
 let cluster: TestCluster;
-beforeEach(async () => {
+
+async function startOn(backend: BackendName): Promise<void> {
+  const store = ends.use(await startBackend(backend));
   vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true });
-  folder = mkdtempSync(join(tmpdir(), 'clock-steps-'));
+  const folder = mkdtempSync(join(tmpdir(), 'clock-steps-'));
+  ends.defer(() => rmSync(folder, { recursive: true }));
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   writeFileSync(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const key = `${folder}/sa.key`;
   cluster = await startTestCluster({
-    storage: { file: join(folder, 'store.db') },
+    storage: store.storage(join(folder, 'store.db')),
     flags: [
       ...[`--service-account-signing-key-file=${key}`, `--service-account-key-file=${key}`, `--service-account-issuer=${issuer}`],
       ...['--event-ttl=2s', '--disable-admission-plugins=ServiceAccount'],
     ],
     objects: [{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot', namespace: 'default' } }],
   });
-});
+  ends.use(cluster);
+}
 afterEach(async () => {
   vi.useRealTimers();
-  await cluster[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
+  await ends.disposeAsync();
+  ends = new AsyncDisposableStack();
 });
 
 async function json<Body>(path: string, body?: object, method?: string): Promise<Body> {
@@ -56,11 +61,20 @@ async function json<Body>(path: string, body?: object, method?: string): Promise
   return (await response.json()) as Body;
 }
 
-describe.each([
-  { name: 'forward', by: hourMs },
-  { name: 'back', by: -hourMs },
-])('a clock that is put $name by an hour', ({ by }) => {
-  it('neither ends nor prolongs the life of an event', async () => {
+describe.each(
+  backendNames.flatMap((on) => [
+    { on, name: 'forward', by: hourMs },
+    { on, name: 'back', by: -hourMs },
+  ]),
+)('a clock that is put $name by an hour, on $on', ({ on, by }) => {
+  /** The test needs a server on the backend. */
+  const started = async (skip: (reason: string) => unknown): Promise<void> => {
+    if (absent[on]) skip(absent[on]);
+    await startOn(on);
+  };
+
+  it('neither ends nor prolongs the life of an event', async ({ skip }) => {
+    await started(skip);
     const list = await json<Shown>(`${base}/events`);
     const watch = await cluster.fetch(`${base}/events?watch=1&resourceVersion=${list.metadata.resourceVersion}&timeoutSeconds=6`);
     const began = performance.now();
@@ -78,7 +92,8 @@ describe.each([
     expect(performance.now() - began).toBeLessThan(15_000);
   });
 
-  it('is what objects and their managers are written with, while revisions rise', async () => {
+  it('is what objects and their managers are written with, while revisions rise', async ({ skip }) => {
+    await started(skip);
     const before = await json<Shown>(`${base}/configmaps`, { metadata: { name: 'a' }, data: { a: '1' } });
     step(by);
     const updated = await json<Shown>(`${base}/configmaps/a`, { metadata: { name: 'a' }, data: { a: '2' } }, 'PUT');
@@ -92,7 +107,8 @@ describe.each([
     expect(new Set(revisions).size).toBe(3);
   });
 
-  it('is what the expiry of tokens is told by', async () => {
+  it('is what the expiry of tokens is told by', async ({ skip }) => {
+    await started(skip);
     const { status } = await json<{ readonly status: { readonly token: string } }>(`${base}/serviceaccounts/robot/token`, {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
@@ -112,8 +128,14 @@ describe.each([
     step(-by);
     expect(await whoAmI()).toBe(201);
   });
+});
 
+describe.each([
+  { name: 'forward', by: hourMs },
+  { name: 'back', by: -hourMs },
+])('a clock that is put $name by an hour', ({ by }) => {
   it('does not change for how long it is remembered whose a token is', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true });
     let asked = 0;
     const tokens = new TokenCache(
       {
