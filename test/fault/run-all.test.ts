@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { type FaultRun, faultRuns, resultOf, rowOf } from './run-all.ts';
+
+describe('faultRuns', () => {
+  it('kills as often as was asked for, on each backend', () => {
+    const runs = faultRuns({ isShort: false, kills: 300, seed: 7, backends: ['embedded', 'redis', 'etcd'] });
+    const killing = "'kill a server,kill both servers,kill the store'";
+    const others = "'pause a server,pause the store,cut the network,hold the network,a slow network,compact every 100 ms'";
+    expect(runs.map(({ backend, command }) => `${backend}: ${command}`)).toEqual([
+      'embedded: kill-test.ts 300 7',
+      'embedded: server-kill-test.ts 300 7',
+      'embedded: watcher-storm.ts 10000 3 embedded',
+      'embedded: overload.ts 600 embedded',
+      'embedded: list-storm.ts 133000 64',
+      `redis: store-fault-test.ts redis 225 7 ${killing} 5-60`,
+      `redis: store-fault-test.ts redis 30 7 ${others} 5-60`,
+      'redis: watcher-storm.ts 10000 3 redis',
+      'redis: overload.ts 600 redis',
+      `etcd: store-fault-test.ts etcd 225 7 ${killing} 5-60`,
+      `etcd: store-fault-test.ts etcd 30 7 ${others} 5-60`,
+      'etcd: watcher-storm.ts 10000 3 etcd',
+      'etcd: overload.ts 600 etcd',
+    ]);
+  });
+});
+
+const run = (result: FaultRun['run']): FaultRun => ({ backend: 'redis', command: 'x.ts 1', run: result });
+
+it('counts a run that could not be finished as a violation', async () => {
+  const broken = run(() => Promise.reject(new Error('no write was acknowledged for two minutes')));
+  const result = await resultOf(broken);
+  expect(result.violations).toEqual([expect.stringContaining('no write was acknowledged for two minutes')]);
+  expect(rowOf(broken, result)).toBe('| redis | `x.ts 1` |  |  |  | 1 |  |');
+});
+
+it('makes a row of the table', async () => {
+  const good = run(async () => ({ kills: 300, acknowledged: 41_491, unknown: 18_153, violations: [], figures: '' }));
+  expect(rowOf(good, await resultOf(good))).toBe('| redis | `x.ts 1` | 300 | 41,491 | 18,153 | 0 |  |');
+});
