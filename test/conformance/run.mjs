@@ -10,8 +10,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { freePort } from '../../scripts/free-port.ts';
-import { startEtcd } from '../servers/etcd-server.ts';
-import { startRedis } from '../servers/redis-server.ts';
+import { backendOf, startBackend } from '../servers/backends.ts';
 
 const root = resolve(fileURLToPath(import.meta.url), '../../..');
 const scenarios = resolve(root, '../shared/conformance');
@@ -24,18 +23,6 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 });
-const backends = {
-  embedded: async () => ({ flags: [] }),
-  redis: async () => {
-    const store = await startRedis();
-    return { store, flags: ['--storage-backend=redis', `--redis-url=${store.url}`] };
-  },
-  etcd: async () => {
-    const store = await startEtcd();
-    return { store, flags: ['--storage-backend=etcd3', `--etcd-servers=${store.url}`] };
-  },
-};
-if (!Object.hasOwn(backends, values.backend)) throw new Error(`--backend is one of ${Object.keys(backends).join(', ')}`);
 const areas = values.only ?? Object.keys(thresholds).filter((name) => name !== 'all');
 
 const folder = mkdtempSync(join(tmpdir(), 'kubenest-conformance-'));
@@ -43,7 +30,7 @@ const tokens = join(folder, 'tokens.csv');
 const report = join(folder, 'report.json');
 writeFileSync(tokens, 'admin-token,admin,admin-uid,"system:masters"\nalice-token,alice,alice-uid,"devs"\n');
 const port = await freePort();
-const backend = await backends[values.backend]();
+const backend = await startBackend(backendOf(values.backend));
 const flags = [
   `--data-dir=${folder}/data`,
   `--secure-port=${port}`,
@@ -85,7 +72,7 @@ try {
 } finally {
   server.kill('SIGTERM');
   if (server.exitCode === null) await once(server, 'exit');
-  await backend.store?.[Symbol.asyncDispose]();
+  await backend[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 }
 
