@@ -10,7 +10,7 @@ import { CompactedError, UnavailableError, UnknownOutcomeError } from '#apiserve
 import { issueServingCertificate } from '#testing/serving-certificate';
 import { startProxy } from '../../../test/servers/proxy.ts';
 import { etcd, type EtcdServer, noEtcd, startEtcd } from '../../../test/servers/etcd-server.ts';
-import { storageConformance } from '#apiserver/storage/conformance';
+import { reopenableStore, storageConformance } from '#apiserver/storage/conformance';
 import { EtcdStorage } from './etcd-storage.ts';
 
 if (etcd === undefined) it('needs an etcd', ({ skip }) => skip(noEtcd));
@@ -25,22 +25,7 @@ else {
 
     storageConformance('etcd', async () => {
       const prefix = `/store${++stores}`;
-      const opened: EtcdStorage[] = [];
-      const open = async (): Promise<EtcdStorage> => {
-        const storage = await EtcdStorage.open({ servers: [server.url], prefix, compactionIntervalMs: 0 });
-        opened.push(storage);
-        return storage;
-      };
-      return {
-        storage: await open(),
-        async reopen() {
-          await opened.at(-1)?.close();
-          return open();
-        },
-        async cleanup() {
-          for (const storage of opened) await storage.close();
-        },
-      };
+      return reopenableStore(() => EtcdStorage.open({ servers: [server.url], prefix, compactionIntervalMs: 0 }));
     });
   });
 

@@ -1,5 +1,5 @@
 import { beforeEach, it } from 'vitest';
-import { storageConformance } from '#apiserver/storage/conformance';
+import { reopenableStore, storageConformance } from '#apiserver/storage/conformance';
 import { kine, noKine, startKine } from '../../../test/servers/kine-server.ts';
 import { EtcdStorage } from './etcd-storage.ts';
 
@@ -24,22 +24,9 @@ else {
   });
   storageConformance('etcd, on kine', async () => {
     const server = await startKine();
-    const opened: EtcdStorage[] = [];
-    const open = async (): Promise<EtcdStorage> => {
-      const storage = await EtcdStorage.open({ servers: [server.url], prefix: '/store', compactionIntervalMs: 0 });
-      opened.push(storage);
-      return storage;
-    };
-    return {
-      storage: await open(),
-      async reopen() {
-        await opened.at(-1)?.close();
-        return open();
-      },
-      async cleanup() {
-        for (const storage of opened) await storage.close();
-        await server[Symbol.asyncDispose]();
-      },
-    };
+    return reopenableStore(
+      () => EtcdStorage.open({ servers: [server.url], prefix: '/store', compactionIntervalMs: 0 }),
+      () => server[Symbol.asyncDispose](),
+    );
   });
 }

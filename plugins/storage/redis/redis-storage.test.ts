@@ -18,7 +18,7 @@ import {
   syncingServer,
 } from '../../../test/servers/redis-server.ts';
 import { Authority } from '#cmd/certificates/issue';
-import { storageConformance } from '#apiserver/storage/conformance';
+import { reopenableStore, storageConformance } from '#apiserver/storage/conformance';
 import { CompactedError, UnavailableError, UnknownOutcomeError } from '#apiserver/storage/errors';
 import type { Storage } from '#apiserver/storage/storage';
 import { RedisStorage } from './redis-storage.ts';
@@ -55,22 +55,7 @@ else {
 
     storageConformance('redis', async () => {
       const prefix = `store${++stores}`;
-      const opened: RedisStorage[] = [];
-      const open = async (): Promise<RedisStorage> => {
-        const storage = await RedisStorage.open({ url: server.url, prefix, compactionIntervalMs: 0 });
-        opened.push(storage);
-        return storage;
-      };
-      return {
-        storage: await open(),
-        async reopen() {
-          await opened.at(-1)?.close();
-          return open();
-        },
-        async cleanup() {
-          for (const storage of opened) await storage.close();
-        },
-      };
+      return reopenableStore(() => RedisStorage.open({ url: server.url, prefix, compactionIntervalMs: 0 }));
     });
   });
 

@@ -3,378 +3,45 @@
  * type. What is written is what Go's generated marshalers write: fields in the order of their numbers, everything that is no pointer even when it is zero,
  * maps in the order of their keys. What is read has the form that decoding the same object's JSON gives.
  */
-import { Buffer } from 'node:buffer';
-import { canonicalQuantity } from '../api/quantity.ts';
-import { decode } from './decode.ts';
 import { isZero } from './zero.ts';
-import { deepCopy } from './copy.ts';
-import { DecodeError, encodeRawJson, parseJson, rememberedRawJson, sortedKeys } from './json.ts';
-import { JsonSyntaxError } from './json-syntax.ts';
-import { maxNestingDepth } from './json-scan.ts';
+import { DecodeError, sortedKeys } from './json.ts';
+import {
+  bytesCodec,
+  firstString,
+  quantityCodec,
+  readFields,
+  readPart,
+  scalarCodecs,
+  specialCodecs,
+  stringCodec,
+  unionCodecs,
+  type ValueCodec,
+  wrappedList,
+  writeEach,
+} from './protobuf-values.ts';
 import {
   enterPart,
   hasMore,
   leavePart,
   lengthOfWritten,
-  readBytes,
-  readDouble,
-  readInt32,
-  readInt64,
   readString,
   readVarint,
   skipValue,
   varintLength,
   Wire,
-  writeDouble,
-  writeInteger,
-  writeRaw,
   writeString,
   writeVarint,
   writtenBytes,
 } from './protobuf-wire.ts';
 import type { Field, ListType, MapType, ProtobufMessage, SchemaRegistry, StructType, Type } from './schema.ts';
 import type { Steps } from './steps.ts';
-import { formatMicroTime, formatTime, parseTime, zeroTime } from './time.ts';
 import { keysOf } from './wide-objects.ts';
 
 type Json = Record<string, unknown>;
 
-/** Reads and writes one value that is not repeated. Undefined stands for Go's zero value. */
-interface ValueCodec {
-  readonly wire: Wire;
-  /** Writes the value, with its length if it has one. */
-  write(value: unknown): void;
-  read(): unknown;
-  /** Of types that Go has as a slice: nil is not written. */
-  readonly nilable?: boolean;
-  /** How many bytes `write` writes, of values that may be large. */
-  lengthSteps?(value: unknown): Steps<number>;
-}
-
 /** Messages nested deeper than this are refused: the walks use the engine's stack. */
 const maxDepth = 1000;
 let depth = 0;
-
-function writeLengthDelimited(write: () => void): void {
-  const before = writtenBytes();
-  write();
-  writeVarint(writtenBytes() - before);
-}
-
-function readPart<T>(read: () => T): T {
-  const outer = enterPart();
-  const value = read();
-  leavePart(outer);
-  return value;
-}
-
-/** The one field of messages such as Quantity and FieldsV1. */
-const firstString = 0x0a;
-const firstVarint = 0x08;
-const secondVarint = 0x10;
-const secondString = 0x12;
-const thirdString = 0x1a;
-
-const stringCodec: ValueCodec = { wire: Wire.Length, write: (value) => writeString((value as string | undefined) ?? ''), read: readString };
-const bytesCodec: ValueCodec = {
-  wire: Wire.Length,
-  nilable: true,
-  write(value) {
-    const bytes = Buffer.from((value as string | undefined) ?? '', 'base64');
-    writeRaw(bytes);
-    writeVarint(bytes.length);
-  },
-  read: () => readBytes().toString('base64'),
-};
-const scalarCodecs: Readonly<Record<string, ValueCodec>> = {
-  string: stringCodec,
-  bytes: bytesCodec,
-  bool: { wire: Wire.Varint, write: (value) => writeVarint(value ? 1 : 0), read: () => readVarint() !== 0 },
-  int32: { wire: Wire.Varint, write: (value) => writeInteger((value as number | undefined) ?? 0), read: readInt32 },
-  int64: { wire: Wire.Varint, write: (value) => writeInteger((value as number | bigint | undefined) ?? 0), read: readInt64 },
-  double: { wire: Wire.Fixed64, write: (value) => writeDouble(Number(value ?? 0)), read: readDouble },
-};
-
-const quantityCodec: ValueCodec = {
-  wire: Wire.Length,
-  write: (value) =>
-    writeLengthDelimited(() => {
-      writeString(value === undefined ? '0' : String(value));
-      writeVarint(firstString);
-    }),
-  read() {
-    let text = '';
-    readFields((tag) => {
-      if (tag !== firstString) return false;
-      text = readString();
-      return true;
-    });
-    try {
-      return text === '' ? '0' : canonicalQuantity(text);
-    } catch (error) {
-      throw new DecodeError((error as Error).message, { cause: error });
-    }
-  },
-};
-
-const intOrStringCodec: ValueCodec = {
-  wire: Wire.Length,
-  write: (value) =>
-    writeLengthDelimited(() => {
-      const isText = typeof value === 'string';
-      writeString(isText ? value : '');
-      writeVarint(thirdString);
-      writeInteger(isText ? 0 : ((value as number | undefined) ?? 0));
-      writeVarint(secondVarint);
-      writeVarint(isText ? 1 : 0);
-      writeVarint(firstVarint);
-    }),
-  read() {
-    let isText = false;
-    let number = 0;
-    let text = '';
-    readFields((tag) => {
-      if (tag === firstVarint) isText = readVarint() === 1;
-      else if (tag === secondVarint) number = readInt32();
-      else if (tag === thirdString) text = readString();
-      else return false;
-      return true;
-    });
-    return isText ? text : number;
-  },
-};
-
-/** Seconds since 1970; times of one object are often the same. */
-let lastTime = '';
-let lastSeconds = 0;
-
-function secondsOf(text: string): number {
-  if (text !== lastTime) {
-    lastSeconds = Math.floor(parseTime(text) / 1000);
-    lastTime = text;
-  }
-  return lastSeconds;
-}
-
-function timeCodec(micro: boolean): ValueCodec {
-  return {
-    wire: Wire.Length,
-    write(value) {
-      if (value === undefined || value === zeroTime) return writeVarint(0);
-      writeLengthDelimited(() => {
-        const text = value as string;
-        writeVarint(micro ? Number(text.slice(20, 26)) * 1000 : 0);
-        writeVarint(secondVarint);
-        writeInteger(secondsOf(text));
-        writeVarint(firstVarint);
-      });
-    },
-    read() {
-      let seconds: number | bigint | undefined;
-      let nanos = 0;
-      readFields((tag) => {
-        seconds ??= 0;
-        if (tag === firstVarint) seconds = readInt64();
-        else if (tag === secondVarint) nanos = readInt32();
-        else return false;
-        return true;
-      });
-      if (seconds === undefined) return undefined;
-      if (seconds < -62_167_219_200 || seconds > 253_402_300_799)
-        throw new DecodeError('Time.UnmarshalJSON: year outside of range [0,9999]');
-      const millis = Number(seconds) * 1000;
-      if (!micro) return formatTime(millis);
-      const micros = Math.floor(nanos / 1000);
-      return formatMicroTime(millis + Math.floor(micros / 1000), micros % 1000);
-    },
-  };
-}
-
-/** JSON bytes that are part of a message; undefined if there are none. */
-function parseRaw(bytes: Buffer): unknown {
-  if (bytes.length === 0) return undefined;
-  try {
-    return parseJson(bytes).value;
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) throw new DecodeError(error.message, { cause: error });
-    throw error;
-  }
-}
-
-/** JSON in a message's field 1. */
-function jsonCodec(encode: (value: unknown) => string, decode: (bytes: Buffer) => unknown): ValueCodec {
-  return {
-    wire: Wire.Length,
-    write(value) {
-      if (value === undefined) return writeVarint(0);
-      writeLengthDelimited(() => {
-        writeString(encode(value));
-        writeVarint(firstString);
-      });
-    },
-    read() {
-      let value: unknown;
-      readFields((tag) => {
-        if (tag !== firstString) return false;
-        value = decode(readBytes());
-        return true;
-      });
-      return value;
-    },
-  };
-}
-
-/** RawExtension, JSON. */
-const rawCodec = jsonCodec(encodeRawJson, parseRaw);
-
-/** What the engine's own JSON writes otherwise than Go. */
-const escapedByGo = /[<>&\u2028\u2029\ud800-\udfff]/;
-
-/** FieldsV1 is large and has no numbers: the engine's own JSON serves. */
-const fieldsCodec = jsonCodec(fieldsText, (bytes) =>
-  bytes.length > 0 && bytes.length < maxNestingDepth ? parseFields(bytes) : parseRaw(bytes),
-);
-
-/** Of text that is too short to be nested too deep. */
-function parseFields(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return parseRaw(bytes);
-  }
-}
-
-function fieldsText(value: unknown): string {
-  const known = rememberedRawJson(value);
-  if (known !== undefined) return known;
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch (error) {
-    // Too deep for the engine.
-    if (!(error instanceof RangeError)) throw error;
-  }
-  return text === undefined || escapedByGo.test(text) ? encodeRawJson(value) : text;
-}
-
-const specialCodecs: Readonly<Record<string, ValueCodec>> = {
-  'k8s.io.apimachinery.pkg.api.resource.Quantity': quantityCodec,
-  'k8s.io.apimachinery.pkg.util.intstr.IntOrString': intOrStringCodec,
-  'k8s.io.apimachinery.pkg.apis.meta.v1.Time': timeCodec(false),
-  'k8s.io.apimachinery.pkg.apis.meta.v1.MicroTime': timeCodec(true),
-  'k8s.io.apimachinery.pkg.apis.meta.v1.FieldsV1': fieldsCodec,
-  'k8s.io.apimachinery.pkg.runtime.RawExtension': rawCodec,
-  'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSON': rawCodec,
-};
-
-/** The messages that stand for one of several JSON forms, by the schema's name of them. */
-const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaType: StructType) => ValueCodec>> = {
-  'apiextensions_v1.JSONSchemaPropsOrArray': (schema, type) => ({
-    wire: Wire.Length,
-    write: (value) =>
-      writeLengthDelimited(() => {
-        if (Array.isArray(value))
-          writeEach(
-            value.map((item) => decoded(type, item)),
-            schema,
-            secondString,
-          );
-        else if (value !== undefined) writeTagged(schema, decoded(type, value), firstString);
-      }),
-    read() {
-      let single: unknown;
-      const list: unknown[] = [];
-      readFields((tag) => {
-        if (tag === firstString) single = schema.read();
-        else if (tag === secondString) list.push(schema.read());
-        else return false;
-        return true;
-      });
-      return list.length > 0 ? list : single;
-    },
-  }),
-  'apiextensions_v1.JSONSchemaPropsOrBool': (schema, type) => ({
-    wire: Wire.Length,
-    write: (value) =>
-      writeLengthDelimited(() => {
-        if (typeof value === 'object') writeTagged(schema, decoded(type, value), secondString);
-        writeVarint(value === undefined || value === false ? 0 : 1);
-        writeVarint(firstVarint);
-      }),
-    read() {
-      let allows = false;
-      let props: unknown;
-      readFields((tag) => {
-        if (tag === firstVarint) allows = readVarint() !== 0;
-        else if (tag === secondString) props = schema.read();
-        else return false;
-        return true;
-      });
-      return props ?? allows;
-    },
-  }),
-  'apiextensions_v1.JSONSchemaPropsOrStringArray': (schema, type) => ({
-    wire: Wire.Length,
-    write: (value) =>
-      writeLengthDelimited(() => {
-        if (Array.isArray(value)) writeEach(value, stringCodec, secondString);
-        else if (value !== undefined) writeTagged(schema, decoded(type, value), firstString);
-      }),
-    read() {
-      let single: unknown;
-      const list: unknown[] = [];
-      readFields((tag) => {
-        if (tag === firstString) single = schema.read();
-        else if (tag === secondString) list.push(readString());
-        else return false;
-        return true;
-      });
-      return list.length > 0 ? list : single;
-    },
-  }),
-};
-
-/** What the tables leave as it came is brought into its type's form first. */
-function decoded(type: StructType, value: unknown): object {
-  return decode(type, deepCopy(value)).object;
-}
-
-function writeTagged(codec: ValueCodec, value: unknown, tag: number): void {
-  codec.write(value);
-  writeVarint(tag);
-}
-
-function writeEach(list: readonly unknown[], codec: ValueCodec, tag: number): void {
-  for (let i = list.length - 1; i >= 0; i--) writeTagged(codec, list[i] ?? undefined, tag);
-}
-
-/** Reads a length-delimited message; `field` returns false for what it does not know. */
-function readFields(field: (tag: number) => boolean): void {
-  readPart(() => {
-    while (hasMore()) {
-      const tag = readVarint();
-      if (!field(tag)) skipValue(tag & 7);
-    }
-  });
-}
-
-/** A list behind a message of its own (`ExtraValue`, `Verbs`). */
-function wrappedList(item: ValueCodec): ValueCodec {
-  return {
-    wire: Wire.Length,
-    nilable: true,
-    write: (value) => writeLengthDelimited(() => writeEach((value as readonly unknown[] | undefined) ?? [], item, firstString)),
-    read() {
-      const list: unknown[] = [];
-      readFields((tag) => {
-        if (tag !== firstString) return false;
-        list.push(item.read());
-        return true;
-      });
-      return list;
-    },
-  };
-}
 
 interface FieldWriter {
   /** Writes one field of a message, of the slots of the object. */

@@ -6,7 +6,7 @@ import { encodeLine, encodeLineSteps } from '#apimachinery/runtime/encode';
 import { parseJsonSteps } from '#apimachinery/runtime/json';
 import { protobufLengthSteps } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { inSteps, type Steps } from '#apimachinery/runtime/steps';
+import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Encode, Revision } from '#apiserver/storage/storage';
 
 /** Stands for the revision in the encoding of a large object. No client can know it. */
@@ -47,6 +47,11 @@ export class ObjectEncoding {
         `rpc error: code = ResourceExhausted desc = trying to send message larger than max (${size} vs. ${maxMessageBytes})`,
       );
     return size > maxRequestBytes ? new Error('etcdserver: request is too large') : undefined;
+  }
+
+  /** The same at once, of an object that was small when it came. */
+  refusal(object: KubeObject, bytes: number): Error | undefined {
+    return bytes <= maxRequestBytes ? undefined : atOnce(this.refusalSteps(object, bytes));
   }
 
   parse(bytes: Buffer): KubeObject {

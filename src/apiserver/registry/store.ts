@@ -18,7 +18,7 @@ import { quote } from '#apimachinery/runtime/quote';
 import type { RequestSpan, TellEvent } from '#apiserver/tracing/tracer';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { atOnce, inSteps, needsSteps, type Steps, turnOfOthers, untilTime } from '#apimachinery/runtime/steps';
+import { inSteps, needsSteps, type Steps, turnOfOthers, untilTime } from '#apimachinery/runtime/steps';
 import { type FieldError, fieldPath, invalid, TooManyErrors } from '#apimachinery/validation/field';
 import { validatingSteps } from '#apimachinery/validation/pausing';
 import { isValidPathSegmentName, nameIsDNSSubdomain, validatePathSegmentName } from '#apimachinery/validation/names';
@@ -582,7 +582,7 @@ export class Store {
     return (revision) => {
       object.metadata.resourceVersion = String(revision);
       const encoded = this.encoding.encode(object);
-      const refusal = atOnce(this.encoding.refusalSteps(object, encoded.length));
+      const refusal = this.encoding.refusal(object, encoded.length);
       if (refusal) throw refusal;
       return encoded;
     };

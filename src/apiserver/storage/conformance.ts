@@ -13,6 +13,26 @@ export interface ConformanceStore {
   readonly cleanup: () => Promise<void>;
 }
 
+/** A store that is opened anew at each `reopen`. `open` opens what was kept; `end` ends what keeps it. */
+export async function reopenableStore(
+  open: () => Promise<Storage & Partial<CommitFeed>>,
+  end: () => PromiseLike<void> = async () => {},
+): Promise<ConformanceStore> {
+  const opened = [await open()];
+  return {
+    storage: opened[0]!,
+    async reopen() {
+      await opened.at(-1)!.close();
+      opened.push(await open());
+      return opened.at(-1)!;
+    },
+    async cleanup() {
+      for (const storage of opened) await storage.close();
+      await end();
+    },
+  };
+}
+
 /**
  * The cases that every backend passes: those of upstream's apiserver/pkg/storage/testing (store_tests.go, watcher_tests.go)
  * that concern the storage and not the cache. To be called at the top of a test file.

@@ -1,2 +1,2 @@
 /** The tests that every storage backend has to pass; they run in vitest, which the package must have. */
-export { type ConformanceStore, storageConformance } from '#apiserver/storage/conformance';
+export { type ConformanceStore, reopenableStore, storageConformance } from '#apiserver/storage/conformance';

@@ -211,8 +211,9 @@ function streamedBytes(
   { chunks }: CacheList,
   negotiated: Negotiated,
 ): number | undefined {
+  if (negotiated.mediaType !== 'application/json' || negotiated.convert || conversion) return undefined;
   const stored = sum(chunks, ({ bytes }) => bytes);
-  if (stored <= streamedAboveBytes || negotiated.mediaType !== 'application/json' || negotiated.convert || conversion) return undefined;
+  if (stored <= streamedAboveBytes) return undefined;
   if (context.audit?.recordsResponse || wantsPretty(context, negotiated) || acceptsGzip(context)) return undefined;
   // Without the line's end, or what stands before the item instead of a brace.
   return stored - countOf(chunks) * Math.max(itemPrefix, 1);
