@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { Kubenest } from '../servers/kubenest.ts';
 import { fillWithPods, storedPod } from '../servers/many-pods.ts';
 import { measured, megabyte, memory } from '../servers/memory.ts';
-import { SteadyReader } from './steady-reader.ts';
+import { percentile99, SteadyClient } from './steady-client.ts';
 
 export interface ListStormResult {
   /** Of all pods, as they are stored; in megabytes, as the others. */
@@ -87,19 +87,19 @@ export async function runListStorm(pods: number, clients: number): Promise<ListS
     await using server = await Kubenest.start(folder);
     while ((await server.fetch('/readyz')).status !== 200) await sleep(10);
     const before = memory(server).now;
-    const reader = new SteadyReader({ url: `${server.url}/api/v1/namespaces/default`, token: 'admin-token' });
+    const reader = new SteadyClient({ url: `${server.url}/api/v1/namespaces/default`, token: 'admin-token' });
     let sizes: readonly (readonly number[])[] = [];
     const { seconds, most } = await measured(server, async () => {
       const ofEach = Array.from({ length: clients / protocols.length });
       sizes = await Promise.all(protocols.map((list) => Promise.all(ofEach.map(() => list(server)))));
     });
-    const gets = (await reader.end()).toSorted((a, b) => a - b);
+    const gets = await reader.end();
     const violations = sizes.flatMap(([first, ...others]) => [
       ...others.filter((size) => size !== first).map((size) => `an answer has ${size} bytes, the first ${first}`),
       // Items of a list do not tell their kind.
       ...(first! < 0.95 * dataset * megabyte ? [`an answer has ${first} bytes, less than there are stored`] : []),
     ]);
-    const getP99Ms = Math.round(gets[Math.floor(gets.length * 0.99)] as number);
+    const getP99Ms = Math.round(percentile99(gets.map(({ wallMs }) => wallMs)));
     return { dataset, before, most, seconds, getP99Ms, gets: gets.length, violations };
   } finally {
     rmSync(folder, { recursive: true });

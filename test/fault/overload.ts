@@ -6,8 +6,7 @@
  *
  * bin/kubenest must be built.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import http2 from 'node:http2';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +14,9 @@ import { fileURLToPath } from 'node:url';
 import { type BackendName, backendOf, startBackend } from '../servers/backends.ts';
 import { Kubenest } from '../servers/kubenest.ts';
 import { measured, memory } from '../servers/memory.ts';
-import { SteadyReader } from './steady-reader.ts';
+import { threadTimes } from '../servers/thread-times.ts';
+import { type BusyRequest, keepBusy, newCounts } from './busy-clients.ts';
+import { percentile99, SteadyClient } from './steady-client.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const objects = 100;
@@ -24,7 +25,6 @@ const seats = { reads: 20, writes: 10 };
 /** So many clients have all of them taken, and the server does no more for a larger number. */
 const capacity = 100;
 const times = 10;
-const streamsOfConnection = 100;
 const peakSeconds = 4;
 const retryMs = 20;
 /** What is promised. */
@@ -52,49 +52,12 @@ export interface OverloadResult {
   readonly violations: readonly string[];
 }
 
-interface Counts {
-  done: number;
-  refused: number;
-  /** Any other answer, and how often. */
-  readonly others: Map<string, number>;
-}
-
-/** Clients over HTTP/2 that ask for one thing after another until the signal aborts. */
-async function load(url: string, clients: number, counts: Counts, signal: AbortSignal): Promise<void> {
-  const sessions = Array.from({ length: Math.ceil(clients / streamsOfConnection) }, () =>
-    http2.connect(url, { rejectUnauthorized: false }),
-  );
-  for (const session of sessions) session.on('error', () => {});
-  const ask = (session: http2.ClientHttp2Session, client: number, turn: number): Promise<string> => {
-    const { promise, resolve } = Promise.withResolvers<string>();
-    const name = `c${(client * 7 + turn) % objects}`;
-    const isWrite = turn % 4 === 0;
-    const path = turn % 8 === 1 ? `${configMaps}?limit=20` : `${configMaps}/${name}`;
-    const common = { ':path': path, authorization: 'Bearer load-token' };
-    const stream = session.request(
-      isWrite ? { ...common, ':method': 'PATCH', 'content-type': 'application/merge-patch+json' } : { ...common, ':method': 'GET' },
-    );
-    stream.on('response', (headers) => stream.resume().on('end', () => resolve(String(headers[':status']))));
-    stream.on('error', ({ message }) => resolve(message)).on('close', () => resolve('no answer'));
-    stream.end(isWrite ? JSON.stringify({ data: { text: `${client}-${turn}` } }) : undefined);
-    return promise;
-  };
-  const run = async (client: number): Promise<void> => {
-    const session = sessions[client % sessions.length]!;
-    for (let turn = client; !signal.aborted; turn++) {
-      const answer = await ask(session, client, turn);
-      if (answer === '200') counts.done += 1;
-      else if (answer === '429') {
-        counts.refused += 1;
-        await sleep(retryMs);
-      } else counts.others.set(answer, (counts.others.get(answer) ?? 0) + 1);
-    }
-  };
-  await Promise.all(Array.from({ length: clients }, (_, client) => run(client)));
-  for (const session of sessions) session.destroy();
-}
-
-const newCounts = (): Counts => ({ done: 0, refused: 0, others: new Map() });
+/** A quarter are writes. */
+const request = (client: number, turn: number): BusyRequest => {
+  if (turn % 8 === 1) return { path: `${configMaps}?limit=20` };
+  const path = `${configMaps}/c${(client * 7 + turn) % objects}`;
+  return turn % 4 === 0 ? { path, patch: { data: { text: `${client}-${turn}` } } } : { path };
+};
 
 interface Rate {
   /** How much was done a second. */
@@ -103,20 +66,15 @@ interface Rate {
   readonly share: number;
 }
 
-/** How long the first thread has been ready to run, and had no processor, in milliseconds. */
-function waitedMs({ pid }: Kubenest): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
-}
-
 async function rateOf(server: Kubenest, clients: number, seconds: number, counts = newCounts()): Promise<Rate> {
   const end = new AbortController();
-  const waited = waitedMs(server);
+  const { waitedMs } = threadTimes(server.pid);
   const began = performance.now();
-  const loading = load(server.url, clients, counts, end.signal);
+  const loading = keepBusy({ url: server.url, token: 'load-token', clients, retryMs, request }, counts, end.signal);
   await sleep(1_000 * seconds);
   end.abort();
   const took = performance.now() - began;
-  const rate = { done: Math.round(counts.done / (took / 1_000)), share: 1 - (waitedMs(server) - waited) / took };
+  const rate = { done: Math.round(counts.done / (took / 1_000)), share: 1 - (threadTimes(server.pid).waitedMs - waitedMs) / took };
   await loading;
   return rate;
 }
@@ -143,17 +101,17 @@ export async function runOverload(seconds: number, backend: BackendName = 'embed
   await rateOf(server, capacity, peakSeconds / 2);
   const peak = await rateOf(server, capacity, peakSeconds);
   const megabytesBefore = Math.round(memory(server).now);
-  const reader = new SteadyReader({ url: `${server.url}/api/v1/namespaces/default`, token: 'admin-token' });
+  const reader = new SteadyClient({ url: `${server.url}/api/v1/namespaces/default`, token: 'admin-token' });
   const counts = newCounts();
   let rate: Rate = { done: 0, share: 1 };
   const { most } = await measured(server, async () => {
     rate = await rateOf(server, times * capacity, seconds, counts);
   });
   const began = performance.now();
-  const reads = (await reader.end()).toSorted((a, b) => a - b);
+  const reads = await reader.end();
   while (performance.now() - began < 2 * mostRecoveryMs && !isNear(await rateOf(server, capacity, 1), peak));
   const recoveryMs = Math.round(performance.now() - began);
-  const readP99Ms = Math.round(reads[Math.floor(reads.length * 0.99)]!);
+  const readP99Ms = Math.round(percentile99(reads.map(({ wallMs }) => wallMs)));
   const megabytesMost = Math.round(most);
   const violations = [
     ...(isNear(rate, peak) ? [] : [`${rate.done} requests a second were done, of ${peak.done} that can be`]),

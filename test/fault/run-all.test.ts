@@ -11,15 +11,18 @@ describe('faultRuns', () => {
       'embedded: server-kill-test.ts 300 7',
       'embedded: watcher-storm.ts 10000 3 embedded',
       'embedded: overload.ts 600 embedded',
+      'embedded: greedy-clients.ts 60 embedded',
       'embedded: list-storm.ts 133000 64',
       `redis: store-fault-test.ts redis 225 7 ${killing} 5-60`,
       `redis: store-fault-test.ts redis 30 7 ${others} 5-60`,
       'redis: watcher-storm.ts 10000 3 redis',
       'redis: overload.ts 600 redis',
+      'redis: greedy-clients.ts 60 redis',
       `etcd: store-fault-test.ts etcd 225 7 ${killing} 5-60`,
       `etcd: store-fault-test.ts etcd 30 7 ${others} 5-60`,
       'etcd: watcher-storm.ts 10000 3 etcd',
       'etcd: overload.ts 600 etcd',
+      'etcd: greedy-clients.ts 60 etcd',
     ]);
   });
 });

@@ -8,6 +8,7 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { absent, type BackendName, backendNames, backendOf } from '../servers/backends.ts';
+import { runGreedyClients } from './greedy-clients.ts';
 import { runKillTest } from './kill-test.ts';
 import { runListStorm } from './list-storm.ts';
 import { runServerKillTest } from './server-kill-test.ts';
@@ -55,6 +56,7 @@ export function faultRuns({ isShort, kills, seed, backends }: FaultOptions): Fau
       },
     },
     overload(isShort ? 5 : 600, backend),
+    greedyClients(isShort ? 3 : 60, backend),
     ...(backend === 'embedded' ? [listStorm(isShort)] : []),
   ]);
 }
@@ -106,6 +108,17 @@ function overload(seconds: number, backend: BackendName): FaultRun {
     command: `overload.ts ${seconds} ${backend}`,
     async run() {
       const { violations, ...figures } = await runOverload(seconds, backend);
+      return { violations, figures: JSON.stringify(figures) };
+    },
+  };
+}
+
+function greedyClients(seconds: number, backend: BackendName): FaultRun {
+  return {
+    backend,
+    command: `greedy-clients.ts ${seconds} ${backend}`,
+    async run() {
+      const { violations, ...figures } = await runGreedyClients(seconds, backend);
       return { violations, figures: JSON.stringify(figures) };
     },
   };

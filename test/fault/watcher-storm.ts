@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { type BackendName, backendOf, startBackend } from '../servers/backends.ts';
 import { Kubenest } from '../servers/kubenest.ts';
 import { memory } from '../servers/memory.ts';
-import { SteadyReader } from './steady-reader.ts';
+import { percentile99, SteadyClient } from './steady-client.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const streamsOfConnection = 100;
@@ -131,11 +131,11 @@ export async function runWatcherStorm(count: number, kills: number, backend: Bac
     await server.kill('SIGKILL');
     const began = performance.now();
     await server.restart();
-    const reader = new SteadyReader({ url: `${server.url}/api/v1/namespaces/default`, token: 'admin-token' });
+    const reader = new SteadyClient({ url: `${server.url}/api/v1/namespaces/default`, token: 'admin-token' });
     await tell();
     await reached();
     recoveryMs.push(Math.round(performance.now() - began));
-    gets.push(...(await reader.end()));
+    gets.push(...(await reader.end()).map(({ wallMs }) => wallMs));
     await tell();
     await reached();
   }
@@ -143,8 +143,7 @@ export async function runWatcherStorm(count: number, kills: number, backend: Bac
   await Promise.all(keeping);
   rmSync(folder, { recursive: true });
   const violations = watchers.flatMap((watcher) => watcher.violations);
-  const sorted = gets.sort((a, b) => a - b);
-  return { violations, recoveryMs, getP99Ms: Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0), megabytes, megabytesBefore };
+  return { violations, recoveryMs, getP99Ms: Math.round(percentile99(gets)), megabytes, megabytesBefore };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,4 +1,3 @@
-import { availableParallelism, loadavg } from 'node:os';
 import { expect, it } from 'vitest';
 import { startTestCluster } from '#testing/index';
 
@@ -78,94 +77,6 @@ it('follows flow schemas as they change', async () => {
   });
   expect(schema.status).toBe(201);
   await expect.poll(level).not.toBe(before);
-});
-
-/** What the 99th percentile of renewals may take, in milliseconds. */
-const boundMs = 100;
-
-/** Of many renewals of a lease, by the wall's clock and by the work that the process did meanwhile. */
-interface Percentiles {
-  readonly wallMs: number;
-  readonly workMs: number;
-}
-
-function percentile99(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] as number;
-}
-
-/**
- * The bound is on what the server does before it comes to a lease, which is the time that its own process computed between question and
- * answer: other processes of the machine add nothing to it. Where fewer processes than cores have been at work before, it is on the
- * time of the wall's clock, too.
- */
-it('500 greedy workers of one user hold up no lease of another', { timeout: 120_000 }, async ({ annotate }) => {
-  await using cluster = await startTestCluster({
-    users: [{ name: 'greedy' }, { name: 'system:kube-scheduler' }],
-    flags: ['--authorization-mode=AlwaysAllow'],
-  });
-  const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
-  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'kube-scheduler', namespace: 'kube-system' } };
-  await cluster.fetch(leases, { body: lease });
-  const codes = new Map<number, number>();
-  let isOver = false;
-  const work = async (worker: number): Promise<void> => {
-    const configMaps = '/api/v1/namespaces/default/configmaps';
-    await cluster.fetch(configMaps, { body: { metadata: { name: `c-${worker}` } } });
-    for (let i = 0; !isOver; i += 1) {
-      const { status } = await cluster.fetch(`${configMaps}/c-${worker}`, {
-        method: 'PATCH',
-        as: 'greedy',
-        headers: { 'content-type': 'application/merge-patch+json' },
-        body: { data: { k: String(i) } },
-      });
-      codes.set(status, (codes.get(status) ?? 0) + 1);
-      // Retry-After says a second; the greedy do not wait that long.
-      if (status === 429) await new Promise((resolve) => setTimeout(resolve, 250));
-    }
-  };
-  let renewals = 0;
-  const renewal = async (): Promise<Percentiles> => {
-    const before = process.cpuUsage();
-    const begin = performance.now();
-    const { status } = await cluster.fetch(`${leases}/kube-scheduler`, {
-      method: 'PATCH',
-      as: 'system:kube-scheduler',
-      headers: { 'content-type': 'application/merge-patch+json' },
-      body: { spec: { holderIdentity: `holder-${++renewals}` } },
-    });
-    const wallMs = performance.now() - begin;
-    const { user, system } = process.cpuUsage(before);
-    expect(status).toBe(200);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    return { wallMs, workMs: (user + system) / 1_000 };
-  };
-  const measure = async (): Promise<Percentiles> => {
-    const times: Percentiles[] = [];
-    for (let i = 0; i < 100; i += 1) times.push(await renewal());
-    return { wallMs: percentile99(times.map(({ wallMs }) => wallMs)), workMs: percentile99(times.map(({ workMs }) => workMs)) };
-  };
-  const [lastMinute = 0] = loadavg();
-  const isQuiet = lastMinute < availableParallelism();
-  const isGood = ({ wallMs, workMs }: Percentiles): boolean => workMs < boundMs && (!isQuiet || wallMs < boundMs);
-  for (let i = 0; i < 20; i += 1) await renewal();
-  const alone = await measure();
-  const workers = Array.from({ length: 500 }, (_, worker) => work(worker));
-  for (let i = 0; i < 20; i += 1) await renewal();
-  const rounds = [await measure()];
-  while (rounds.length < 4 && !rounds.some(isGood)) rounds.push(await measure());
-  isOver = true;
-  await Promise.all(workers);
-  const told = ({ wallMs, workMs }: Percentiles): string => `${wallMs.toFixed(1)} ms (${workMs.toFixed(1)} ms of work)`;
-  await annotate(`99th percentile of the leases: ${told(alone)} alone; beside the greedy ${rounds.map(told).join(', ')}`);
-  expect(rounds.filter(isGood)).toHaveLength(1);
-  expect([...codes.keys()].sort()).toEqual([200, 429]);
-  const metrics = await (await cluster.fetch('/metrics')).text();
-  expect(metrics).toContain(
-    'apiserver_flowcontrol_current_executing_requests{flow_schema="global-default",priority_level="global-default"} 0',
-  );
-  expect(metrics).toContain(
-    'apiserver_flowcontrol_current_inqueue_requests{flow_schema="global-default",priority_level="global-default"} 0',
-  );
 });
 
 const dumps = '/debug/api_priority_and_fairness';

@@ -1,0 +1,125 @@
+/**
+ * 500 workers of one user ask for more than there is; the leases of a node and of a leader must not wait for them, with priority and fairness.
+ *
+ *     node --conditions=kubenest-source --experimental-transform-types test/fault/greedy-clients.ts [seconds] [embedded|redis|etcd]
+ *
+ * bin/kubenest must be built.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type BackendName, backendOf, startBackend } from '../servers/backends.ts';
+import { Kubenest } from '../servers/kubenest.ts';
+import { keepBusy, newCounts } from './busy-clients.ts';
+import { percentile99, SteadyClient, type Wait } from './steady-client.ts';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+const workers = 500;
+/** Retry-After says a second; the greedy do not wait that long. */
+const retryMs = 250;
+const pauseMs = 10;
+const warmUpMs = 1_000;
+/** What a renewal may take, at the 99th percentile. */
+const mostMs = 100;
+/** After so long a leader gives up what it holds (client-go's renewDeadline). */
+const deadlineMs = 10_000;
+
+/** Who renews a lease, and where it is. */
+const holders = [
+  { name: 'scheduler', user: 'system:kube-scheduler,1', namespace: 'kube-system', lease: 'kube-scheduler' },
+  { name: 'node', user: 'system:node:node-1,2,"system:nodes"', namespace: 'kube-node-lease', lease: 'node-1' },
+] as const;
+
+export interface LeaseWaits {
+  /** The 99th percentile, and the longest, by the wall's clock. */
+  readonly p99Ms: number;
+  readonly longestMs: number;
+  /** The 99th percentile of what the server computed meanwhile. */
+  readonly workP99Ms: number;
+}
+
+export interface GreedyResult {
+  /** A second, of the greedy. */
+  readonly done: number;
+  /** Answers 429, a second. */
+  readonly refused: number;
+  /** Whether fewer processes than cores were at work before: else what a renewal took by the wall's clock says nothing of the server. */
+  readonly isQuiet: boolean;
+  readonly alone: Readonly<Record<string, LeaseWaits>>;
+  readonly beside: Readonly<Record<string, LeaseWaits>>;
+  readonly violations: readonly string[];
+}
+
+function waitsOf(waits: readonly Wait[]): LeaseWaits {
+  const wall = waits.map(({ wallMs }) => wallMs);
+  return {
+    p99Ms: Math.round(percentile99(wall)),
+    longestMs: Math.round(Math.max(...wall)),
+    workP99Ms: Math.round(percentile99(waits.map(({ workMs }) => workMs))),
+  };
+}
+
+/** What each holder waits for its renewals in that time, with a connection and all else that is there once before it. */
+async function renew(server: Kubenest, seconds: number): Promise<Readonly<Record<string, LeaseWaits>>> {
+  const clients = holders.map(({ name, namespace, lease }) => ({
+    name,
+    client: new SteadyClient({
+      url: `${server.url}/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${lease}`,
+      ...{ token: name, method: 'PATCH', contentType: 'application/merge-patch+json', pauseMs, pid: server.pid, warmUpMs },
+      body: JSON.stringify({ spec: { leaseDurationSeconds: 15, holderIdentity: name } }),
+    }),
+  }));
+  await sleep(warmUpMs + 1_000 * seconds);
+  return Object.fromEntries(await Promise.all(clients.map(async ({ name, client }) => [name, waitsOf(await client.end())] as const)));
+}
+
+export async function runGreedyClients(seconds: number, backend: BackendName = 'embedded'): Promise<GreedyResult> {
+  const isQuiet = loadavg()[0]! < availableParallelism();
+  const folder = mkdtempSync(join(tmpdir(), 'greedy-'));
+  await using ends = new AsyncDisposableStack();
+  ends.defer(() => rmSync(folder, { recursive: true }));
+  const store = ends.use(await startBackend(backend));
+  const users = { greedy: 'greedy,3', ...Object.fromEntries(holders.map(({ name, user }) => [name, user])) };
+  const server = ends.use(await Kubenest.start(folder, ['--authorization-mode=AlwaysAllow', ...store.flags], users));
+  while ((await server.fetch('/readyz')).status !== 200) await sleep(10);
+  for (let worker = 0; worker < workers; worker += 1) await server.fetch(configMaps, { body: { metadata: { name: `c${worker}` } } });
+  for (const { namespace, lease } of holders)
+    await server.fetch(`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`, { body: { metadata: { name: lease } } });
+  const alone = await renew(server, seconds);
+  const counts = newCounts();
+  const end = new AbortController();
+  const request = (client: number, turn: number) => ({ path: `${configMaps}/c${client}`, patch: { data: { turn: String(turn) } } });
+  const keeping = keepBusy({ url: server.url, token: 'greedy', clients: workers, retryMs, request }, counts, end.signal);
+  const beside = await renew(server, seconds);
+  end.abort();
+  await keeping;
+  const metrics = String((await server.fetch('/metrics')).body);
+  const violations = [
+    ...Object.entries(beside).flatMap(([name, waits]) => [
+      ...(waits.workP99Ms < mostMs ? [] : [`the server computed ${waits.workP99Ms} ms before it renewed the lease of the ${name}`]),
+      ...(!isQuiet || waits.p99Ms < mostMs ? [] : [`the ${name} waited ${waits.p99Ms} ms for its lease`]),
+      ...(waits.longestMs < deadlineMs ? [] : [`the ${name} lost its lease: it waited ${waits.longestMs} ms`]),
+    ]),
+    ...(counts.refused === 0 ? ['nobody was refused'] : []),
+    ...[...counts.others].map(([answer, count]) => `${count} requests were answered with ${answer}`),
+    ...['executing', 'inqueue']
+      .map((state) => `apiserver_flowcontrol_current_${state}_requests{flow_schema="global-default",priority_level="global-default"} 0`)
+      .filter((line) => !metrics.includes(line))
+      .map((line) => `after the end there is no ${line}`),
+  ];
+  const during = seconds + warmUpMs / 1_000;
+  return {
+    ...{ done: Math.round(counts.done / during), refused: Math.round(counts.refused / during) },
+    ...{ isQuiet, alone, beside, violations },
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [seconds = '60', backend = 'embedded'] = process.argv.slice(2);
+  const { violations, ...figures } = await runGreedyClients(Number(seconds), backendOf(backend));
+  process.stdout.write(`${seconds} seconds on ${backend}: ${JSON.stringify(figures)}\n${violations.length} violations\n`);
+  for (const violation of violations) process.stdout.write(`${violation}\n`);
+  process.exitCode = violations.length > 0 ? 1 : 0;
+}
