@@ -7,6 +7,7 @@ import {
   ConflictError,
   FutureRevisionError,
   KeyExistsError,
+  NoSpaceError,
   UnavailableError,
   validateKey,
   validatePrefix,
@@ -26,7 +27,7 @@ import { EtcdClient, type EtcdEndpoints } from './client.ts';
 import { Compactor } from './compactor.ts';
 import { CreateRevisions } from './create-revisions.ts';
 import type { WatchStream } from './endpoint.ts';
-import { compacted, futureRevision } from './errors.ts';
+import { compacted, futureRevision, noSpace, noSpaceAlarm } from './errors.ts';
 import { LeaseManager } from './lease-manager.ts';
 import { deleteEvent, type EtcdEvent, type KeyValue, modTarget, type TxnResponse, type WatchResponse } from './messages.ts';
 
@@ -211,14 +212,17 @@ export class EtcdStorage implements Storage {
     return this.#compacted;
   }
 
-  size(): Promise<number> {
+  async size(): Promise<number> {
     this.#refuseClosed();
-    return this.#track(this.#client.size());
+    return (await this.#track(this.#client.status())).dbSize;
   }
 
   async healthy(timeoutMs = defaultHealthMs): Promise<void> {
     this.#refuseClosed();
-    await this.#track(this.#client.range({ key: `${this.#root}/health` }, timeoutMs));
+    // A read needs most of the servers, and tells of no alarm; the status is the other way round.
+    const read = this.#client.range({ key: `${this.#root}/health` }, timeoutMs);
+    const [{ errors }] = await this.#track(Promise.all([this.#client.status(timeoutMs), read]));
+    if (errors.some((error) => noSpaceAlarm.test(error))) throw new NoSpaceError(`storage: etcd: ${noSpace}`);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 /** The messages of etcd's API that kube-apiserver's store uses. Upstream: etcd/api/etcdserverpb/rpc.proto, mvccpb/kv.proto. */
 import { protobufMessage } from 'kubenest/sdk';
 
-const { bool, bytes, exactInt64, int64, Message, nested, oneofInt64, repeated, string } = protobufMessage;
+const { bool, bytes, exactInt64, int64, Message, nested, oneofInt64, repeated, string, strings } = protobufMessage;
 
 const header = new Message({ revision: int64(3) });
 
@@ -58,7 +58,7 @@ export const compactionRequest = new Message({ revision: int64(1) });
 export const compactionResponse = new Message({ header: nested(1, header) });
 
 export const statusRequest = new Message({});
-export const statusResponse = new Message({ dbSize: int64(3) });
+export const statusResponse = new Message({ dbSize: int64(3), errors: strings(8) });
 
 export const leaseGrantRequest = new Message({ ttl: int64(1) });
 export const leaseGrantResponse = new Message({ id: exactInt64(2), ttl: int64(3), error: string(4) });
