@@ -99,6 +99,7 @@ export class EtcdStorage implements Storage {
       const { header } = await storage.#track(storage.#client.range({ key: storage.#anyKey, limit: 1 }));
       // Each etcd has an id, and tells it.
       storage.#isKine = header?.memberId === 0;
+      storage.#note(header?.revision ?? 0);
     } catch (error) {
       await storage.close();
       throw error;
@@ -243,13 +244,8 @@ export class EtcdStorage implements Storage {
     this.#refuseClosed();
     // A read needs most of the servers, and tells of no alarm; the status is the other way round.
     const read = this.#client.range({ key: `${this.#root}/health` }, timeoutMs);
-    // A kine may have none (SQLite without `dbstat`), and be healthy.
-    const alarms = this.#client.status(timeoutMs).then(
-      ({ errors }) => errors,
-      () => [],
-    );
-    const [errors] = await this.#track(Promise.all([alarms, read]));
-    if (errors.some((error) => noSpaceAlarm.test(error))) throw new NoSpaceError(`storage: etcd: ${noSpace}`);
+    const [hasRoom] = await this.#track(Promise.all([this.#hasRoom(timeoutMs), read]));
+    if (!hasRoom) throw new NoSpaceError(`storage: etcd: ${noSpace}`);
   }
 
   async close(): Promise<void> {
@@ -257,6 +253,15 @@ export class EtcdStorage implements Storage {
     this.#closing.abort();
     await Promise.allSettled(this.#underWay);
     this.#client.close();
+  }
+
+  /** Also where etcd does not tell. kine has no alarms, and goes through all of its database for its status. */
+  async #hasRoom(timeoutMs: number): Promise<boolean> {
+    if (this.#isKine) return true;
+    return this.#client.status(timeoutMs).then(
+      ({ errors }) => !errors.some((error) => noSpaceAlarm.test(error)),
+      () => true,
+    );
   }
 
   /** Where it does not matter what is read. */
@@ -277,7 +282,8 @@ export class EtcdStorage implements Storage {
   }
 
   async #list(prefix: string, { revision, limit = 0, from = prefix }: ListOptions): Promise<ListResult> {
-    if (this.#isKine && from !== prefix && from.startsWith(prefix) && !from.endsWith('\0')) return this.#listWith(from, prefix, limit, revision);
+    if (this.#isKine && from !== prefix && from.startsWith(prefix) && !from.endsWith('\0'))
+      return this.#listWith(from, prefix, limit, revision);
     const rangeEnd = endOf(this.#root + prefix);
     const records: StorageRecord[] = [];
     let at = revision ?? (this.#isKine ? await this.#currentRevision() : undefined);

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { reopenableStore, storageConformance } from '#apiserver/storage/conformance';
-import { KeyExistsError } from '#apiserver/storage/errors';
+import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import { kine, noKine, startKine } from '../../../test/servers/kine-server.ts';
 import { EtcdStorage } from './etcd-storage.ts';
 
@@ -30,16 +30,34 @@ else {
     });
   });
 
+  it('one server sees at once what another has deleted last', async () => {
+    await using server = await startKine();
+    const open = (): Promise<EtcdStorage> => EtcdStorage.open({ servers: [server.url], prefix: '/store', compactionIntervalMs: 0 });
+    const [one, other] = [await open(), await open()];
+    for (let i = 0; i < 100; i++) {
+      const created = await one.create('/pods/a', () => Buffer.from('1'));
+      const { revision } = await one.delete('/pods/a', created.revision);
+      expect(await Promise.all([other.currentRevision(), other.list('/pods/')])).toEqual([
+        revision,
+        { records: [], revision, more: false, count: 0 },
+      ]);
+      expect(await other.get('/pods/a', { revision })).toBeUndefined();
+    }
+    for (const storage of [one, other]) await storage.close();
+  });
+
   it('a record of another key that SQL takes for the one that was asked for is none', async () => {
     await using server = await startKine();
     const storage = await EtcdStorage.open({ servers: [server.url], compactionIntervalMs: 0 });
     const text = (): Buffer => Buffer.from('1');
     const { revision } = await storage.create('/clusterroles/axb', text);
-    expect(await storage.get('/clusterroles/a_b')).toBeUndefined();
-    await expect(storage.update('/clusterroles/a_b', revision, text)).rejects.toThrow(/not at the expected revision/);
-    await expect(storage.delete('/clusterroles/a_b', revision)).rejects.toThrow(/not at the expected revision/);
-    // As long as the other is there.
-    await expect(storage.create('/clusterroles/a_b', text)).rejects.toThrow(KeyExistsError);
+    for (const key of ['/clusterroles/a_b', '/clusterroles/AXB']) {
+      expect(await storage.get(key)).toBeUndefined();
+      await expect(storage.update(key, revision, text)).rejects.toThrow(ConflictError);
+      await expect(storage.delete(key, revision)).rejects.toThrow(ConflictError);
+      // As long as the other is there.
+      await expect(storage.create(key, text)).rejects.toThrow(KeyExistsError);
+    }
     expect((await storage.get('/clusterroles/axb'))?.revision).toBe(revision);
     await storage.close();
   });
