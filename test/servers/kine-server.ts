@@ -10,7 +10,7 @@ import { findKine } from '../../scripts/find-kine.mjs';
 import { freePort } from '../../scripts/free-port.ts';
 
 export const kine: string | undefined = findKine();
-export const noKine = 'there is no kine: npm run setup could not build one (that needs Go, a C compiler and the sources)';
+export const noKine = 'there is no kine: npm test could not build one (that needs Go, a C compiler and the sources)';
 
 export async function startKine(): Promise<{ readonly url: string } & AsyncDisposable> {
   if (kine === undefined) throw new Error(noKine);
