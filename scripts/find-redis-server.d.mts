@@ -1,4 +1,5 @@
 export const wheelFolder: string;
 export function findRedisServers(): string[];
 export function findRedisServer(): string | undefined;
+export function findRedisVersions(): Map<string, string>;
 export function hasWaitAof(binary: string): boolean;

@@ -20,10 +20,20 @@ export function findRedisServer() {
   return findRedisServers()[0];
 }
 
+/** One of each version of redis and valkey, by its name: `redis 7.0.15`, `valkey 8.1.8`. */
+export function findRedisVersions() {
+  return new Map(findRedisServers().map((binary) => [versionOf(binary), binary]));
+}
+
 /** Whether it can tell when a write is in the logs of its replicas (`WAITAOF`): redis 7.2, and each valkey. */
 export function hasWaitAof(binary) {
-  const [, major, minor] = /v=(\d+)\.(\d+)/.exec(String(spawnSync(binary, ['--version']).stdout)) ?? [];
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(versionOf(binary)) ?? [];
   return Number(major) > 7 || (Number(major) === 7 && Number(minor) >= 2);
+}
+
+function versionOf(binary) {
+  const [, name, version] = /^(\w+) server v=([\d.]+)/i.exec(String(spawnSync(binary, ['--version']).stdout)) ?? [];
+  return `${name?.toLowerCase()} ${version}`;
 }
 
 function wheelFolders() {

@@ -1,1 +1,1 @@
-export function findReference(name: 'etcd' | 'kube-apiserver' | 'kine' | 'kubectl'): string | undefined;
+export function findReference(name: 'etcd' | 'kube-apiserver' | 'kubectl'): string | undefined;

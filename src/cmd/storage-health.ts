@@ -9,7 +9,7 @@ const lookMs = 10_000;
 /**
  * The storage as a condition of the server. One that lacks nothing but room is alive and ready: it serves reads, watches and deletions, and no
  * restart would make room; kube-apiserver says the same of an etcd under its NOSPACE alarm, of which it reads a key. The lack is told by the log
- * and by a metric, of backends that know (not of etcd, which has metrics of its own).
+ * and by a metric.
  */
 export class StorageHealth {
   readonly #storage: Storage;

@@ -6,11 +6,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findReference } from '../../scripts/find-reference.mjs';
+import { findKine } from '../../scripts/find-kine.mjs';
 import { freePort } from '../../scripts/free-port.ts';
 
-export const kine: string | undefined = findReference('kine');
-export const noKine = 'there is no kine: put one on the PATH (go install github.com/k3s-io/kine@v0.13.14, with CGO_ENABLED=1)';
+export const kine: string | undefined = findKine();
+export const noKine = 'there is no kine: npm test could not build one (that needs Go, a C compiler and the sources)';
 
 export async function startKine(): Promise<{ readonly url: string } & AsyncDisposable> {
   if (kine === undefined) throw new Error(noKine);

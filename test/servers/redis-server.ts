@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../scripts/free-port.ts';
-import { findRedisServer, findRedisServers, hasWaitAof } from '../../scripts/find-redis-server.mjs';
+import { findRedisServer, findRedisServers, findRedisVersions, hasWaitAof } from '../../scripts/find-redis-server.mjs';
 
 /** Where the binary is; undefined, with the reason to skip, where there is none. */
 export const redisServer: string | undefined = findRedisServer();
 /** All of this machine: of several versions. */
 export const redisServers: readonly string[] = findRedisServers();
+/** One of each version, by its name. */
+export const redisVersions: ReadonlyMap<string, string> = findRedisVersions();
 /** One that can wait for the logs of its replicas; undefined, with the reason to skip, where there is none. */
 export const syncingServer: string | undefined = redisServers.find(hasWaitAof);
 export const noSyncingServer = 'there is no redis-server of 7.2 or newer and no valkey-server: npm run setup could not get one';

@@ -75,9 +75,9 @@ export class EtcdClient {
     await this.#call('/etcdserverpb.KV/Compact', compactionRequest, compactionResponse, { revision }, false);
   }
 
-  /** The bytes of the server's database. */
-  async size(): Promise<number> {
-    return (await this.#call('/etcdserverpb.Maintenance/Status', statusRequest, statusResponse, {}, false)).dbSize;
+  /** `dbSize`: the bytes of the server's database; `errors`: what is wrong, with the alarms of all servers. */
+  status(timeoutMs?: number): Promise<ReturnType<typeof statusResponse.decode>> {
+    return this.#call('/etcdserverpb.Maintenance/Status', statusRequest, statusResponse, {}, false, timeoutMs);
   }
 
   async grantLease(ttl: number): Promise<number | bigint> {

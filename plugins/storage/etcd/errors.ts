@@ -5,6 +5,11 @@ import { NoSpaceError, UnavailableError, UnknownOutcomeError } from 'kubenest/sd
 export const compacted = 'etcdserver: mvcc: required revision has been compacted';
 export const futureRevision = 'etcdserver: mvcc: required revision is a future revision';
 
+/** What etcd answers to writes but deletions while it has no room. */
+export const noSpace = 'etcdserver: mvcc: database space exceeded';
+/** The same in its status, until an administrator takes the alarm back. Upstream: etcd/server/etcdserver/api/v3rpc/maintenance.go, Status. */
+export const noSpaceAlarm = /\balarm:\s*NOSPACE\b/;
+
 /** What means that nothing was sent, or that etcd refused before it asked the others. */
 const notDone = [
   'No connection established',
@@ -28,7 +33,7 @@ export function isNotDone({ details }: ServiceError): boolean {
 /** The errors of the contract. `changes`: whether the call may have written something. Others stay as they are, with etcd's words. */
 export function translated(error: ServiceError, changes: boolean): Error {
   const message = `storage: etcd: ${error.details || error.message}`;
-  if (error.details.startsWith('etcdserver: mvcc: database space exceeded')) return new NoSpaceError(message, { cause: error });
+  if (error.details.startsWith(noSpace)) return new NoSpaceError(message, { cause: error });
   switch (error.code) {
     case status.OUT_OF_RANGE:
     case status.INVALID_ARGUMENT:

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceError } from '@grpc/grpc-js';
 import {
   ClosedError,
@@ -7,6 +8,7 @@ import {
   ConflictError,
   FutureRevisionError,
   KeyExistsError,
+  NoSpaceError,
   UnavailableError,
   validateKey,
   validatePrefix,
@@ -26,7 +28,7 @@ import { EtcdClient, type EtcdEndpoints } from './client.ts';
 import { Compactor } from './compactor.ts';
 import { CreateRevisions } from './create-revisions.ts';
 import type { WatchStream } from './endpoint.ts';
-import { compacted, futureRevision } from './errors.ts';
+import { compacted, futureRevision, noSpace, noSpaceAlarm } from './errors.ts';
 import { LeaseManager } from './lease-manager.ts';
 import { deleteEvent, type EtcdEvent, type KeyValue, modTarget, type TxnResponse, type WatchResponse } from './messages.ts';
 
@@ -41,6 +43,11 @@ const defaultCompactionMs = 300_000;
 const defaultHealthMs = 2_000;
 /** Records that one call asks for: messages stay small, and the server is not held up. */
 const pageKeys = 500;
+/** What each kine makes when it starts: logstructured.go, Start. */
+const kineKey = '/registry/health';
+/** How long kine may take to come to a revision that it has given, and how often it is asked. */
+const kineLagMs = 10_000;
+const kineRetryMs = 5;
 /** An hour of etcd's time, about. */
 const raiseAtMost = 30_000_000;
 const raiseWriters = 128;
@@ -62,6 +69,18 @@ export class EtcdStorage implements Storage {
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #streams = new Set<WatchStream>();
   #compactionTimer: NodeJS.Timeout | undefined;
+  /**
+   * kine answers otherwise than etcd in some places (of 0.13.14, github.com/k3s-io/kine):
+   *
+   * - a read that finds nothing has the revision that kine's watches have come to, which a write has before them (sqllog/sql.go,
+   *   CurrentRevision), and a list is that of this revision then (logstructured.go, List);
+   * - a read at a revision that finds nothing is refused as one of the future until they come to it;
+   * - a range begins behind its first key (`name > startKey`, generic.go);
+   * - a deletion of what is gone succeeds, and one that loses a race has the deletion for what is there (logstructured.go, Delete);
+   * - compaction takes what was overwritten, and keeps no mark of it (sqllog/sql.go, Compact): what was asked of the past would be
+   *   answered by what is left.
+   */
+  #isKine = false;
   /** The highest revision that was seen. */
   #seen: Revision = 1;
   /** The store is compacted up to it at least. */
@@ -77,7 +96,10 @@ export class EtcdStorage implements Storage {
   static async open(options: EtcdStorageOptions): Promise<EtcdStorage> {
     const storage = new EtcdStorage(options);
     try {
-      await storage.currentRevision();
+      const { header } = await storage.#track(storage.#client.range({ key: storage.#anyKey, limit: 1 }));
+      // Each etcd has an id, and tells it.
+      storage.#isKine = header?.memberId === 0;
+      storage.#note(header?.revision ?? 0);
     } catch (error) {
       await storage.close();
       throw error;
@@ -154,8 +176,10 @@ export class EtcdStorage implements Storage {
     for (const stream of this.#streams) stream.write({ progress: {} });
   }
 
+  /** kine is not asked: it compacts by itself. */
   async compact(revision: Revision): Promise<void> {
     this.#refuseClosed();
+    if (this.#isKine) return;
     try {
       await this.#track(this.#client.compact(revision));
       this.#compacted = Math.max(this.#compacted, revision);
@@ -186,7 +210,7 @@ export class EtcdStorage implements Storage {
         for (let at = await this.#revisionOf(key); writes-- > 0; ) at = await this.#overwrite(key, at);
       };
       await this.#track(Promise.all(keys.map(write)));
-      if (left > raisedBetweenCompactions) await this.compact(this.#seen);
+      if (left > raisedBetweenCompactions) await this.#track(this.#client.compact(this.#seen));
     }
     const remove = async (key: string): Promise<void> => {
       const at = await this.#revisionOf(key);
@@ -211,14 +235,17 @@ export class EtcdStorage implements Storage {
     return this.#compacted;
   }
 
-  size(): Promise<number> {
+  async size(): Promise<number> {
     this.#refuseClosed();
-    return this.#track(this.#client.size());
+    return (await this.#track(this.#client.status())).dbSize;
   }
 
   async healthy(timeoutMs = defaultHealthMs): Promise<void> {
     this.#refuseClosed();
-    await this.#track(this.#client.range({ key: `${this.#root}/health` }, timeoutMs));
+    // A read needs most of the servers, and tells of no alarm; the status is the other way round.
+    const read = this.#client.range({ key: `${this.#root}/health` }, timeoutMs);
+    const [hasRoom] = await this.#track(Promise.all([this.#hasRoom(timeoutMs), read]));
+    if (!hasRoom) throw new NoSpaceError(`storage: etcd: ${noSpace}`);
   }
 
   async close(): Promise<void> {
@@ -228,31 +255,43 @@ export class EtcdStorage implements Storage {
     this.#client.close();
   }
 
+  /** Also where etcd does not tell. kine has no alarms, and goes through all of its database for its status. */
+  async #hasRoom(timeoutMs: number): Promise<boolean> {
+    if (this.#isKine) return true;
+    return this.#client.status(timeoutMs).then(
+      ({ errors }) => !errors.some((error) => noSpaceAlarm.test(error)),
+      () => true,
+    );
+  }
+
+  /** Where it does not matter what is read. */
+  get #anyKey(): string {
+    return this.#isKine ? kineKey : `${this.#root}/`;
+  }
+
   /** The revision is that of the answer's header, whatever is read. */
   async #currentRevision(): Promise<Revision> {
-    const { header } = await this.#client.range({ key: `${this.#root}/`, limit: 1 });
+    const { header } = await this.#client.range({ key: this.#anyKey, limit: 1 });
     return this.#note(header?.revision ?? 0);
   }
 
   async #get(key: string, revision: Revision | undefined): Promise<StorageRecord | undefined> {
-    try {
-      const { kvs, header } = await this.#client.range({ key: this.#root + key, limit: 1, revision: revision ?? 0 });
-      this.#note(header?.revision ?? 0);
-      return kvs[0] && this.#recordOf(kvs[0], revision === undefined);
-    } catch (error) {
-      throw await this.#revisionError(error, revision);
-    }
+    const name = this.#root + key;
+    const { kvs } = await this.#range({ key: name, limit: 1, revision: revision ?? 0 });
+    return kvs[0]?.key === name ? this.#recordOf(kvs[0], revision === undefined) : undefined;
   }
 
   async #list(prefix: string, { revision, limit = 0, from = prefix }: ListOptions): Promise<ListResult> {
+    if (this.#isKine && from !== prefix && from.startsWith(prefix) && !from.endsWith('\0'))
+      return this.#listWith(from, prefix, limit, revision);
     const rangeEnd = endOf(this.#root + prefix);
     const records: StorageRecord[] = [];
-    let at = revision;
+    let at = revision ?? (this.#isKine ? await this.#currentRevision() : undefined);
     let count: number | undefined;
     for (let key = this.#root + (compareKeys(from, prefix) > 0 ? from : prefix); ; ) {
       if (compareKeys(key, rangeEnd) >= 0) return { records, revision: at ?? (await this.#currentRevision()), more: false, count: 0 };
       const page = limit > 0 ? Math.min(limit - records.length, pageKeys) : pageKeys;
-      const answer = await this.#page({ key, rangeEnd, limit: page, revision: at ?? 0 });
+      const answer = await this.#range({ key, rangeEnd, limit: page, revision: at ?? 0 });
       at ??= answer.header?.revision ?? 0;
       count ??= answer.count;
       for (const kv of answer.kvs) records.push(this.#recordOf(kv, false));
@@ -263,13 +302,28 @@ export class EtcdStorage implements Storage {
     }
   }
 
-  async #page(request: { key: string; rangeEnd: string; limit: number; revision: Revision }): ReturnType<EtcdClient['range']> {
-    try {
-      const answer = await this.#client.range(request);
-      this.#note(answer.header?.revision ?? 0);
-      return answer;
-    } catch (error) {
-      throw await this.#revisionError(error, request.revision);
+  /** A list that begins with a key, of a kine: that record and the rest, at one revision. */
+  async #listWith(key: string, prefix: string, limit: number, revision: Revision | undefined): Promise<ListResult> {
+    const at = revision ?? (await this.#currentRevision());
+    const [first, rest] = await Promise.all([this.#get(key, at), this.#list(prefix, { revision: at, limit, from: `${key}\0` })]);
+    if (!first) return rest;
+    const records = [first, ...rest.records];
+    const isCut = limit > 0 && records.length > limit;
+    if (isCut) records.length = limit;
+    return { records, revision: at, more: rest.more || isCut, count: rest.count + 1 };
+  }
+
+  async #range(request: Parameters<EtcdClient['range']>[0] & { readonly revision: Revision }): ReturnType<EtcdClient['range']> {
+    for (const end = performance.now() + kineLagMs; ; await sleep(kineRetryMs)) {
+      try {
+        const answer = await this.#client.range(request);
+        this.#note(answer.header?.revision ?? 0);
+        return answer;
+      } catch (error) {
+        const failure = await this.#revisionError(error, request.revision);
+        const isLate = this.#isKine && failure instanceof FutureRevisionError && failure.currentRevision >= request.revision;
+        if (!isLate || performance.now() > end) throw failure;
+      }
     }
   }
 
@@ -302,7 +356,10 @@ export class EtcdStorage implements Storage {
       success: [{ deleteRange: { key: name }, range: undefined, put: undefined }],
       failure: [{ range: { key: name }, put: undefined, deleteRange: undefined }],
     });
-    if (!answer.succeeded) throw this.#conflict(key, answer);
+    if (!answer.succeeded) throw this.#isKine ? new ConflictError(key, await this.#get(key, undefined)) : this.#conflict(key, answer);
+    const { deleted = 0, prevKvs = [] } = answer.responses[0]?.deleteRange ?? {};
+    // kine counts none, and shows what it deleted.
+    if (deleted === 0 && prevKvs[0]?.modRevision !== expected) throw new ConflictError(key, undefined);
     this.#created.delete(key);
     return { record, revision: this.#note(revisionOf(answer)) };
   }
@@ -383,7 +440,7 @@ export class EtcdStorage implements Storage {
 
   async #isReadable(revision: Revision): Promise<boolean> {
     try {
-      await this.#client.range({ key: `${this.#root}/`, limit: 1, revision });
+      await this.#client.range({ key: this.#anyKey, limit: 1, revision });
       return true;
     } catch (error) {
       if (isCompacted(error)) return false;

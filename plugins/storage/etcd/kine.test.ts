@@ -1,15 +1,13 @@
-import { beforeEach, it } from 'vitest';
+import { Buffer } from 'node:buffer';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { reopenableStore, storageConformance } from '#apiserver/storage/conformance';
+import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import { kine, noKine, startKine } from '../../../test/servers/kine-server.ts';
 import { EtcdStorage } from './etcd-storage.ts';
 
-const compaction = 'kine compacts by itself, and passes over who asks for it';
-const from = 'kine takes the first key of a range as one that was read already';
+const compaction = 'kine compacts by itself, and keeps no mark of what somebody else compacts (sqllog/sql.go, Compact)';
 /** What kine does otherwise than etcd, by the names of the cases. */
 const limits: Readonly<Record<string, string>> = {
-  'happens once': 'of several deletions of one revision that come at once, kine acknowledges all',
-  'tells of an uncounted page whether there is more': from,
-  'begins at a key, also at one that is not there': from,
   'forgets the past and keeps the present': compaction,
   'of the newest revision leaves the present': compaction,
   'does nothing the second time, and is refused for the future': compaction,
@@ -18,15 +16,49 @@ const limits: Readonly<Record<string, string>> = {
 
 if (kine === undefined) it('needs kine', ({ skip }) => skip(noKine));
 else {
-  beforeEach(({ task, skip }) => {
-    const reason = limits[task.name];
-    if (reason !== undefined) skip(reason);
+  describe('etcd, on kine', () => {
+    beforeEach(({ task, skip }) => {
+      const reason = limits[task.name];
+      if (reason !== undefined) skip(reason);
+    });
+    storageConformance('etcd, on kine', async () => {
+      const server = await startKine();
+      return reopenableStore(
+        () => EtcdStorage.open({ servers: [server.url], prefix: '/store', compactionIntervalMs: 0 }),
+        () => server[Symbol.asyncDispose](),
+      );
+    });
   });
-  storageConformance('etcd, on kine', async () => {
-    const server = await startKine();
-    return reopenableStore(
-      () => EtcdStorage.open({ servers: [server.url], prefix: '/store', compactionIntervalMs: 0 }),
-      () => server[Symbol.asyncDispose](),
-    );
+
+  it('one server sees at once what another has deleted last', async () => {
+    await using server = await startKine();
+    const open = (): Promise<EtcdStorage> => EtcdStorage.open({ servers: [server.url], prefix: '/store', compactionIntervalMs: 0 });
+    const [one, other] = [await open(), await open()];
+    for (let i = 0; i < 100; i++) {
+      const created = await one.create('/pods/a', () => Buffer.from('1'));
+      const { revision } = await one.delete('/pods/a', created.revision);
+      expect(await Promise.all([other.currentRevision(), other.list('/pods/')])).toEqual([
+        revision,
+        { records: [], revision, more: false, count: 0 },
+      ]);
+      expect(await other.get('/pods/a', { revision })).toBeUndefined();
+    }
+    for (const storage of [one, other]) await storage.close();
+  });
+
+  it('a record of another key that SQL takes for the one that was asked for is none', async () => {
+    await using server = await startKine();
+    const storage = await EtcdStorage.open({ servers: [server.url], compactionIntervalMs: 0 });
+    const text = (): Buffer => Buffer.from('1');
+    const { revision } = await storage.create('/clusterroles/axb', text);
+    for (const key of ['/clusterroles/a_b', '/clusterroles/AXB']) {
+      expect(await storage.get(key)).toBeUndefined();
+      await expect(storage.update(key, revision, text)).rejects.toThrow(ConflictError);
+      await expect(storage.delete(key, revision)).rejects.toThrow(ConflictError);
+      // As long as the other is there.
+      await expect(storage.create(key, text)).rejects.toThrow(KeyExistsError);
+    }
+    expect((await storage.get('/clusterroles/axb'))?.revision).toBe(revision);
+    await storage.close();
   });
 }

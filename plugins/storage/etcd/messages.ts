@@ -1,9 +1,9 @@
 /** The messages of etcd's API that kube-apiserver's store uses. Upstream: etcd/api/etcdserverpb/rpc.proto, mvccpb/kv.proto. */
 import { protobufMessage } from 'kubenest/sdk';
 
-const { bool, bytes, exactInt64, int64, Message, nested, oneofInt64, repeated, string } = protobufMessage;
+const { bool, bytes, exactInt64, int64, Message, nested, oneofInt64, repeated, string, strings } = protobufMessage;
 
-const header = new Message({ revision: int64(3) });
+const header = new Message({ memberId: int64(2), revision: int64(3) });
 
 const keyValue = new Message({
   key: string(1),
@@ -39,7 +39,8 @@ const requestOp = new Message({
   put: nested(2, putRequest),
   deleteRange: nested(3, deleteRangeRequest),
 });
-const responseOp = new Message({ range: nested(1, rangeResponse) });
+const deleteRangeResponse = new Message({ deleted: int64(2), prevKvs: repeated(3, keyValue) });
+const responseOp = new Message({ range: nested(1, rangeResponse), deleteRange: nested(3, deleteRangeResponse) });
 /** `result` 0 is EQUAL; `target` 0 is the version, 2 the revision of the last write. */
 const compare = new Message({
   result: int64(1),
@@ -58,7 +59,7 @@ export const compactionRequest = new Message({ revision: int64(1) });
 export const compactionResponse = new Message({ header: nested(1, header) });
 
 export const statusRequest = new Message({});
-export const statusResponse = new Message({ dbSize: int64(3) });
+export const statusResponse = new Message({ dbSize: int64(3), errors: strings(8) });
 
 export const leaseGrantRequest = new Message({ ttl: int64(1) });
 export const leaseGrantResponse = new Message({ id: exactInt64(2), ttl: int64(3), error: string(4) });

@@ -14,6 +14,7 @@ import {
   redisServers,
   type RedisServer,
   redisServer,
+  redisVersions,
   startRedis,
   syncingServer,
 } from '../../../test/servers/redis-server.ts';
@@ -45,15 +46,15 @@ function newestLog(folder: string): string {
 
 if (redisServer === undefined) it('needs a redis-server', ({ skip }) => skip(noRedis));
 else {
-  describe('redis', () => {
+  describe.each([...redisVersions])('%s', (version, binary) => {
     let server: RedisServer;
     let stores = 0;
     beforeAll(async () => {
-      server = await startRedis();
+      server = await startRedis(durable, undefined, binary);
     });
     afterAll(() => server[Symbol.asyncDispose]());
 
-    storageConformance('redis', async () => {
+    storageConformance(version, async () => {
       const prefix = `store${++stores}`;
       return reopenableStore(() => RedisStorage.open({ url: server.url, prefix, compactionIntervalMs: 0 }));
     });

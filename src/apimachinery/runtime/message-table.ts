@@ -76,6 +76,18 @@ export const string = (number: number): Field<string> => ({
   write: writeString,
   read: readString,
 });
+export const strings = (number: number): Field<readonly string[]> => ({
+  number,
+  wire: lengthDelimited,
+  zero: [],
+  write(values) {
+    for (let i = values.length - 1; i >= 0; i--) {
+      writeString(values[i]!);
+      if (i > 0) writeVarint(number * 8 + lengthDelimited);
+    }
+  },
+  read: (before) => [...before, readString()],
+});
 /** What is read is a copy: it outlives the message. */
 export const bytes = (number: number): Field<Buffer> => ({
   number,

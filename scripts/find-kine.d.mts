@@ -1,0 +1,1 @@
+export function findKine(): string | undefined;
