@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
-import { constants, crc32, deflateRaw } from 'node:zlib';
+import { constants, crc32, deflateRaw, inflateRaw } from 'node:zlib';
 import { kept } from '#apimachinery/runtime/kept-bytes';
 
 /** Upstream: handlers/responsewriters/writers.go (defaultGzipContentEncodingLevel). */
@@ -25,6 +25,7 @@ const deflatedPieces = new WeakMap<Buffer, Deflated | Promise<Deflated>>();
 /** By the blocks, for those who keep these alone. */
 const deflatedBlocks = new WeakMap<Buffer, Deflated>();
 const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
 
 /** A member of gzip that is made of what each piece is by itself: the blocks one after the other, and the checksum of the whole from those of the pieces. */
 export class GzipMember {
@@ -64,14 +65,24 @@ export function deflatedPiece(piece: Buffer): Deflated | Promise<Deflated> {
   if (piece.length <= deflatedAboveBytes) return toldOf(piece, storedBlock(piece));
   let deflated = deflatedPieces.get(piece);
   if (!deflated) {
-    deflated = deflate(piece, { level: gzipLevel, finishFlush: constants.Z_FULL_FLUSH }).then((blocks) => {
-      const done = toldOf(piece, kept(blocks));
+    deflated = deflatePiece(piece).then((done) => {
       deflatedPieces.set(piece, done);
       return done;
     });
     deflatedPieces.set(piece, deflated);
   }
   return deflated;
+}
+
+/** The same of a piece that nobody has for long: it may be changed afterwards. */
+export async function deflatePiece(piece: Buffer): Promise<Deflated> {
+  return toldOf(piece, kept(await deflate(piece, { level: gzipLevel, finishFlush: constants.Z_FULL_FLUSH })));
+}
+
+/** What was deflated. */
+export async function inflatePiece({ blocks, bytes }: Deflated): Promise<Buffer> {
+  // With a byte more than it needs it does not ask for more.
+  return kept(await inflate(blocks, { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: Math.max(bytes + 1, constants.Z_MIN_CHUNK) }));
 }
 
 function toldOf(piece: Buffer, blocks: Buffer): Deflated {

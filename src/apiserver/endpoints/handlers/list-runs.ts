@@ -1,9 +1,10 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
+import { concatKept } from '#apimachinery/runtime/kept-bytes';
 import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { joinSteps, type ListChunk } from '#apiserver/storage/cacher/object-tree';
 import { RecentRuns } from '#apiserver/storage/cacher/recent-runs';
-import { type Deflated, deflatedPiece, deflatedOf } from './gzip-pieces.ts';
+import { type Deflated, deflatedOf, deflatePiece, inflatePiece } from './gzip-pieces.ts';
 import type { Prepare } from './large-objects.ts';
 
 /** What the runs of a list are made of: see `ListChunk.encoded`. */
@@ -38,6 +39,7 @@ export class LargeLists {
   /** By chunk and variant: chunks do not change. */
   readonly #lengths = new WeakMap<ListChunk, Map<string, number>>();
   #last: Promise<unknown> = Promise.resolve();
+  #scratch: Buffer = Buffer.alloc(0);
 
   constructor(mostKept: number) {
     this.mostKept = mostKept;
@@ -56,20 +58,21 @@ export class LargeLists {
   }
 
   /**
-   * The bytes of all runs, without what separates them. Each is made once for that; what is found to be no large list stays
+   * The bytes of all runs, without what separates them. Each is made once for that; those of what is found to be no large list are
    * kept. `isWanted`: asked before each.
    */
   async measure(chunks: readonly ListChunk[], run: Run, isWanted: () => boolean): Promise<number> {
+    const { variant } = run;
     let total = 0;
-    /** So many runs are counted among the recent ones. */
-    let counted = 0;
+    let isKept = true;
     for (const [at, chunk] of chunks.entries()) {
       if (!isWanted()) break;
-      total += this.#lengths.get(chunk)?.get(run.variant) ?? (await this.#made(chunk, run)).length;
-      if (total <= this.mostKept) continue;
-      for (; counted <= at; counted += 1) {
-        const kept = chunks[counted]!.kept(run.variant);
-        if (kept) this.#recent.used(chunks[counted]!, run.variant, kept.length);
+      total += this.#lengthOf(chunk, variant) ?? (isKept ? (await this.#made(chunk, run)).length : await this.#measured(chunk, run));
+      if (!isKept || total <= this.mostKept) continue;
+      isKept = false;
+      for (const counted of chunks.slice(0, at + 1)) {
+        const kept = counted.kept(variant);
+        if (kept) this.#recent.used(counted, variant, kept.length);
       }
     }
     return total;
@@ -84,12 +87,20 @@ export class LargeLists {
     return this.#inTurn(async () => {
       const made = kept();
       if (made) return deflatedOf(made);
-      const bytes = chunk.kept(run.variant, run.stamp) ?? (await inSteps(bytesOf(chunk, run)));
+      const bytes = chunk.kept(run.variant, run.stamp) ?? (await inSteps(bytesOf(chunk, run, this.#concatAgain)));
       this.#note(chunk, run, bytes);
-      const deflated = await deflatedPiece(bytes);
+      const deflated = await deflatePiece(bytes);
       chunk.keep(variant, deflated.blocks, run.stamp);
       return deflated;
     });
+  }
+
+  /** What `deflated` was made of, which lasts as a run does. */
+  async inflated(chunk: ListChunk, { variant, stamp }: Run, deflated: Deflated): Promise<Buffer> {
+    const kept = (): Buffer | undefined => chunk.kept(variant, stamp);
+    const bytes = kept() ?? (await this.#inTurn(async () => kept() ?? chunk.keep(variant, await inflatePiece(deflated), stamp)));
+    this.#recent.used(chunk, variant, bytes.length);
+    return bytes;
   }
 
   async #made(chunk: ListChunk, run: Run): Promise<Buffer> {
@@ -104,6 +115,20 @@ export class LargeLists {
     return bytes;
   }
 
+  #measured(chunk: ListChunk, run: Run): Promise<number> {
+    return this.#inTurn(async () => {
+      const known = this.#lengthOf(chunk, run.variant);
+      if (known !== undefined) return known;
+      const bytes = chunk.kept(run.variant) ?? (await inSteps(bytesOf(chunk, run, this.#concatAgain)));
+      this.#note(chunk, run, bytes);
+      return bytes.length;
+    });
+  }
+
+  #lengthOf(chunk: ListChunk, variant: string): number | undefined {
+    return this.#lengths.get(chunk)?.get(variant);
+  }
+
   #note(chunk: ListChunk, { variant, stamp }: Run, { length }: Buffer): void {
     // What depends on the time may be longer the next time.
     if (stamp !== undefined) return;
@@ -111,6 +136,16 @@ export class LargeLists {
     if (!lengths) this.#lengths.set(chunk, (lengths = new Map<string, number>()));
     lengths.set(variant, length);
   }
+
+  /** In memory that is used again for the next: buffers are collected late, since they are little of the heap. */
+  readonly #concatAgain = (parts: readonly Buffer[]): Buffer => {
+    let length = 0;
+    for (const part of parts) length += part.length;
+    if (length > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(length);
+    let at = 0;
+    for (const part of parts) at += part.copy(this.#scratch, at);
+    return this.#scratch.subarray(0, length);
+  };
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work);
@@ -120,6 +155,13 @@ export class LargeLists {
   }
 }
 
-function bytesOf({ items }: ListChunk, { makeItem, separator, prepare }: Run): Steps<Buffer> {
-  return joinSteps(items, makeItem, separator, prepare);
+/** Those that others ask for stay parsed; all others would only take their place. */
+function bytesOf({ items }: ListChunk, { makeItem, separator, prepare }: Run, concat = concatKept): Steps<Buffer> {
+  const makeOnce = (object: CachedObject): Buffer => {
+    const { isParsed } = object;
+    const bytes = makeItem(object);
+    if (!isParsed) object.forget();
+    return bytes;
+  };
+  return joinSteps(items, makeOnce, separator, concat, prepare);
 }

@@ -240,42 +240,78 @@ async function respondLarge(
   itemBytes: number | undefined,
 ): Promise<void> {
   const { exchange } = context;
-  if (context.answered || exchange.closed) return;
-  exchange.onClose(largeLists.begin());
-  if (acceptsGzip(context)) return sendGzip(context, 200, mediaType, await gzipOf(context, list, body));
-  const separators = Math.max(0, list.chunks.length - 1) * body.run.separator.length;
-  const total = itemBytes ?? (await largeLists.measure(list.chunks, body.run, () => isWanted(context))) + separators;
+  const { chunks } = list;
   if (!isWanted(context)) return;
+  exchange.onClose(largeLists.begin());
+  const isGzip = acceptsGzip(context);
+  const { separator, stamp } = body.run;
+  if (isGzip || stamp !== undefined) {
+    const runs = await deflatedRuns(context, chunks, body);
+    const total = separatedBytes(sum(runs, ({ deflated }) => deflated.bytes), chunks, separator);
+    if (isGzip) return sendGzip(context, 200, mediaType, await gzipOf(runs, body, total));
+    return sendRuns(context, mediaType, body, total, runs, ({ chunk, run, deflated }) => largeLists.inflated(chunk, run, deflated));
+  }
+  const total = itemBytes ?? separatedBytes(await largeLists.measure(chunks, body.run, () => isWanted(context)), chunks, separator);
   if (total <= largeLists.mostKept) return respondPieces(context, mediaType, await startSteps(piecesOf(list, body)));
-  const { head, end } = body.around(total);
-  sendAsMade(context, mediaType, piecesAsMade(list, body, head, end), head.length + total + end.length);
+  sendRuns(context, mediaType, body, total, chunks, (chunk) => largeLists.run(chunk, body.run));
 }
 
+/** Whether anybody waits for the answer yet. */
 function isWanted(context: RequestContext): boolean {
   return !context.answered && !context.exchange.closed;
 }
 
-async function* piecesAsMade({ chunks }: CacheList, body: ListBody, head: Buffer, end: Buffer): AsyncGenerator<Buffer, void> {
-  yield head;
-  for (const [at, chunk] of chunks.entries()) {
-    if (at > 0) yield body.run.separator;
-    yield largeLists.run(chunk, body.run);
-  }
-  yield end;
+function separatedBytes(bytes: number, chunks: readonly ListChunk[], separator: Buffer): number {
+  return bytes + Math.max(0, chunks.length - 1) * separator.length;
 }
 
-/** A member of gzip, which is small enough to be kept, of runs that are not. */
-async function gzipOf(context: RequestContext, { chunks }: CacheList, body: ListBody): Promise<Buffer[]> {
-  const { separator } = body.run;
-  const deflated: Deflated[] = [];
+/** Each run is made when the client has taken those before it. */
+function sendRuns<T>(
+  context: RequestContext,
+  mediaType: MediaType,
+  { run: { separator }, around }: ListBody,
+  itemBytes: number,
+  parts: readonly T[],
+  make: (part: T) => Promise<Buffer>,
+): void {
+  if (!isWanted(context)) return;
+  const { head, end } = around(itemBytes);
+  const pieces = async function* (): AsyncGenerator<Buffer, void> {
+    yield head;
+    for (const [at, part] of parts.entries()) {
+      if (at > 0) yield separator;
+      yield make(part);
+    }
+    yield end;
+  };
+  sendAsMade(context, mediaType, pieces(), head.length + itemBytes + end.length);
+}
+
+interface DeflatedRun {
+  readonly chunk: ListChunk;
+  readonly run: Run;
+  readonly deflated: Deflated;
+}
+
+/** The runs, so small that they are kept until the list is sent; fewer where nobody wants them any more. */
+async function deflatedRuns(context: RequestContext, chunks: readonly ListChunk[], body: ListBody): Promise<DeflatedRun[]> {
+  const runs: DeflatedRun[] = [];
   for (const chunk of chunks) {
-    if (!isWanted(context)) return [];
-    if (separator.length > 0 && deflated.length > 0) deflated.push(await deflatedPiece(separator));
-    deflated.push(await largeLists.deflated(chunk, body.run));
+    if (!isWanted(context)) break;
+    const { run } = body;
+    runs.push({ chunk, run, deflated: await largeLists.deflated(chunk, run) });
   }
-  const { head, end } = body.around(sum(deflated, ({ bytes }) => bytes));
+  return runs;
+}
+
+/** A member of gzip with all of a list. */
+async function gzipOf(runs: readonly DeflatedRun[], body: ListBody, itemBytes: number): Promise<Buffer[]> {
+  const { head, end } = body.around(itemBytes);
+  const between = await deflatedPiece(body.run.separator);
+  const pieces = runs.flatMap(({ deflated }, at) => (at === 0 || between.bytes === 0 ? [deflated] : [between, deflated]));
   const member = new GzipMember();
-  return [member.head, ...[await deflatedPiece(head), ...deflated, await deflatedPiece(end)].map((piece) => member.add(piece)), member.end()];
+  const parts = [await deflatedPiece(head), ...pieces, await deflatedPiece(end)].map((piece) => member.add(piece));
+  return [member.head, ...parts, member.end()];
 }
 
 function sum<T>(list: readonly T[], numberOf: (item: T) => number): number {
@@ -326,7 +362,7 @@ function respondTable(
   };
   const { mediaType } = negotiated;
   const { compareRows } = endpoint.definition;
-  if (!compareRows && mediaType === 'application/json' && acceptsGzip(context) && isLarge(context, list, negotiated))
+  if (!compareRows && mediaType === 'application/json' && isLarge(context, list, negotiated))
     return respondLarge(context, mediaType, list, body, undefined);
   return startSteps(respondRows(context, list, negotiated, body, compareRows));
 }

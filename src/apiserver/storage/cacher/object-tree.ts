@@ -130,6 +130,7 @@ export function* joinSteps(
   items: readonly CachedObject[],
   makeItem: MakeItem,
   separator: Buffer,
+  concat = concatKept,
   prepare?: (object: CachedObject) => Steps<void>,
 ): Steps<Buffer> {
   const buffers: Buffer[] = [];
@@ -139,7 +140,7 @@ export function* joinSteps(
     buffers.push(makeItem(item));
     yield;
   }
-  return concatKept(buffers);
+  return concat(buffers);
 }
 
 /** All objects at one revision, in the order of their keys. It shares its leaves with the tree and with other snapshots. */
