@@ -55,7 +55,7 @@ export function faultRuns({ isShort, kills, seed, backends }: FaultOptions): Fau
       },
     },
     overload(isShort ? 5 : 600, backend),
-    ...(backend === 'embedded' ? [listStorm(isShort)] : []),
+    ...(backend === 'embedded' ? [listStorm(isShort, 'json'), listStorm(isShort, 'protobuf')] : []),
   ]);
 }
 
@@ -111,13 +111,13 @@ function overload(seconds: number, backend: BackendName): FaultRun {
   };
 }
 
-function listStorm(isShort: boolean): FaultRun {
+function listStorm(isShort: boolean, form: 'json' | 'protobuf'): FaultRun {
   const [pods, clients] = isShort ? [10_000, 32] : [133_000, 64];
   return {
     backend: 'embedded',
-    command: `list-storm.ts ${pods} ${clients}`,
+    command: `list-storm.ts ${pods} ${clients} ${form}`,
     async run() {
-      const { violations, dataset, most, getP99Ms } = await runListStorm(pods, clients);
+      const { violations, dataset, most, getP99Ms } = await runListStorm(pods, clients, form);
       return { violations, figures: JSON.stringify({ dataset: Math.round(dataset), most: Math.round(most), getP99Ms }) };
     },
   };

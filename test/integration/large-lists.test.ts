@@ -25,7 +25,8 @@ describe('a list that is made as it is sent', () => {
     const create = async (path: string, body: object): Promise<void> => {
       expect((await cluster.fetch(path, { body })).status).toBe(201);
     };
-    for (let i = 0; i < count; i++) await create(configMaps, { metadata: { name: `c-${i}`, labels: { half: `${i % 2}` } }, data: { k: `ä${i}` } });
+    for (let i = 0; i < count; i++)
+      await create(configMaps, { metadata: { name: `c-${i}`, labels: { half: `${i % 2}` } }, data: { k: `ä${i}` } });
     await create(configMaps, { metadata: { name: 'large' }, data: { k: 'x'.repeat(300_000) } });
     await customKinds(cluster).define(widgets);
     for (const name of ['a', 'b']) await create(widgets.path(), widget(widgets, name));
@@ -44,14 +45,18 @@ describe('a list that is made as it is sent', () => {
     const overTls = await new Promise<Buffer>((resolve, reject) => {
       const authorization = `Bearer ${cluster.token('admin')}`;
       https
-        .get(`${cluster.url}${path}`, { ca: cluster.certificateAuthority, agent: false, headers: { ...headers, authorization } }, (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject).on('end', () => {
-            expect(response.headers['content-length']).toBe(String(Buffer.concat(chunks).length));
-            resolve(Buffer.concat(chunks));
-          });
-        })
+        .get(
+          `${cluster.url}${path}`,
+          { ca: cluster.certificateAuthority, agent: false, headers: { ...headers, authorization } },
+          (response) => {
+            const chunks: Buffer[] = [];
+            response.on('data', (chunk: Buffer) => chunks.push(chunk));
+            response.on('error', reject).on('end', () => {
+              expect(response.headers['content-length']).toBe(String(Buffer.concat(chunks).length));
+              resolve(Buffer.concat(chunks));
+            });
+          },
+        )
         .on('error', reject);
     });
     return [Buffer.from(await within.arrayBuffer()), overTls];

@@ -89,12 +89,7 @@ export function respondList(
   return context.span ? respondWithin(context.span, context, negotiated, respond) : respond();
 }
 
-function respondListIn(
-  context: RequestContext,
-  endpoint: ResourceEndpoint,
-  list: CacheList,
-  negotiated: Negotiated,
-): void | Promise<void> {
+function respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list: CacheList, negotiated: Negotiated): void | Promise<void> {
   const { convert, mediaType } = negotiated;
   const metadata = metadataOf(list);
   if (convert?.kind === 'Table') return respondTable(context, endpoint, list, metadata, negotiated);
@@ -171,11 +166,7 @@ function* cborPieces(endpoint: ResourceEndpoint, { chunks, count }: CacheList, f
     separator: nothing,
     prepare: endpoint.conversion && parseObject,
   });
-  return cborList(
-    { ...form, metadata: isMap(endpoint, form) ? { continue: '', ...form.metadata } : form.metadata },
-    items,
-    count,
-  );
+  return cborList({ ...form, metadata: isMap(endpoint, form) ? { continue: '', ...form.metadata } : form.metadata }, items, count);
 }
 
 /** Whether a list is a map to upstream, as those of custom resources are: its keys are sorted, and `continue` is always there. */
@@ -247,7 +238,11 @@ async function respondLarge(
   const { separator, stamp } = body.run;
   if (isGzip || stamp !== undefined) {
     const runs = await deflatedRuns(context, chunks, body);
-    const total = separatedBytes(sum(runs, ({ deflated }) => deflated.bytes), chunks, separator);
+    const total = separatedBytes(
+      sum(runs, ({ deflated }) => deflated.bytes),
+      chunks,
+      separator,
+    );
     if (isGzip) return sendGzip(context, 200, mediaType, await gzipOf(runs, body, total));
     return sendRuns(context, mediaType, body, total, runs, ({ chunk, run, deflated }) => largeLists.inflated(chunk, run, deflated));
   }
