@@ -56,13 +56,13 @@ export async function gzipPieces(pieces: readonly Buffer[]): Promise<Buffer[]> {
   return [member.head, ...deflated.map((piece) => member.add(piece)), member.end()];
 }
 
-/** What `deflatedPiece` has told of these blocks. */
+/** What `deflatePiece` has told of these blocks. */
 export function deflatedOf(blocks: Buffer): Deflated {
   return deflatedBlocks.get(blocks)!;
 }
 
 export function deflatedPiece(piece: Buffer): Deflated | Promise<Deflated> {
-  if (piece.length <= deflatedAboveBytes) return toldOf(piece, storedBlock(piece));
+  if (piece.length <= deflatedAboveBytes) return { blocks: storedBlock(piece), crc: crc32(piece), bytes: piece.length };
   let deflated = deflatedPieces.get(piece);
   if (!deflated) {
     deflated = deflatePiece(piece).then((done) => {
@@ -76,19 +76,16 @@ export function deflatedPiece(piece: Buffer): Deflated | Promise<Deflated> {
 
 /** The same of a piece that nobody has for long: it may be changed afterwards. */
 export async function deflatePiece(piece: Buffer): Promise<Deflated> {
-  return toldOf(piece, kept(await deflate(piece, { level: gzipLevel, finishFlush: constants.Z_FULL_FLUSH })));
+  const blocks = kept(await deflate(piece, { level: gzipLevel, finishFlush: constants.Z_FULL_FLUSH }));
+  const deflated = { blocks, crc: crc32(piece), bytes: piece.length };
+  deflatedBlocks.set(blocks, deflated);
+  return deflated;
 }
 
 /** What was deflated. */
 export async function inflatePiece({ blocks, bytes }: Deflated): Promise<Buffer> {
   // With a byte more than it needs it does not ask for more.
   return kept(await inflate(blocks, { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: Math.max(bytes + 1, constants.Z_MIN_CHUNK) }));
-}
-
-function toldOf(piece: Buffer, blocks: Buffer): Deflated {
-  const deflated = { blocks, crc: crc32(piece), bytes: piece.length };
-  deflatedBlocks.set(blocks, deflated);
-  return deflated;
 }
 
 function storedBlock(piece: Buffer): Buffer {
