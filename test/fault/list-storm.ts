@@ -2,7 +2,7 @@
  * Many clients ask for all pods at once, as informers do after a restart, while another client goes on reading. The answers share the bytes
  * of the pods, so that all of them together take little more memory than one.
  *
- *     node --conditions=kubenest-source --experimental-transform-types test/fault/list-storm.ts [pods] [clients]
+ *     node --conditions=kubenest-source --experimental-transform-types test/fault/list-storm.ts [pods] [clients] [json|protobuf|gzip|table]
  *
  * bin/kubenest must be built.
  */
@@ -32,12 +32,30 @@ export interface ListStormResult {
   readonly violations: readonly string[];
 }
 
+interface Form {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Less of all pods, for each byte that is stored, cannot be whole. */
+  readonly least: number;
+  readonly end: string;
+}
+
+/** Items of a list do not tell their kind. */
+const json: Form = { headers: { accept: 'application/json' }, least: 0.95, end: ']}\n' };
+
+/** What the clients ask for. */
+export const forms = {
+  json,
+  protobuf: { headers: { accept: 'application/vnd.kubernetes.protobuf' }, least: 0.75, end: '\u001a\0"\0' },
+  gzip: { headers: { ...json.headers, 'accept-encoding': 'gzip' }, least: 0.01, end: '' },
+  table: { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }, least: 0.3, end: ']}\n' },
+} as const satisfies Record<string, Form>;
+
 /** How many bytes the whole answer has, of which nothing is kept; over HTTP/1.1 with its head and the lengths of chunks. Rejects where it is cut off. */
-type ListAll = (server: Kubenest) => Promise<number>;
+type ListAll = (server: Kubenest, form: Form) => Promise<number>;
 
 const path = '/api/v1/pods';
 
-function listOverHttp1(server: Kubenest): Promise<number> {
+function listOverHttp1(server: Kubenest, { headers, end }: Form): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let bytes = 0;
   let tail = '';
@@ -52,20 +70,21 @@ function listOverHttp1(server: Kubenest): Promise<number> {
       },
     },
   } as tls.ConnectionOptions);
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: kubenest\r\nAuthorization: Bearer admin-token\r\nConnection: close\r\n\r\n`);
+  const lines = Object.entries({ ...headers, host: 'kubenest', authorization: 'Bearer admin-token', connection: 'close' });
+  socket.write(`GET ${path} HTTP/1.1\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n`);
   socket.on('error', reject).on('close', () => {
-    // The last chunk, or of an answer with a length the last line of the list.
-    if (tail === '0\r\n\r\n' || tail.endsWith(']}\n')) resolve(bytes);
+    // The last chunk, or of an answer with a length the end of the list.
+    if (tail === '0\r\n\r\n' || tail.endsWith(end)) resolve(bytes);
     else reject(new Error(`an answer was cut off after ${bytes} bytes, at ${JSON.stringify(tail)}`));
   });
   return promise;
 }
 
-function listOverHttp2(server: Kubenest): Promise<number> {
+function listOverHttp2(server: Kubenest, { headers }: Form): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const session = http2.connect(server.url, { rejectUnauthorized: false, settings: { initialWindowSize: 4_194_304 } });
   session.on('connect', () => session.setLocalWindowSize(16_777_216)).on('error', reject);
-  const stream = session.request({ ':path': path, authorization: 'Bearer admin-token' });
+  const stream = session.request({ ...headers, ':path': path, authorization: 'Bearer admin-token' });
   let bytes = 0;
   stream.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
@@ -80,7 +99,7 @@ function listOverHttp2(server: Kubenest): Promise<number> {
 const protocols: readonly ListAll[] = [listOverHttp1, listOverHttp2];
 
 /** Half of the clients by each protocol. */
-export async function runListStorm(pods: number, clients: number): Promise<ListStormResult> {
+export async function runListStorm(pods: number, clients: number, form: keyof typeof forms): Promise<ListStormResult> {
   const folder = mkdtempSync(join(tmpdir(), 'list-storm-'));
   try {
     const dataset = (await fillWithPods(join(folder, 'data/kubenest.db'), await storedPod(folder), pods)) / megabyte;
@@ -91,13 +110,12 @@ export async function runListStorm(pods: number, clients: number): Promise<ListS
     let sizes: readonly (readonly number[])[] = [];
     const { seconds, most } = await measured(server, async () => {
       const ofEach = Array.from({ length: clients / protocols.length });
-      sizes = await Promise.all(protocols.map((list) => Promise.all(ofEach.map(() => list(server)))));
+      sizes = await Promise.all(protocols.map((list) => Promise.all(ofEach.map(() => list(server, forms[form])))));
     });
     const gets = await reader.end();
     const violations = sizes.flatMap(([first, ...others]) => [
       ...others.filter((size) => size !== first).map((size) => `an answer has ${size} bytes, the first ${first}`),
-      // Items of a list do not tell their kind.
-      ...(first! < 0.95 * dataset * megabyte ? [`an answer has ${first} bytes, less than there are stored`] : []),
+      ...(first! < forms[form].least * dataset * megabyte ? [`an answer has ${first} bytes, less than all pods have`] : []),
     ]);
     const getP99Ms = Math.round(percentile99(gets.map(({ wallMs }) => wallMs)));
     return { dataset, before, most, seconds, getP99Ms, gets: gets.length, violations };
@@ -107,9 +125,9 @@ export async function runListStorm(pods: number, clients: number): Promise<ListS
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [pods = '133000', clients = '64'] = process.argv.slice(2);
-  const { violations, ...figures } = await runListStorm(Number(pods), Number(clients));
-  process.stdout.write(`${clients} lists of ${pods} pods: ${JSON.stringify(figures)}\n${violations.length} violations\n`);
+  const [pods = '133000', clients = '64', form = 'json'] = process.argv.slice(2);
+  const { violations, ...figures } = await runListStorm(Number(pods), Number(clients), form as keyof typeof forms);
+  process.stdout.write(`${clients} lists of ${pods} pods as ${form}: ${JSON.stringify(figures)}\n${violations.length} violations\n`);
   for (const violation of violations.slice(0, 20)) process.stdout.write(`${violation}\n`);
   process.exitCode = violations.length > 0 ? 1 : 0;
 }

@@ -57,7 +57,7 @@ export function faultRuns({ isShort, kills, seed, backends }: FaultOptions): Fau
     },
     overload(isShort ? 5 : 600, backend),
     greedyClients(isShort ? 3 : 60, backend),
-    ...(backend === 'embedded' ? [listStorm(isShort)] : []),
+    ...(backend === 'embedded' ? [listStorm(isShort, 'json'), listStorm(isShort, 'protobuf')] : []),
   ]);
 }
 
@@ -124,13 +124,13 @@ function greedyClients(seconds: number, backend: BackendName): FaultRun {
   };
 }
 
-function listStorm(isShort: boolean): FaultRun {
+function listStorm(isShort: boolean, form: 'json' | 'protobuf'): FaultRun {
   const [pods, clients] = isShort ? [10_000, 32] : [133_000, 64];
   return {
     backend: 'embedded',
-    command: `list-storm.ts ${pods} ${clients}`,
+    command: `list-storm.ts ${pods} ${clients} ${form}`,
     async run() {
-      const { violations, dataset, most, getP99Ms } = await runListStorm(pods, clients);
+      const { violations, dataset, most, getP99Ms } = await runListStorm(pods, clients, form);
       return { violations, figures: JSON.stringify({ dataset: Math.round(dataset), most: Math.round(most), getP99Ms }) };
     },
   };

@@ -112,41 +112,34 @@ export function* prepareProtobufSteps({ metadata }: Partial<KubeObject>): Steps<
   for (const { fieldsV1 } of metadata?.managedFields ?? []) if (fieldsV1) yield* rememberRawJsonSteps(fieldsV1);
 }
 
-/** An object as the item of a list: its message as field 2. */
-export function encodeProtobufListItem(type: StructType, object: unknown): Buffer {
+/** An object as the item of a list: its message as the list's field. */
+export function encodeProtobufListItem(type: StructType, object: unknown, list: Identity): Buffer {
   start();
   codecOf(type).write(object);
-  writeVarint(tag2);
+  writeVarint(hasItemsFirst(list) ? tag1 : tag2);
   return takeWritten();
 }
 
-/** A list in its envelope, as pieces in order. `items` are joined results of `encodeProtobufListItem`. */
-export function protobufList(listMeta: StructType, list: Identity & { readonly metadata: object }, items: readonly Buffer[]): Buffer[] {
-  start();
-  codecOf(listMeta).write(list.metadata);
-  // The one list with its fields the other way round.
-  const itemsFirst = list.kind === 'PartialObjectMetadataList' && list.apiVersion === 'meta.k8s.io/v1beta1';
-  writeVarint(itemsFirst ? tag2 : tag1);
-  const metadata = takeWritten();
-  const body = itemsFirst ? [...items.map(retagItems), metadata] : [metadata, ...items];
-  const length = body.reduce((total, { length }) => total + length, 0);
-  start();
-  writeEnvelopeHead(list, length);
-  return [takeWritten(), ...body, envelopeEnd];
+/** The one list with its fields the other way round. */
+function hasItemsFirst({ kind, apiVersion }: Identity): boolean {
+  return kind === 'PartialObjectMetadataList' && apiVersion === 'meta.k8s.io/v1beta1';
 }
 
-/** Items as field 1 instead of field 2. */
-function retagItems(items: Buffer): Buffer {
-  const copy = Buffer.from(items);
-  startReading(copy);
-  let at = 0;
-  while (hasMore()) {
-    copy[at] = tag1;
-    readVarint();
-    const item = readBytes();
-    at = item.byteOffset - copy.byteOffset + item.length;
-  }
-  return copy;
+/** What stands before the items of a list in its envelope, and behind them. `itemBytes`: of all results of `encodeProtobufListItem`. */
+export function protobufAroundItems(
+  listMeta: StructType,
+  list: Identity & { readonly metadata: object },
+  itemBytes: number,
+): { readonly head: Buffer; readonly end: Buffer } {
+  const itemsFirst = hasItemsFirst(list);
+  start();
+  codecOf(listMeta).write(list.metadata);
+  writeVarint(itemsFirst ? tag2 : tag1);
+  const metadata = takeWritten();
+  start();
+  writeEnvelopeHead(list, metadata.length + itemBytes);
+  const head = takeWritten();
+  return itemsFirst ? { head, end: Buffer.concat([metadata, envelopeEnd]) } : { head: Buffer.concat([head, metadata]), end: envelopeEnd };
 }
 
 /** One frame of a watch: its length in four bytes, and a WatchEvent with the enveloped object. An `ERROR` has a Status, whatever `type` is. */

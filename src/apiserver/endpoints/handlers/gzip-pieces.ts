@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
-import { constants, crc32, deflateRaw } from 'node:zlib';
+import { constants, crc32, deflateRaw, inflateRaw } from 'node:zlib';
 import { kept } from '#apimachinery/runtime/kept-bytes';
 
 /** Upstream: handlers/responsewriters/writers.go (defaultGzipContentEncodingLevel). */
@@ -13,46 +13,79 @@ const head = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
 const lastBlock = Buffer.from([1, 0, 0, 0xff, 0xff]);
 
 /** Deflate blocks that end at a byte and refer to nothing before them: they may stand anywhere in a stream. */
-interface Deflated {
+export interface Deflated {
   readonly blocks: Buffer;
-  /** Of what was deflated. */
+  /** Of what was deflated, as the next. */
   readonly crc: number;
+  readonly bytes: number;
 }
 
 /** What was deflated once, for as long as somebody has the piece: runs of list items are kept by the watch cache. */
 const deflatedPieces = new WeakMap<Buffer, Deflated | Promise<Deflated>>();
+/** By the blocks, for those who keep these alone. */
+const deflatedBlocks = new WeakMap<Buffer, Deflated>();
 const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
 
-/**
- * One gzip member with all pieces, made of what each piece is by itself, so that pieces that have been sent before cost nothing
- * but their copying: the blocks of the pieces one after the other, and the checksum of the whole from those of the pieces.
- */
-export async function gzipPieces(pieces: readonly Buffer[]): Promise<Buffer[]> {
-  const deflated = await Promise.all(pieces.map(async (piece) => deflatedPiece(piece)));
-  let crc = 0;
-  let size = 0;
-  for (const [i, piece] of pieces.entries()) {
-    crc = combineCrc32(crc, (deflated[i] as Deflated).crc, piece.length);
-    size += piece.length;
+/** A member of gzip that is made of what each piece is by itself: the blocks one after the other, and the checksum of the whole from those of the pieces. */
+export class GzipMember {
+  readonly head = head;
+  #crc = 0;
+  #size = 0;
+
+  /** The next piece, as it stands in the member. */
+  add({ blocks, crc, bytes }: Deflated): Buffer {
+    this.#crc = combineCrc32(this.#crc, crc, bytes);
+    this.#size += bytes;
+    return blocks;
   }
-  const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(crc, 0);
-  trailer.writeUInt32LE(size % 2 ** 32, 4);
-  return [head, ...deflated.map(({ blocks }) => blocks), lastBlock, trailer];
+
+  /** What stands behind the last. */
+  end(): Buffer {
+    const trailer = Buffer.alloc(8);
+    trailer.writeUInt32LE(this.#crc, 0);
+    trailer.writeUInt32LE(this.#size % 2 ** 32, 4);
+    return Buffer.concat([lastBlock, trailer]);
+  }
 }
 
-function deflatedPiece(piece: Buffer): Deflated | Promise<Deflated> {
-  if (piece.length <= deflatedAboveBytes) return { blocks: storedBlock(piece), crc: crc32(piece) };
+/** One gzip member with all pieces: those that have been sent before cost nothing but their copying. */
+export async function gzipPieces(pieces: readonly Buffer[]): Promise<Buffer[]> {
+  const deflated = await Promise.all(pieces.map(async (piece) => deflatedPiece(piece)));
+  const member = new GzipMember();
+  return [member.head, ...deflated.map((piece) => member.add(piece)), member.end()];
+}
+
+/** What `deflatePiece` has told of these blocks. */
+export function deflatedOf(blocks: Buffer): Deflated {
+  return deflatedBlocks.get(blocks)!;
+}
+
+export function deflatedPiece(piece: Buffer): Deflated | Promise<Deflated> {
+  if (piece.length <= deflatedAboveBytes) return { blocks: storedBlock(piece), crc: crc32(piece), bytes: piece.length };
   let deflated = deflatedPieces.get(piece);
   if (!deflated) {
-    deflated = deflate(piece, { level: gzipLevel, finishFlush: constants.Z_FULL_FLUSH }).then((blocks) => {
-      const done = { blocks: kept(blocks), crc: crc32(piece) };
+    deflated = deflatePiece(piece).then((done) => {
       deflatedPieces.set(piece, done);
       return done;
     });
     deflatedPieces.set(piece, deflated);
   }
   return deflated;
+}
+
+/** The same of a piece that nobody has for long: it may be changed afterwards. */
+export async function deflatePiece(piece: Buffer): Promise<Deflated> {
+  const blocks = kept(await deflate(piece, { level: gzipLevel, finishFlush: constants.Z_FULL_FLUSH }));
+  const deflated = { blocks, crc: crc32(piece), bytes: piece.length };
+  deflatedBlocks.set(blocks, deflated);
+  return deflated;
+}
+
+/** What was deflated. */
+export async function inflatePiece({ blocks, bytes }: Deflated): Promise<Buffer> {
+  // With a byte more than it needs it does not ask for more.
+  return kept(await inflate(blocks, { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: Math.max(bytes + 1, constants.Z_MIN_CHUNK) }));
 }
 
 function storedBlock(piece: Buffer): Buffer {

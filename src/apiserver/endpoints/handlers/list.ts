@@ -5,23 +5,24 @@ import { groupVersionString, type KubeObject, type ListMeta } from '#apimachiner
 import { encode } from '#apimachinery/runtime/encode';
 import { cborList, encodeCborListItem } from '#apimachinery/runtime/cbor';
 import { encodeJson, parseEncoded } from '#apimachinery/runtime/json';
-import { encodeProtobufListItem, protobufList } from '#apimachinery/runtime/protobuf';
+import { encodeProtobufListItem, protobufAroundItems } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { startSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { CacheList, CacheListOptions } from '#apiserver/storage/cacher/list-query';
 import type { ListChunk } from '#apiserver/storage/cacher/object-tree';
-import { RecentRuns } from '#apiserver/storage/cacher/recent-runs';
 import type { Store } from '#apiserver/registry/store';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import { groupResourceString } from '#apimachinery/api/errors';
-import { parseObject, type Prepare, prepareProtobuf } from './large-objects.ts';
-import { negotiate, type Negotiated } from './negotiation.ts';
+import { type Deflated, deflatedPiece, GzipMember } from './gzip-pieces.ts';
+import { parseObject, prepareProtobuf } from './large-objects.ts';
+import { LargeLists, type Run, runsOf } from './list-runs.ts';
+import { type MediaType, negotiate, type Negotiated } from './negotiation.ts';
 import { newWrongPartial, partialBytes } from './partial.ts';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { acceptsGzip, cborType, respondInMediaType, respondPieces, respondWithin, sendPieces, wantsPretty } from './responses.ts';
+import { acceptsGzip, cborType, respondInMediaType, respondPieces, respondWithin, sendAsMade, sendGzip, wantsPretty } from './responses.ts';
 import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
 
@@ -84,15 +85,14 @@ export function respondList(
   list: CacheList,
   negotiated: Negotiated,
 ): void | Promise<void> {
-  const respond = (): void | Promise<void> => startSteps(respondListIn(context, endpoint, list, negotiated));
+  const respond = (): void | Promise<void> => respondListIn(context, endpoint, list, negotiated);
   return context.span ? respondWithin(context.span, context, negotiated, respond) : respond();
 }
 
-/** What is encoded already takes no time, and most lists are. */
-function* respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list: CacheList, negotiated: Negotiated): Steps<void> {
+function respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list: CacheList, negotiated: Negotiated): void | Promise<void> {
   const { convert, mediaType } = negotiated;
   const metadata = metadataOf(list);
-  if (convert?.kind === 'Table') return yield* respondTable(context, endpoint, list, metadata, negotiated);
+  if (convert?.kind === 'Table') return respondTable(context, endpoint, list, metadata, negotiated);
   if (convert?.kind === 'PartialObjectMetadata') throw newWrongPartial(endpoint, convert.kind, true);
   const partial = convert?.version;
   const groupVersion = groupVersionString(endpoint.kind);
@@ -105,53 +105,57 @@ function* respondListIn(context: RequestContext, endpoint: ResourceEndpoint, lis
         metadata,
       }
     : { kind: endpoint.definition.listKind, apiVersion: groupVersion, partial, variant: groupVersion, metadata };
-  const streamed = streamedBytes(context, endpoint, list, negotiated);
-  if (streamed !== undefined) return streamJson(context, endpoint, list, form, streamed);
-  const isJson = mediaType !== 'application/vnd.kubernetes.protobuf' && mediaType !== 'application/cbor';
-  const json = isJson || context.audit?.recordsResponse ? yield* jsonPieces(endpoint, list, form) : [];
-  if (isJson) return respondJson(context, negotiated, endpoint.type, json);
-  if (context.audit?.recordsResponse) context.audit.responseObject(Buffer.concat(json));
-  const encode = mediaType === 'application/cbor' ? cborPieces : protobufPieces;
-  respondPieces(context, mediaType, yield* encode(endpoint, list, form));
+  const isProtobuf = mediaType === 'application/vnd.kubernetes.protobuf';
+  const body = isProtobuf ? protobufBody(endpoint, form) : jsonBody(endpoint, list, form);
+  if (!isLarge(context, list, negotiated)) return startSteps(respondWhole(context, endpoint, list, negotiated, form, body));
+  // What is shown as it is stored need not be measured.
+  const itemBytes = isProtobuf || partial || endpoint.conversion ? undefined : storedItemBytes(endpoint, list);
+  return respondLarge(context, mediaType, list, body, itemBytes);
 }
 
-/** What the runs of a list are made of: see `ListChunk.encoded`. */
-interface Run {
-  readonly variant: string;
-  readonly makeItem: (object: CachedObject) => Buffer;
-  readonly separator: Buffer;
-  readonly stamp?: number;
-  /** Of a large object; default: nothing, its bytes do. */
-  readonly prepare?: Prepare | undefined;
-}
-
-/** The runs of items, each as the cache keeps it. */
-function* runsOf(chunks: readonly ListChunk[], { variant, makeItem, separator, stamp, prepare }: Run): Steps<Buffer[]> {
-  const runs: Buffer[] = [];
-  for (const chunk of chunks) {
-    if (prepare && !chunk.isEncoded(variant, stamp)) for (const item of chunk.items) yield* prepare(item);
-    runs.push(chunk.encoded(variant, makeItem, separator, stamp));
-    yield;
-  }
-  return runs;
-}
-
-function* protobufPieces(
+/** What is encoded already takes no time, and most lists are. */
+function* respondWhole(
+  context: RequestContext,
   endpoint: ResourceEndpoint,
-  { chunks }: CacheList,
-  { kind, apiVersion, partial, variant, metadata }: ListForm,
-): Steps<readonly Buffer[]> {
+  list: CacheList,
+  negotiated: Negotiated,
+  form: ListForm,
+  body: ListBody,
+): Steps<void> {
+  const { mediaType } = negotiated;
+  const isProtobuf = mediaType === 'application/vnd.kubernetes.protobuf';
+  const isCbor = mediaType === 'application/cbor';
+  if (!isProtobuf && !isCbor) return respondJson(context, negotiated, endpoint.type, yield* piecesOf(list, body));
+  if (context.audit?.recordsResponse) {
+    const json = isProtobuf ? jsonBody(endpoint, list, form) : body;
+    context.audit.responseObject(Buffer.concat(yield* piecesOf(list, json)));
+  }
+  respondPieces(context, mediaType, isCbor ? yield* cborPieces(endpoint, list, form) : yield* piecesOf(list, body));
+}
+
+/** A list as bytes: runs of items, and what stands around them. */
+interface ListBody {
+  /** Of what depends on the time: as it is now. */
+  readonly run: Run;
+  /** `itemBytes`: of all items, with what separates them. */
+  around(itemBytes: number): { readonly head: Buffer; readonly end: Buffer };
+}
+
+function protobufBody(endpoint: ResourceEndpoint, form: ListForm): ListBody {
+  const { partial, variant } = form;
   const type = partial ? metaSchema.struct('meta_v1.PartialObjectMetadata') : endpoint.type;
   const makeItem = ({ object }: CachedObject): Buffer => {
     const shown = fromStorage(endpoint, object);
-    return encodeProtobufListItem(type, partial ? { metadata: shown.metadata } : shown);
+    return encodeProtobufListItem(type, partial ? { metadata: shown.metadata } : shown, form);
   };
-  const items = yield* runsOf(chunks, { variant: `protobuf:${variant}`, makeItem, separator: nothing, prepare: prepareProtobuf });
-  return protobufList(metaSchema.struct('meta_v1.ListMeta'), { apiVersion, kind, metadata }, items);
+  return {
+    run: { variant: `protobuf:${variant}`, makeItem, separator: nothing, prepare: prepareProtobuf },
+    around: (itemBytes) => protobufAroundItems(metaSchema.struct('meta_v1.ListMeta'), form, itemBytes),
+  };
 }
 
 /** The items are made of their JSON, in which nothing is missing that upstream writes. */
-function* cborPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm): Steps<readonly Buffer[]> {
+function* cborPieces(endpoint: ResourceEndpoint, { chunks, count }: CacheList, form: ListForm): Steps<readonly Buffer[]> {
   const { variant, partial } = form;
   const type = partial ? metaSchema.struct('meta_v1.PartialObjectMetadata') : cborType(endpoint.type);
   const makeJson = jsonItemOf(endpoint, form);
@@ -162,11 +166,7 @@ function* cborPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: Li
     separator: nothing,
     prepare: endpoint.conversion && parseObject,
   });
-  return cborList(
-    { ...form, metadata: isMap(endpoint, form) ? { continue: '', ...form.metadata } : form.metadata },
-    items,
-    countOf(chunks),
-  );
+  return cborList({ ...form, metadata: isMap(endpoint, form) ? { continue: '', ...form.metadata } : form.metadata }, items, count);
 }
 
 /** Whether a list is a map to upstream, as those of custom resources are: its keys are sorted, and `continue` is always there. */
@@ -178,14 +178,22 @@ function jsonItemOf(endpoint: ResourceEndpoint, { partial }: ListForm): (object:
   return partial ? (object) => partialBytes(endpoint, object, partial) : itemOf(endpoint);
 }
 
-function* jsonPieces(endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm): Steps<Buffer[]> {
-  const { variant } = form;
-  const makeItem = jsonItemOf(endpoint, form);
-  const runs = yield* runsOf(chunks, { variant, makeItem, separator: comma, prepare: endpoint.conversion && parseObject });
+function jsonBody(endpoint: ResourceEndpoint, { count }: CacheList, form: ListForm): ListBody {
   const { head, end } = aroundItems(endpoint, form);
   // Of a list that upstream makes of another, none are null.
-  if (form.partial && countOf(chunks) === 0) return [Buffer.from(`${head}null}\n`)];
-  return [Buffer.from(`${head}[`), ...separated(runs), Buffer.from(`]${end}`)];
+  const [open, close] = form.partial && count === 0 ? ['null', ''] : ['[', ']'];
+  const around = { head: Buffer.from(`${head}${open}`), end: Buffer.from(`${close}${end}`) };
+  return {
+    run: { variant: form.variant, makeItem: jsonItemOf(endpoint, form), separator: comma, prepare: endpoint.conversion && parseObject },
+    around: () => around,
+  };
+}
+
+/** The whole list, in pieces that the cache keeps. */
+function* piecesOf({ chunks }: CacheList, { run, around }: ListBody): Steps<Buffer[]> {
+  const runs = separated(yield* runsOf(chunks, run), run.separator);
+  const { head, end } = around(sum(runs, ({ length }) => length));
+  return [head, ...runs, end];
 }
 
 /** What of the JSON of a list stands before its items, and behind them. */
@@ -200,54 +208,111 @@ function aroundItems(endpoint: ResourceEndpoint, form: ListForm): { readonly hea
 }
 
 /** The runs of a list of more are made as the client takes them: else each such list is a second copy of all that is stored, as long as it lasts. */
-const streamedAboveBytes = 32 * 1024 * 1024;
+export const largeLists = new LargeLists(32 * 1024 * 1024);
 
-const recentRuns = new RecentRuns(streamedAboveBytes / 4);
-
-/** The bytes of the items of a list that is so large, if it is shown as it is stored, so that they are known; undefined of others. */
-function streamedBytes(
-  context: RequestContext,
-  { conversion, itemPrefix }: ResourceEndpoint,
-  { chunks }: CacheList,
-  negotiated: Negotiated,
-): number | undefined {
-  if (negotiated.mediaType !== 'application/json' || negotiated.convert || conversion) return undefined;
-  const stored = sum(chunks, ({ bytes }) => bytes);
-  if (stored <= streamedAboveBytes) return undefined;
-  if (context.audit?.recordsResponse || wantsPretty(context, negotiated) || acceptsGzip(context)) return undefined;
-  // Without the line's end, or what stands before the item instead of a brace.
-  return stored - countOf(chunks) * Math.max(itemPrefix, 1);
+/** Whether a list may be so large, and what is asked of it can be made of its runs one by one. */
+function isLarge(context: RequestContext, { chunks }: CacheList, negotiated: Negotiated): boolean {
+  const { mediaType } = negotiated;
+  if (mediaType !== 'application/json' && mediaType !== 'application/vnd.kubernetes.protobuf') return false;
+  return sum(chunks, ({ bytes }) => bytes) > largeLists.mostKept && !context.audit?.recordsResponse && !wantsPretty(context, negotiated);
 }
 
-function streamJson(context: RequestContext, endpoint: ResourceEndpoint, { chunks }: CacheList, form: ListForm, itemBytes: number): void {
+/** Of the JSON of a list that is shown as it is stored: commas instead of the lines' ends, or of what stands before an item but for a brace. */
+function storedItemBytes({ itemPrefix }: ResourceEndpoint, { chunks, count }: CacheList): number {
+  return sum(chunks, ({ bytes }) => bytes) - count * Math.max(itemPrefix, 1) + Math.max(0, count - 1);
+}
+
+/** `itemBytes`: undefined where they are to be measured. */
+async function respondLarge(
+  context: RequestContext,
+  mediaType: MediaType,
+  list: CacheList,
+  body: ListBody,
+  itemBytes: number | undefined,
+): Promise<void> {
   const { exchange } = context;
-  if (context.answered || exchange.closed) return;
-  const around = aroundItems(endpoint, form);
-  const head = Buffer.from(`${around.head}[`);
-  const end = Buffer.from(`]${around.end}`);
-  const makeItem = itemOf(endpoint);
-  const pieces = function* (): Generator<Buffer, void> {
+  const { chunks } = list;
+  if (!isWanted(context)) return;
+  exchange.onClose(largeLists.begin());
+  const isGzip = acceptsGzip(context);
+  const { separator, stamp } = body.run;
+  if (isGzip || stamp !== undefined) {
+    const runs = await deflatedRuns(context, chunks, body);
+    const total = separatedBytes(
+      sum(runs, ({ deflated }) => deflated.bytes),
+      chunks,
+      separator,
+    );
+    if (isGzip) return sendGzip(context, 200, mediaType, await gzipOf(runs, body, total));
+    return sendRuns(context, mediaType, body, total, runs, ({ chunk, run, deflated }) => largeLists.inflated(chunk, run, deflated));
+  }
+  const total = itemBytes ?? separatedBytes(await largeLists.measure(chunks, body.run, () => isWanted(context)), chunks, separator);
+  if (total <= largeLists.mostKept) return respondPieces(context, mediaType, await startSteps(piecesOf(list, body)));
+  sendRuns(context, mediaType, body, total, chunks, (chunk) => largeLists.run(chunk, body.run));
+}
+
+/** Whether anybody waits for the answer yet. */
+function isWanted(context: RequestContext): boolean {
+  return !context.answered && !context.exchange.closed;
+}
+
+function separatedBytes(bytes: number, chunks: readonly ListChunk[], separator: Buffer): number {
+  return bytes + Math.max(0, chunks.length - 1) * separator.length;
+}
+
+/** Each run is made when the client has taken those before it. */
+function sendRuns<T>(
+  context: RequestContext,
+  mediaType: MediaType,
+  { run: { separator }, around }: ListBody,
+  itemBytes: number,
+  parts: readonly T[],
+  make: (part: T) => Promise<Buffer>,
+): void {
+  if (!isWanted(context)) return;
+  const { head, end } = around(itemBytes);
+  const pieces = async function* (): AsyncGenerator<Buffer, void> {
     yield head;
-    for (const [at, chunk] of chunks.entries()) {
-      if (at > 0) yield comma;
-      const run = chunk.encoded(form.variant, makeItem, comma);
-      recentRuns.used(chunk, form.variant, run.length);
-      yield run;
+    for (const [at, part] of parts.entries()) {
+      if (at > 0) yield separator;
+      yield make(part);
     }
     yield end;
   };
-  exchange.onClose(recentRuns.begin());
-  sendPieces(context, 200, 'application/json', pieces(), head.length + itemBytes + countOf(chunks) - 1 + end.length);
+  sendAsMade(context, mediaType, pieces(), head.length + itemBytes + end.length);
+}
+
+interface DeflatedRun {
+  readonly chunk: ListChunk;
+  readonly run: Run;
+  readonly deflated: Deflated;
+}
+
+/** The runs, so small that they are kept until the list is sent; fewer where nobody wants them any more. */
+async function deflatedRuns(context: RequestContext, chunks: readonly ListChunk[], body: ListBody): Promise<DeflatedRun[]> {
+  const runs: DeflatedRun[] = [];
+  for (const chunk of chunks) {
+    if (!isWanted(context)) break;
+    const { run } = body;
+    runs.push({ chunk, run, deflated: await largeLists.deflated(chunk, run) });
+  }
+  return runs;
+}
+
+/** A member of gzip with all of a list. */
+async function gzipOf(runs: readonly DeflatedRun[], body: ListBody, itemBytes: number): Promise<Buffer[]> {
+  const { head, end } = body.around(itemBytes);
+  const between = await deflatedPiece(body.run.separator);
+  const pieces = runs.flatMap(({ deflated }, at) => (at === 0 || between.bytes === 0 ? [deflated] : [between, deflated]));
+  const member = new GzipMember();
+  const parts = [await deflatedPiece(head), ...pieces, await deflatedPiece(end)].map((piece) => member.add(piece));
+  return [member.head, ...parts, member.end()];
 }
 
 function sum<T>(list: readonly T[], numberOf: (item: T) => number): number {
   let total = 0;
   for (const item of list) total += numberOf(item);
   return total;
-}
-
-function countOf(chunks: readonly ListChunk[]): number {
-  return sum(chunks, ({ items }) => items.length);
 }
 
 /** Built-in items do not repeat kind and apiVersion: what follows them in the stored bytes is the item. */
@@ -271,24 +336,43 @@ function metadataOf(list: CacheList): ListMeta {
 }
 
 /** Ages are told in whole seconds: rows are the same to all who ask within one. */
-function* respondTable(
+function respondTable(
   context: RequestContext,
   endpoint: ResourceEndpoint,
   list: CacheList,
   metadata: ListMeta,
   negotiated: Negotiated,
-): Steps<void> {
+): void | Promise<void> {
   const options = tableOptions(context);
   const version = negotiated.convert?.version ?? 'v1';
   const variant = `table:${options.includeObject}:${version}:${groupVersionString(endpoint.kind)}`;
-  const second = Math.floor(Date.now() / 1000);
+  const around = { head: Buffer.from(tableHead(version, metadata, columnsOf(endpoint))), end: listEnd };
+  const body: ListBody = {
+    get run() {
+      const second = Math.floor(Date.now() / 1000);
+      const makeItem = (object: CachedObject): Buffer => encodeRow(endpoint, object, options, version, second * 1000);
+      return { variant, makeItem, separator: comma, stamp: second, prepare: parseObject };
+    },
+    around: () => around,
+  };
+  const { mediaType } = negotiated;
   const { compareRows } = endpoint.definition;
-  const makeRow = (object: CachedObject) => encodeRow(endpoint, object, options, version, second * 1000);
-  const rows = compareRows
-    ? yield* sortedRows(list.chunks, compareRows, makeRow)
-    : yield* runsOf(list.chunks, { variant, makeItem: makeRow, separator: comma, stamp: second, prepare: parseObject });
-  const head = Buffer.from(tableHead(version, metadata, columnsOf(endpoint)));
-  respondJson(context, negotiated, metaSchema.struct('meta_v1.Table'), [head, ...separated(rows), listEnd]);
+  if (!compareRows && mediaType === 'application/json' && isLarge(context, list, negotiated))
+    return respondLarge(context, mediaType, list, body, undefined);
+  return startSteps(respondRows(context, list, negotiated, body, compareRows));
+}
+
+function* respondRows(
+  context: RequestContext,
+  list: CacheList,
+  negotiated: Negotiated,
+  body: ListBody,
+  compareRows: ResourceEndpoint['definition']['compareRows'],
+): Steps<void> {
+  const { run } = body;
+  const rows = compareRows ? yield* sortedRows(list.chunks, compareRows, run.makeItem) : yield* runsOf(list.chunks, run);
+  const { head, end } = body.around(0);
+  respondJson(context, negotiated, metaSchema.struct('meta_v1.Table'), [head, ...separated(rows, run.separator), end]);
 }
 
 function* sortedRows(
@@ -321,6 +405,6 @@ function respondJson(context: RequestContext, negotiated: Negotiated, type: Stru
   respondInMediaType(context, 200, pieces, negotiated, type);
 }
 
-function separated(runs: readonly Buffer[]): Buffer[] {
-  return runs.flatMap((run, i) => (i === 0 ? [run] : [comma, run]));
+function separated(runs: readonly Buffer[], separator: Buffer): readonly Buffer[] {
+  return separator.length === 0 ? runs : runs.flatMap((run, i) => (i === 0 ? [run] : [separator, run]));
 }

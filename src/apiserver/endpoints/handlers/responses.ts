@@ -19,10 +19,11 @@ import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, inSteps, needsSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { RequestAudit } from '#apiserver/audit/request-audit';
 import { writeYaml } from '#apiserver/endpoints/yaml/yaml-thread';
-import { BodyTooLargeError, type Exchange, type ResponseStream } from '#apiserver/endpoints/request/exchange';
+import { BodyTooLargeError, type Exchange, pushContentLength, type ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { warningHeaders } from '#apiserver/endpoints/request/warnings';
+import { writeAsMade } from '#apiserver/server/serving/write-as-made';
 import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
 import { gzipPieces } from './gzip-pieces.ts';
 import { maxRequestBodyBytes } from './request-body.ts';
@@ -167,18 +168,32 @@ export function respondPieces(context: RequestContext, contentType: string, piec
   if (total <= joinBelowBytes) return respondBytes(context, status, contentType, Buffer.concat(pieces, total));
   if (total <= gzipThreshold || !acceptsGzip(context)) return sendPieces(context, status, contentType, pieces, total);
   gzipPieces(pieces).then(
-    (compressed) => {
-      if (context.answered || context.exchange.closed) return;
-      context.headers.push('Content-Encoding', 'gzip');
-      if (!context.headers.includes('Accept-Encoding')) context.headers.push('Vary', 'Accept-Encoding');
-      sendPieces(context, status, contentType, compressed, lengthOf(compressed));
-    },
+    (compressed) => sendGzip(context, status, contentType, compressed),
     (error: Error) => respondError(context, newInternalError(error)),
   );
 }
 
-/** Sends a body of `total` bytes in pieces as they are; what is no array is gone through once, as the client takes it. */
-export function sendPieces(context: RequestContext, status: number, contentType: string, pieces: Iterable<Buffer>, total: number): void {
+/** Sends a body that is compressed, unless the request was answered meanwhile. */
+export function sendGzip(context: RequestContext, status: number, contentType: string, compressed: readonly Buffer[]): void {
+  if (context.answered || context.exchange.closed) return;
+  context.headers.push('Content-Encoding', 'gzip');
+  if (!context.headers.includes('Accept-Encoding')) context.headers.push('Vary', 'Accept-Encoding');
+  sendPieces(context, status, contentType, compressed, lengthOf(compressed));
+}
+
+/** Sends a body of `total` bytes that is made as the client takes it. */
+export function sendAsMade(context: RequestContext, contentType: string, pieces: AsyncIterable<Buffer>, total: number): void {
+  const { audit, exchange } = context;
+  const headers = startHeaders(context, 200, contentType);
+  context.responseBytes = total;
+  pushContentLength(headers, 200, total);
+  const send = (): void => void writeAsMade(exchange, exchange.open(200, headers, 'list'), pieces);
+  if (audit) completedBy(audit, exchange, send);
+  else send();
+}
+
+/** Sends a body of `total` bytes in pieces as they are. */
+function sendPieces(context: RequestContext, status: number, contentType: string, pieces: readonly Buffer[], total: number): void {
   const headers = startHeaders(context, status, contentType);
   context.responseBytes = total;
   const { audit, exchange } = context;

@@ -20,7 +20,13 @@ export function pushContentLength(headers: FlatHeaders, status: number, bytes: n
   if (status !== 204 && status !== 304) headers.push('Content-Length', String(bytes));
 }
 
-/** A response of unknown length, written piece by piece. */
+/**
+ * What is written piece by piece: `open` goes on for as long as something happens, `list` is broken off where its client takes nothing of what
+ * there is.
+ */
+export type StreamKind = 'open' | 'list';
+
+/** A response that is written piece by piece. */
 export interface ResponseStream {
   /** false when more is waiting than the connection takes: wait for `onDrain`. Buffers are not copied and may be shared. */
   write(bytes: Buffer): boolean;
@@ -52,9 +58,10 @@ export interface Exchange {
   /** The body as it comes in, for those who send it on. Instead of `readBody`, and once. */
   openBody(): Readable;
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void;
-  /** A body in pieces of known total length, under backpressure. What is no array is gone through once, as the client takes it. */
-  sendPieces(status: number, headers: FlatHeaders, pieces: Iterable<Buffer>, totalLength: number): void;
-  open(status: number, headers: FlatHeaders): ResponseStream;
+  /** A body in pieces of known total length, under backpressure. */
+  sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void;
+  /** Of unknown length, if the headers do not tell it. Default: `open`. */
+  open(status: number, headers: FlatHeaders, kind?: StreamKind): ResponseStream;
   /** Ends an open response stream properly, as its end (of a watch that the server gives up). */
   endResponse(): void;
   /** Called once, when the response is finished or the client is gone; at once if that is so already. */

@@ -8,6 +8,7 @@ import {
   pushContentLength,
   rawHeaderValues,
   type ResponseStream,
+  type StreamKind,
 } from '#apiserver/endpoints/request/exchange';
 import { collectBody } from './body.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
@@ -74,7 +75,7 @@ export class Http1Exchange implements Exchange {
     cutOffIfStalled(response, this.#stalledMs, body?.length ?? 0);
   }
 
-  sendPieces(status: number, headers: FlatHeaders, pieces: Iterable<Buffer>, totalLength: number): void {
+  sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
     const { response } = this.raw;
     pushContentLength(headers, status, totalLength);
     response.writeHead(status, headers);
@@ -83,12 +84,12 @@ export class Http1Exchange implements Exchange {
     cutOffIfStalled(response, this.#stalledMs, totalLength);
   }
 
-  open(status: number, headers: FlatHeaders): ResponseStream {
+  open(status: number, headers: FlatHeaders, kind: StreamKind = 'open'): ResponseStream {
     const { response } = this.raw;
     response.writeHead(status, headers);
     response.flushHeaders();
     response.socket?.setNoDelay(true);
-    return new StreamedAnswer(response, this.#stalledMs, () => response.destroy());
+    return new StreamedAnswer(response, this.#stalledMs, kind, () => response.destroy());
   }
 
   endResponse(): void {

@@ -8,6 +8,7 @@ import {
   pushContentLength,
   rawHeaderValues,
   type ResponseStream,
+  type StreamKind,
 } from '#apiserver/endpoints/request/exchange';
 import { CollectedBody } from './body.ts';
 import type { Http2Stream } from './http2/http2-stream.ts';
@@ -80,27 +81,27 @@ export class Http2Exchange implements Exchange {
     this.sendPieces(status, headers, body ? [body] : [], body?.length ?? 0);
   }
 
-  sendPieces(status: number, headers: FlatHeaders, pieces: Iterable<Buffer>, totalLength: number): void {
+  sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
     if (this.closed) return;
     pushContentLength(headers, status, totalLength);
     const stream = this.raw;
     const hasBody = this.method !== 'HEAD' && totalLength > 0;
     stream.respond(status, headers, !hasBody);
     if (hasBody) {
-      if (Array.isArray(pieces)) writeAll(stream, pieces);
-      else writeAsTaken(stream, pieces[Symbol.iterator]());
+      for (const piece of pieces) stream.write(piece);
+      stream.end();
       cutOffIfStalled(stream, this.#stalledMs, totalLength);
     }
     this.#finish();
   }
 
-  open(status: number, headers: FlatHeaders): ResponseStream {
+  open(status: number, headers: FlatHeaders, kind: StreamKind = 'open'): ResponseStream {
     const stream = this.raw;
     if (!this.closed) {
       stream.respond(status, headers);
       this.#finish();
     }
-    return new StreamedAnswer(stream, this.#stalledMs, () => stream.close(errorCodes.internalError));
+    return new StreamedAnswer(stream, this.#stalledMs, kind, () => stream.close(errorCodes.internalError));
   }
 
   endResponse(): void {
@@ -120,22 +121,4 @@ export class Http2Exchange implements Exchange {
   #finish(): void {
     if (this.#closeAfter) this.raw.connection.close();
   }
-}
-
-function writeAll(stream: Http2Stream, pieces: readonly Buffer[]): void {
-  for (const piece of pieces) stream.write(piece);
-  stream.end();
-}
-
-/** Has the next piece made when most of the one before has left. */
-function writeAsTaken(stream: Http2Stream, pieces: Iterator<Buffer>): void {
-  const go = (): void => {
-    while (!stream.closed) {
-      const { value, done } = pieces.next();
-      if (done) return stream.end();
-      if (!stream.write(value)) return;
-    }
-  };
-  stream.on('drain', go);
-  go();
 }

@@ -81,9 +81,9 @@ export class InProcessExchange implements Exchange {
     this.#finish();
   }
 
-  sendPieces(status: number, headers: FlatHeaders, pieces: Iterable<Buffer>, totalLength: number): void {
+  sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
     if (this.method === 'HEAD') return this.send(status, headers, undefined);
-    if (totalLength <= sliceBytes) return this.send(status, headers, Buffer.concat([...pieces], totalLength));
+    if (totalLength <= sliceBytes) return this.send(status, headers, Buffer.concat(pieces, totalLength));
     this.#answer(status, headers, streamOf(pieces));
     this.#finish();
   }
@@ -161,7 +161,7 @@ export class InProcessExchange implements Exchange {
 }
 
 /** Copies of the pieces, one slice in a turn of the event loop: a large answer at once would keep it for longer than the server did to make it. */
-function streamOf(pieces: Iterable<Buffer>): ReadableStream<Uint8Array> {
+function streamOf(pieces: readonly Buffer[]): ReadableStream<Uint8Array> {
   const slices = slicesOf(pieces);
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {

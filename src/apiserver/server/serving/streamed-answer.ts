@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
+import type { ResponseStream, StreamKind } from '#apiserver/endpoints/request/exchange';
 import { type Answer, cutOffIfStalled } from './stalled-clients.ts';
 
 /**
@@ -10,11 +10,14 @@ export class StreamedAnswer implements ResponseStream {
   readonly abort: () => void;
   readonly #target: Answer;
   readonly #stalledMs: number;
+  readonly #kind: StreamKind;
 
-  constructor(target: Answer, stalledMs: number, abort: () => void) {
+  constructor(target: Answer, stalledMs: number, kind: StreamKind, abort: () => void) {
     this.#target = target;
     this.#stalledMs = stalledMs;
+    this.#kind = kind;
     this.abort = abort;
+    if (kind === 'list') cutOffIfStalled(target, stalledMs);
   }
 
   write(bytes: Buffer): boolean {
@@ -24,7 +27,7 @@ export class StreamedAnswer implements ResponseStream {
 
   end(): void {
     this.#target.end();
-    cutOffIfStalled(this.#target, this.#stalledMs);
+    if (this.#kind === 'open') cutOffIfStalled(this.#target, this.#stalledMs);
   }
 
   get pendingBytes(): number {

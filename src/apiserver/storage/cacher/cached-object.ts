@@ -114,6 +114,11 @@ export class CachedObject implements Tenant {
     return object;
   }
 
+  /** Whether `object` is there already. */
+  get isParsed(): boolean {
+    return this.#parsed !== undefined;
+  }
+
   /** Has `object` there in the end, of a large one in steps. */
   *parseSteps(): Steps<void> {
     if (!needsSteps(this.size) || this.#parsed) return;

@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { concatKept } from '#apimachinery/runtime/kept-bytes';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { compareKeys, hasUncommonOrder, lowerBound } from '../key.ts';
 import type { CachedObject } from './cached-object.ts';
 import { noteDropped } from './dropped-bytes.ts';
@@ -19,9 +20,11 @@ export interface ListChunk {
    * next. `stamp`: of what the bytes depend on besides the items (the second that ages are told at); another makes them anew.
    */
   encoded(variant: string, makeItem: MakeItem, separator: Buffer, stamp?: number): Buffer;
-  /** Whether `encoded` has it already. */
-  isEncoded(variant: string, stamp?: number): boolean;
-  /** Lets go of what `encoded` has kept. */
+  /** What is kept of a variant: of `encoded`, or */
+  kept(variant: string, stamp?: number): Buffer | undefined;
+  /** what others have made of it. Returns the bytes. */
+  keep(variant: string, bytes: Buffer, stamp?: number): Buffer;
+  /** Lets go of what is kept. */
   drop(variant: string): void;
   /** The bytes of all items. Throws why one of them cannot be used. */
   readonly bytes: number;
@@ -49,18 +52,20 @@ export class Leaf implements ListChunk {
   }
 
   encoded(variant: string, makeItem: MakeItem, separator: Buffer, stamp = 0): Buffer {
-    const encodings = (this.#encodings ??= new Map<string, Encoding>());
-    let encoding = encodings.get(variant);
-    if (encoding?.stamp !== stamp) {
-      encoding = { bytes: join(this.items, makeItem, separator), stamp, used: true };
-      encodings.set(variant, encoding);
-    }
+    return this.kept(variant, stamp) ?? this.keep(variant, atOnce(joinSteps(this.items, makeItem, separator)), stamp);
+  }
+
+  kept(variant: string, stamp = 0): Buffer | undefined {
+    const encoding = this.#encodings?.get(variant);
+    if (encoding?.stamp !== stamp) return undefined;
     encoding.used = true;
     return encoding.bytes;
   }
 
-  isEncoded(variant: string, stamp = 0): boolean {
-    return this.#encodings?.get(variant)?.stamp === stamp;
+  keep(variant: string, bytes: Buffer, stamp = 0): Buffer {
+    const encodings = (this.#encodings ??= new Map<string, Encoding>());
+    encodings.set(variant, { bytes, stamp, used: true });
+    return bytes;
   }
 
   drop(variant: string): void {
@@ -120,13 +125,22 @@ export function leavesOf(objects: readonly CachedObject[], most = leafLimit): Le
   return leaves;
 }
 
-function join(items: readonly CachedObject[], makeItem: MakeItem, separator: Buffer): Buffer {
+/** The bytes of all items with the separator between them, one item a step. `prepare`: what is done for each before. */
+export function* joinSteps(
+  items: readonly CachedObject[],
+  makeItem: MakeItem,
+  separator: Buffer,
+  concat = concatKept,
+  prepare?: (object: CachedObject) => Steps<void>,
+): Steps<Buffer> {
   const buffers: Buffer[] = [];
   for (const item of items) {
+    if (prepare) yield* prepare(item);
     if (buffers.length > 0) buffers.push(separator);
     buffers.push(makeItem(item));
+    yield;
   }
-  return concatKept(buffers);
+  return concat(buffers);
 }
 
 /** All objects at one revision, in the order of their keys. It shares its leaves with the tree and with other snapshots. */

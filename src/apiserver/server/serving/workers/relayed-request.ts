@@ -1,9 +1,9 @@
 import type { Buffer } from 'node:buffer';
 import type { Duplex, Readable } from 'node:stream';
-import type { FlatHeaders, ResponseStream } from '#apiserver/endpoints/request/exchange';
+import type { FlatHeaders, ResponseStream, StreamKind } from '#apiserver/endpoints/request/exchange';
 import type { Http1Exchange } from '../http1-exchange.ts';
 import { Http2Exchange } from '../http2-exchange.ts';
-import { type Answer, cutOffIfStalled } from '../stalled-clients.ts';
+import type { Answer } from '../stalled-clients.ts';
 import { UpgradeExchange } from '../upgrade-exchange.ts';
 import { CreditedSource } from './credited-source.ts';
 import { type RequestHead, streams, type Told, told } from './messages.ts';
@@ -43,14 +43,12 @@ export class RelayedRequest {
     this.#source?.discard();
   }
 
-  /** A list whose client takes nothing for `stalledMs` is broken off. */
-  open(status: number, headers: FlatHeaders, closesConnection: boolean, kind: keyof typeof streams, stalledMs: number): void {
+  open(status: number, headers: FlatHeaders, closesConnection: boolean, kind: StreamKind): void {
     if (closesConnection) this.#exchange.closeConnectionAfter();
-    this.#stream = this.#exchange.open(status, headers);
+    this.#stream = this.#exchange.open(status, headers, kind);
     const target = this.#exchange instanceof Http2Exchange ? this.#exchange.raw : this.#exchange.raw.response;
     this.#target = target;
     this.#takenBytes = streams[kind].takenBytes;
-    if (kind === 'list') cutOffIfStalled(target, stalledMs);
   }
 
   write(bytes: Buffer): void {

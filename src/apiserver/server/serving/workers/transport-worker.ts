@@ -79,7 +79,7 @@ function answer(entry: Asked, parts: readonly Buffer[]): void {
       );
     }
     case asked.open:
-      return request.open(entry[2], entry[3], entry[4], entry[5], options.stalledMs);
+      return request.open(entry[2], entry[3], entry[4], entry[5]);
     case asked.write:
       return request.write(parts[entry[2]] as Buffer);
     case asked.end:

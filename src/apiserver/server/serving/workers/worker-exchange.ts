@@ -8,6 +8,7 @@ import {
   type Peer,
   rawHeaderValues,
   type ResponseStream,
+  type StreamKind,
   type UpgradableExchange,
 } from '#apiserver/endpoints/request/exchange';
 import { slicesOf } from '../write-slices.ts';
@@ -80,10 +81,9 @@ export class WorkerExchange implements Exchange {
     this.#sendWhole(status, headers, body?.length && this.method !== 'HEAD' ? [body] : [], body?.length ?? 0);
   }
 
-  sendPieces(status: number, headers: FlatHeaders, pieces: Iterable<Buffer>, totalLength: number): void {
+  sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
     if (this.method === 'HEAD') return this.#sendWhole(status, headers, [], totalLength);
-    if (Array.isArray(pieces) && copiedBytes(pieces) < streams.list.highWaterBytes)
-      return this.#sendWhole(status, headers, pieces, totalLength);
+    if (copiedBytes(pieces) < streams.list.highWaterBytes) return this.#sendWhole(status, headers, pieces, totalLength);
     headers.push('Content-Length', String(totalLength));
     const stream = this.#open(status, headers, 'list');
     const slices = slicesOf(pieces);
@@ -98,8 +98,8 @@ export class WorkerExchange implements Exchange {
     go();
   }
 
-  open(status: number, headers: FlatHeaders): ResponseStream {
-    return this.#open(status, headers, 'open');
+  open(status: number, headers: FlatHeaders, kind: StreamKind = 'open'): ResponseStream {
+    return this.#open(status, headers, kind);
   }
 
   endResponse(): void {
@@ -161,7 +161,7 @@ export class WorkerExchange implements Exchange {
     this.worker.finished(this.request, this);
   }
 
-  #open(status: number, headers: FlatHeaders, kind: keyof typeof streams): RemoteStream {
+  #open(status: number, headers: FlatHeaders, kind: StreamKind): RemoteStream {
     const { outbox } = this.worker;
     const stream = new RemoteStream(outbox, this.request, streams[kind].highWaterBytes);
     if (this.begin()) {
