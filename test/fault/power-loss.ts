@@ -82,7 +82,16 @@ export async function runPowerLossTest({ cuts, seed }: PowerLossOptions): Promis
   if (noTrace !== undefined) throw new Error(noTrace);
   const next = random(seed);
   const folder = mkdtempSync(join(tmpdir(), 'power-loss-'));
-  const result = { violations: [] as string[], cuts: 0, records: 0, operations: 0, acknowledged: 0, demanded: 0, deaths: [] as string[], folder };
+  const result = {
+    violations: [] as string[],
+    cuts: 0,
+    records: 0,
+    operations: 0,
+    acknowledged: 0,
+    demanded: 0,
+    deaths: [] as string[],
+    folder,
+  };
   let before: CutResult | undefined;
   while (result.cuts < cuts && result.violations.length === 0) {
     const recording = await record(result.records, { folder, before: result.records % 2 === 1 ? before : undefined, next });
@@ -120,7 +129,7 @@ export async function record(number: number, { folder: parent, before, next }: R
   writeFileSync(notesFile, '');
   const recorder = new Recorder(data, notesFile, files);
   const [call, least, most] = deadlyCalls[(number / 2) % deadlyCalls.length] ?? [];
-  const death = call && { call, passage: least! + next(most! - least! + 1) };
+  const death = call === undefined ? undefined : { call, passage: least! + next(most! - least! + 1) };
   const failpoint = death ? '' : chooseDeath(next).failpoint;
   let died = '';
   let second = 0;
@@ -135,7 +144,10 @@ export async function record(number: number, { folder: parent, before, next }: R
       ...[fileURLToPath(new URL('./power-loss-writer.ts', import.meta.url)), ...args.map(String)],
     ];
     const isFirst = process === 'first';
-    const signal = await recorder.run(command, { env: { KUBENEST_FAILPOINT: isFirst ? failpoint : '' }, death: isFirst ? death : undefined });
+    const signal = await recorder.run(command, {
+      env: { KUBENEST_FAILPOINT: isFirst ? failpoint : '' },
+      death: isFirst ? death : undefined,
+    });
     if (signal !== null && !isFirst) throw new Error(`the second process was ended by ${signal}`);
     if (isFirst) second = recorder.steps.length;
     if (signal !== null) died = death?.call ?? failpoint.split(':')[0]!;
@@ -187,7 +199,10 @@ export async function cutPower(
     if (found.length > 0) {
       violations.push(...found.map((violation) => `cut ${cut} of ${steps.length}: ${violation}`));
       writeFiles(join(folder, `violation-${cut}`), left);
-      writeFileSync(join(folder, `violation-${cut}`, 'violations.txt'), [...found, ...known.map((entry) => JSON.stringify(entry))].join('\n'));
+      writeFileSync(
+        join(folder, `violation-${cut}`, 'violations.txt'),
+        [...found, ...known.map((entry) => JSON.stringify(entry))].join('\n'),
+      );
     } else if (left.has(file)) last = { files: left, notes: [...known] };
     rmSync(data, { recursive: true });
   }
@@ -240,7 +255,16 @@ async function checkStore(path: string, notes: readonly Note[], next: Random): P
       if (past === undefined || past === 0) continue;
       const list = { type: 'listEnd' as const, id: 0, revision: past, records: (await storage.list('/', { revision: past })).records };
       const records = recordsOf(list.records).map((each) => [each.key, each.revision, each.text] as const);
-      violations.push(...checkHistory([{ type: 'listBegin', id: 0 }, { ...list, records }], log, final).filter((each) => each.startsWith('list')));
+      violations.push(
+        ...checkHistory(
+          [
+            { type: 'listBegin', id: 0 },
+            { ...list, records },
+          ],
+          log,
+          final,
+        ).filter((each) => each.startsWith('list')),
+      );
     }
     const { revision: written } = await storage.create('/after', () => globalThis.Buffer.from('after'));
     if (written <= revision) violations.push(`a write after the power failure got the revision ${written}, after ${revision}`);

@@ -47,7 +47,9 @@ const killsOfThree = 4;
 export function faultRuns({ isShort, kills, seed, backends }: FaultOptions): FaultRun[] {
   const [watchers, storms] = isShort ? [1_000, 1] : [10_000, 3];
   return backends.flatMap((backend) => [
-    ...(backend === 'embedded' ? [...embeddedRuns(kills, seed), powerLoss(isShort ? 100 : 2_000, seed)] : storeRuns(backend, { isShort, kills, seed })),
+    ...(backend === 'embedded'
+      ? [...embeddedRuns(kills, seed), powerLoss(isShort ? 100 : 2_000, seed)]
+      : storeRuns(backend, { isShort, kills, seed })),
     {
       backend,
       command: `watcher-storm.ts ${watchers} ${storms} ${backend}`,

@@ -4,7 +4,11 @@ import { random } from './random.ts';
 import { type DiskOperation, sectorBytes, SimulatedDisk } from './simulated-disk.ts';
 
 /** What is done, in its order: an operation that returns at once, or the beginning or end of one that others overlap. */
-type Act = DiskOperation | { readonly begin: number; readonly operation: DiskOperation } | { readonly end: number; readonly bytes?: Buffer } | { readonly fail: number };
+type Act =
+  | DiskOperation
+  | { readonly begin: number; readonly operation: DiskOperation }
+  | { readonly end: number; readonly bytes?: Buffer }
+  | { readonly fail: number };
 
 function diskAfter(acts: readonly Act[], files?: Record<string, string>): SimulatedDisk {
   const disk = new SimulatedDisk(new Map(Object.entries(files ?? {}).map(([name, text]) => [name, fromText(text)])));
@@ -42,13 +46,24 @@ function statesOf(disk: SimulatedDisk): string[] {
   return [...new Set(Array.from({ length: 2_000 }, () => toText(disk.afterPowerLoss(next))))].sort();
 }
 
-const write = (text: string, sector: number, file = 0): DiskOperation => ({ type: 'write', file, offset: sector * sectorBytes, bytes: fromText(text) });
+const write = (text: string, sector: number, file = 0): DiskOperation => ({
+  type: 'write',
+  file,
+  offset: sector * sectorBytes,
+  bytes: fromText(text),
+});
 const truncate = (sectors: number): DiskOperation => ({ type: 'truncate', file: 0, size: sectors * sectorBytes });
 const link = (name: string, file: number): DiskOperation => ({ type: 'link', name, file });
 const sync: DiskOperation = { type: 'sync', file: 0 };
 const syncFolder: DiskOperation = { type: 'syncFolder' };
 
-const rows: readonly { readonly name: string; readonly files?: Record<string, string>; readonly acts: readonly Act[]; readonly current: string; readonly states: readonly string[] }[] = [
+const rows: readonly {
+  readonly name: string;
+  readonly files?: Record<string, string>;
+  readonly acts: readonly Act[];
+  readonly current: string;
+  readonly states: readonly string[];
+}[] = [
   { name: 'a write that is not synced may be lost', files: { f: 'a' }, acts: [write('b', 0)], current: 'f=b', states: ['f=a', 'f=b'] },
   { name: 'a write that is synced stays', files: { f: 'a' }, acts: [write('b', 0), sync], current: 'f=b', states: ['f=b'] },
   {
@@ -122,11 +137,33 @@ const rows: readonly { readonly name: string; readonly files?: Record<string, st
     current: 'f=ba',
     states: ['f=ba'],
   },
-  { name: 'a write that failed', files: { f: 'a' }, acts: [{ begin: 1, operation: write('b', 0) }, { fail: 1 }], current: 'f=a', states: ['f=a'] },
-  { name: 'a file whose folder was not synced may be gone', acts: [link('f', 0), write('a', 0), sync], current: 'f=a', states: ['', 'f=a'] },
-  { name: 'and one whose folder was may be empty', acts: [link('f', 0), write('a', 0), syncFolder], current: 'f=a', states: ['f=', 'f=.', 'f=a'] },
+  {
+    name: 'a write that failed',
+    files: { f: 'a' },
+    acts: [{ begin: 1, operation: write('b', 0) }, { fail: 1 }],
+    current: 'f=a',
+    states: ['f=a'],
+  },
+  {
+    name: 'a file whose folder was not synced may be gone',
+    acts: [link('f', 0), write('a', 0), sync],
+    current: 'f=a',
+    states: ['', 'f=a'],
+  },
+  {
+    name: 'and one whose folder was may be empty',
+    acts: [link('f', 0), write('a', 0), syncFolder],
+    current: 'f=a',
+    states: ['f=', 'f=.', 'f=a'],
+  },
   { name: 'with both it stays', acts: [link('f', 0), write('a', 0), sync, syncFolder], current: 'f=a', states: ['f=a'] },
-  { name: 'a file that was removed may come back', files: { f: 'a' }, acts: [{ type: 'unlink', name: 'f' }], current: '', states: ['', 'f=a'] },
+  {
+    name: 'a file that was removed may come back',
+    files: { f: 'a' },
+    acts: [{ type: 'unlink', name: 'f' }],
+    current: '',
+    states: ['', 'f=a'],
+  },
   { name: 'unless its folder was synced', files: { f: 'a' }, acts: [{ type: 'unlink', name: 'f' }, syncFolder], current: '', states: [''] },
   {
     name: 'a name that was used again has either file',

@@ -48,7 +48,7 @@ export class SimulatedDisk {
   /** `files`: what is durable at first. They have the numbers from 0 on, in their order. */
   constructor(files: ReadonlyMap<string, Buffer> = new Map()) {
     this.#names = new Map([...files.keys()].map((name, number) => [name, number]));
-    [...files.values()].forEach((bytes, number) => this.#files.set(number, new SimulatedFile(bytes)));
+    for (const [number, bytes] of [...files.values()].entries()) this.#files.set(number, new SimulatedFile(bytes));
   }
 
   /** From now on it may have happened. `id`: by which it is ended, or fails. */
@@ -230,7 +230,10 @@ function chooseSectors(count: number, next: Random): SectorChoice {
     case 3: {
       // The last that has reached the disk has done so in part.
       const reached = next(count);
-      return { size: reached + 1, upTo: (_, touching) => last(touching, (index) => index < reached || (index === reached && next(2) === 0)) };
+      return {
+        size: reached + 1,
+        upTo: (_, touching) => last(touching, (index) => index < reached || (index === reached && next(2) === 0)),
+      };
     }
     case 4: {
       const pages = new Map<number, boolean>();

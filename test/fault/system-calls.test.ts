@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { Recorder, type Step } from './system-calls.ts';
 
-const hex = (text: string): string => `"${[...text].map((character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`).join('')}"`;
+const hex = (text: string): string =>
+  `"${[...text].map((character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`).join('')}"`;
 
 function stepsOf(lines: readonly string[], files: readonly string[] = []): unknown[] {
   const recorder = new Recorder('/data', '/notes', new Map(files.map((name) => [name, Buffer.alloc(0)])));

@@ -29,7 +29,19 @@ function whyNoTrace(): string | undefined {
 /** A `?`: not every processor has it. Those that are not understood below are there so that none is overlooked. */
 const traced = [
   ...['?open', 'openat', '?openat2', '?creat', 'close', 'write', 'pwrite64', 'ftruncate', 'fsync', 'fdatasync', '?unlink', 'unlinkat'],
-  ...['?rename', '?renameat', 'renameat2', 'writev', 'pwritev', '?pwritev2', '?truncate', 'fallocate', 'sync_file_range', '?link', 'linkat'],
+  ...[
+    '?rename',
+    '?renameat',
+    'renameat2',
+    'writev',
+    'pwritev',
+    '?pwritev2',
+    '?truncate',
+    'fallocate',
+    'sync_file_range',
+    '?link',
+    'linkat',
+  ],
   ...['?dup', '?dup2', 'dup3', 'copy_file_range', 'sendfile', 'splice', 'lseek', 'mmap'],
 ];
 /** More than any write has. */
@@ -45,7 +57,8 @@ export class Recorder {
   readonly #notes: string;
   readonly #disk: SimulatedDisk;
   readonly #names: Map<string, number>;
-  readonly #operations = new Map<number, DiskOperation>();
+  /** Those that have not returned. `undo`: what to do if one has not happened. */
+  readonly #operations = new Map<number, { readonly operation: DiskOperation; readonly undo: (() => void) | undefined }>();
   readonly #descriptors = new Map<number, Descriptor>();
   #nextFile: number;
   #nextId = 0;
@@ -89,8 +102,9 @@ export class Recorder {
   /** Takes what strace has written of one process, to its end. */
   read(trace: string): void {
     const unfinished = new Map<string, (result: number | undefined) => void>();
-    for (let start = 0, end; (end = trace.indexOf('\n', start)) >= 0; start = end + 1) {
-      const [, thread, rest] = /^(\d+) +([^]*)$/.exec(trace.slice(start, end))!;
+    for (const line of trace.split('\n')) {
+      if (line === '') continue;
+      const [, thread, rest] = /^(\d+) +(.*)$/.exec(line)!;
       if (rest!.startsWith('<... ')) {
         unfinished.get(thread!)?.(resultOf(rest!));
         unfinished.delete(thread!);
@@ -215,7 +229,7 @@ export class Recorder {
   /** `undo`: called if it fails. */
   #operation(operation: DiskOperation, undo?: () => void): (result: number | undefined) => void {
     const id = this.#nextId++;
-    this.#operations.set(id, operation);
+    this.#operations.set(id, { operation, undo });
     this.#push({ type: 'begin', id, operation });
     return (result) => {
       if (result === undefined) return;
@@ -236,26 +250,36 @@ export class Recorder {
 
   /** The process is gone: what had not returned has happened, or not, or in part. */
   #settle(): void {
-    for (const [id, operation] of this.#operations) {
-      switch (operation.type) {
-        case 'write': {
-          const seen = this.#seen().get(this.#nameOfFile(operation.file)) ?? Buffer.alloc(0);
-          this.#push({ type: 'end', id, bytes: Buffer.from(seen.subarray(operation.offset, operation.offset + operation.bytes.length)) });
-          break;
-        }
-        case 'sync':
-        case 'syncFolder':
-          this.#push({ type: 'fail', id });
-          break;
-        default:
-          this.#push({ type: 'end', id });
+    const seen = this.#seen();
+    for (const [id, { operation, undo }] of this.#operations) {
+      if (operation.type === 'write') {
+        const { offset, bytes } = operation;
+        const written = seen.get(this.#nameOfFile(operation.file))?.subarray(offset, offset + bytes.length) ?? Buffer.alloc(0);
+        this.#push({ type: 'end', id, bytes: written });
+      } else if (this.#hasHappened(operation, seen)) this.#push({ type: 'end', id });
+      else {
+        undo?.();
+        this.#push({ type: 'fail', id });
       }
     }
     const made = this.#disk.current();
-    const seen = this.#seen();
     for (const name of new Set([...made.keys(), ...seen.keys()]))
       if (!made.get(name)?.equals(seen.get(name) ?? Buffer.from('nothing')))
         throw new Error(`${name} has ${seen.get(name)?.length} bytes which are not the ${made.get(name)?.length} of the record`);
+  }
+
+  #hasHappened(operation: DiskOperation, seen: ReadonlyMap<string, Buffer>): boolean {
+    switch (operation.type) {
+      case 'link':
+        return seen.has(operation.name);
+      case 'unlink':
+        return !seen.has(operation.name);
+      case 'truncate':
+        return seen.get(this.#nameOfFile(operation.file))?.length === operation.size;
+      default:
+        // A rename is of no store of ours; a sync promises nothing before it returns.
+        return operation.type === 'rename';
+    }
   }
 
   #seen(): Map<string, Buffer> {
