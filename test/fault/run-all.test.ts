@@ -9,6 +9,7 @@ describe('faultRuns', () => {
     expect(runs.map(({ backend, command }) => `${backend}: ${command}`)).toEqual([
       'embedded: kill-test.ts 300 7',
       'embedded: server-kill-test.ts 300 7',
+      'embedded: power-loss.ts 2000 7',
       'embedded: watcher-storm.ts 10000 3 embedded',
       'embedded: overload.ts 600 embedded',
       'embedded: greedy-clients.ts 60 embedded',

@@ -13,7 +13,9 @@ import { runKillTest } from './kill-test.ts';
 import { runListStorm } from './list-storm.ts';
 import { runServerKillTest } from './server-kill-test.ts';
 import { runOverload } from './overload.ts';
+import { runPowerLossTest } from './power-loss.ts';
 import { faults, runStoreFaultTest } from './store-fault-test.ts';
+import { noTrace } from './system-calls.ts';
 import { runWatcherStorm } from './watcher-storm.ts';
 
 export interface FaultRun {
@@ -46,7 +48,9 @@ const killsOfThree = 4;
 export function faultRuns({ isShort, kills, seed, backends }: FaultOptions): FaultRun[] {
   const [watchers, storms] = isShort ? [1_000, 1] : [10_000, 3];
   return backends.flatMap((backend) => [
-    ...(backend === 'embedded' ? embeddedRuns(kills, seed) : storeRuns(backend, { isShort, kills, seed })),
+    ...(backend === 'embedded'
+      ? [...embeddedRuns(kills, seed), powerLoss(isShort ? 100 : 2_000, seed)]
+      : storeRuns(backend, { isShort, kills, seed })),
     {
       backend,
       command: `watcher-storm.ts ${watchers} ${storms} ${backend}`,
@@ -73,6 +77,18 @@ function embeddedRuns(kills: number, seed: number): FaultRun[] {
       return { kills: deaths.length, acknowledged, violations, figures: JSON.stringify(watches) };
     },
   }));
+}
+
+function powerLoss(cuts: number, seed: number): FaultRun {
+  return {
+    backend: 'embedded',
+    command: `power-loss.ts ${cuts} ${seed}`,
+    async run() {
+      if (noTrace !== undefined) return { violations: [], figures: `left out: ${noTrace}` };
+      const { violations, acknowledged, cuts: done, records, operations, demanded } = await runPowerLossTest({ cuts, seed });
+      return { acknowledged, violations, figures: JSON.stringify({ cuts: done, records, operations, demanded }) };
+    },
+  };
 }
 
 function storeRuns(backend: 'redis' | 'etcd', { isShort, kills, seed }: Omit<FaultOptions, 'backends'>): FaultRun[] {

@@ -191,6 +191,15 @@ describe('the file', () => {
     await (await open({ file })).healthy();
   });
 
+  it('is made if whoever began to make it has died before it had tables', async () => {
+    const file = newFile();
+    sql(file, 'PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
+    expect(statSync(file).size).toBeGreaterThan(0);
+    const storage = await open({ file });
+    await storage.create('/pods/a', () => Buffer.from('a'));
+    expect((await storage.get('/pods/a'))?.value.toString()).toBe('a');
+  });
+
   const damages: readonly { readonly name: string; readonly damage: (file: string) => void; readonly message: RegExp }[] = [
     {
       name: 'text',

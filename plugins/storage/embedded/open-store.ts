@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { CorruptStoreError, LockedStoreError, type Revision } from 'kubenest/sdk';
 import type { Expiry } from './expiry-queue.ts';
@@ -26,12 +26,12 @@ const busyCode = 5;
 export function openStore<Pending>(file: string | undefined): OpenStore<Pending> {
   const release = file === undefined ? () => {} : lock(file);
   try {
-    const isNew = file === undefined || !existsSync(file) || statSync(file).size === 0;
     // Nobody else may read what is in it; SQLite gives the files beside it the same mode.
-    if (file !== undefined && isNew) closeSync(openSync(file, 'a', 0o600));
+    if (file !== undefined && !existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+    if (file !== undefined) syncLog(`${file}-wal`);
     const database = connect(file ?? ':memory:');
     try {
-      if (isNew) createSchema(database);
+      if (file === undefined || isEmpty(database)) createSchema(database);
       else checkFile(database, file);
       return { database, release, ...load<Pending>(database) };
     } catch (error) {
@@ -56,6 +56,26 @@ function lock(file: string): () => void {
     throw new LockedStoreError(`storage: another process has ${file} open`, { cause: error });
   }
   return () => database.close();
+}
+
+/**
+ * A process that was killed may have written a transaction and not synced it. SQLite reads that as committed: clients would see what a power
+ * failure may yet undo, and its revisions would be given again.
+ */
+function syncLog(file: string): void {
+  if (!existsSync(file)) return;
+  const descriptor = openSync(file, 'r+');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Whether nothing was ever in it: whoever made it may have died when it had a header (SQLite writes one to begin the write-ahead log) and no tables. */
+function isEmpty(database: DatabaseSync): boolean {
+  const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as { tables: number };
+  return tables === 0 && pragma(database, 'application_id') === 0 && pragma(database, 'user_version') === 0;
 }
 
 /** Throws CorruptStoreError for a file of somebody else, or of another format. */

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
@@ -67,6 +68,8 @@ export async function writeBackup(file: string, storage: Storage, form: ValueFor
     await pipeline(Readable.from(lines()), createGzip({ level: 3 }), createWriteStream(partial, { mode: 0o600 }));
     await sync(partial);
     await rename(partial, file);
+    // Its name, too.
+    await sync(dirname(file));
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
@@ -134,6 +137,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   if (rest !== '') throw new Error('its last line has no end');
 }
 
+/** Of a file, or the names of a folder's. */
 async function sync(file: string): Promise<void> {
   const handle = await open(file, 'r');
   try {

@@ -1,0 +1,347 @@
+/**
+ * What processes do to the files of a folder, as the system sees it: by strace, which is Debian's package of that name. What a process notes
+ * with a write to another file is in the same order.
+ */
+import { Buffer } from 'node:buffer';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type DiskOperation, SimulatedDisk } from './simulated-disk.ts';
+
+/** One thing of a record. An operation may have happened once it has begun; processes may rely on it once it has ended. */
+export type Step =
+  | { readonly type: 'begin'; readonly id: number; readonly operation: DiskOperation }
+  /** `bytes`: what a write has written, if that is not all. */
+  | { readonly type: 'end'; readonly id: number; readonly bytes?: Buffer }
+  | { readonly type: 'fail'; readonly id: number }
+  | { readonly type: 'note'; readonly text: string };
+
+/** Why nothing can be recorded here; undefined: it can. */
+export const noTrace: string | undefined = whyNoTrace();
+
+function whyNoTrace(): string | undefined {
+  const { status, error } = spawnSync('strace', ['-f', '-o', '/dev/null', '-e', 'trace=fsync', 'true'], { stdio: 'ignore' });
+  if (error) return 'there is no strace: npm test could not get one';
+  return status === 0 ? undefined : 'no process may be traced here';
+}
+
+/** A `?`: not every processor has it. Those that are not understood below are there so that none is overlooked. */
+const traced = [
+  ...['?open', 'openat', '?openat2', '?creat', 'close', 'write', 'pwrite64', 'ftruncate', 'fsync', 'fdatasync', '?unlink', 'unlinkat'],
+  ...[
+    '?rename',
+    '?renameat',
+    'renameat2',
+    'writev',
+    'pwritev',
+    '?pwritev2',
+    '?truncate',
+    'fallocate',
+    'sync_file_range',
+    '?link',
+    'linkat',
+  ],
+  ...['?dup', '?dup2', 'dup3', 'copy_file_range', 'sendfile', 'splice', 'lseek', 'mmap'],
+];
+/** More than any write has. */
+const longestString = 64 * 1_048_576;
+
+/**
+ * Records what processes do to the files of a folder, one process after the other. Of a `-shm` file nothing is recorded: it is memory that
+ * processes of SQLite share, which the first of them makes anew.
+ */
+export class Recorder {
+  readonly steps: Step[] = [];
+  readonly #folder: string;
+  readonly #notes: string;
+  readonly #disk: SimulatedDisk;
+  readonly #names: Map<string, number>;
+  /** Those that have not returned. `undo`: what to do if one has not happened. */
+  readonly #operations = new Map<number, { readonly operation: DiskOperation; readonly undo: (() => void) | undefined }>();
+  readonly #descriptors = new Map<number, Descriptor>();
+  #nextFile: number;
+  #nextId = 0;
+
+  /** `files`: what is in the folder at first. `notes`: a file elsewhere. */
+  constructor(folder: string, notes: string, files: ReadonlyMap<string, Buffer>) {
+    this.#folder = folder;
+    this.#notes = notes;
+    this.#disk = new SimulatedDisk(files);
+    this.#names = new Map([...files.keys()].map((name, number) => [name, number]));
+    this.#nextFile = files.size;
+  }
+
+  /**
+   * Runs a process until it ends, and returns the signal by which it did. Throws if it ends with an error, and if the files are not those that the record makes:
+   * then it has overlooked something.
+   */
+  async run(command: readonly string[], { env, death }: RunOptions): Promise<NodeJS.Signals | null> {
+    const output = `${this.#notes}.trace`;
+    const options = ['-f', '-qq', '-xx', '-s', String(longestString), '-e', 'signal=none', '-o', output];
+    // Faster, but nothing can be injected.
+    if (!death) options.push('--seccomp-bpf');
+    else options.push('-e', `inject=${death.call}:signal=SIGKILL:when=${death.passage}`);
+    const child = spawn('strace', [...options, '-e', `trace=${traced.join(',')}`, ...command], {
+      // What goes by a ring would not be seen.
+      env: { PATH: process.env['PATH'], UV_USE_IO_URING: '0', ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let errors = '';
+    child.stderr.on('data', (data: Buffer) => {
+      errors += data.toString();
+    });
+    await once(child, 'close');
+    if (child.exitCode !== 0 && child.signalCode === null) throw new Error(`the process ended with ${child.exitCode}: ${errors}`);
+    this.read(readFileSync(output, 'latin1'));
+    rmSync(output);
+    this.#settle();
+    return child.signalCode;
+  }
+
+  /** Takes what strace has written of one process, to its end. */
+  read(trace: string): void {
+    const unfinished = new Map<string, (result: number | undefined) => void>();
+    for (const line of trace.split('\n')) {
+      if (line === '') continue;
+      const [, thread, rest] = /^(\d+) +(.*)$/.exec(line)!;
+      if (rest!.startsWith('<... ')) {
+        unfinished.get(thread!)?.(resultOf(rest!));
+        unfinished.delete(thread!);
+      } else if (!rest!.startsWith('+++') && !rest!.startsWith('---')) {
+        const open = rest!.indexOf('(');
+        const finish = this.#begin(rest!.slice(0, open), rest!.slice(open + 1));
+        if (rest!.endsWith('<unfinished ...>')) unfinished.set(thread!, finish);
+        else finish(resultOf(rest!));
+      }
+    }
+    this.#descriptors.clear();
+  }
+
+  /** Returns what is to be done with the result; undefined: it never returned. */
+  #begin(name: string, args: string): (result: number | undefined) => void {
+    const nothing = (): void => {};
+    const descriptor = this.#descriptors.get(Number.parseInt(args, 10));
+    switch (name) {
+      case 'open':
+      case 'openat':
+        return this.#open(args);
+      case 'close':
+        this.#descriptors.delete(Number.parseInt(args, 10));
+        return nothing;
+      case 'unlink':
+      case 'unlinkat': {
+        const file = this.#nameOf(stringsOf(args)[0]!);
+        if (file === undefined || !this.#names.has(file)) return nothing;
+        const number = this.#names.get(file)!;
+        this.#names.delete(file);
+        return this.#operation({ type: 'unlink', name: file }, () => this.#names.set(file, number));
+      }
+      case 'rename':
+      case 'renameat':
+      case 'renameat2': {
+        const [from, to] = stringsOf(args).map((path) => this.#nameOf(path));
+        if (from === undefined && to === undefined) return nothing;
+        if (from === undefined || to === undefined || !this.#names.has(from)) break;
+        this.#names.set(to, this.#names.get(from)!);
+        this.#names.delete(from);
+        return this.#operation({ type: 'rename', from, to });
+      }
+      case 'mmap': {
+        const [, , protection = '', flags = '', fifth] = args.split(', ');
+        const mapped = this.#descriptors.get(Number.parseInt(fifth ?? '', 10));
+        if (mapped === undefined || !protection.includes('PROT_WRITE') || !flags.includes('MAP_SHARED')) return nothing;
+        break;
+      }
+      case 'openat2':
+      case 'creat':
+      case 'truncate':
+      case 'link':
+      case 'linkat':
+        if (stringsOf(args).every((path) => this.#nameOf(path) === undefined)) return nothing;
+        break;
+      default:
+        if (descriptor === undefined) return nothing;
+        return this.#do(name, descriptor, args);
+    }
+    throw new Error(`what ${name} does is not understood: ${args.slice(0, 200)}`);
+  }
+
+  #do(name: string, descriptor: Descriptor, args: string): (result: number | undefined) => void {
+    const { file } = descriptor;
+    switch (name) {
+      case 'write': {
+        const bytes = bytesOf(args);
+        if (file === 'notes') {
+          for (const text of bytes.toString().trimEnd().split('\n')) this.steps.push({ type: 'note', text });
+          return () => {};
+        }
+        if (typeof file !== 'number' || descriptor.appends) break;
+        const { offset } = descriptor;
+        descriptor.offset += bytes.length;
+        return this.#operation({ type: 'write', file, offset, bytes });
+      }
+      case 'pwrite64': {
+        if (typeof file !== 'number') break;
+        const offset = Number(/, (\d+)(?:\)| <unfinished)[^"]*$/.exec(args)![1]);
+        return this.#operation({ type: 'write', file, offset, bytes: bytesOf(args) });
+      }
+      case 'ftruncate':
+        if (typeof file !== 'number') break;
+        return this.#operation({ type: 'truncate', file, size: Number.parseInt(args.split(', ')[1]!, 10) });
+      case 'fsync':
+      case 'fdatasync':
+        if (file === 'folder') return this.#operation({ type: 'syncFolder' });
+        if (typeof file === 'number') return this.#operation({ type: 'sync', file });
+        return () => {};
+    }
+    throw new Error(`what ${name} does to ${file} is not understood: ${args.slice(0, 200)}`);
+  }
+
+  #open(args: string): (result: number | undefined) => void {
+    const path = stringsOf(args)[0]!;
+    const flags = args.slice(args.lastIndexOf('"') + 1);
+    const opens =
+      (file: Descriptor['file']) =>
+      (result: number | undefined): void => {
+        if (result !== undefined && result >= 0) this.#descriptors.set(result, { file, appends: flags.includes('O_APPEND'), offset: 0 });
+      };
+    if (path === this.#folder) return opens('folder');
+    if (path === this.#notes) return opens('notes');
+    const name = this.#nameOf(path);
+    if (name === undefined) return () => {};
+    const known = this.#names.get(name);
+    if (known === undefined && !flags.includes('O_CREAT')) return () => {};
+    const file = known ?? this.#nextFile++;
+    if (known === undefined) this.#names.set(name, file);
+    const done =
+      known === undefined
+        ? this.#operation({ type: 'link', name, file }, () => this.#names.delete(name))
+        : flags.includes('O_TRUNC')
+          ? this.#operation({ type: 'truncate', file, size: 0 })
+          : () => {};
+    return (result) => {
+      opens(file)(result);
+      done(result);
+    };
+  }
+
+  /** `undo`: called if it fails. */
+  #operation(operation: DiskOperation, undo?: () => void): (result: number | undefined) => void {
+    const id = this.#nextId++;
+    this.#operations.set(id, { operation, undo });
+    this.#push({ type: 'begin', id, operation });
+    return (result) => {
+      if (result === undefined) return;
+      if (result < 0) {
+        undo?.();
+        this.#push({ type: 'fail', id });
+      } else if (operation.type === 'write' && result < operation.bytes.length) {
+        this.#push({ type: 'end', id, bytes: operation.bytes.subarray(0, result) });
+      } else this.#push({ type: 'end', id });
+    };
+  }
+
+  #push(step: Exclude<Step, { type: 'note' }>): void {
+    this.steps.push(step);
+    applyStep(this.#disk, step);
+    if (step.type !== 'begin') this.#operations.delete(step.id);
+  }
+
+  /** The process is gone: what had not returned has happened, or not, or in part. */
+  #settle(): void {
+    const seen = this.#seen();
+    for (const [id, { operation, undo }] of this.#operations) {
+      if (operation.type === 'write') {
+        const { offset, bytes } = operation;
+        const written = seen.get(this.#nameOfFile(operation.file))?.subarray(offset, offset + bytes.length) ?? Buffer.alloc(0);
+        this.#push({ type: 'end', id, bytes: written });
+      } else if (this.#hasHappened(operation, seen)) this.#push({ type: 'end', id });
+      else {
+        undo?.();
+        this.#push({ type: 'fail', id });
+      }
+    }
+    const made = this.#disk.current();
+    for (const name of new Set([...made.keys(), ...seen.keys()]))
+      if (!made.get(name)?.equals(seen.get(name) ?? Buffer.from('nothing')))
+        throw new Error(`${name} has ${seen.get(name)?.length} bytes which are not the ${made.get(name)?.length} of the record`);
+  }
+
+  #hasHappened(operation: DiskOperation, seen: ReadonlyMap<string, Buffer>): boolean {
+    switch (operation.type) {
+      case 'link':
+        return seen.has(operation.name);
+      case 'unlink':
+        return !seen.has(operation.name);
+      case 'truncate':
+        return seen.get(this.#nameOfFile(operation.file))?.length === operation.size;
+      default:
+        // A rename is of no store of ours; a sync promises nothing before it returns.
+        return operation.type === 'rename';
+    }
+  }
+
+  #seen(): Map<string, Buffer> {
+    return new Map(
+      readdirSync(this.#folder)
+        .filter((name) => !isShared(name))
+        .map((name) => [name, readFileSync(join(this.#folder, name))]),
+    );
+  }
+
+  #nameOfFile(file: number): string {
+    return [...this.#names].find(([, number]) => number === file)?.[0] ?? '';
+  }
+
+  /** undefined for what is not recorded. */
+  #nameOf(path: string): string | undefined {
+    if (!path.startsWith(`${this.#folder}/`) || isShared(path)) return undefined;
+    return path.slice(this.#folder.length + 1);
+  }
+}
+
+export interface RunOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** The process is killed when one of its threads is about to make the call for so many times; undefined: it is not. */
+  readonly death?: { readonly call: string; readonly passage: number } | undefined;
+}
+
+interface Descriptor {
+  readonly file: number | 'folder' | 'notes';
+  readonly appends: boolean;
+  offset: number;
+}
+
+/** Lets a disk have what a step of a record does. */
+export function applyStep(disk: SimulatedDisk, step: Step): void {
+  if (step.type === 'begin') disk.begin(step.id, step.operation);
+  else if (step.type === 'end') disk.end(step.id, step.bytes);
+  else if (step.type === 'fail') disk.fail(step.id);
+}
+
+function isShared(path: string): boolean {
+  return path.endsWith('-shm');
+}
+
+/** undefined: the call has not returned. */
+function resultOf(line: string): number | undefined {
+  const result = Number.parseInt(line.slice(line.lastIndexOf(' = ') + 3), 10);
+  return Number.isNaN(result) ? undefined : result;
+}
+
+/** All strings of a call: each byte is `\x..`. */
+function stringsOf(args: string): string[] {
+  return args
+    .split('"')
+    .filter((_, i) => i % 2 === 1)
+    .map((text) => decode(text).toString());
+}
+
+function bytesOf(args: string): Buffer {
+  return decode(args.slice(args.indexOf('"') + 1, args.lastIndexOf('"')));
+}
+
+function decode(text: string): Buffer {
+  return Buffer.from(text.replaceAll('\\x', ''), 'hex');
+}
