@@ -1,13 +1,14 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Revision, Storage, StorageRecord } from '#apiserver/storage/storage';
+import { syncPath } from '#cmd/sync-path';
 
 const format = 'kubenest-backup';
 const formatVersion = 1;
@@ -66,10 +67,10 @@ export async function writeBackup(file: string, storage: Storage, form: ValueFor
   const partial = `${file}.partial`;
   try {
     await pipeline(Readable.from(lines()), createGzip({ level: 3 }), createWriteStream(partial, { mode: 0o600 }));
-    await sync(partial);
+    await syncPath(partial);
     await rename(partial, file);
     // Its name, too.
-    await sync(dirname(file));
+    await syncPath(dirname(file));
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
@@ -135,14 +136,4 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     yield* lines;
   }
   if (rest !== '') throw new Error('its last line has no end');
-}
-
-/** Of a file, or the names of a folder's. */
-async function sync(file: string): Promise<void> {
-  const handle = await open(file, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parseIPSloppy } from '#apimachinery/validation/ip';
+import { syncPath } from '#cmd/sync-path';
 import type { Authority, CertificateRequest, KeyPair } from './issue.ts';
 import { matches, readPair } from './key-pair-files.ts';
 
@@ -87,9 +88,12 @@ async function makeFolder(folder: string, servingNames: readonly string[]): Prom
       ['front-proxy-client', frontProxy],
     ];
     for (const [name, pair] of files) writePair(draft, name, pair);
-    writeFileSync(join(draft, 'sa.key'), serviceAccount.privateKey, { mode: 0o600 });
-    writeFileSync(join(draft, 'sa.pub'), serviceAccount.publicKey);
+    writeFileSync(join(draft, 'sa.key'), serviceAccount.privateKey, { mode: 0o600, flush: true });
+    writeFileSync(join(draft, 'sa.pub'), serviceAccount.publicKey, { flush: true });
+    await syncPath(draft);
     putInPlace(draft, folder);
+    // Who has a token that this key signed is not to lose it by a power failure.
+    await syncPath(dirname(folder));
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
@@ -105,14 +109,14 @@ function putInPlace(draft: string, folder: string): void {
   }
 }
 
-/** Each file appears whole. */
+/** Each file appears whole, also after a power failure. */
 function writePair(folder: string, name: string, { cert, key }: KeyPair): void {
   for (const [file, text, mode] of [
     [`${name}.key`, key, 0o600],
     [`${name}.crt`, cert, 0o644],
   ] as const) {
     const draft = join(folder, `.${file}-${process.pid}`);
-    writeFileSync(draft, text, { mode });
+    writeFileSync(draft, text, { mode, flush: true });
     renameSync(draft, join(folder, file));
   }
 }
