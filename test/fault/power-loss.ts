@@ -233,7 +233,8 @@ async function checkStore(path: string, notes: readonly Note[], next: Random): P
   const violations: string[] = [];
   let storage: EmbeddedStorage | undefined;
   try {
-    storage = await EmbeddedStorage.open({ file: path, compactionIntervalMs: 0, worker: false });
+    const onFailure = ({ message }: Error): void => void violations.push(`the store has failed: ${message}`);
+    storage = await EmbeddedStorage.open({ file: path, compactionIntervalMs: 0, worker: false, onFailure });
     const revision = await storage.currentRevision();
     const compacted = await storage.compactRevision();
     violations.push(...checkCompaction(notes, compacted));
