@@ -10,6 +10,7 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { Cacher } from '#apiserver/storage/cacher/cacher';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 import type { HistoryEntry } from './check-history.ts';
+import { perform } from './perform.ts';
 import { random } from './random.ts';
 
 const [file, historyFile, life, seed, known, watched] = process.argv.slice(2) as [string, string, string, string, string, string];
@@ -86,12 +87,7 @@ async function write(): Promise<void> {
     const encode = (revision: number): Buffer =>
       Buffer.from(JSON.stringify({ metadata: { resourceVersion: String(revision) }, text, padding }));
     try {
-      const { revision } =
-        verb === 'create'
-          ? await storage.create(key, encode)
-          : verb === 'update'
-            ? await storage.update(key, expected, encode)
-            : await storage.delete(key, expected);
+      const { revision } = await perform(storage, { verb, key, expected, encode });
       record({ type: 'ack', id: write, revision });
     } catch (error) {
       record({ type: 'reject', id: write, error: (error as Error).name });

@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 import type { HistoryEntry } from './check-history.ts';
 import { type Compaction, textOf } from './power-loss.ts';
+import { perform } from './perform.ts';
 import { random } from './random.ts';
 
 const [file, notes, life, seed, watchedBefore, what] = process.argv.slice(2) as [string, string, string, string, string, string];
@@ -90,12 +91,7 @@ async function write(key: string, size: number | undefined): Promise<boolean> {
   const encode = (): Buffer => Buffer.concat([Buffer.from(`${text}\n`), Buffer.alloc(size!, text)]);
   note({ type: 'begin', id: write, verb, key, expected, text });
   try {
-    const { revision } =
-      verb === 'create'
-        ? await storage.create(key, encode)
-        : verb === 'update'
-          ? await storage.update(key, expected, encode)
-          : await storage.delete(key, expected);
+    const { revision } = await perform(storage, { verb, key, expected, encode });
     note({ type: 'ack', id: write, revision });
     if (size === undefined) revisions.delete(key);
     else revisions.set(key, revision);

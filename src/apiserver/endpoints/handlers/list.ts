@@ -247,6 +247,8 @@ async function respondLarge(
     return sendRuns(context, mediaType, body, total, runs, ({ chunk, run, deflated }) => largeLists.inflated(chunk, run, deflated));
   }
   const total = itemBytes ?? separatedBytes(await largeLists.measure(chunks, body.run, () => isWanted(context)), chunks, separator);
+  // What was not measured to its end is no small list.
+  if (!isWanted(context)) return;
   if (total <= largeLists.mostKept) return respondPieces(context, mediaType, await startSteps(piecesOf(list, body)));
   sendRuns(context, mediaType, body, total, chunks, (chunk) => largeLists.run(chunk, body.run));
 }
