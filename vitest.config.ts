@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 /** What packages import, from the source; the examples are packages of their own, for which that is not their own name. */
 const alias = [
@@ -6,16 +6,28 @@ const alias = [
   { find: 'kubenest/sdk/configuration', replacement: `${import.meta.dirname}/src/sdk/configuration.ts` },
 ];
 
+/** What compares times, rates or memory has the machine to itself: after all others, one file at a time. */
+const measured = ['test/bench/**/*.test.ts', 'test/fault/{greedy-clients,list-storm,overload,slow-clients,watcher-storm}.test.ts'];
+
 export default defineConfig({
   resolve: { conditions: ['kubenest-source'], alias },
   ssr: { resolve: { conditions: ['kubenest-source'] } },
   oxc: { decorator: { legacy: true, emitDecoratorMetadata: true } },
   test: {
-    include: ['src/**/*.test.ts', 'plugins/**/*.test.ts', 'scripts/**/*.test.ts', 'test/**/*.test.ts'],
     // `TEST_STORAGE=redis` or `etcd`: where the test clusters keep their objects, instead of memory.
     globalSetup: ['test/servers/test-storage.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**'],
     pool: 'forks',
     testTimeout: 20_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'tests',
+          include: ['src/**/*.test.ts', 'plugins/**/*.test.ts', 'scripts/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, '**/dist/**', ...measured],
+        },
+      },
+      { extends: true, test: { name: 'measured', include: measured, fileParallelism: false, sequence: { groupOrder: 1 } } },
+    ],
   },
 });

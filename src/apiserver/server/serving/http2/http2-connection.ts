@@ -548,7 +548,7 @@ export class Http2Connection implements FrameHandler {
     this.#isWriting = true;
     this.#out = out;
     this.socket.write(out.length === at ? out : out.subarray(0, at), this.#onWritten);
-    for (const stream of streams) stream.left();
+    for (let i = 0; i < streams.length; i++) (streams[i] as Http2Stream).left();
     const ended = this.#ending;
     this.#ending = [];
     for (const stream of ended) this.#ended(stream);
@@ -556,8 +556,9 @@ export class Http2Connection implements FrameHandler {
 
   /** What the next write may have at most. */
   #mostBytes(): number {
+    const streams = this.#ready;
     let waiting = 0;
-    for (const stream of this.#ready) waiting += stream.writableLength;
+    for (let i = 0; i < streams.length; i++) waiting += (streams[i] as Http2Stream).writableLength;
     const bodies = Math.min(waiting, sliceBytes);
     // A frame is smaller than it may be only where it is the last of its stream.
     const frames = this.#ready.length + Math.floor(bodies / this.#clientFrameBytes);
@@ -584,7 +585,8 @@ export class Http2Connection implements FrameHandler {
       const before = at;
       const streams = this.#ready;
       this.#ready = [];
-      for (const stream of streams) {
+      for (let i = 0; i < streams.length; i++) {
+        const stream = streams[i] as Http2Stream;
         stream.isReady = false;
         if (stream.closed || stream.hasEnded) continue;
         const length = Math.max(0, Math.min(stream.writableLength, this.#clientFrameBytes, stream.sendWindow, this.#sendWindow, room));
