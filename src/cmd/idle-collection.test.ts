@@ -86,15 +86,17 @@ it.each([
     collected: [0, 61],
   },
   {
-    name: 'again when the next burst has ended',
+    name: 'again ten seconds after the end of the next burst',
     seconds: [
       [0, 100],
       [0, 41],
       [1, 200],
-      [0.01, 200],
+      ...Array.from({ length: 8 }, () => [0.01, 200] as const),
+      [1, 200],
+      ...Array.from({ length: 10 }, () => [0.01, 200] as const),
       [0, 41],
     ] as const,
-    collected: [0, 3],
+    collected: [0, 21],
   },
   {
     name: 'a large heap, and then what it left, to give it back',

@@ -16,10 +16,11 @@ const lookEveryMs = 1_000;
 /** Leases and health checks go on in a quiet server. */
 const idleUtilization = 0.05;
 /**
- * So much must have come since the last collection to be worth another as soon as a second was quiet. Optimized code goes with the
+ * So much must have come since the last collection to be worth another after a short pause. Optimized code goes with the
  * last objects that it was made for, those of requests among them: after a collection in a pause the next load begins with slow code.
  */
-const worthAtOnceBytes = 128 * 1024 * 1024;
+const worthSoonBytes = 128 * 1024 * 1024;
+const soonTicks = 10;
 /** So much is enough after the start, of which no load has come yet, and where so many ticks in a row were quiet. */
 const worthBytes = 16 * 1024 * 1024;
 const lastingTicks = 30;
@@ -56,7 +57,7 @@ export function collectWhenIdle(memory: Memory | undefined = processMemory()): D
     quiet = memory.utilization() > idleUtilization ? 0 : quiet + 1;
     if (quiet === 0) return;
     const isCold = kept === 0 || quiet >= lastingTicks;
-    const isWorth = memory.bytes() >= kept + (isCold ? worthBytes : worthAtOnceBytes);
+    const isWorth = (isCold || quiet >= soonTicks) && memory.bytes() >= kept + (isCold ? worthBytes : worthSoonBytes);
     if (!isOwed && !isWorth && late > 0) return;
     if (isWorth) late = lateTicks;
     else if (late <= 0) late = Infinity;
