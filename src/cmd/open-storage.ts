@@ -16,8 +16,8 @@ export async function openStorage(config: StorageConfig, dial?: Dial): Promise<S
       return RedisStorage.open(config);
     }
     case 'etcd': {
-      const { EtcdStorage } = await import('#plugins/storage/etcd/etcd-storage');
-      return EtcdStorage.open({ ...config, dial });
+      const { openEtcdStorage } = await import('#plugins/storage/etcd/open-etcd-storage');
+      return openEtcdStorage({ ...config, dial });
     }
   }
 }

@@ -12,7 +12,7 @@ import { expect, it } from 'vitest';
 import { CompactedError } from '#apiserver/storage/errors';
 import type { Revision, Storage } from '#apiserver/storage/storage';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
-import { EtcdStorage } from '#plugins/storage/etcd/etcd-storage';
+import { openEtcdStorage } from '#plugins/storage/etcd/open-etcd-storage';
 import { RedisStorage } from '#plugins/storage/redis/redis-storage';
 import { etcd, noEtcd, startEtcd } from '../servers/etcd-server.ts';
 import { noRedis, redisServer, startRedis } from '../servers/redis-server.ts';
@@ -76,7 +76,7 @@ for (const { name, absent, open } of [
   {
     name: 'etcd',
     absent: etcd === undefined ? noEtcd : undefined,
-    open: async () => openOn(await startEtcd(), ({ url }) => EtcdStorage.open({ servers: [url], compactionIntervalMs: 0 })),
+    open: async () => openOn(await startEtcd(), ({ url }) => openEtcdStorage({ servers: [url], compactionIntervalMs: 0 })),
   },
 ]) {
   it(`compaction of ${name} every 100 ms hides nothing from watches that begin around it`, { timeout: 120_000 }, async ({ skip }) => {

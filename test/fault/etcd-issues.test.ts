@@ -13,7 +13,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { CompactedError } from '#apiserver/storage/errors';
 import type { Revision, Storage, StorageEvent } from '#apiserver/storage/storage';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
-import { EtcdStorage } from '#plugins/storage/etcd/etcd-storage';
+import { openEtcdStorage } from '#plugins/storage/etcd/open-etcd-storage';
 import { RedisStorage } from '#plugins/storage/redis/redis-storage';
 import { startTestCluster, type TestCluster, type TestStorage } from '#testing/index';
 import { etcd, type EtcdServer, noEtcd, startEtcd } from '../servers/etcd-server.ts';
@@ -62,7 +62,7 @@ const etcdBackend: Backend = {
   name: 'etcd',
   absent: etcd === undefined ? noEtcd : undefined,
   start: startEtcd,
-  open: ({ url }) => EtcdStorage.open({ servers: [url], compactionIntervalMs: 0 }),
+  open: ({ url }) => openEtcdStorage({ servers: [url], compactionIntervalMs: 0 }),
   testStorage: ({ url }) => ({ etcdUrl: url }),
   flags: (url) => ['--storage-backend=etcd3', `--etcd-servers=${url}`],
 };

@@ -17,7 +17,7 @@ import { Scheme } from '#apiserver/registry/scheme';
 import type { Storage } from '#apiserver/storage/storage';
 import { apiGroups } from '#cmd/api-groups';
 import { objectsIn } from '#cmd/object-forms';
-import { EtcdStorage } from '#plugins/storage/etcd/etcd-storage';
+import { openEtcdStorage } from '#plugins/storage/etcd/open-etcd-storage';
 import { RedisStorage } from '#plugins/storage/redis/redis-storage';
 import { freePort } from '../../scripts/free-port.ts';
 import { startEtcd } from '../servers/etcd-server.ts';
@@ -124,7 +124,7 @@ const opens: Readonly<Record<Backend, (url: string) => Promise<Storage>>> = {
   async etcd(url) {
     const scheme = new Scheme();
     for (const builder of Object.values(apiGroups())) builder.addToScheme(scheme);
-    const storage = await EtcdStorage.open({ servers: [url], compactionIntervalMs: 0 });
+    const storage = await openEtcdStorage({ servers: [url], compactionIntervalMs: 0 });
     return objectsIn(storage, scheme, 'application/vnd.kubernetes.protobuf');
   },
 };

@@ -7,7 +7,7 @@ import { Authority } from '#cmd/certificates/issue';
 import { completeStorage } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/server-options';
 import type { StorageConfig } from '#cmd/server-config';
-import { EtcdStorage } from '#plugins/storage/etcd/etcd-storage';
+import { openEtcdStorage } from '#plugins/storage/etcd/open-etcd-storage';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { etcd, type EtcdServer, noEtcd, startEtcd } from '../servers/etcd-server.ts';
 import { type Answer, type KubeApiserver, kubeApiserver, noKubeApiserver, startKubeApiserver } from '../servers/kube-apiserver.ts';
@@ -258,7 +258,7 @@ else {
       const storage = await storageOf([`--etcd-servers=${store.url}`, '--storage-media-type=application/json']);
       await using inJson = await startTestCluster({ config: { storage } });
       const json = asking(inJson);
-      const raw = await EtcdStorage.open({ servers: [store.url], compactionIntervalMs: 0 });
+      const raw = await openEtcdStorage({ servers: [store.url], compactionIntervalMs: 0 });
       const stored = async (key: string): Promise<string> => (await raw.get(key))!.value.subarray(0, 4).toString('latin1');
       for (const { path, object } of samples) {
         const created = await json(path, { body: { ...object, metadata: { name: 'in-json' } } });
@@ -290,7 +290,7 @@ else {
   it('kubenest and kube-apiserver compact one etcd in turn, and one without the other', { timeout: 90_000 }, async () => {
     const second = 1_000;
     await using store = await startEtcd();
-    const raw = await EtcdStorage.open({ servers: [store.url], prefix: '/', compactionIntervalMs: 0 });
+    const raw = await openEtcdStorage({ servers: [store.url], prefix: '/', compactionIntervalMs: 0 });
     /** How often it was compacted: the version of the key is counted up by each round. */
     const rounds = async (): Promise<number> => {
       const body = JSON.stringify({ key: Buffer.from('compact_rev_key').toString('base64') });

@@ -11,7 +11,8 @@ import { issueServingCertificate } from '#testing/serving-certificate';
 import { startProxy } from '../../../test/servers/proxy.ts';
 import { etcd, type EtcdServer, noEtcd, startEtcd } from '../../../test/servers/etcd-server.ts';
 import { reopenableStore, storageConformance } from '#apiserver/storage/conformance';
-import { EtcdStorage } from './etcd-storage.ts';
+import type { EtcdStorage } from './etcd-storage.ts';
+import { openEtcdStorage } from './open-etcd-storage.ts';
 
 if (etcd === undefined) it('needs an etcd', ({ skip }) => skip(noEtcd));
 else {
@@ -25,13 +26,13 @@ else {
 
     storageConformance('etcd', async () => {
       const prefix = `/store${++stores}`;
-      return reopenableStore(() => EtcdStorage.open({ servers: [server.url], prefix, compactionIntervalMs: 0 }));
+      return reopenableStore(() => openEtcdStorage({ servers: [server.url], prefix, compactionIntervalMs: 0 }));
     });
   });
 
   it('goes on with another server where the first is not there', async () => {
     await using server = await startEtcd();
-    const storage = await EtcdStorage.open({ servers: ['http://127.0.0.1:1', server.url] });
+    const storage = await openEtcdStorage({ servers: ['http://127.0.0.1:1', server.url] });
     const { revision } = await storage.create('/pods/a', () => Buffer.from('1'));
     expect(await storage.currentRevision()).toBe(revision);
     await storage.close();
@@ -44,7 +45,7 @@ else {
       const server = await startEtcd();
       const [first, second] = [await startProxy(server.port), await startProxy(server.port)];
       const servers = [first, second].map(({ port }) => `http://127.0.0.1:${port}`);
-      const open = (): Promise<EtcdStorage> => EtcdStorage.open({ servers, compactionIntervalMs: 0 });
+      const open = (): Promise<EtcdStorage> => openEtcdStorage({ servers, compactionIntervalMs: 0 });
       return {
         first,
         second,
@@ -135,10 +136,10 @@ else {
     writeFileSync(join(folder, 'key'), key);
     const flags = ['--cert-file', join(folder, 'cert'), '--key-file', join(folder, 'key')];
     await using server = await startEtcd(flags, 'https');
-    const storage = await EtcdStorage.open({ servers: [server.url], ca: Buffer.from(certificateAuthority) });
+    const storage = await openEtcdStorage({ servers: [server.url], ca: Buffer.from(certificateAuthority) });
     await storage.create('/pods/a', () => Buffer.from('1'));
     await storage.close();
-    await expect(EtcdStorage.open({ servers: [server.url] })).rejects.toThrow(UnavailableError);
+    await expect(openEtcdStorage({ servers: [server.url] })).rejects.toThrow(UnavailableError);
     rmSync(folder, { recursive: true });
   });
 
@@ -147,7 +148,7 @@ else {
     ['where it is asked', [], true],
   ] as const)('tells who watches how far it is, %s', async (_, flags, asks) => {
     await using server = await startEtcd(flags);
-    const storage = await EtcdStorage.open({ servers: [server.url], compactionIntervalMs: 0 });
+    const storage = await openEtcdStorage({ servers: [server.url], compactionIntervalMs: 0 });
     const ended = new AbortController();
     const progress: number[] = [];
     const from = await storage.currentRevision();
@@ -170,7 +171,7 @@ else {
 
   it('does not know what became of a write that the server took and did not answer', async () => {
     await using server = await startEtcd();
-    const storage = await EtcdStorage.open({ servers: [server.url] });
+    const storage = await openEtcdStorage({ servers: [server.url] });
     server.child.kill('SIGSTOP');
     await hasStopped(server.child);
     const write = storage.create('/pods/a', () => Buffer.from('1')).catch((error: unknown) => error);
@@ -185,7 +186,7 @@ else {
 
   it('is compacted by one of several at a time, an interval behind', async () => {
     await using server = await startEtcd();
-    const open = (): Promise<EtcdStorage> => EtcdStorage.open({ servers: [server.url], compactionIntervalMs: 200 });
+    const open = (): Promise<EtcdStorage> => openEtcdStorage({ servers: [server.url], compactionIntervalMs: 200 });
     const storages = [await open(), await open()] as const;
     const [storage] = storages;
     const first = await storage.create('/pods/a', () => Buffer.from('1'));
@@ -197,7 +198,7 @@ else {
   });
 
   it('a server that is not there is refused', async () => {
-    await expect(EtcdStorage.open({ servers: ['http://127.0.0.1:1'] })).rejects.toThrow(/etcd: No connection established/);
+    await expect(openEtcdStorage({ servers: ['http://127.0.0.1:1'] })).rejects.toThrow(/etcd: No connection established/);
   });
 }
 

@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceError } from '@grpc/grpc-js';
 import {
   ClosedError,
@@ -24,7 +23,7 @@ import type {
   StorageRecord,
   WriteOptions,
 } from 'kubenest/sdk';
-import { EtcdClient, type EtcdEndpoints } from './client.ts';
+import type { EtcdClient, EtcdEndpoints } from './client.ts';
 import { Compactor } from './compactor.ts';
 import { CreateRevisions } from './create-revisions.ts';
 import type { WatchStream } from './endpoint.ts';
@@ -43,118 +42,96 @@ const defaultCompactionMs = 300_000;
 const defaultHealthMs = 2_000;
 /** Records that one call asks for: messages stay small, and the server is not held up. */
 const pageKeys = 500;
-/** What each kine makes when it starts: logstructured.go, Start. */
-const kineKey = '/registry/health';
-/** How long kine may take to come to a revision that it has given, and how often it is asked. */
-const kineLagMs = 10_000;
-const kineRetryMs = 5;
 /** An hour of etcd's time, about. */
 const raiseAtMost = 30_000_000;
 const raiseWriters = 128;
 /** What raising has written is compacted away as often: a gigabyte would be left of ten million revisions. */
 const raisedBetweenCompactions = 100_000;
 
+export type RangeRequest = Parameters<EtcdClient['range']>[0] & { readonly revision: Revision };
+export type RangeResponse = Awaited<ReturnType<EtcdClient['range']>>;
+
+/** What all keys begin with, without the `/` behind it. */
+export function rootOf({ prefix = '/registry' }: EtcdStorageOptions): string {
+  return `/${prefix.replace(/^\/+|\/+$/g, '')}`;
+}
+
 /**
  * The store in an etcd, in the keys and with the transactions of kube-apiserver, so that both can work on one etcd at the same time and
- * what speaks etcd's protocol for Kubernetes alone (kine) serves as well. The value is what `encode` gives. etcd tells the revision
+ * what speaks etcd's protocol for Kubernetes alone serves as well (kine-storage.ts). The value is what `encode` gives. etcd tells the revision
  * of a write when it is done: `encode` is called with the one that is likely, and what is returned is made anew if another came.
  * See docs/etcd.md.
  */
 export class EtcdStorage implements Storage {
-  readonly #client: EtcdClient;
+  protected readonly client: EtcdClient;
+  protected readonly root: string;
   readonly #leases: LeaseManager;
   readonly #created = new CreateRevisions();
-  readonly #root: string;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #streams = new Set<WatchStream>();
   #compactionTimer: NodeJS.Timeout | undefined;
-  /**
-   * kine answers otherwise than etcd in some places (of 0.13.14, github.com/k3s-io/kine):
-   *
-   * - a read that finds nothing has the revision that kine's watches have come to, which a write has before them (sqllog/sql.go,
-   *   CurrentRevision), and a list is that of this revision then (logstructured.go, List);
-   * - a read at a revision that finds nothing is refused as one of the future until they come to it;
-   * - a range begins behind its first key (`name > startKey`, generic.go);
-   * - a deletion of what is gone succeeds, and one that loses a race has the deletion for what is there (logstructured.go, Delete);
-   * - compaction takes what was overwritten, and keeps no mark of it (sqllog/sql.go, Compact): what was asked of the past would be
-   *   answered by what is left.
-   */
-  #isKine = false;
   /** The highest revision that was seen. */
-  #seen: Revision = 1;
+  #seen: Revision;
   /** The store is compacted up to it at least. */
   #compacted: Revision = 0;
 
-  private constructor(options: EtcdStorageOptions) {
-    this.#client = new EtcdClient(options);
-    this.#leases = new LeaseManager(this.#client);
-    this.#root = `/${(options.prefix ?? '/registry').replace(/^\/+|\/+$/g, '')}`;
-  }
-
-  /** Rejects with UnavailableError where no server answers. */
-  static async open(options: EtcdStorageOptions): Promise<EtcdStorage> {
-    const storage = new EtcdStorage(options);
-    try {
-      const { header } = await storage.#track(storage.#client.range({ key: storage.#anyKey, limit: 1 }));
-      // Each etcd has an id, and tells it.
-      storage.#isKine = header?.memberId === 0;
-      storage.#note(header?.revision ?? 0);
-    } catch (error) {
-      await storage.close();
-      throw error;
-    }
+  /** `client` has answered with the revision `seen`, and is closed with the store. */
+  constructor(client: EtcdClient, options: EtcdStorageOptions, seen: Revision) {
+    this.client = client;
+    this.root = rootOf(options);
+    this.#leases = new LeaseManager(client);
+    this.#seen = Math.max(1, seen);
     const interval = options.compactionIntervalMs ?? defaultCompactionMs;
-    if (interval > 0) storage.#compactEvery(interval);
-    return storage;
+    if (interval > 0) this.#compactEvery(interval);
   }
 
   async currentRevision(): Promise<Revision> {
-    this.#refuseClosed();
-    return this.#track(this.#currentRevision());
+    this.refuseClosed();
+    return this.#track(this.headRevision());
   }
 
   async get(key: string, { revision }: GetOptions = {}): Promise<StorageRecord | undefined> {
     validateKey(key);
-    this.#refuseClosed();
-    return this.#track(this.#get(key, revision));
+    this.refuseClosed();
+    return this.#track(this.read(key, revision));
   }
 
   async list(prefix: string, options: ListOptions = {}): Promise<ListResult> {
     validatePrefix(prefix);
-    this.#refuseClosed();
-    return this.#track(this.#list(prefix, options));
+    this.refuseClosed();
+    return this.#track(this.readAll(prefix, options));
   }
 
   async create(key: string, encode: Encode, { ttlSeconds = 0 }: WriteOptions = {}): Promise<StorageRecord> {
     validateKey(key);
-    this.#refuseClosed();
+    this.refuseClosed();
     return this.#track(this.#create(key, encode, ttlSeconds));
   }
 
   async update(key: string, expected: Revision, encode: Encode, { ttlSeconds = 0 }: WriteOptions = {}): Promise<StorageRecord> {
     validateKey(key);
-    this.#refuseClosed();
+    this.refuseClosed();
     return this.#track(this.#update(key, expected, encode, ttlSeconds));
   }
 
   async delete(key: string, expected: Revision): Promise<{ readonly record: StorageRecord; readonly revision: Revision }> {
     validateKey(key);
-    this.#refuseClosed();
+    this.refuseClosed();
     return this.#track(this.#delete(key, expected));
   }
 
   async *watch(prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<StorageEvent, void> {
     validatePrefix(prefix);
-    this.#refuseClosed();
+    this.refuseClosed();
     const ended = AbortSignal.any([signal, this.#closing.signal]);
     if (ended.aborted) return;
-    const stream = this.#client.watch();
+    const stream = this.client.watch();
     const cancel = (): void => stream.cancel();
     ended.addEventListener('abort', cancel, { once: true });
     this.#streams.add(stream);
     try {
-      const key = this.#root + prefix;
+      const key = this.root + prefix;
       stream.write({ create: { key, rangeEnd: endOf(key), startRevision: from + 1, progressNotify: true, prevKv: true } });
       for await (const response of stream as AsyncIterable<WatchResponse>) {
         if (response.created && !response.canceled) await this.#refuseCompacted(from);
@@ -163,7 +140,7 @@ export class EtcdStorage implements Storage {
       if (!ended.aborted) throw new UnavailableError('storage: etcd ended a watch');
     } catch (error) {
       if (ended.aborted) return;
-      throw isServiceError(error) ? this.#client.watchFailed(stream, error) : error;
+      throw isServiceError(error) ? this.client.watchFailed(stream, error) : error;
     } finally {
       this.#streams.delete(stream);
       ended.removeEventListener('abort', cancel);
@@ -172,16 +149,14 @@ export class EtcdStorage implements Storage {
   }
 
   async requestProgress(): Promise<void> {
-    this.#refuseClosed();
+    this.refuseClosed();
     for (const stream of this.#streams) stream.write({ progress: {} });
   }
 
-  /** kine is not asked: it compacts by itself. */
   async compact(revision: Revision): Promise<void> {
-    this.#refuseClosed();
-    if (this.#isKine) return;
+    this.refuseClosed();
     try {
-      await this.#track(this.#client.compact(revision));
+      await this.#track(this.client.compact(revision));
       this.#compacted = Math.max(this.#compacted, revision);
     } catch (error) {
       if (isCompacted(error)) return;
@@ -210,7 +185,7 @@ export class EtcdStorage implements Storage {
         for (let at = await this.#revisionOf(key); writes-- > 0; ) at = await this.#overwrite(key, at);
       };
       await this.#track(Promise.all(keys.map(write)));
-      if (left > raisedBetweenCompactions) await this.#track(this.#client.compact(this.#seen));
+      if (left > raisedBetweenCompactions) await this.#track(this.client.compact(this.#seen));
     }
     const remove = async (key: string): Promise<void> => {
       const at = await this.#revisionOf(key);
@@ -221,7 +196,7 @@ export class EtcdStorage implements Storage {
 
   /** etcd does not tell it: the first revision that can be read is looked for. One call where nothing has changed since the last time. */
   async compactRevision(): Promise<Revision> {
-    this.#refuseClosed();
+    this.refuseClosed();
     // What is before `low` cannot be read, what is after `high` can.
     let low = Math.max(1, this.#compacted);
     let high = await this.currentRevision();
@@ -236,15 +211,15 @@ export class EtcdStorage implements Storage {
   }
 
   async size(): Promise<number> {
-    this.#refuseClosed();
-    return (await this.#track(this.#client.status())).dbSize;
+    this.refuseClosed();
+    return (await this.#track(this.client.status())).dbSize;
   }
 
   async healthy(timeoutMs = defaultHealthMs): Promise<void> {
-    this.#refuseClosed();
+    this.refuseClosed();
     // A read needs most of the servers, and tells of no alarm; the status is the other way round.
-    const read = this.#client.range({ key: `${this.#root}/health` }, timeoutMs);
-    const [hasRoom] = await this.#track(Promise.all([this.#hasRoom(timeoutMs), read]));
+    const read = this.client.range({ key: `${this.root}/health` }, timeoutMs);
+    const [hasRoom] = await this.#track(Promise.all([this.hasRoom(timeoutMs), read]));
     if (!hasRoom) throw new NoSpaceError(`storage: etcd: ${noSpace}`);
   }
 
@@ -252,46 +227,43 @@ export class EtcdStorage implements Storage {
     clearInterval(this.#compactionTimer);
     this.#closing.abort();
     await Promise.allSettled(this.#underWay);
-    this.#client.close();
+    this.client.close();
   }
 
-  /** Also where etcd does not tell. kine has no alarms, and goes through all of its database for its status. */
-  async #hasRoom(timeoutMs: number): Promise<boolean> {
-    if (this.#isKine) return true;
-    return this.#client.status(timeoutMs).then(
+  /** Also where etcd does not tell. */
+  protected async hasRoom(timeoutMs: number): Promise<boolean> {
+    return this.client.status(timeoutMs).then(
       ({ errors }) => !errors.some((error) => noSpaceAlarm.test(error)),
       () => true,
     );
   }
 
   /** Where it does not matter what is read. */
-  get #anyKey(): string {
-    return this.#isKine ? kineKey : `${this.#root}/`;
+  protected get anyKey(): string {
+    return `${this.root}/`;
   }
 
   /** The revision is that of the answer's header, whatever is read. */
-  async #currentRevision(): Promise<Revision> {
-    const { header } = await this.#client.range({ key: this.#anyKey, limit: 1 });
+  protected async headRevision(): Promise<Revision> {
+    const { header } = await this.client.range({ key: this.anyKey, limit: 1 });
     return this.#note(header?.revision ?? 0);
   }
 
-  async #get(key: string, revision: Revision | undefined): Promise<StorageRecord | undefined> {
-    const name = this.#root + key;
-    const { kvs } = await this.#range({ key: name, limit: 1, revision: revision ?? 0 });
+  protected async read(key: string, revision: Revision | undefined): Promise<StorageRecord | undefined> {
+    const name = this.root + key;
+    const { kvs } = await this.range({ key: name, limit: 1, revision: revision ?? 0 });
     return kvs[0]?.key === name ? this.#recordOf(kvs[0], revision === undefined) : undefined;
   }
 
-  async #list(prefix: string, { revision, limit = 0, from = prefix }: ListOptions): Promise<ListResult> {
-    if (this.#isKine && from !== prefix && from.startsWith(prefix) && !from.endsWith('\0'))
-      return this.#listWith(from, prefix, limit, revision);
-    const rangeEnd = endOf(this.#root + prefix);
+  protected async readAll(prefix: string, { revision, limit = 0, from = prefix }: ListOptions): Promise<ListResult> {
+    const rangeEnd = endOf(this.root + prefix);
     const records: StorageRecord[] = [];
-    let at = revision ?? (this.#isKine ? await this.#currentRevision() : undefined);
+    let at = revision;
     let count: number | undefined;
-    for (let key = this.#root + (compareKeys(from, prefix) > 0 ? from : prefix); ; ) {
-      if (compareKeys(key, rangeEnd) >= 0) return { records, revision: at ?? (await this.#currentRevision()), more: false, count: 0 };
+    for (let key = this.root + (compareKeys(from, prefix) > 0 ? from : prefix); ; ) {
+      if (compareKeys(key, rangeEnd) >= 0) return { records, revision: at ?? (await this.headRevision()), more: false, count: 0 };
       const page = limit > 0 ? Math.min(limit - records.length, pageKeys) : pageKeys;
-      const answer = await this.#range({ key, rangeEnd, limit: page, revision: at ?? 0 });
+      const answer = await this.range({ key, rangeEnd, limit: page, revision: at ?? 0 });
       at ??= answer.header?.revision ?? 0;
       count ??= answer.count;
       for (const kv of answer.kvs) records.push(this.#recordOf(kv, false));
@@ -302,34 +274,20 @@ export class EtcdStorage implements Storage {
     }
   }
 
-  /** A list that begins with a key, of a kine: that record and the rest, at one revision. */
-  async #listWith(key: string, prefix: string, limit: number, revision: Revision | undefined): Promise<ListResult> {
-    const at = revision ?? (await this.#currentRevision());
-    const [first, rest] = await Promise.all([this.#get(key, at), this.#list(prefix, { revision: at, limit, from: `${key}\0` })]);
-    if (!first) return rest;
-    const records = [first, ...rest.records];
-    const isCut = limit > 0 && records.length > limit;
-    if (isCut) records.length = limit;
-    return { records, revision: at, more: rest.more || isCut, count: rest.count + 1 };
-  }
-
-  async #range(request: Parameters<EtcdClient['range']>[0] & { readonly revision: Revision }): ReturnType<EtcdClient['range']> {
-    for (const end = performance.now() + kineLagMs; ; await sleep(kineRetryMs)) {
-      try {
-        const answer = await this.#client.range(request);
-        this.#note(answer.header?.revision ?? 0);
-        return answer;
-      } catch (error) {
-        const failure = await this.#revisionError(error, request.revision);
-        const isLate = this.#isKine && failure instanceof FutureRevisionError && failure.currentRevision >= request.revision;
-        if (!isLate || performance.now() > end) throw failure;
-      }
+  /** Rejects with what the contract has for a revision that cannot be read. */
+  protected async range(request: RangeRequest): Promise<RangeResponse> {
+    try {
+      const answer = await this.client.range(request);
+      this.#note(answer.header?.revision ?? 0);
+      return answer;
+    } catch (error) {
+      throw await this.#revisionError(error, request.revision);
     }
   }
 
   async #create(key: string, encode: Encode, ttlSeconds: number): Promise<StorageRecord> {
     // Where it is known to be there, nothing is encoded and sent in vain.
-    if (this.#created.has(key) && (await this.#get(key, undefined))) throw new KeyExistsError(key);
+    if (this.#created.has(key) && (await this.read(key, undefined))) throw new KeyExistsError(key);
     const { answer, value } = await this.#put(key, 0, encode, ttlSeconds);
     if (!answer.succeeded) throw new KeyExistsError(key);
     return this.#written(key, revisionOf(answer), value);
@@ -338,7 +296,7 @@ export class EtcdStorage implements Storage {
   async #update(key: string, expected: Revision, encode: Encode, ttlSeconds: number): Promise<StorageRecord> {
     let createRevision = this.#created.of(key, expected);
     if (createRevision === undefined) {
-      const present = await this.#get(key, undefined);
+      const present = await this.read(key, undefined);
       if (present?.revision !== expected) throw new ConflictError(key, present);
       ({ createRevision } = present);
     }
@@ -348,20 +306,28 @@ export class EtcdStorage implements Storage {
   }
 
   async #delete(key: string, expected: Revision): Promise<{ readonly record: StorageRecord; readonly revision: Revision }> {
-    const record = await this.#get(key, undefined);
+    const record = await this.read(key, undefined);
     if (record?.revision !== expected) throw new ConflictError(key, record);
-    const name = this.#root + key;
-    const answer = await this.#client.txn({
+    const name = this.root + key;
+    const answer = await this.client.txn({
       compare: [{ result: 0, target: modTarget, key: name, version: undefined, modRevision: expected }],
       success: [{ deleteRange: { key: name }, range: undefined, put: undefined }],
       failure: [{ range: { key: name }, put: undefined, deleteRange: undefined }],
     });
-    if (!answer.succeeded) throw this.#isKine ? new ConflictError(key, await this.#get(key, undefined)) : this.#conflict(key, answer);
-    const { deleted = 0, prevKvs = [] } = answer.responses[0]?.deleteRange ?? {};
-    // kine counts none, and shows what it deleted.
-    if (deleted === 0 && prevKvs[0]?.modRevision !== expected) throw new ConflictError(key, undefined);
+    if (!answer.succeeded) throw await this.deletionConflict(key, answer);
+    if (!this.hasDeleted(answer, expected)) throw new ConflictError(key, undefined);
     this.#created.delete(key);
     return { record, revision: this.#note(revisionOf(answer)) };
+  }
+
+  /** What a deletion that was refused has for what is there. */
+  protected async deletionConflict(key: string, answer: TxnResponse): Promise<ConflictError> {
+    return this.#conflict(key, answer);
+  }
+
+  /** Whether a deletion that was accepted found something. */
+  protected hasDeleted({ responses }: TxnResponse, _expected: Revision): boolean {
+    return (responses[0]?.deleteRange?.deleted ?? 0) > 0;
   }
 
   /** `value`: what encode gives for the revision that the write got. A creation does not ask what is there, as upstream. */
@@ -369,8 +335,8 @@ export class EtcdStorage implements Storage {
     const likely = this.#seen + 1;
     const value = encode(likely);
     const lease = ttlSeconds > 0 ? await this.#leases.leaseFor(ttlSeconds) : 0;
-    const name = this.#root + key;
-    const answer = await this.#client.txn({
+    const name = this.root + key;
+    const answer = await this.client.txn({
       compare: [{ result: 0, target: modTarget, key: name, version: undefined, modRevision: expected }],
       success: [{ put: { key: name, value, lease }, range: undefined, deleteRange: undefined }],
       failure: expected === 0 ? [] : [{ range: { key: name }, put: undefined, deleteRange: undefined }],
@@ -381,7 +347,7 @@ export class EtcdStorage implements Storage {
 
   /** 0 for a key that is not there. */
   async #revisionOf(key: string): Promise<Revision> {
-    return (await this.#get(key, undefined))?.revision ?? 0;
+    return (await this.read(key, undefined))?.revision ?? 0;
   }
 
   async #overwrite(key: string, expected: Revision): Promise<Revision> {
@@ -403,7 +369,7 @@ export class EtcdStorage implements Storage {
 
   /** `isPresent`: the record is the newest of its key. */
   #recordOf({ key: name, createRevision, modRevision, value }: KeyValue, isPresent: boolean): StorageRecord {
-    const key = name.slice(this.#root.length);
+    const key = name.slice(this.root.length);
     if (isPresent) this.#created.set(key, modRevision, createRevision);
     return { key, revision: modRevision, createRevision, value };
   }
@@ -424,7 +390,7 @@ export class EtcdStorage implements Storage {
 
   #eventOf({ type, kv, prevKv }: EtcdEvent): StorageEvent {
     const { key: name, modRevision: revision } = kv as KeyValue;
-    const key = name.slice(this.#root.length);
+    const key = name.slice(this.root.length);
     const previous = prevKv && prevKv.modRevision !== 0 ? this.#recordOf(prevKv as KeyValue, false) : undefined;
     if (type === deleteEvent) {
       this.#created.delete(key);
@@ -440,7 +406,7 @@ export class EtcdStorage implements Storage {
 
   async #isReadable(revision: Revision): Promise<boolean> {
     try {
-      await this.#client.range({ key: this.#anyKey, limit: 1, revision });
+      await this.client.range({ key: this.anyKey, limit: 1, revision });
       return true;
     } catch (error) {
       if (isCompacted(error)) return false;
@@ -452,13 +418,13 @@ export class EtcdStorage implements Storage {
   async #revisionError(error: unknown, revision: Revision | undefined): Promise<unknown> {
     if (revision === undefined) return error;
     if (isCompacted(error)) return new CompactedError(revision, await this.compactRevision());
-    if ((error as Error).message === futureRevision) return new FutureRevisionError(revision, await this.#currentRevision());
+    if ((error as Error).message === futureRevision) return new FutureRevisionError(revision, await this.headRevision());
     return error;
   }
 
   /** What fails is tried again the next time. */
   #compactEvery(milliseconds: number): void {
-    const compactor = new Compactor(this.#client);
+    const compactor = new Compactor(this.client);
     this.#compactionTimer = setInterval(() => void this.#track(compactor.round()).catch(() => {}), milliseconds).unref();
   }
 
@@ -475,7 +441,7 @@ export class EtcdStorage implements Storage {
     return work;
   }
 
-  #refuseClosed(): void {
+  protected refuseClosed(): void {
     if (this.#closing.signal.aborted) throw new ClosedError();
   }
 }

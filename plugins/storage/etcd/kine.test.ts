@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { reopenableStore, storageConformance } from '#apiserver/storage/conformance';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import { kine, noKine, startKine } from '../../../test/servers/kine-server.ts';
-import { EtcdStorage } from './etcd-storage.ts';
+import type { EtcdStorage } from './etcd-storage.ts';
+import { openEtcdStorage } from './open-etcd-storage.ts';
 
 const compaction = 'kine compacts by itself, and keeps no mark of what somebody else compacts (sqllog/sql.go, Compact)';
 /** What kine does otherwise than etcd, by the names of the cases. */
@@ -24,7 +25,7 @@ else {
     storageConformance('etcd, on kine', async () => {
       const server = await startKine();
       return reopenableStore(
-        () => EtcdStorage.open({ servers: [server.url], prefix: '/store', compactionIntervalMs: 0 }),
+        () => openEtcdStorage({ servers: [server.url], prefix: '/store', compactionIntervalMs: 0 }),
         () => server[Symbol.asyncDispose](),
       );
     });
@@ -32,7 +33,7 @@ else {
 
   it('one server sees at once what another has deleted last', async () => {
     await using server = await startKine();
-    const open = (): Promise<EtcdStorage> => EtcdStorage.open({ servers: [server.url], prefix: '/store', compactionIntervalMs: 0 });
+    const open = (): Promise<EtcdStorage> => openEtcdStorage({ servers: [server.url], prefix: '/store', compactionIntervalMs: 0 });
     const [one, other] = [await open(), await open()];
     for (let i = 0; i < 100; i++) {
       const created = await one.create('/pods/a', () => Buffer.from('1'));
@@ -48,7 +49,7 @@ else {
 
   it('a record of another key that SQL takes for the one that was asked for is none', async () => {
     await using server = await startKine();
-    const storage = await EtcdStorage.open({ servers: [server.url], compactionIntervalMs: 0 });
+    const storage = await openEtcdStorage({ servers: [server.url], compactionIntervalMs: 0 });
     const text = (): Buffer => Buffer.from('1');
     const { revision } = await storage.create('/clusterroles/axb', text);
     for (const key of ['/clusterroles/a_b', '/clusterroles/AXB']) {
