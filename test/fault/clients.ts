@@ -54,6 +54,7 @@ export class Clients {
   #isOver = false;
   #acknowledged = 0;
   readonly #firstWrite = Promise.withResolvers<void>();
+  readonly #firstBookmark = Promise.withResolvers<void>();
 
   constructor(ports: readonly number[], next: (below: number) => number, history: HistoryEntry[], memory = new ClientMemory()) {
     this.#ports = ports;
@@ -65,6 +66,11 @@ export class Clients {
   /** Resolves when the first write was acknowledged. */
   get hasWritten(): Promise<void> {
     return this.#firstWrite.promise;
+  }
+
+  /** Resolves when a watcher had a bookmark. */
+  get hasBookmark(): Promise<void> {
+    return this.#firstBookmark.promise;
   }
 
   /** How many writes were acknowledged. */
@@ -223,8 +229,10 @@ export class Clients {
         this.#history.push({ type: 'watch', watcher: name, from: revision });
       }
       watcher.cursor = revision;
-      if (type === 'BOOKMARK') this.#history.push({ type: 'bookmark', watcher: name, revision });
-      else this.#history.push({ type: 'event', watcher: name, revision, key, text: type === 'DELETED' ? '' : text });
+      if (type === 'BOOKMARK') {
+        this.#history.push({ type: 'bookmark', watcher: name, revision });
+        this.#firstBookmark.resolve();
+      } else this.#history.push({ type: 'event', watcher: name, revision, key, text: type === 'DELETED' ? '' : text });
     };
     const gone = (): void => {
       this.#history.push({ type: 'gone', watcher: name });

@@ -36,8 +36,9 @@ export async function runServerKillTest({ rounds, seed }: KillTestOptions): Prom
     const server = await startServer({ folder, port, flags: [`--data-dir=${folder}/data`], failpoint: death.failpoint });
     const clients = new Clients([port], next, history, memory);
     const running = clients.run();
-    // Connections take their time on a busy machine, and a life without a write tells nothing.
-    await Promise.race([clients.hasWritten, exited(server.child)]);
+    // Connections take their time on a busy machine, and a life without a write tells nothing, nor do lives without a bookmark.
+    const hasBegun = Promise.all([clients.hasWritten, watchFigures(history).bookmarks > 0 || clients.hasBookmark]);
+    await Promise.race([hasBegun, exited(server.child)]);
     deaths.push(await diesOf(server.child, death, server.errors));
     clients.stop();
     await running;

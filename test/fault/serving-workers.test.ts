@@ -49,6 +49,11 @@ it('nothing is lost when serving workers end under load', { timeout: 60_000 }, a
     }
     const before = clients.acknowledged;
     await expect.poll(() => clients.acknowledged, { timeout: 10_000 }).toBeGreaterThan(before + 20);
+    const leastSeen = (): number => {
+      const { lists, bookmarks, resumptions } = watchFigures(history);
+      return Math.min(lists, bookmarks, resumptions);
+    };
+    await expect.poll(leastSeen, { timeout: 20_000 }).toBeGreaterThan(0);
     clients.stop();
     await running;
     expect(await (await cluster.fetch('/metrics')).text()).toMatch(/^kubenest_serving_worker_losses_total \d\d/m);
@@ -61,8 +66,5 @@ it('nothing is lost when serving workers end under load', { timeout: 60_000 }, a
   // The thread that has the store, and the history, goes on.
   const violations = [...checkHistory(complete, log, final), ...checkLinearizability(complete, log), ...checkGone(watches, 0)];
   expect(violations, `seed ${seed}`).toEqual([]);
-  expect(watches.lists).toBeGreaterThan(0);
-  expect(watches.bookmarks).toBeGreaterThan(0);
-  expect(watches.resumptions).toBeGreaterThan(0);
   await rm(folder, { recursive: true });
 });
