@@ -51,23 +51,7 @@ try {
   ]);
   server.stdout.resume();
   await holdAddress(port);
-  const check = spawn(
-    process.execPath,
-    [
-      join(scenarios, 'conform.mjs'),
-      'check',
-      '--server',
-      `https://127.0.0.1:${port}`,
-      '--insecure',
-      '--json',
-      report,
-      ...positionals,
-      ...areas.map((area) => join(scenarios, 'scenarios', area)),
-    ],
-    { stdio: ['ignore', 'inherit', 'inherit'] },
-  );
-  await once(check, 'exit');
-  results = JSON.parse(readFileSync(report, 'utf8')).totals.areas;
+  results = await play(areas);
   if (!values.only) await playFacts(`https://127.0.0.1:${port}`);
 } finally {
   server.kill('SIGTERM');
@@ -98,6 +82,37 @@ async function holdAddress(port) {
   };
   await create('/api/v1/namespaces', { metadata: { name: 'held' } });
   await create('/api/v1/namespaces/held/services', { metadata: { name: 'held' }, spec: { clusterIP: '10.0.0.91', ports: [{ port: 80 }] } });
+}
+
+/**
+ * How many steps of each area passed and failed. services/cluster-ips asks for 10.0.0.77, which another Service was given by chance, once in 240 runs:
+ * then it is played once more, alone.
+ */
+async function play(names) {
+  const { totals, failures } = await check(names);
+  const unlucky = 'services/cluster-ips';
+  const failed = failures.filter(({ scenario }) => scenario === unlucky);
+  const isTaken = failed.some(
+    ({ step, differences }) => step === 2 && differences.some(({ path, got }) => path === 'status' && got === 422),
+  );
+  if (!isTaken) return totals.areas;
+  console.log(`${unlucky}: the address that it asks for was taken by chance; once more`);
+  const again = (await check([`${unlucky}.mjs`])).totals.areas.services;
+  const { services } = totals.areas;
+  services.passed += failed.length - again.failed;
+  services.failed += again.failed - failed.length;
+  return totals.areas;
+}
+
+/** Plays areas or scenarios; the report of conform.mjs. */
+async function check(names) {
+  const files = names.map((name) => join(scenarios, 'scenarios', name));
+  const server = ['--server', `https://127.0.0.1:${port}`, '--insecure'];
+  const child = spawn(process.execPath, [join(scenarios, 'conform.mjs'), 'check', ...server, '--json', report, ...positionals, ...files], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  await once(child, 'exit');
+  return JSON.parse(readFileSync(report, 'utf8'));
 }
 
 /** The recorded rejections and defaults of every kind. */
