@@ -15,6 +15,8 @@ import { backendOf, startBackend } from '../servers/backends.ts';
 const root = resolve(fileURLToPath(import.meta.url), '../../..');
 const scenarios = resolve(root, '../shared/conformance');
 const thresholds = JSON.parse(readFileSync(join(root, 'test/conformance/threshold.json'), 'utf8'));
+/** What services/external-name and services/cluster-ips write and have refused. */
+const refusedAddresses = ['10.0.0.78', '10.0.0.79', '10.0.0.80', '10.0.0.91'];
 const { values, positionals } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
@@ -50,7 +52,7 @@ try {
     once(server, 'exit').then(() => Promise.reject(new Error('the server does not start'))),
   ]);
   server.stdout.resume();
-  await holdAddress(port);
+  await holdAddresses(port);
   results = await play(areas);
   if (!values.only) await playFacts(`https://127.0.0.1:${port}`);
 } finally {
@@ -69,10 +71,9 @@ for (const area of areas) {
 if (!values.only) hold('all', total);
 
 /**
- * services/external-name writes the address 10.0.0.91, which is refused, and then has another Service given an address: by chance the same one, once in 240 runs,
- * which the scenario takes for what it wrote. A Service of nobody's holds that address.
+ * Were one of them given to another Service of these scenarios by chance, it would be taken for what the scenario wrote. Services of nobody's hold them.
  */
-async function holdAddress(port) {
+async function holdAddresses(port) {
   const create = async (path, object) => {
     const headers = { authorization: 'Bearer admin-token', 'content-type': 'application/json' };
     const asked = request({ host: '127.0.0.1', port, path, method: 'POST', headers, rejectUnauthorized: false });
@@ -81,7 +82,10 @@ async function holdAddress(port) {
     if (response.statusCode !== 201) throw new Error(`${path}: ${response.statusCode}`);
   };
   await create('/api/v1/namespaces', { metadata: { name: 'held' } });
-  await create('/api/v1/namespaces/held/services', { metadata: { name: 'held' }, spec: { clusterIP: '10.0.0.91', ports: [{ port: 80 }] } });
+  for (const clusterIP of refusedAddresses) {
+    const metadata = { name: `held-${clusterIP.replaceAll('.', '-')}` };
+    await create('/api/v1/namespaces/held/services', { metadata, spec: { clusterIP, ports: [{ port: 80 }] } });
+  }
 }
 
 /**
