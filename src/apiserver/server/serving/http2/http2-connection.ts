@@ -528,7 +528,10 @@ export class Http2Connection implements FrameHandler {
     process.nextTick(flush, this);
   }
 
-  /** Sends what there is, one slice of it, unless the one before is still leaving. */
+  /**
+   * Sends what there is, one slice of it, unless the one before is still leaving. Streams are walked by their index: in code that is not optimized
+   * yet an iterator makes an object for each, a tenth of what an event to a hundred watchers takes.
+   */
   flush(): void {
     this.#isScheduled = false;
     if (this.#isWriting || this.#isClosed) return;
