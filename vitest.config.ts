@@ -25,9 +25,11 @@ export default defineConfig({
           name: 'tests',
           include: ['src/**/*.test.ts', 'plugins/**/*.test.ts', 'scripts/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, '**/dist/**', ...measured],
+          // With the default, 0, they would be the last where there is one worker.
+          sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'measured', include: measured, fileParallelism: false, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'measured', include: measured, fileParallelism: false, sequence: { groupOrder: 2 } } },
     ],
   },
 });
