@@ -11,7 +11,7 @@ it.each([
     const seed = Date.now() % 2 ** 31;
     const { violations, acknowledged, watches, deaths, folder } = await run({ rounds, seed });
     expect(violations, `seed ${seed}, kept in ${folder}`).toEqual([]);
-    expect(deaths).toHaveLength(rounds);
+    expect(deaths.length).toBeGreaterThanOrEqual(rounds);
     // Enough for a loss to be seen, also on a disk that stands still now and then.
     expect(acknowledged).toBeGreaterThan(5 * rounds);
     expect(watches.lists).toBeGreaterThan(0);
