@@ -63,7 +63,8 @@ const server = new SecureServer(
 );
 await server.listen(Number(values.port), '127.0.0.1');
 process.stdout.write(`bare watches on https://127.0.0.1:${values.port}\n`);
-process.once('SIGTERM', () => {
-  if (folder) rmSync(folder, { recursive: true });
-  process.exit();
-});
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    if (folder) rmSync(folder, { recursive: true });
+    process.exit();
+  });
