@@ -11,7 +11,9 @@ it.each([
     const seed = Date.now() % 2 ** 31;
     const { violations, acknowledged, watches, deaths, folder } = await run({ rounds, seed });
     expect(violations, `seed ${seed}, kept in ${folder}`).toEqual([]);
-    expect(deaths.length).toBeGreaterThanOrEqual(rounds);
+    // Of a server there may be more, until its watchers were told enough.
+    if (hasClients) expect(deaths.length).toBeGreaterThanOrEqual(rounds);
+    else expect(deaths).toHaveLength(rounds);
     // Enough for a loss to be seen, also on a disk that stands still now and then.
     expect(acknowledged).toBeGreaterThan(5 * rounds);
     expect(watches.lists).toBeGreaterThan(0);
