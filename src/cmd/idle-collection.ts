@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { bytesDropped } from '#apiserver/storage/cacher/dropped-bytes';
+import { reduceAfter } from './engine.ts';
 
 /** What is known of the process, and what can be done for it. */
 export interface Memory {
@@ -8,8 +9,8 @@ export interface Memory {
   utilization(): number;
   /** Bytes that the heap and what hangs on it hold, and all that were let go of since the start: it grows by what a collection would find. */
   bytes(): number;
-  /** Collects garbage; the event loop stands still meanwhile, less than 250 ms. Whether memory was given back to the system, too. */
-  collect(): boolean;
+  /** Collects garbage and gives memory back to the system; the event loop stands still meanwhile, less than 250 ms. */
+  collect(): void;
 }
 
 const lookEveryMs = 1_000;
@@ -31,7 +32,7 @@ const lastingTicks = 30;
 const lateTicks = 110;
 /** Who holds so much at the start has read a large store: what that has left goes before its clients come, all at once perhaps. */
 const largeBytes = 256 * 1024 * 1024;
-/** A collection that gives memory back to the system takes more than a millisecond for each MiB in use; one that does not, a third of it. */
+/** A collection that gives all back at once takes more than a millisecond for each MiB in use; one that leaves it to what follows, a third of it. */
 const thoroughBelowBytes = 128 * 1024 * 1024;
 
 /**
@@ -42,8 +43,6 @@ const thoroughBelowBytes = 128 * 1024 * 1024;
 export function collectWhenIdle(memory: Memory | undefined = processMemory()): Disposable | undefined {
   if (!memory) return undefined;
   let kept = 0;
-  /** The last collection made the heap small enough, perhaps, for one that gives back. */
-  let isOwed = false;
   /** Ticks without load in a row. */
   let quiet = 0;
   /** Ticks until a last collection; it is not followed by another. */
@@ -58,10 +57,9 @@ export function collectWhenIdle(memory: Memory | undefined = processMemory()): D
     if (quiet === 0) return;
     const isCold = kept === 0 || quiet >= lastingTicks;
     const isWorth = (isCold || quiet >= soonTicks) && memory.bytes() >= kept + (isCold ? worthBytes : worthSoonBytes);
-    if (!isOwed && !isWorth && late > 0) return;
-    if (isWorth) late = lateTicks;
-    else if (late <= 0) late = Infinity;
-    isOwed = !memory.collect() && !isOwed;
+    if (!isWorth && late > 0) return;
+    late = isWorth ? lateTicks : Infinity;
+    memory.collect();
     kept = memory.bytes();
   }, lookEveryMs);
   timer.unref();
@@ -83,9 +81,8 @@ function processMemory(): Memory | undefined {
       return total_heap_size + external_memory + bytesDropped();
     },
     collect() {
-      const isSmall = getHeapStatistics().used_heap_size < thoroughBelowBytes;
-      gc({ type: 'major', execution: 'sync', flavor: isSmall ? 'last-resort' : 'regular' });
-      return isSmall;
+      if (getHeapStatistics().used_heap_size < thoroughBelowBytes) gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+      else reduceAfter(() => gc({ type: 'major', execution: 'sync', flavor: 'regular' }));
     },
   };
 }
