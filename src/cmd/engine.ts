@@ -92,7 +92,7 @@ export function collectOften(): void {
   setFlagsFromString(oftenFlag);
 }
 
-/** Calls `collect`, a full collection after which V8 gives memory back to the system as soon as the event loop has little to do. */
+/** Calls `collect`, a full collection after which V8 gives memory back to the system once it finds that little is made, 110 s later at most. */
 export function reduceAfter(collect: () => void): void {
   setFlagsFromString(reduceSoonFlag);
   collect();
