@@ -30,17 +30,8 @@ const oftenFlag = '--heap-growing-percent=50';
 /** Collect when it is three times as large. */
 const seldomFlag = '--heap-growing-percent=200';
 
-/**
- * What V8's memory reducer waits behind a full collection until it gives memory back to the system, by up to two incremental ones of which none
- * stops the event loop for 100 ms. Without it the pages of a large heap that are empty stay in a pool: 110 MB of 310 after the loads of the bench.
- */
-const reduceSoonFlag = '--gc-memory-reducer-start-delay-ms=100';
-/** A day: V8 would do so in each pause of some seconds, and the next load began with slow code (idle-collection.ts). */
-const reduceNeverFlag = '--gc-memory-reducer-start-delay-ms=86400000';
-
 const flags = [
   oftenFlag,
-  reduceNeverFlag,
   // Enumerated keys are read by the general bytecode: with its own, V8 optimizes deepCopy for one key and throws the code away,
   // a hundred times a second.
   '--no-enable-enumerated-keyed-access-bytecode',
@@ -90,13 +81,6 @@ export function collectSeldom(): void {
 /** As from the start on. */
 export function collectOften(): void {
   setFlagsFromString(oftenFlag);
-}
-
-/** Calls `collect`, a full collection after which V8 gives memory back to the system once it finds that little is made, 110 s later at most. */
-export function reduceAfter(collect: () => void): void {
-  setFlagsFromString(reduceSoonFlag);
-  collect();
-  setFlagsFromString(reduceNeverFlag);
 }
 
 const tasks = '/proc/self/task';

@@ -96,6 +96,15 @@ it.each([
     ] as const,
     collected: [0, 21],
   },
+  {
+    name: 'a large heap once: V8 gives back what is empty in it',
+    seconds: [
+      [0, 500],
+      [0, 41],
+      [0, 41],
+    ] as const,
+    collected: [0],
+  },
 ])('collects $name', ({ seconds, collected }) => {
   expect(play(seconds)).toEqual(collected);
 });

@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { bytesDropped } from '#apiserver/storage/cacher/dropped-bytes';
-import { reduceAfter } from './engine.ts';
 
 /** What is known of the process, and what can be done for it. */
 export interface Memory {
@@ -9,7 +8,7 @@ export interface Memory {
   utilization(): number;
   /** Bytes that the heap and what hangs on it hold, and all that were let go of since the start: it grows by what a collection would find. */
   bytes(): number;
-  /** Collects garbage and gives memory back to the system; the event loop stands still meanwhile, less than 250 ms. */
+  /** Collects garbage; the event loop stands still meanwhile, less than 250 ms. */
   collect(): void;
 }
 
@@ -32,7 +31,10 @@ const lastingTicks = 30;
 const lateTicks = 110;
 /** Who holds so much at the start has read a large store: what that has left goes before its clients come, all at once perhaps. */
 const largeBytes = 256 * 1024 * 1024;
-/** A collection that gives all back at once takes more than a millisecond for each MiB in use; one that leaves it to what follows, a third of it. */
+/**
+ * A collection that gives memory back to the system takes more than a millisecond for each MiB in use; one that does not, a third of it. Behind
+ * that, V8's memory reducer does so: eight seconds after it, or later, once it finds that little is made, by two incremental collections.
+ */
 const thoroughBelowBytes = 128 * 1024 * 1024;
 
 /**
@@ -81,8 +83,8 @@ function processMemory(): Memory | undefined {
       return total_heap_size + external_memory + bytesDropped();
     },
     collect() {
-      if (getHeapStatistics().used_heap_size < thoroughBelowBytes) gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-      else reduceAfter(() => gc({ type: 'major', execution: 'sync', flavor: 'regular' }));
+      const isSmall = getHeapStatistics().used_heap_size < thoroughBelowBytes;
+      gc({ type: 'major', execution: 'sync', flavor: isSmall ? 'last-resort' : 'regular' });
     },
   };
 }
