@@ -54,16 +54,18 @@ export class PolicyEvaluator {
     }));
   }
 
-  evaluate(request: AuthorizationAttributes | UnknownUser): AuditDecision {
+  evaluate(request: AuditedRequest): AuditDecision {
     for (const { rule, decision } of this.#rules) if (fits(rule, request)) return decision;
     return this.#none;
   }
 }
 
-/** A request of somebody whom nobody knows. */
-export type UnknownUser = Omit<AuthorizationAttributes, 'user'> & { readonly user: undefined };
+/** The request that a rule is matched with. `user` is undefined if authentication failed. */
+export type AuditedRequest = Omit<AuthorizationAttributes, 'user' | 'fieldSelector' | 'labelSelector'> & {
+  readonly user: AuthorizationAttributes['user'] | undefined;
+};
 
-function fits(rule: AuditPolicyRule, request: AuthorizationAttributes | UnknownUser): boolean {
+function fits(rule: AuditPolicyRule, request: AuditedRequest): boolean {
   const { user, verb } = request;
   if (rule.users.length > 0 && !(user && rule.users.includes(user.name))) return false;
   if (rule.userGroups.length > 0 && !user?.groups.some((group) => rule.userGroups.includes(group))) return false;
@@ -79,7 +81,7 @@ function fitsPath(pattern: string, path: string): boolean {
 
 function fitsResource(
   rule: AuditPolicyRule,
-  { isResourceRequest, namespace, apiGroup, resource, subresource, name }: AuthorizationAttributes | UnknownUser,
+  { isResourceRequest, namespace, apiGroup, resource, subresource, name }: AuditedRequest,
 ): boolean {
   if (!isResourceRequest) return false;
   if (rule.namespaces.length > 0 && !rule.namespaces.includes(namespace)) return false;

@@ -58,7 +58,7 @@ export function authorizationAttributes(context: RequestContext): AuthorizationA
     namespace: info.namespace,
     name: info.name,
     path: info.path,
-    ...(info.isResourceRequest && context.query.includes('Selector=') && selectorsOf(info.verb, context.searchParams)),
+    ...((info.fieldSelector || info.labelSelector) && selectorsOf(info)),
   };
 }
 

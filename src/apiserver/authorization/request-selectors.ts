@@ -2,8 +2,6 @@ import { parseFieldSelector } from '#apimachinery/fields/selector';
 import { type LabelOperator, parseSelector } from '#apimachinery/labels/selector';
 import type { AuthorizationAttributes, SelectorRequirement } from './authorizer.ts';
 
-const verbs = new Set(['list', 'watch', 'deletecollection']);
-
 const operators: Readonly<Partial<Record<LabelOperator, SelectorRequirement['operator']>>> = {
   in: 'In',
   '=': 'In',
@@ -14,14 +12,18 @@ const operators: Readonly<Partial<Record<LabelOperator, SelectorRequirement['ope
   '!': 'DoesNotExist',
 };
 
-/** The selectors of a request, as authorizers see them; a wrong one limits nothing here and is refused later. Upstream: endpoints/filters/authorization.go. */
-export function selectorsOf(verb: string, query: URLSearchParams): Pick<AuthorizationAttributes, 'fieldSelector' | 'labelSelector'> {
-  return verbs.has(verb) ? selectorsIn(query) : {};
+/** The unparsed selectors of a request; empty: it has none. */
+export interface SelectorTexts {
+  readonly fieldSelector: string;
+  readonly labelSelector: string;
 }
 
-/** The selectors in the parameters `fieldSelector` and `labelSelector`. */
-export function selectorsIn(query: URLSearchParams): Pick<AuthorizationAttributes, 'fieldSelector' | 'labelSelector'> {
-  return { fieldSelector: attempt(() => fieldRequirements(query)), labelSelector: attempt(() => labelRequirements(query)) };
+/** The selectors as authorizers see them. A selector that cannot be parsed limits nothing here: the handler refuses the request. Upstream: endpoints/filters/authorization.go. */
+export function selectorsOf({
+  fieldSelector,
+  labelSelector,
+}: SelectorTexts): Pick<AuthorizationAttributes, 'fieldSelector' | 'labelSelector'> {
+  return { fieldSelector: attempt(() => fieldRequirements(fieldSelector)), labelSelector: attempt(() => labelRequirements(labelSelector)) };
 }
 
 function attempt<T>(parse: () => T): T | undefined {
@@ -32,8 +34,7 @@ function attempt<T>(parse: () => T): T | undefined {
   }
 }
 
-function fieldRequirements(query: URLSearchParams): SelectorRequirement[] | undefined {
-  const text = query.get('fieldSelector');
+function fieldRequirements(text: string): SelectorRequirement[] | undefined {
   if (!text) return undefined;
   return parseFieldSelector(text).requirements.map(({ field, operator, value }) => ({
     key: field,
@@ -43,8 +44,7 @@ function fieldRequirements(query: URLSearchParams): SelectorRequirement[] | unde
 }
 
 /** Comparisons have no form among the requirements: they are left out, which makes the rest a weaker limit than the request's own. */
-function labelRequirements(query: URLSearchParams): SelectorRequirement[] | undefined {
-  const text = query.get('labelSelector');
+function labelRequirements(text: string): SelectorRequirement[] | undefined {
   if (!text) return undefined;
   return parseSelector(text).requirements.flatMap(({ key, operator, values }) => {
     const name = operators[operator];

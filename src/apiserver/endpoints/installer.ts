@@ -89,10 +89,7 @@ export class Installer {
   *endpointsOf(definition: ResourceDefinition, source: ResourceSource): Iterable<[string, InstalledEndpoint]> {
     const special = source.special(definition, '');
     const main = this.#endpoint(source, definition, '', definition, definition.schema, undefined, definition.strategy, definition.columns);
-    yield [
-      definition.resource,
-      { endpoint: main, namespaced: definition.namespaced, verbs: this.#verbs(definition.verbs, special, definition.namespaced) },
-    ];
+    yield [definition.resource, { endpoint: main, namespaced: definition.namespaced, verbs: this.#verbs(definition.verbs, special) }];
     for (const [name, subresource] of Object.entries(definition.subresources)) {
       const installed = this.#subresource(source, definition, name, subresource);
       if (installed) yield [`${definition.resource}/${name}`, installed];
@@ -119,7 +116,7 @@ export class Installer {
         strategy,
         definition.columns,
       );
-      return { endpoint, namespaced, verbs: this.#verbs(verbs, special, namespaced) };
+      return { endpoint, namespaced, verbs: this.#verbs(verbs, special) };
     }
     if (!special) return undefined;
     const kind: GroupVersionKind = {
@@ -203,18 +200,12 @@ export class Installer {
     };
   }
 
-  /** Named creates are of subresources; of a namespaced resource nothing is created outside of a namespace. */
-  #verbs(
-    names: readonly string[],
-    special: Readonly<Record<string, EndpointHandler>> | undefined,
-    namespaced: boolean,
-  ): Map<string, EndpointHandler> {
+  #verbs(names: readonly string[], special: Readonly<Record<string, EndpointHandler>> | undefined): Map<string, EndpointHandler> {
     const verbs = new Map<string, EndpointHandler>();
     for (const name of names) {
       const handler = special?.[name] ?? this.options.verbs.verbs[name as keyof VerbHandlers];
       if (!handler) throw new Error(`installer: no handler for verb ${name}`);
       verbs.set(name, handler);
-      if (!namespaced && (name === 'create' || name === 'deletecollection')) verbs.set(`${name}-cluster`, handler);
     }
     return verbs;
   }

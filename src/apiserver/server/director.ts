@@ -2,8 +2,10 @@ import { newBadRequest, newMethodNotSupported, newNotFound, newServiceUnavailabl
 import { respondError, respondNoRoute, respondText } from '#apiserver/endpoints/handlers/responses';
 import type { EndpointHandler } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { Handler, MeasuredEndpoint, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
 import type { DelegationTarget, GroupVersionEndpoints, InstalledEndpoint } from './delegation.ts';
 import type { PathMux } from './path-mux.ts';
+import { formOf, hasRoute, type RouteForm, verbOfRoute } from './resource-route.ts';
 
 /** Resources are counted by what their requests are about. */
 const builtIn: MeasuredEndpoint = {
@@ -15,10 +17,8 @@ const builtIn: MeasuredEndpoint = {
   isCustom: false,
 };
 const custom: MeasuredEndpoint = { ...builtIn, isCustom: true };
-/** What proxies pass on. */
-const connectMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
-const itemVerbs = ['get', 'update', 'patch', 'delete', 'connect'];
+/** Forms whose handlers need a name; an empty segment in its place is none. */
+const namedForms = new Set<RouteForm>(['object', 'subresource', 'belowSubresource']);
 
 /**
  * Sends requests on: paths of API groups to the endpoint of their resource, by tables compiled from the delegation chain;
@@ -60,18 +60,21 @@ export class Director {
   };
 
   #route(context: RequestContext): void | Promise<void> {
-    const { info } = context;
-    const proxy = this.proxied.size === 0 ? undefined : this.proxied.get(groupVersionOf(context.path));
+    const { info, path, method } = context;
+    const proxy = this.proxied.size === 0 ? undefined : this.proxied.get(groupVersionOf(path));
     if (proxy) return proxy(context);
-    if (!info.isResourceRequest) return this.mux.serve(context, this.notFound);
-    const groupVersion = `${info.apiGroup}/${info.apiVersion}`;
+    const groupVersion = routedGroupVersion(info);
+    if (groupVersion === undefined) return this.mux.serve(context, this.notFound);
     const endpoints = this.#table.get(groupVersion);
     if (!endpoints) return this.#routeDynamic(context, this.#find(groupVersion));
     const installed = endpoints.get(endpointName(context));
-    if (!installed || !fitsScope(context, installed)) return this.#unknownResource(context, endpoints);
-    const handler =
-      installed.verbs.get(verbOf(context)) ?? (connectMethods.has(context.method) ? installed.verbs.get('connect') : undefined);
-    return handler ? handle(context, installed, handler) : respondNoRoute(context, isRouted(info, installed) ? 405 : 404);
+    const form = installed && formOf(info, installed.namespaced);
+    if (!installed || !form) return this.#unknownResource(context, endpoints);
+    const verb = verbOfRoute(form, info, method, installed.verbs);
+    const handler = verb && installed.verbs.get(verb);
+    if (!handler) return respondNoRoute(context, hasRoute(form, installed.verbs) ? 405 : 404);
+    if (info.name === '' && namedForms.has(form)) return respondError(context, newBadRequest('name must be provided'));
+    return handle(context, installed, handler);
   }
 
   /** Of kinds that come and go the verb counts, not the route. Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go (ServeHTTP). */
@@ -140,6 +143,15 @@ function warnOfDeprecated(context: RequestContext, warning: string, removedRelea
   if (removedRelease !== undefined) context.auditAnnotations?.set('k8s.io/removed-release', removedRelease);
 }
 
+/**
+ * The `group/version` whose routes the request is for; undefined if its path has not exactly one slash in front, or an empty
+ * group: such a path is read as a resource's, and has no route. Upstream: server/handler.go (director.ServeHTTP).
+ */
+function routedGroupVersion({ isResourceRequest, path, apiPrefix, apiGroup, apiVersion }: RequestInfo): string | undefined {
+  if (!isResourceRequest || path.charCodeAt(1) === 0x2f || (apiPrefix === 'apis' && apiGroup === '')) return undefined;
+  return `${apiGroup}/${apiVersion}`;
+}
+
 /** Of a path at or below `/apis/<group>/<version>`; all of `/api` is the core group's. Empty for other paths. */
 function groupVersionOf(path: string): string {
   const [, root, group = '', version] = path.split('/', 4);
@@ -147,31 +159,8 @@ function groupVersionOf(path: string): string {
   return root === 'apis' && version ? `${group}/${version}` : '';
 }
 
-/**
- * Objects of a namespace are named below their namespace only, cluster-scoped ones never below one (CVE-2019-11247);
- * lists and watches of namespaced resources may span all namespaces.
- */
-function fitsScope({ info }: RequestContext, { namespaced, endpoint }: InstalledEndpoint): boolean {
-  const isNamespaces = endpoint.definition.resource === 'namespaces' && endpoint.definition.group === '';
-  if (!namespaced) return isNamespaces || info.namespace === '';
-  return info.namespace !== '' || info.parts.length === 1;
-}
-
-/** Whether the path is one at all: of what is only made (SubjectAccessReviews), nothing has a path of its own. */
-function isRouted({ parts }: RequestContext['info'], { verbs }: InstalledEndpoint): boolean {
-  return parts.length !== 2 || itemVerbs.some((verb) => verbs.has(verb));
-}
-
 /** Of namespaced ones, only what may span all namespaces needs none. Upstream: possiblyAcrossAllNamespacesVerbs. */
 function fitsDynamicScope({ info }: RequestContext, { namespaced }: InstalledEndpoint): boolean {
   if (!namespaced) return info.namespace === '';
   return info.namespace !== '' || info.verb === 'list' || info.verb === 'watch';
-}
-
-function verbOf({ info, method }: RequestContext): string {
-  if (info.verb === 'create' && info.parts.length === 2) return 'create-named';
-  if (info.parts.length === 1 && (info.verb === 'update' || info.verb === 'patch')) return '';
-  if (info.namespace === '' && info.parts.length === 1 && (info.verb === 'create' || info.verb === 'deletecollection'))
-    return `${info.verb}-cluster`;
-  return method === 'HEAD' ? '' : info.verb;
 }

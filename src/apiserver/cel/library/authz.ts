@@ -2,7 +2,7 @@
 import { nameIsDNSLabel, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { AuthorizationAttributes, AuthorizationResult, Authorizer } from '#apiserver/authorization/authorizer';
-import { selectorsIn } from '#apiserver/authorization/request-selectors';
+import { selectorsOf } from '#apiserver/authorization/request-selectors';
 import { func, type FunctionDeclaration, member } from '../check/declarations.ts';
 import { boolType, type CelType, stringType, structType } from '../check/types.ts';
 import type { Library } from '../environment.ts';
@@ -145,8 +145,7 @@ export class ResourceCheck extends ReceiverOnly {
       name,
       path: '',
     };
-    const selectors = new URLSearchParams({ fieldSelector, labelSelector });
-    return this.authorizer.ask({ ...asked, ...selectorsIn(selectors) });
+    return this.authorizer.ask({ ...asked, ...selectorsOf({ fieldSelector, labelSelector }) });
   }
 }
 

@@ -8,6 +8,7 @@ import { EventsOfTurn } from '#apiserver/audit/events-of-turn';
 import { PolicyEvaluator } from '#apiserver/audit/policy';
 import { respondBytes, respondError } from '#apiserver/endpoints/handlers/responses';
 import { type Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import { parseQuery } from '#apiserver/endpoints/request/query';
 import { parseRequestInfo } from '#apiserver/endpoints/request/request-info';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
 import { withAudit } from './audit.ts';
@@ -28,7 +29,12 @@ import { WaitGroup } from '#apiserver/server/lifecycle/wait-group';
 function request(url = '/api/v1/pods', headers: Record<string, string> = {}, method = 'GET') {
   const exchange = new InProcessExchange({ method, url, headers, body: undefined });
   const [path = '', query = ''] = url.split('?');
-  const context = new RequestContext(exchange, path, query, parseRequestInfo(method, path, query));
+  const context = new RequestContext(
+    exchange,
+    path,
+    query,
+    parseRequestInfo(method, path, () => parseQuery(query)),
+  );
   context.receivedAt = performance.now();
   return { context, exchange, answer: () => exchange.response };
 }

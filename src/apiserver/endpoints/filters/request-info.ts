@@ -9,7 +9,7 @@ const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 /** Upstream: endpoints/filters/requestinfo.go. */
 export const withRequestInfo: Filter = (next) => (context) => {
   try {
-    context.info = parseRequestInfo(context.method, context.path, context.query);
+    context.info = parseRequestInfo(context.method, context.path, () => context.searchParams);
   } catch (error) {
     if (!(error instanceof RequestInfoError)) throw error;
     const text = `Internal Server Error: ${quote(context.exchange.url)}: failed to create RequestInfo: ${error.message}`;

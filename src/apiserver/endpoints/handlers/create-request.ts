@@ -40,7 +40,7 @@ export async function readCreate<T extends KubeObject>(
   const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
   const mediaType = inputMediaType(context, endpoint);
   const body = await readRequestBody(context);
-  const options = parseWriteOptions(context.query, 'CreateOptions');
+  const options = parseWriteOptions(context.searchParams, 'CreateOptions');
   const { object: decoded, strictErrors } = await decodeBody(body, mediaType, { ...endpoint, alsoAccepts: how.alsoAccepts });
   const object = decoded as T;
   applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);

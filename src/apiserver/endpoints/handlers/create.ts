@@ -19,7 +19,7 @@ export class CreateHandler {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const mediaType = inputMediaType(context, endpoint);
     const body = await readRequestBody(context);
-    const options = parseWriteOptions(context.query, 'CreateOptions');
+    const options = parseWriteOptions(context.searchParams, 'CreateOptions');
     context.span?.event('About to convert to expected version');
     const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);
     context.span?.event('Conversion done');

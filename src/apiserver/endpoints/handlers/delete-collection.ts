@@ -18,7 +18,7 @@ import { newDeleteRequest } from './write-request.ts';
 export class DeleteCollectionHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
-    const listOptions = parseListOptions(context.query);
+    const listOptions = parseListOptions(context.searchParams);
     const { store, definition } = endpoint;
     const predicate = selectionOf(definition, listOptions, '');
     const options = await readDeleteOptions(context, endpoint);

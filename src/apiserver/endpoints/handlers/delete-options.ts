@@ -3,7 +3,7 @@ import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { DeleteOptions, GroupVersionKind } from '#apimachinery/meta/types';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { validateDeleteOptions } from '#apiserver/registry/deletion';
-import { parseBoolean, parseInt64 } from './query-options.ts';
+import { parseBoolean, parseInt64 } from '#apiserver/endpoints/request/list-options';
 import { decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 

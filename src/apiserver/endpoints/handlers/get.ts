@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { newBadRequest } from '#apimachinery/api/errors';
+import { parseBoolean } from '#apiserver/endpoints/request/list-options';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
 import type { Store } from '#apiserver/registry/store';
@@ -16,7 +18,7 @@ export class GetHandler {
   handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const { namespace, name } = context.info;
-    const resourceVersion = context.query === '' ? '' : (context.searchParams.get('resourceVersion') ?? '');
+    const resourceVersion = context.query === '' ? '' : readGetOptions(context.searchParams);
     const plain =
       !context.audit?.recordsResponse &&
       !context.span &&
@@ -36,6 +38,12 @@ export class GetHandler {
       : endpoint.store.get(namespace, name, resourceVersion);
     return found instanceof Promise ? found.then(answer) : answer(found);
   }
+}
+
+/** The resourceVersion of a GET. Throws BadRequest if the removed parameter `export` is set. Upstream: endpoints/handlers/get.go (GetResource). */
+function readGetOptions(parameters: URLSearchParams): string {
+  if (parseBoolean(parameters.get('export'))) throw newBadRequest('the export parameter, deprecated since v1.14, is no longer supported');
+  return parameters.get('resourceVersion') ?? '';
 }
 
 /** Upstream: apiserver/pkg/storage/cacher/delegator.go. */

@@ -36,9 +36,9 @@ const brace = Buffer.from('{');
 export class ListHandler {
   handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
-    const options = parseListOptions(context.query);
+    const options = parseListOptions(context.searchParams);
     const { store, definition } = endpoint;
-    const predicate = selectionOf(definition, options, '');
+    const predicate = selectionOf(definition, options, context.info.name);
     const asked = {
       scope: store.prefix(context.info.namespace),
       resourceVersion: options.resourceVersion,

@@ -87,7 +87,7 @@ export class PatchHandler {
     if (context.audit?.recordsRequest) await notePatch(context.audit, body);
     context.span?.event('Recorded the audit event');
     const form = appliedForm(patchType);
-    const options = parseWriteOptions(context.query, 'PatchOptions', form !== undefined);
+    const options = parseWriteOptions(context.searchParams, 'PatchOptions', form !== undefined);
     if (form) {
       const applied = await applyObject(context, endpoint, { form, bytes: body }, options);
       context.span?.event('Object stored in database');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseQuery, parseWriteOptions } from './query-options.ts';
+import { parseQuery } from '../request/query.ts';
+import { parseWriteOptions } from './query-options.ts';
 
 describe('what admission is shown of the options', () => {
   it.each([
@@ -13,15 +14,6 @@ describe('what admission is shown of the options', () => {
     },
     { query: 'fieldManager=m&force=true', kind: 'PatchOptions', isApply: true, given: { fieldManager: 'm', force: true } },
   ] as const)('$kind of "$query"', ({ query, kind, isApply, given }) => {
-    expect(parseWriteOptions(query, kind, isApply).given).toEqual({ kind, apiVersion: 'meta.k8s.io/v1', ...given });
+    expect(parseWriteOptions(parseQuery(query), kind, isApply).given).toEqual({ kind, apiVersion: 'meta.k8s.io/v1', ...given });
   });
-});
-
-describe('parseQuery', () => {
-  it.each([
-    ['a=1&b=2', 'a=1&b=2'],
-    ['a=%zz&b=2', 'b=2'],
-    ['a=1;c=3&b=%20', 'b=+'],
-    ['a=%', ''],
-  ])('%j is %j', (query, want) => expect(parseQuery(query).toString()).toBe(want));
 });

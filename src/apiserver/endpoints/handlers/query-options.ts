@@ -1,67 +1,12 @@
-import { newBadRequest, newInvalid } from '#apimachinery/api/errors';
+import { newInvalid } from '#apimachinery/api/errors';
 import { type FieldError, fieldPath, forbidden, notSupported, required } from '#apimachinery/validation/field';
 import { validateDryRun, validateFieldManager, validateFieldValidation } from '#apimachinery/validation/object-meta';
-import { readSelectors } from './selection.ts';
-import { quote } from '#apimachinery/runtime/quote';
-
-/** metav1.ListOptions of a query. Upstream: apimachinery/pkg/apis/meta/internalversion. */
-export interface ListQuery {
-  readonly labelSelector: string;
-  readonly fieldSelector: string;
-  readonly watch: boolean;
-  readonly allowWatchBookmarks: boolean;
-  readonly resourceVersion: string;
-  readonly resourceVersionMatch: string;
-  /** undefined: the server's choice. */
-  readonly timeoutSeconds: number | undefined;
-  readonly limit: number;
-  readonly continue: string;
-  readonly sendInitialEvents: boolean | undefined;
-}
-
-const emptyQuery: ListQuery = {
-  labelSelector: '',
-  fieldSelector: '',
-  watch: false,
-  allowWatchBookmarks: false,
-  resourceVersion: '',
-  resourceVersionMatch: '',
-  timeoutSeconds: undefined,
-  limit: 0,
-  continue: '',
-  sendInitialEvents: undefined,
-};
-
-/** The parameters of a query. Those that are malformed are dropped, as Go's net/url does. */
-export function parseQuery(query: string): URLSearchParams {
-  const isMalformed = (text: string): boolean => /%(?![0-9a-f]{2})|;/i.test(text);
-  return new URLSearchParams(
-    isMalformed(query)
-      ? query
-          .split('&')
-          .filter((pair) => !isMalformed(pair))
-          .join('&')
-      : query,
-  );
-}
+import { decodeListOptions, emptyListQuery, type ListQuery, parseBoolean, readSelectors } from '#apiserver/endpoints/request/list-options';
 
 /** Throws BadRequest for values of the wrong form and Invalid for combinations that make no sense. */
-export function parseListOptions(query: string): ListQuery {
-  if (query === '') return emptyQuery;
-  const parameters = parseQuery(query);
-  const text = (name: string): string => parameters.get(name) ?? '';
-  const options: ListQuery = {
-    labelSelector: text('labelSelector'),
-    fieldSelector: text('fieldSelector'),
-    watch: parseBoolean(parameters.get('watch')) ?? false,
-    allowWatchBookmarks: parseBoolean(parameters.get('allowWatchBookmarks')) ?? false,
-    resourceVersion: text('resourceVersion'),
-    resourceVersionMatch: text('resourceVersionMatch'),
-    timeoutSeconds: parseInt64(parameters.get('timeoutSeconds')),
-    limit: parseInt64(parameters.get('limit')) ?? 0,
-    continue: text('continue'),
-    sendInitialEvents: parseBoolean(parameters.get('sendInitialEvents')),
-  };
+export function parseListOptions(parameters: URLSearchParams): ListQuery {
+  if (parameters.size === 0) return emptyListQuery;
+  const options = decodeListOptions(parameters);
   const errors = validateListOptions(options);
   // Upstream has read the selectors by then.
   if (errors.length > 0) readSelectors(options);
@@ -143,9 +88,8 @@ const plainWrites: Readonly<Record<WriteOptionsKind, WriteQuery>> = {
 };
 
 /** `isApply` changes what a patch may and must say. Throws Invalid or BadRequest. */
-export function parseWriteOptions(query: string, kind: WriteOptionsKind, isApply = false): WriteQuery {
-  if (query === '' && !isApply) return plainWrites[kind];
-  const parameters = parseQuery(query);
+export function parseWriteOptions(parameters: URLSearchParams, kind: WriteOptionsKind, isApply = false): WriteQuery {
+  if (parameters.size === 0 && !isApply) return plainWrites[kind];
   const dryRun = parameters.getAll('dryRun');
   const fieldManager = parameters.get('fieldManager') ?? '';
   const fieldValidation = parameters.get('fieldValidation') ?? '';
@@ -179,20 +123,4 @@ export function parseWriteOptions(query: string, kind: WriteOptionsKind, isApply
       ...(fieldValidation && { fieldValidation }),
     },
   };
-}
-
-/** As Go converts query values: anything but `false` and `0` is true, the bare name too. */
-export function parseBoolean(value: string | null): boolean | undefined {
-  if (value === null) return undefined;
-  const lower = value.toLowerCase();
-  return lower !== 'false' && lower !== '0';
-}
-
-export function parseInt64(value: string | null): number | undefined {
-  if (value === null) return undefined;
-  if (!/^[+-]?\d+$/.test(value)) throw newBadRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`);
-  const number = BigInt(value);
-  if (number > 0x7fff_ffff_ffff_ffffn || number < -0x8000_0000_0000_0000n)
-    throw newBadRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`);
-  return Number(number);
 }

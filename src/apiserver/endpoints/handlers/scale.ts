@@ -136,7 +136,7 @@ export class ScaleUpdateHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await readRequestBody(context);
-    const options = parseWriteOptions(context.query, 'UpdateOptions');
+    const options = parseWriteOptions(context.searchParams, 'UpdateOptions');
     const mediaType = inputMediaType(context, endpoint);
     const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
@@ -159,7 +159,7 @@ export class ScalePatchHandler {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await readRequestBody(context);
     const form = appliedForm(patchType);
-    const options = parseWriteOptions(context.query, 'PatchOptions', form !== undefined);
+    const options = parseWriteOptions(context.searchParams, 'PatchOptions', form !== undefined);
     const request = newWriteRequest(context, endpoint, options, body.length);
     const rescale = form
       ? await applier(context, endpoint, { form, bytes: body }, options)

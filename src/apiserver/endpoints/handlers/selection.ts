@@ -1,14 +1,15 @@
 import { newBadRequest } from '#apimachinery/api/errors';
-import { type FieldSelector, FieldSelectorError, parseFieldSelector } from '#apimachinery/fields/selector';
-import { type LabelSelector, LabelSelectorError, parseSelector } from '#apimachinery/labels/selector';
 import { quote } from '#apimachinery/runtime/quote';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { type ListQuery, readSelectors } from '#apiserver/endpoints/request/list-options';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { everything, type Predicate } from '#apiserver/storage/cacher/predicate';
-import type { ListQuery } from './query-options.ts';
 
-/** What a list or watch selects by labels and fields. Throws BadRequest for selectors that cannot be read, or ask for a field that cannot be asked for. */
+/**
+ * The predicate of a list or watch. `name` is the name that the request was authorized for: the path's, or that of the field
+ * selector; empty: none. Throws BadRequest for selectors that cannot be read, that name an unsupported field, or that do not
+ * select `name`. Upstream: endpoints/handlers/get.go (listOpts).
+ */
 export function selectionOf(
   definition: ResourceDefinition,
   options: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>,
@@ -17,7 +18,9 @@ export function selectionOf(
   if (!options.labelSelector && !options.fieldSelector && !name) return everything;
   const { labels, fields } = readSelectors(options);
   for (const { field } of fields.requirements) checkField(definition, field);
-  const exactName = name || fields.requiresExactMatch('metadata.name');
+  const selectedName = fields.requiresExactMatch('metadata.name');
+  if (name && !fields.isEmpty() && selectedName !== name) throw newBadRequest("fieldSelector metadata.name doesn't match requested name");
+  const exactName = name || selectedName;
   const nodeName = fields.requiresExactMatch('spec.nodeName');
   const labelKeys = labels.requirements.map(({ key }) => key);
   return {
@@ -32,34 +35,9 @@ export function selectionOf(
   };
 }
 
-/** Throws BadRequest for selectors that cannot be read. */
-export function readSelectors({ labelSelector, fieldSelector }: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>): {
-  readonly labels: LabelSelector;
-  readonly fields: FieldSelector;
-} {
-  return {
-    labels: parse(() => parseSelector(labelSelector), LabelSelectorError),
-    fields: parse(() => parseFieldSelector(fieldSelector), FieldSelectorError),
-  };
-}
-
-function parse<T>(read: () => T, error: new (...args: never[]) => Error): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (cause instanceof error) throw newBadRequest(cause.message);
-    throw cause;
-  }
-}
-
 function checkField(definition: ResourceDefinition, label: string): void {
   if (label === 'metadata.name' || label === 'metadata.namespace' || Object.hasOwn(definition.selectableFields, label)) return;
   throw newBadRequest(
     definition.unsupportedField?.(label) ?? `${quote(label)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );
-}
-
-/** The name that a watch of `/api/v1/watch/…/name` is about. */
-export function watchedName({ info }: RequestContext): string {
-  return info.parts.length > 1 ? (info.parts[1] ?? '') : '';
 }

@@ -19,7 +19,7 @@ export class UpdateHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const body = await readRequestBody(context);
-    const options = parseWriteOptions(context.query, 'UpdateOptions');
+    const options = parseWriteOptions(context.searchParams, 'UpdateOptions');
     const mediaType = inputMediaType(context, endpoint);
     const { namespace, name } = context.info;
     let first = true;

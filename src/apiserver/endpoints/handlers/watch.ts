@@ -16,10 +16,11 @@ import type { WatchEnd, WatchHandle, WatchSink } from '#apiserver/storage/cacher
 import { parseObject, type Prepare, prepareProtobuf } from './large-objects.ts';
 import { negotiate, type Negotiated, streamMediaTypes, watchMediaType } from './negotiation.ts';
 import { encodePartial, partialBytes } from './partial.ts';
-import { type ListQuery, parseListOptions } from './query-options.ts';
+import type { ListQuery } from '#apiserver/endpoints/request/list-options';
+import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint, watchEventBuckets, watchListBuckets } from './resource-endpoint.ts';
 import { cborType, startHeaders } from './responses.ts';
-import { selectionOf, watchedName } from './selection.ts';
+import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, encodeTable, tableHead, tableOptions } from './table.ts';
 
 /** `--min-request-timeout` in seconds: without timeoutSeconds a watch lasts one to two times as long. */
@@ -34,11 +35,7 @@ export class WatchHandler {
   handle(context: RequestContext, endpoint: ResourceEndpoint): void {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
     if (negotiated.mediaType === 'application/yaml') throw newNotAcceptable(streamMediaTypes(endpoint.restrictions.mediaTypes));
-    const options = parseListOptions(
-      context.info.parts.length > 0 && !context.query.includes('watch')
-        ? `${context.query}${context.query ? '&' : ''}watch=1`
-        : context.query,
-    );
+    const options = parseListOptions(context.searchParams);
     const { store, definition } = endpoint;
     const frames = framesOf(context, endpoint, negotiated);
     const stream = new WatchStream(context, frames, negotiated, endpoint);
@@ -48,7 +45,7 @@ export class WatchHandler {
       resourceVersion: options.resourceVersion,
       sendInitialEvents: options.sendInitialEvents ?? sendsInitialEvents(options, endpoint),
       allowBookmarks: options.allowWatchBookmarks,
-      predicate: selectionOf(definition, options, watchedName(context)),
+      predicate: selectionOf(definition, options, context.info.name),
       deadline: performance.now() + timeoutMs,
     };
     const watch = (): WatchHandle => store.cacher.watch(asked, stream);

@@ -5,6 +5,7 @@ import type { RequestTrace } from '#apiserver/trace/request-trace';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { MediaType } from '#apiserver/endpoints/handlers/negotiation';
 import type { Exchange, FlatHeaders } from './exchange.ts';
+import { noParameters, parseQuery } from './query.ts';
 import type { RequestInfo } from './request-info.ts';
 import { leastRunes, warningRunes } from './warnings.ts';
 
@@ -31,7 +32,7 @@ export class RequestContext {
   readonly exchange: Exchange;
   readonly method: string;
   /** The decoded path. */
-  path: string;
+  readonly path: string;
   /** Without the question mark. */
   readonly query: string;
   /** Milliseconds of the monotonic clock at which the request came in. */
@@ -117,7 +118,7 @@ export class RequestContext {
   }
 
   get searchParams(): URLSearchParams {
-    return (this.#searchParams ??= new URLSearchParams(this.query));
+    return this.query === '' ? noParameters() : (this.#searchParams ??= parseQuery(this.query));
   }
 
   /** One value of a request header; of a repeated header, what Node joins of it. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noParameters, parseQuery } from './query.ts';
 import { parseRequestInfo, RequestInfoError } from './request-info.ts';
 
 const rows: readonly { readonly name: string; readonly request: string; readonly want: object }[] = [
@@ -47,10 +48,10 @@ describe('parseRequestInfo', () => {
   it.each(rows)('reads $name', ({ request, want }) => {
     const [method = '', url = ''] = request.split(' ');
     const [path = '', query = ''] = url.split('?');
-    expect(parseRequestInfo(method, path, query)).toMatchObject(want);
+    expect(parseRequestInfo(method, path, () => parseQuery(query))).toMatchObject(want);
   });
 
   it('refuses a watch of nothing', () => {
-    expect(() => parseRequestInfo('GET', '/api/v1/watch', '')).toThrow(RequestInfoError);
+    expect(() => parseRequestInfo('GET', '/api/v1/watch', noParameters)).toThrow(RequestInfoError);
   });
 });

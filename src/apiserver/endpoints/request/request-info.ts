@@ -1,10 +1,17 @@
-/** What a request is about, read from its method, path and query. Upstream: apiserver/pkg/endpoints/request/requestinfo.go. */
+import { StatusError } from '#apimachinery/api/errors';
+import { decodeListOptions, parseBoolean, readSelectors } from './list-options.ts';
+
+/**
+ * The coordinates of a request, read once from its method, path and query. Authentication, flow control, authorization,
+ * admission, audit, metrics and the handler take them from here and from nowhere else; the director refuses a path that has not
+ * exactly the form of a route (routeOf). Upstream: apiserver/pkg/endpoints/request/requestinfo.go.
+ */
 export interface RequestInfo {
   readonly isResourceRequest: boolean;
   /** The decoded path, without the query. */
   readonly path: string;
   /** The API verb (`get`, `list`, `watch`, `create`, …) of a resource request, else the method in lower case. */
-  verb: string;
+  readonly verb: string;
   readonly apiPrefix: string;
   readonly apiGroup: string;
   readonly apiVersion: string;
@@ -15,12 +22,21 @@ export interface RequestInfo {
   name: string;
   /** The path's segments from the resource on. */
   readonly parts: readonly string[];
+  /** The special verb in front of the resource: the deprecated `watch`, or `proxy`, which has no route; empty: none. */
+  readonly verbPrefix: '' | 'watch' | 'proxy';
+  /** True if `namespaces/NAME/` stands before the resource. False for `namespaces/NAME` itself, whose `namespace` is set, too. */
+  readonly inNamespace: boolean;
+  /** The parameter of a list, watch or deletion of a collection, unparsed; empty for other requests and behind a special verb. */
+  readonly fieldSelector: string;
+  /** As `fieldSelector`. */
+  readonly labelSelector: string;
 }
 
 /** A path that no request info can be made of: upstream answers 500. */
 export class RequestInfoError extends Error {}
 
 const namespaceSubresources = new Set(['status', 'finalize']);
+const verbsWithSelectors = new Set(['list', 'watch', 'deletecollection']);
 const verbOfMethod: Readonly<Record<string, string>> = {
   POST: 'create',
   GET: 'get',
@@ -43,13 +59,17 @@ export const nonResource = (path: string, method: string): RequestInfo => ({
   subresource: '',
   name: '',
   parts: [],
+  verbPrefix: '',
+  inNamespace: false,
+  fieldSelector: '',
+  labelSelector: '',
 });
 
 /**
  * Reads every form of path: `/api/v1/namespaces/ns/pods/name/status`, `/apis/group/version/resource`, the deprecated
- * `/api/v1/watch/…`, and all others as non-resource requests. `query` is without its question mark.
+ * `/api/v1/watch/…`, and all others as non-resource requests. `parameters` are those of the query; read for collections only.
  */
-export function parseRequestInfo(method: string, path: string, query: string): RequestInfo {
+export function parseRequestInfo(method: string, path: string, parameters: () => URLSearchParams): RequestInfo {
   const segments = splitPath(path);
   if (segments.length < 3) return nonResource(path, method);
   const apiPrefix = segments[0] as string;
@@ -64,27 +84,32 @@ export function parseRequestInfo(method: string, path: string, query: string): R
   const apiVersion = segments[at++] as string;
 
   let verb = verbOfMethod[method] ?? '';
-  let special = false;
+  let verbPrefix: RequestInfo['verbPrefix'] = '';
   const first = segments[at];
   if (first === 'watch' || first === 'proxy') {
     if (segments.length - at < 2) throw new RequestInfoError(`unable to determine kind and namespace from url, ${path}`);
     verb = first;
-    special = true;
+    verbPrefix = first;
     at += 1;
   }
   let namespace = '';
+  let inNamespace = false;
   if (segments[at] === 'namespaces' && segments.length > at + 1) {
     namespace = segments[at + 1] as string;
-    if (segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2] as string)) at += 2;
+    inNamespace = segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2] as string);
+    if (inNamespace) at += 2;
   }
   const parts = segments.slice(at);
+  const subresource = verbPrefix === 'proxy' ? '' : (parts[2] ?? '');
   let name = parts[1] ?? '';
-  if (!name && !special) {
-    if (verb === 'get') {
-      verb = isWatch(query) ? 'watch' : 'list';
-      name = nameOfFieldSelector(query);
-    } else if (verb === 'delete') {
-      verb = 'deletecollection';
+  let fieldSelector = '';
+  let labelSelector = '';
+  if (!name) {
+    if (verb === 'get') ({ verb, name } = ofCollection(parameters()));
+    else if (verb === 'delete') verb = 'deletecollection';
+    if (verbPrefix === '' && verbsWithSelectors.has(verb)) {
+      fieldSelector = parameters().get('fieldSelector') ?? '';
+      labelSelector = parameters().get('labelSelector') ?? '';
     }
   }
   return {
@@ -96,9 +121,13 @@ export function parseRequestInfo(method: string, path: string, query: string): R
     apiVersion,
     namespace,
     resource: parts[0] ?? '',
-    subresource: special ? '' : (parts[2] ?? ''),
+    subresource,
     name,
     parts,
+    verbPrefix,
+    inNamespace,
+    fieldSelector,
+    labelSelector,
   };
 }
 
@@ -110,23 +139,19 @@ function splitPath(path: string): string[] {
   return start === end ? [] : path.slice(start, end).split('/');
 }
 
-/** `watch`, `watch=`, `watch=1` and `watch=true` mean yes, as Go's conversion of query values has it; `0` and `false` mean no. */
-function isWatch(query: string): boolean {
-  if (!query.includes('watch')) return false;
-  const value = new URLSearchParams(query).get('watch');
-  return value !== null && value.toLowerCase() !== 'false' && value !== '0';
+/** A GET without a name in its path: a list or a watch; a field selector `metadata.name=x` names one object, which authorization sees. */
+function ofCollection(parameters: URLSearchParams): Pick<RequestInfo, 'verb' | 'name'> {
+  const verb = parseBoolean(parameters.get('watch')) ? 'watch' : 'list';
+  return { verb, name: parameters.has('fieldSelector') ? selectedName(parameters) : '' };
 }
 
-/** `fieldSelector=metadata.name=x` names one object; authorization then sees its name. */
-function nameOfFieldSelector(query: string): string {
-  if (!query.includes('fieldSelector')) return '';
-  const selector = new URLSearchParams(query).get('fieldSelector') ?? '';
-  for (const term of selector.split(',')) {
-    const match = /^metadata\.name={1,2}([^=!]+)$/.exec(term);
-    if (match) {
-      const name = match[1] as string;
-      return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name;
-    }
+/** Empty if no name is selected, or if any list option cannot be read: the handler refuses such a request. */
+function selectedName(parameters: URLSearchParams): string {
+  try {
+    const name = readSelectors(decodeListOptions(parameters)).fields.requiresExactMatch('metadata.name') ?? '';
+    return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name;
+  } catch (error) {
+    if (error instanceof StatusError) return '';
+    throw error;
   }
-  return '';
 }

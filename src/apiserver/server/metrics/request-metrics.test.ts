@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { noParameters, parseQuery } from '#apiserver/endpoints/request/query';
 import { parseRequestInfo } from '#apiserver/endpoints/request/request-info';
 import { RequestMetrics } from './request-metrics.ts';
 
@@ -76,7 +77,7 @@ test.each([
     method,
     query,
     searchParams: new URLSearchParams(query),
-    info: parseRequestInfo(method, path, query),
+    info: parseRequestInfo(method, path, () => parseQuery(query)),
     measured: { ...resource, isCustom },
     header: () => type,
   } as unknown as RequestContext);
@@ -90,7 +91,11 @@ test('what comes to no endpoint is not counted, and what comes too often is as t
   const registry = new Registry();
   const metrics = new RequestMetrics(registry);
   metrics.done({ ...request(1, 0), measured: undefined, status: 403 } as unknown as RequestContext);
-  metrics.done({ ...request(1, 0), measured: { ...paths, subresource: '/livez' }, info: parseRequestInfo('GET', '/livez', '') } as never);
+  metrics.done({
+    ...request(1, 0),
+    measured: { ...paths, subresource: '/livez' },
+    info: parseRequestInfo('GET', '/livez', noParameters),
+  } as never);
   const tooMany = { ...request(1, 0), measured: undefined, status: 429, marks: [1, 1, 0, 0], searchParams: new URLSearchParams() };
   metrics.done(tooMany as unknown as RequestContext);
   const lines = (await registry.metrics()).split('\n').filter((one) => /^apiserver_request_(total|terminations_total)/.test(one));

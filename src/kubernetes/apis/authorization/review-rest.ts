@@ -95,8 +95,7 @@ function selectorsOfReview(
   fields: ResourceAttributes['fieldSelector'],
   labels: ResourceAttributes['labelSelector'],
 ): Pick<AuthorizationAttributes, 'fieldSelector' | 'labelSelector'> {
-  const raw = new URLSearchParams({ fieldSelector: fields?.rawSelector ?? '', labelSelector: labels?.rawSelector ?? '' });
-  const parsed = selectorsOf('list', raw);
+  const parsed = selectorsOf({ fieldSelector: fields?.rawSelector ?? '', labelSelector: labels?.rawSelector ?? '' });
   return {
     fieldSelector: parsed.fieldSelector ?? requirementsOf(fields?.requirements),
     labelSelector: parsed.labelSelector ?? requirementsOf(labels?.requirements),

@@ -11,7 +11,7 @@ import { authorizationAttributes, forbiddenError } from '#apiserver/authorizatio
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 import { proxyRequest } from '#apiserver/endpoints/handlers/proxy';
-import { parseBoolean, parseInt64 } from '#apiserver/endpoints/handlers/query-options';
+import { parseBoolean, parseInt64 } from '#apiserver/endpoints/request/list-options';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { respondBytes, sendOn, startHeaders } from '#apiserver/endpoints/handlers/responses';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';

@@ -1,0 +1,85 @@
+import { newBadRequest } from '#apimachinery/api/errors';
+import { type FieldSelector, FieldSelectorError, parseFieldSelector } from '#apimachinery/fields/selector';
+import { type LabelSelector, LabelSelectorError, parseSelector } from '#apimachinery/labels/selector';
+import { quote } from '#apimachinery/runtime/quote';
+
+/** metav1.ListOptions of a query. Upstream: apimachinery/pkg/apis/meta/internalversion. */
+export interface ListQuery {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  readonly watch: boolean;
+  readonly allowWatchBookmarks: boolean;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  /** undefined: the server's choice. */
+  readonly timeoutSeconds: number | undefined;
+  readonly limit: number;
+  readonly continue: string;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+export const emptyListQuery: ListQuery = {
+  labelSelector: '',
+  fieldSelector: '',
+  watch: false,
+  allowWatchBookmarks: false,
+  resourceVersion: '',
+  resourceVersionMatch: '',
+  timeoutSeconds: undefined,
+  limit: 0,
+  continue: '',
+  sendInitialEvents: undefined,
+};
+
+/** Reads list options without judging their combinations. Throws BadRequest for values of the wrong form. */
+export function decodeListOptions(parameters: URLSearchParams): ListQuery {
+  const text = (name: string): string => parameters.get(name) ?? '';
+  return {
+    labelSelector: text('labelSelector'),
+    fieldSelector: text('fieldSelector'),
+    watch: parseBoolean(parameters.get('watch')) ?? false,
+    allowWatchBookmarks: parseBoolean(parameters.get('allowWatchBookmarks')) ?? false,
+    resourceVersion: text('resourceVersion'),
+    resourceVersionMatch: text('resourceVersionMatch'),
+    timeoutSeconds: parseInt64(parameters.get('timeoutSeconds')),
+    limit: parseInt64(parameters.get('limit')) ?? 0,
+    continue: text('continue'),
+    sendInitialEvents: parseBoolean(parameters.get('sendInitialEvents')),
+  };
+}
+
+/** Throws BadRequest for selectors that cannot be read. */
+export function readSelectors({ labelSelector, fieldSelector }: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>): {
+  readonly labels: LabelSelector;
+  readonly fields: FieldSelector;
+} {
+  return {
+    labels: parse(() => parseSelector(labelSelector), LabelSelectorError),
+    fields: parse(() => parseFieldSelector(fieldSelector), FieldSelectorError),
+  };
+}
+
+function parse<T>(read: () => T, error: new (...args: never[]) => Error): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof error) throw newBadRequest(cause.message);
+    throw cause;
+  }
+}
+
+/** As Go converts query values: anything but `false` and `0` is true, the bare name too. */
+export function parseBoolean(value: string | null): boolean | undefined {
+  if (value === null) return undefined;
+  const lower = value.toLowerCase();
+  return lower !== 'false' && lower !== '0';
+}
+
+export function parseInt64(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  if (!/^[+-]?\d+$/.test(value)) throw newBadRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`);
+  const number = BigInt(value);
+  if (number > 0x7fff_ffff_ffff_ffffn || number < -0x8000_0000_0000_0000n)
+    throw newBadRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`);
+  return Number(number);
+}
