@@ -66,6 +66,7 @@ export class LoopbackClient implements ObjectClient {
   /** undefined if there is none. */
   async get(target: LoopbackTarget, namespace: string, name: string): Promise<KubeObject | undefined> {
     const endpoint = this.lookup(target);
+    if (endpoint.definition.namespaced && namespace === '') return undefined;
     try {
       return deepCopy((await endpoint.store.get(namespace, name, '')).object);
     } catch (error) {

@@ -176,6 +176,12 @@ export class Store {
     return namespaced ? `/${storagePath}/${namespace}/${name}` : `/${storagePath}/${name}`;
   }
 
+  /** The key of an object that is read or written by name. Throws BadRequest without the namespace of a namespaced resource. Upstream: generic/registry/store.go (NamespaceKeyFunc). */
+  #keyOf(namespace: string, name: string): string {
+    if (this.definition.namespaced && namespace === '') throw newBadRequest('Namespace parameter required.');
+    return this.key(namespace, name);
+  }
+
   #refuseKey(segment: string): never {
     throw new Error(`invalid key: ${quote(`/${this.definition.storagePath}/${segment}`)}`);
   }
@@ -193,7 +199,7 @@ export class Store {
 
   /** The object, synchronously where the cache may answer. Throws NotFound. */
   get(namespace: string, name: string, resourceVersion: string): CachedObject | Promise<CachedObject> {
-    const found = this.cacher.get(this.key(namespace, name), resourceVersion);
+    const found = this.cacher.get(this.#keyOf(namespace, name), resourceVersion);
     if (found instanceof Promise) return found.then((object) => this.#found(object, name));
     return this.#found(found, name);
   }
@@ -358,7 +364,7 @@ export class Store {
 
   /** Tries a change as often as others have changed the object before it. Upstream: GuaranteedUpdate of etcd3/store.go. */
   async #changing<T>(request: WriteRequest, name: string, change: (current: CurrentRecord, attempt: number) => Promise<T>): Promise<T> {
-    const current = await this.#current.of(this.key(request.namespace, name), !request.dryRun);
+    const current = await this.#current.of(this.#keyOf(request.namespace, name), !request.dryRun);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       try {
         const changed = await change(current, attempt);

@@ -7,6 +7,8 @@ import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { Exchange } from '#apiserver/endpoints/request/exchange';
 import { withMeasurement } from '#apiserver/endpoints/handlers/measurement';
+import { respondText } from '#apiserver/endpoints/handlers/responses';
+import { decodePath } from '#apiserver/endpoints/request/path';
 import { type Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import { nonResource } from '#apiserver/endpoints/request/request-info';
 import type { RE2JS } from 're2js';
@@ -169,7 +171,9 @@ export class GenericServer {
     const question = exchange.url.indexOf('?');
     const rawPath = question < 0 ? exchange.url : exchange.url.slice(0, question);
     const query = question < 0 ? '' : exchange.url.slice(question + 1);
-    const context = new RequestContext(exchange, decodePath(rawPath), query, unknownInfo);
+    const path = decodePath(rawPath);
+    const context = new RequestContext(exchange, path ?? rawPath, query, unknownInfo);
+    if (path === undefined) return respondText(context, 400, '400 Bad Request');
     context.user = user;
     this.options.traces.begin(context);
     void this.#serve(context);
@@ -230,13 +234,3 @@ export class GenericServer {
 }
 
 const unknownInfo = nonResource('', '');
-
-/** Decodes a path once, as Go's net/url does; what is no valid encoding stays as it is. */
-function decodePath(raw: string): string {
-  if (!raw.includes('%')) return raw;
-  try {
-    return decodeURIComponent(raw);
-  } catch {
-    return raw;
-  }
-}

@@ -1,6 +1,7 @@
 import { StatusError } from '#apimachinery/api/errors';
 import { isUpgrade, proxyRequest } from '#apiserver/endpoints/handlers/proxy';
 import { respondText } from '#apiserver/endpoints/handlers/responses';
+import { escapePath } from '#apiserver/endpoints/request/path';
 import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { ExtensionServer } from './extension-server.ts';
 
@@ -18,6 +19,7 @@ export class ProxyHandler {
 
   readonly serve: Handler = async (context) => {
     if (!this.isAvailable) return respondText(context, 503, 'service unavailable');
+    // The path that was authorized is the path that is asked for.
     const path = escapePath(context.path);
     let location: ReturnType<ExtensionServer['location']>;
     try {
@@ -35,15 +37,10 @@ export class ProxyHandler {
   };
 }
 
-/** As it was understood here, by name. */
-function queryOf({ query }: RequestContext): string {
+/** The parameters as they were read here, by name. */
+function queryOf({ query, searchParams }: RequestContext): string {
   if (query === '') return '';
-  const parameters = new URLSearchParams(query);
+  const parameters = new URLSearchParams(searchParams);
   parameters.sort();
   return parameters.toString();
-}
-
-/** The path that was authorized is the path that is asked for: it is escaped anew. */
-function escapePath(path: string): string {
-  return encodeURI(path.toWellFormed()).replace(/[?#]/g, encodeURIComponent);
 }

@@ -34,9 +34,8 @@ export class DeleteCollectionHandler {
     const objects = list.chunks.flatMap(({ items }) => items);
     const remove = async ({ key }: CachedObject): Promise<void> => {
       const request = newDeleteRequest(context, endpoint, options);
-      const place = store.placeOf(key);
       try {
-        await store.delete({ ...request, namespace: place.namespace }, place.name, { ...options });
+        await store.delete(request, store.placeOf(key).name, { ...options });
       } catch (error) {
         if (!isNotFound(error)) throw error;
       }

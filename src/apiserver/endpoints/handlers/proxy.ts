@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { newBadRequest, newServiceUnavailable, newStatus, StatusError } from '#apimachinery/api/errors';
 import { type FlatHeaders, isUpgradable, type UpgradableExchange } from '#apiserver/endpoints/request/exchange';
+import { decodePath, joinPath } from '#apiserver/endpoints/request/path';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
@@ -114,9 +115,9 @@ export async function proxyRequest(context: RequestContext, location: ProxyLocat
 
 async function exchangeWith(context: RequestContext, location: ProxyLocation, path: string, query: string): Promise<void> {
   const { exchange } = context;
-  const own = exchange.url.split('?', 1)[0] as string;
-  const prefix = own.endsWith(path) ? own.slice(0, own.length - path.length) : own;
-  const headers = { ...forwardedHeaders(context), 'x-forwarded-uri': own, ...location.headers };
+  const sent = decodePath(path) ?? path;
+  const prefix = context.path.endsWith(sent) ? context.path.slice(0, context.path.length - sent.length) : context.path;
+  const headers = { ...forwardedHeaders(context), 'x-forwarded-uri': joinPath(prefix, path), ...location.headers };
   const response = await responseTo(context, location, `${path || '/'}${query}`, headers);
   if (context.answered || exchange.closed) {
     response.destroy();

@@ -1,14 +1,19 @@
+import { newBadRequest } from '#apimachinery/api/errors';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import type { AdmissionCall } from '#apiserver/admission/request-admission';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 
-/** Asks admission about a connection; its object are the options that the query gives. */
+/**
+ * Admits a connection; its object is the options that the query gives. Every handler of a connection calls it first. Throws
+ * BadRequest for a dry run. Upstream: endpoints/handlers/rest.go (ConnectResource).
+ */
 export async function admitConnect(
   context: RequestContext,
   endpoint: ResourceEndpoint,
   options: Readonly<Record<string, unknown>>,
 ): Promise<void> {
+  if (context.searchParams.has('dryRun')) throw newBadRequest('dryRun is not supported');
   const { admission, info } = context;
   if (!admission) return;
   const object = { kind: endpoint.kind.kind, apiVersion: groupVersionString(endpoint.kind), metadata: {}, ...options } as KubeObject;

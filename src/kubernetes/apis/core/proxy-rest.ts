@@ -3,6 +3,7 @@ import { newBadRequest, newNotFound, newServiceUnavailable } from '#apimachinery
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { proxyRequest, type ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
+import { escapePath, joinPath } from '#apiserver/endpoints/request/path';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { Store } from '#apiserver/registry/store';
 import { Stores } from '#apiserver/registry/stores';
@@ -30,17 +31,15 @@ function splitTarget(id: string, what: string): Target {
   return { secure: scheme === 'https', name, port: port as string };
 }
 
-/** The path behind `/proxy`, as the client escaped it. */
-function pathBehind({ exchange, info }: RequestContext): string {
-  const path = (exchange.url.split('?', 1)[0] as string).replace(/^\/+/, '');
-  // `api/v1`, the namespace if there is one, resource, name and `proxy`.
-  const before = 2 + (info.namespace ? 2 : 0) + 3;
-  return path
-    .split('/')
-    .slice(before)
-    .map((segment) => `/${segment}`)
-    .join('');
+/** The path behind `/proxy`, decoded; empty without one. Upstream: endpoints/handlers/get.go (getRequestOptions). */
+function pathBehind({ path, info }: RequestContext): string {
+  const rest = info.parts.slice(3).join('/');
+  const behind = rest === '' || rest.startsWith('/') ? rest : `/${rest}`;
+  return path.endsWith('/') && !behind.endsWith('/') ? `${behind}/` : behind;
 }
+
+/** The path as it is sent: without dot segments, escaped anew. Upstream: registry/core/pod/rest/subresources.go (ProxyREST.Connect). */
+const sentPath = (path: string): string => escapePath(joinPath('', path));
 
 function portOf({ port, secure }: Target): number {
   return port === '' ? (secure ? 443 : 80) : Number(port);
@@ -62,7 +61,11 @@ export class PodProxyHandler {
     if (!isGlobalUnicast(ip)) throw newBadRequest('address not allowed');
     const first = pod.spec?.containers?.find(({ ports }) => ports?.length)?.ports?.[0]?.containerPort;
     const port = target.port === '' && first !== undefined ? first : portOf(target);
-    await proxyRequest(context, { secure: target.secure, host: ip, port, path, query: '', tls: unchecked, ...this.connections.way }, false);
+    await proxyRequest(
+      context,
+      { secure: target.secure, host: ip, port, path: sentPath(path), query: '', tls: unchecked, ...this.connections.way },
+      false,
+    );
   }
 }
 
@@ -80,8 +83,8 @@ export class NodeProxyHandler {
     const address = await proxyableAddress(kubelet.host);
     const isKubelet = target.port === '' || target.port === String(kubelet.port);
     const location: ProxyLocation = isKubelet
-      ? { ...kubelet, address, path, query: '' }
-      : { ...kubelet, secure: target.secure, address, port: portOf(target), path, query: '', tls: unchecked };
+      ? { ...kubelet, address, path: sentPath(path), query: '' }
+      : { ...kubelet, secure: target.secure, address, port: portOf(target), path: sentPath(path), query: '', tls: unchecked };
     await proxyRequest(context, location, false);
   }
 }
@@ -105,7 +108,15 @@ export class ServiceProxyHandler {
     if (!address) throw newServiceUnavailable(`no endpoints available for service ${JSON.stringify(id)}`);
     await proxyRequest(
       context,
-      { secure: target.secure, host: address.ip, port: address.port, path, query: '', tls: unchecked, ...this.connections.way },
+      {
+        secure: target.secure,
+        host: address.ip,
+        port: address.port,
+        path: sentPath(path),
+        query: '',
+        tls: unchecked,
+        ...this.connections.way,
+      },
       false,
     );
   }

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEtcd } from '../../servers/etcd-server.ts';
+import { startKubeApiserver } from '../../servers/kube-apiserver.ts';
+import { requestsOf } from './forms.ts';
+import { discover, play, prepare, type Target } from './play.ts';
+import type { Recorded } from './recorded.ts';
+
+/** What a real kube-apiserver, started for this, answers. Needs the programs of ../shared/reference. */
+export async function askReference(): Promise<Recorded> {
+  const folder = mkdtempSync(join(tmpdir(), 'request-forms-'));
+  const tokens = join(folder, 'tokens.csv');
+  writeFileSync(tokens, 'admin-token,admin,admin,"system:masters"\none-namespace-token,one-namespace,one\n');
+  try {
+    await using etcd = await startEtcd();
+    await using server = await startKubeApiserver(etcd.url, [`--token-auth-file=${tokens}`]);
+    const target: Target = {
+      port: Number(new URL(server.url).port),
+      tokens: { admin: 'admin-token', 'one-namespace': 'one-namespace-token' },
+    };
+    await prepare(target);
+    const resources = await discover(target);
+    return { resources, statuses: await play(target, requestsOf(resources)) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
