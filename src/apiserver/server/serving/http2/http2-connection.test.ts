@@ -539,6 +539,22 @@ describe('a request is reset, and the connection goes on, for', () => {
       frames: [post(1, '/hang', ['content-length', '3']), frame(data, endStream, 1, Buffer.from('ab'))],
       code: protocolError,
     },
+    { name: 'no body where one is announced', frames: [get(1, '/hang', ['content-length', '700'])], code: protocolError },
+    ...['-5', '+132', '0x10', '132, 132', '1e2', '', '9007199254740993'].map((length) => ({
+      name: `the length "${length}"`,
+      frames: [post(1, '/hang', ['content-length', length])],
+      code: protocolError,
+    })),
+    {
+      name: 'two lengths, also of one value',
+      frames: [post(1, '/hang', ['content-length', '1'], ['content-length', '1'])],
+      code: protocolError,
+    },
+    ...[':path', 'content-length', 'transfer-encoding', 'host'].map((name) => ({
+      name: `${name} in trailers`,
+      frames: [post(1, '/hang'), frame(headers, endHeaders | endStream, 1, block([[name, '1']]))],
+      code: protocolError,
+    })),
     { name: 'a body behind its end', frames: [get(1, '/hang'), frame(data, 0, 1, Buffer.from('a'))], code: streamClosed },
     { name: 'a second head behind its end', frames: [get(1, '/hang'), get(1, '/hang')], code: streamClosed },
     {

@@ -296,18 +296,20 @@ export class Http2Connection implements FrameHandler {
     this.#countRequest();
     // What comes behind a GOAWAY, the client sends again on another connection: RFC 9113, 6.8.
     if (this.#isClosing) return;
-    head.end();
+    head.end(endsStream);
     if (this.#streams.size >= this.#options.maxConcurrentStreams) return this.#refuse(id, errorCodes.refusedStream);
     if (head.malformed !== undefined) return this.#refuse(id, errorCodes.protocolError);
     const windows = { send: this.#clientWindow, receive: this.#options.streamWindow };
-    const stream = new Http2Stream(this, id, head.headers, head.rawHeaders, endsStream, windows);
+    const stream = new Http2Stream(this, id, head.headers, head.rawHeaders, head.bodyLength, endsStream, windows);
     this.#streams.set(id, stream);
     if (!head.isTooLarge) return this.#events.onStream(stream);
     stream.respond(431, ['Content-Length', String(headerListTooLong.length), 'Content-Type', 'text/html; charset=utf-8']);
     stream.end(headerListTooLong);
   }
 
-  #onTrailers(id: number, endsStream: boolean, { malformed }: RequestHead): void {
+  #onTrailers(id: number, endsStream: boolean, head: RequestHead): void {
+    head.endTrailers();
+    const { malformed } = head;
     const stream = this.#streams.get(id);
     // Of a request that ended here already, its rest may be under way.
     if (!stream) return this.#countIdleFrame();
