@@ -49,7 +49,11 @@ const metadata = fc.record(
   },
   { requiredKeys: [] },
 );
-const thing = fc.record({ metadata, spec, status: fc.constantFrom(undefined, {}, { phase: 'p' }) }, { requiredKeys: ['metadata'] });
+// A required scalar: with its zero value nobody owns it.
+const status = fc.option(fc.record({ phase: fc.constantFrom('', 'p'), replicas: fc.constantFrom(0, 1, 2, null) }, { requiredKeys: [] }), {
+  nil: undefined,
+});
+const thing = fc.record({ metadata, spec, status }, { requiredKeys: ['metadata'] });
 const objectOf = (parts: object): KubeObject => ({ apiVersion: 'test/v1', kind: 'Thing', ...parts }) as unknown as KubeObject;
 
 /** What a manager of its own says, which compares. */

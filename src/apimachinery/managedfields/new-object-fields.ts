@@ -13,8 +13,9 @@ const maxDepth = 64;
 const maxForms = 16;
 
 /**
- * The fields of new objects of one type, by the objects' form. Of a new object all fields are owned by who made it, whatever
- * their values; and what makes objects makes many of one form: the pods of a ReplicaSet differ in names alone.
+ * The fields of new objects of one type, by the objects' form. The creator owns all fields of a new object but required ones
+ * with their zero value, whatever the other values; and clients create many objects of one form: the pods of a ReplicaSet differ
+ * in names alone.
  */
 export class NewObjectFields {
   #recent = new Map<string, FieldsV1>();
@@ -86,7 +87,10 @@ class SignatureWriter {
   #field(field: FieldShape, child: unknown, depth: number): boolean {
     // Ranks are below a few hundred: a character for each.
     this.text += String.fromCharCode(firstRank + field.rank);
-    return typeof child !== 'object' || this.value(field.shape, child, depth);
+    if (typeof child === 'object') return this.value(field.shape, child, depth);
+    // A new object is compared with an empty one, which has the zero values of required fields: nobody owns those.
+    if (isZero(child)) this.text += '0';
+    return true;
   }
 
   #map(shape: MapShape, map: Json, depth: number): boolean {
@@ -134,7 +138,11 @@ const firstRank = 0x100;
 
 /** A zero value that Go leaves out, but for empty containers: those differ in their text. */
 function isAbsent({ omitsZero }: FieldShape, value: unknown): boolean {
-  return value === undefined || value === null || (omitsZero && (value === '' || value === 0 || value === false));
+  return value === undefined || value === null || (omitsZero && isZero(value));
+}
+
+function isZero(value: unknown): boolean {
+  return value === '' || value === 0 || value === false || value === 0n;
 }
 
 function isEmptyContainer(value: unknown): boolean {

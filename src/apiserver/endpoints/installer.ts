@@ -211,10 +211,10 @@ export class Installer {
   }
 }
 
-function typeIn(source: ResourceSource, definition: ResourceDefinition, groupVersion: string): StructType {
+/** The type of a resource in one of its versions; undefined if the version does not exist or is gone: managedFields may name any. */
+function typeIn(source: ResourceSource, definition: ResourceDefinition, groupVersion: string): StructType | undefined {
   const other = source.inVersion(definition, groupVersion);
-  if (!other) throw new Error(`installer: ${definition.resource} have no version ${groupVersion}`);
-  return source.types(other).struct(other.applySchema ?? other.schema);
+  return other && source.types(other).struct(other.applySchema ?? other.schema);
 }
 
 /** An object of a definition's version in another one, by way of the stored one; undefined if there is no such version. */

@@ -33,6 +33,7 @@ import { type EncodedObject, ObjectEncoding } from './object-encoding.ts';
 import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
 import { encodingTold, toldOf } from './told-writes.ts';
 import { ensureNamespaceMatches } from './namespace-scope.ts';
+import { wipeSystemFields } from './system-fields.ts';
 
 /** A compare-and-swap that lost against so many others in a row gives up. */
 const maxAttempts = 64;
@@ -209,8 +210,12 @@ export class Store {
     return object;
   }
 
-  async create(request: WriteRequest, object: KubeObject): Promise<Stored> {
+  create(request: WriteRequest, object: KubeObject): Promise<Stored> {
     wipeSystemFields(object.metadata);
+    return this.#create(request, object);
+  }
+
+  async #create(request: WriteRequest, object: KubeObject): Promise<Stored> {
     const admitted = request.admit('CREATE', object, undefined);
     if (admitted) await admitted;
     // Admission may have put another object's members into this one.
@@ -218,7 +223,6 @@ export class Store {
     const generate = !metadata.name && metadata.generateName;
     const inParts = needsSteps(request.bodyBytes);
     if (inParts) await turnOfOthers();
-    wipeSystemFields(metadata);
     metadata.uid = randomUUID();
     metadata.creationTimestamp = request.now;
     for (let attempt = 1; ; attempt += 1) {
@@ -383,9 +387,10 @@ export class Store {
     if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
     if (options.uid) throw this.#uidConflict(request, this.key(request.namespace, name), name, options.uid, '');
     const created = await produce(undefined, needsSteps(request.bodyBytes));
-    // Only creates ask whether there is one: not an update or apply that finds nothing. Upstream: GuaranteedUpdate of etcd3/store.go.
+    // A version that can be parsed is not looked at, and the system fields stay: only creates do otherwise. Upstream: Update of generic/registry/store.go.
+    parseVersion(created.metadata.resourceVersion);
     if (!request.dryRun) delete created.metadata.resourceVersion;
-    return this.create(request, created);
+    return this.#create(request, created);
   }
 
   /** One try. Rejects with ConflictError where the store has another record. */
@@ -650,11 +655,4 @@ export function generateName(base: string): string {
   const random = randomUUID().replaceAll('-', '');
   for (let at = 0; at < 5; at += 1) name += nameAlphabet[Number.parseInt(random.slice(at * 4, at * 4 + 4), 16) % nameAlphabet.length];
   return name;
-}
-
-const systemFields = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink'] as const;
-
-/** What nobody but the server says of an object: mutating admission does not see it yet, and cannot set it. Upstream: rest.WipeObjectMetaSystemFields. */
-function wipeSystemFields(metadata: KubeObject['metadata']): void {
-  for (const field of systemFields) if (metadata[field] !== undefined) delete metadata[field];
 }

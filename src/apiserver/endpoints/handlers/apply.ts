@@ -39,7 +39,7 @@ export async function applyObject(
     request,
     name,
     async (existing, inParts) => {
-      const live = existing ?? newEmptyObject(endpoint, namespace, name);
+      const live = existing ?? newEmptyObject(endpoint);
       const liveVersioned = endpoint.conversion && existing ? endpoint.conversion.fromStorage(live) : live;
       const { fieldManager } = endpoint;
       const applied = inParts ? await inSteps(deepCopySteps(configuration)) : deepCopy(configuration);
@@ -109,7 +109,7 @@ async function convertYaml(bytes: Buffer): Promise<ParsedYaml> {
   }
 }
 
-function newEmptyObject(endpoint: ResourceEndpoint, namespace: string, name: string): KubeObject {
-  const { kind, definition } = endpoint;
-  return { kind: kind.kind, apiVersion: groupVersionString(kind), metadata: { name, ...(definition.namespaced && { namespace }) } };
+/** Upstream: endpoints/handlers/patch.go (applyPatcher.createNewObject). */
+function newEmptyObject({ kind }: ResourceEndpoint): KubeObject {
+  return { kind: kind.kind, apiVersion: groupVersionString(kind), metadata: {} };
 }

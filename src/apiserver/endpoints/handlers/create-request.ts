@@ -11,6 +11,7 @@ import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { respondJson } from './responses.ts';
 import { newWriteRequest } from './write-request.ts';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
+import { wipeSystemFields } from '#apiserver/registry/system-fields';
 
 /** A POST whose object is not simply stored: what it asks for, decoded. */
 export interface CreateRequest<T extends KubeObject> {
@@ -46,17 +47,7 @@ export async function readCreate<T extends KubeObject>(
   applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
   how.defaults?.(object);
   context.audit?.requestObject(object, endpoint.type);
-  if (!how.keepsSystemFields) {
-    const {
-      uid: _,
-      creationTimestamp: __,
-      deletionTimestamp: ___,
-      deletionGracePeriodSeconds: ____,
-      selfLink: _____,
-      ...metadata
-    } = object.metadata;
-    object.metadata = metadata;
-  }
+  if (!how.keepsSystemFields) wipeSystemFields(object.metadata);
   ensureNamespaceMatches(endpoint.definition, context.info.namespace, object);
   const request = newWriteRequest(context, endpoint, options, body.length);
   await request.admit('CREATE', object, undefined);
