@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import type { KubeObject } from '#apimachinery/meta/types';
 import { withoutResourceVersion } from '#apiserver/storage/cacher/resource-version';
 import { DelegatingStorage } from '#apiserver/storage/delegating-storage';
 import { ConflictError } from '#apiserver/storage/errors';
@@ -22,6 +23,8 @@ import { type Converter, withVersion } from './converter.ts';
 export interface VersionPair {
   readonly served: CustomVersion;
   readonly stored: CustomVersion;
+  /** Any version of the definition by its apiVersion: records keep the version in which they were stored. */
+  named(apiVersion: string): CustomVersion | undefined;
 }
 
 /** What both kinds of conversion leave to the storage itself. */
@@ -52,11 +55,33 @@ abstract class StorageView extends DelegatingStorage {
   }
 
   async create(key: string, encode: Encode, options?: WriteOptions): Promise<StorageRecord> {
-    return this.#written(await this.storage.create(key, await this.toStored(encode), options), encode);
+    return this.#shown(await this.storage.create(key, await this.toStored(encode), options));
   }
 
   async update(key: string, expected: Revision, encode: Encode, options?: WriteOptions): Promise<StorageRecord> {
-    return this.#written(await this.#told(this.storage.update(key, expected, await this.toStored(encode), options)), encode);
+    return this.#shown(await this.#told(this.storage.update(key, expected, await this.toStored(encode), options)));
+  }
+
+  /** What a dry run answers: the object as it would be read back. Upstream: registry/generic/registry/dryrun.go (copyInto). */
+  async asStored(bytes: Buffer): Promise<Buffer> {
+    if (this.keepsForm) return bytes;
+    const { served } = this.versions;
+    const { resourceVersion } = served.parse(bytes).metadata;
+    const encode = await this.toStored(() => bytes);
+    const [record] = await this.fromStored([{ key: '', revision: 0, createRevision: 0, value: encode(0) }]);
+    const object = served.parse(record!.value);
+    if (resourceVersion === undefined) delete object.metadata.resourceVersion;
+    else object.metadata.resourceVersion = resourceVersion;
+    return served.encode(object);
+  }
+
+  /**
+   * True if an object that is written reads back as it is: no other version's schema comes between, and no default brings back
+   * the status that a create drops.
+   */
+  protected get keepsForm(): boolean {
+    const { served, stored } = this.versions;
+    return served === stored && !served.defaultsStatus;
   }
 
   /** Records as the served version shows them. */
@@ -64,9 +89,8 @@ abstract class StorageView extends DelegatingStorage {
   /** What makes the stored bytes of an object of the served version. */
   protected abstract toStored(encode: Encode): Encode | Promise<Encode>;
 
-  #written(record: StorageRecord, encode: Encode): StorageRecord {
-    const { served, stored } = this.versions;
-    return served === stored ? record : { ...record, value: encode(record.revision) };
+  async #shown(record: StorageRecord): Promise<StorageRecord> {
+    return this.keepsForm ? record : (await this.fromStored([record]))[0]!;
   }
 
   /** Who lost a compare-and-swap gets the winner in the served version. */
@@ -96,8 +120,10 @@ class RenamingStorage extends StorageView {
   readonly decode = (record: StorageRecord): Buffer => {
     if (this.#written.has(record.value)) return record.value;
     const { served } = this.versions;
-    const object = withVersion(served.parse(record.value), served.groupVersion);
-    served.repair(object);
+    const stored = served.parse(record.value);
+    repairStored(stored, this.versions);
+    const object = withVersion(stored, served.groupVersion);
+    if (object !== stored) served.prune(object);
     object.metadata.resourceVersion = String(record.revision);
     return served.encode(object);
   };
@@ -109,6 +135,7 @@ class RenamingStorage extends StorageView {
   protected toStored(encode: Encode): Encode {
     const { served, stored } = this.versions;
     if (served === stored) {
+      if (!this.keepsForm) return encode;
       return (revision) => {
         const bytes = encode(revision);
         this.#written.add(bytes);
@@ -121,7 +148,7 @@ class RenamingStorage extends StorageView {
   #renamed(bytes: Buffer): Buffer {
     const { served, stored } = this.versions;
     const object = withVersion(served.parse(bytes), stored.groupVersion);
-    stored.pruneConverted(object);
+    stored.prune(object);
     return stored.encode(object);
   }
 
@@ -162,13 +189,12 @@ class ConvertingStorage extends StorageView {
 
   protected async fromStored(records: readonly StorageRecord[]): Promise<StorageRecord[]> {
     const { served } = this.versions;
-    const objects = await this.converter.convert(
-      records.map(({ value }) => served.parse(value)),
-      served.groupVersion,
-    );
+    const stored = records.map(({ value }) => served.parse(value));
+    for (const object of stored) repairStored(object, this.versions);
+    const objects = await this.converter.convert(stored, served.groupVersion);
     return records.map((record, i) => {
       const object = objects[i]!;
-      served.repair(object);
+      if (object !== stored[i]) served.prune(object);
       object.metadata.resourceVersion = String(record.revision);
       return { ...record, value: served.encode(object) };
     });
@@ -179,7 +205,7 @@ class ConvertingStorage extends StorageView {
     const { served, stored } = this.versions;
     const [object] = await this.converter.convert([served.parse(encode(0))], stored.groupVersion);
     const converted = object!;
-    stored.pruneConverted(converted);
+    stored.prune(converted);
     return (revision) => {
       converted.metadata.resourceVersion = String(revision);
       return stored.encode(converted);
@@ -192,6 +218,14 @@ class ConvertingStorage extends StorageView {
   }
 }
 
+/**
+ * Repairs a stored object by the schema of the version in which it is stored; in place. Behind a conversion the served version
+ * prunes it, and has no defaults for it. Upstream: apiserver/customresource_handler.go (crdConversionRESTOptionsGetter).
+ */
+function repairStored(object: KubeObject, versions: VersionPair): void {
+  (versions.named(object.apiVersion) ?? versions.stored).repair(object);
+}
+
 /** How a version is read and written; without a converter, versions differ by name. `prefix` is that of its objects. */
 export function versionedStorage(
   inner: Storage & Partial<CommitFeed>,
@@ -201,13 +235,16 @@ export function versionedStorage(
 ): VersionedStorage {
   if (converter) {
     const storage = new ConvertingStorage(inner, versions, prefix, converter);
-    return { storage, source: storage, hooks: { isStale: (key) => storage.isStale(key) } };
+    return { storage, source: storage, hooks: { isStale: (key) => storage.isStale(key), asStored: (bytes) => storage.asStored(bytes) } };
   }
   const storage = new RenamingStorage(inner, versions);
   return {
     storage,
     source: inner,
     decode: storage.decode,
-    hooks: { isStale: (key, object) => storage.isStale(key, versions.served.encode(object)) },
+    hooks: {
+      isStale: (key, object) => storage.isStale(key, versions.served.encode(object)),
+      asStored: (bytes) => storage.asStored(bytes),
+    },
   };
 }

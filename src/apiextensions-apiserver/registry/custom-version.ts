@@ -21,11 +21,15 @@ export class CustomVersion {
   #type: StructType | undefined;
   #applyType: StructType | undefined;
 
-  /** `preserveUnknownFields`: of definitions that are older than structural schemas. */
+  /**
+   * `preserveUnknownFields`: of definitions that are older than structural schemas. `isConverted`: a webhook converts between
+   * the versions, so that an object that is only renamed has not the form of the other version.
+   */
   constructor(
     readonly kind: GroupVersionKind,
     readonly props: JsonSchemaProps | undefined,
     readonly preserveUnknownFields: boolean,
+    readonly isConverted = false,
   ) {
     this.groupVersion = groupVersionString(kind);
   }
@@ -67,6 +71,11 @@ export class CustomVersion {
     return { object: document as KubeObject, unknownFields };
   }
 
+  /** True if an object without a status has one by default. */
+  get defaultsStatus(): boolean {
+    return this.structural.properties.get('status')?.default !== undefined;
+  }
+
   applyDefaults(object: KubeObject): void {
     applyDefaults(object, this.structural);
   }
@@ -78,8 +87,8 @@ export class CustomVersion {
     this.applyDefaults(object);
   }
 
-  /** Drops what this version does not know of an object that was converted to it; in place. */
-  pruneConverted(object: KubeObject): void {
+  /** Drops what this version does not declare of an object that was converted to it or merged by an apply; in place. Throws EmbeddedResourceError. */
+  prune(object: KubeObject): void {
     atOnce(this.#coerce(object, { dropInvalid: false }));
   }
 

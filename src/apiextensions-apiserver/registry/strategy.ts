@@ -36,16 +36,19 @@ export function customResourceStrategy(
     anyFinalizers: true,
     allowUnconditionalUpdate: false,
     ...(hasStatus && { resetFields: [['status']] }),
-    prepareForCreate(object) {
+    prepareForCreate(object, { isApply }) {
       if (hasStatus) delete object['status'];
       object.metadata.generation = 1;
+      if (isApply) version.prune(object);
     },
-    prepareForUpdate(object, old) {
+    prepareForUpdate(object, old, { isApply }) {
       if (hasStatus) {
         keepFields(object, old, ['status']);
       }
       if (!deepEqual({ ...object, metadata: null }, { ...old, metadata: null }))
         object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+      // What an apply merged was not pruned when it was decoded. Undeclared fields count as a change.
+      if (isApply) version.prune(object);
     },
     validate(object, context) {
       const wrongKind = validateTypeMeta(version, object);
@@ -90,8 +93,9 @@ export function customResourceStatusStrategy(
     anyFinalizers: true,
     allowUnconditionalUpdate: false,
     resetFields: [['metadata'], ['spec']],
-    prepareForUpdate(object, old) {
+    prepareForUpdate(object, old, { isApply }) {
       keepAllBut(object, old, ['status']);
+      if (isApply) version.prune(object);
     },
     validateUpdate(object, old, context) {
       const wrongKind = validateTypeMeta(version, object);

@@ -32,46 +32,49 @@ export interface CustomDefinition {
 export type RulesOf = (version: CustomVersion) => CustomResourceRules | undefined;
 
 /**
- * A definition's versions as resource definitions, the same as those of built-in resources: the stored one and those that
- * are served. Names are the accepted ones.
+ * All versions of a definition as resource definitions, the same as those of built-in resources. Objects may be stored, and
+ * fields owned, in versions that are not served. Names are the accepted ones.
  */
 export function customDefinitions(crd: CustomResourceDefinition, rulesOf: RulesOf): CustomDefinition[] {
   const { spec = {}, status = {} } = crd;
   const { group = '', versions = [] } = spec;
   const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = status.acceptedNames ?? {};
-  return versions
-    .filter(({ served, storage }) => served || storage)
-    .map((one) => {
-      const { name = '', served = false } = one;
-      const schema = one.schema?.openAPIV3Schema as JsonSchemaProps | undefined;
-      const version = new CustomVersion({ group, version: name, kind }, schema, spec.preserveUnknownFields ?? false);
-      const rules = once(() => rulesOf(version));
-      const definition = defineResource({
-        group,
-        version: name,
-        kind,
-        listKind,
-        resource: plural,
-        singular,
-        namespaced: spec.scope === 'Namespaced',
-        shortNames,
-        categories,
-        verbs,
-        storageVersionHash: storageVersionHash(spec),
-        schema: 'object',
-        applySchema: 'fields',
-        storagePath: `${group}/${plural}`,
-        custom: version,
-        defaults: (object: KubeObject) => version.applyDefaults(object),
-        strategy: customResourceStrategy(version, one.subresources, rules),
-        selectableFields: selectableFields(one),
-        unsupportedField: (label) => `field label not supported: ${label}`,
-        columns: customColumns(one.additionalPrinterColumns),
-        subresources: subresourcesOf(one, version, rules, spec),
-        deprecationWarning: one.deprecated ? (one.deprecationWarning ?? deprecationWarning(name, spec)) : undefined,
-      });
-      return { definition, version, served };
+  return versions.map((one) => {
+    const { name = '', served = false } = one;
+    const schema = one.schema?.openAPIV3Schema as JsonSchemaProps | undefined;
+    const version = new CustomVersion(
+      { group, version: name, kind },
+      schema,
+      spec.preserveUnknownFields ?? false,
+      spec.conversion?.strategy === 'Webhook',
+    );
+    const rules = once(() => rulesOf(version));
+    const definition = defineResource({
+      group,
+      version: name,
+      kind,
+      listKind,
+      resource: plural,
+      singular,
+      namespaced: spec.scope === 'Namespaced',
+      shortNames,
+      categories,
+      verbs,
+      storageVersionHash: storageVersionHash(spec),
+      schema: 'object',
+      applySchema: 'fields',
+      storagePath: `${group}/${plural}`,
+      custom: version,
+      defaults: (object: KubeObject) => version.applyDefaults(object),
+      strategy: customResourceStrategy(version, one.subresources, rules),
+      selectableFields: selectableFields(one),
+      unsupportedField: (label) => `field label not supported: ${label}`,
+      columns: customColumns(one.additionalPrinterColumns),
+      subresources: subresourcesOf(one, version, rules, spec),
+      deprecationWarning: one.deprecated ? (one.deprecationWarning ?? deprecationWarning(name, spec)) : undefined,
     });
+    return { definition, version, served };
+  });
 }
 
 function once<T>(make: () => T): () => T {

@@ -11,7 +11,7 @@ import { schema } from '#apiextensions-apiserver/schema/schema';
 import type { CustomResourceDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { isConditionTrue } from '../apis/apiextensions/conditions.ts';
 import { type Converter, withVersion } from '../conversion/converter.ts';
-import { versionedStorage } from '../conversion/versioned-storage.ts';
+import { type VersionPair, versionedStorage } from '../conversion/versioned-storage.ts';
 import { actionSchema, customObjectType } from '../registry/custom-types.ts';
 import type { CustomVersion } from '../registry/custom-version.ts';
 import { type CustomDefinition, customDefinitions, type RulesOf, terminatingVerbs } from './resource-definitions.ts';
@@ -184,7 +184,11 @@ export class ServedDefinition implements Disposable {
     let open = this.#open.get(version);
     if (!open) {
       if (this.#isDisposed) throw new Error(`custom resources: ${this.#crd.metadata.name} is not served any more`);
-      const pair = { served: this.#version(version).version, stored: this.#storedVersion };
+      const pair: VersionPair = {
+        served: this.#version(version).version,
+        stored: this.#storedVersion,
+        named: (apiVersion) => this.versions.find((one) => one.version.groupVersion === apiVersion)?.version,
+      };
       const { storage } = this.options;
       const versioned = versionedStorage(storage.storage, pair, `/${storagePath}/`, this.#converter);
       const hooks = { ...versioned.hooks, beginCreate: (object: KubeObject) => this.#allowCreate(definition, object) };

@@ -24,7 +24,7 @@ import {
 import { NewObjectFields } from './new-object-fields.ts';
 import { fieldElement } from './path-element.ts';
 import { type Comparison, type Skip, TypedError, withAlwaysFields } from './typed.ts';
-import { Updater } from './updater.ts';
+import { Updater, VersionError } from './updater.ts';
 import { validate, validateSteps } from './validate.ts';
 
 /** The most entries of updates that an object keeps; older ones are merged. */
@@ -70,8 +70,13 @@ export interface FieldManagerOptions {
   readonly clock?: (() => string) | undefined;
   /** The object in another version of its API; undefined if the version is gone. Without it, all other versions are gone. */
   readonly convert?: ((object: KubeObject, toGroupVersion: string) => KubeObject | undefined) | undefined;
-  /** The type in another version; undefined if the version is gone. Needed with `convert`. */
+  /** The type in another version; undefined if the version is gone. Needed with `convert`. Throws VersionError where upstream's converter fails. */
   readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;
+  /**
+   * What an object does that has fields which another version does not declare (custom resources): `fail`, as upstream's converter,
+   * or `skip` the managers of that version, where `convert` does less than the webhook that converts. undefined: there is none.
+   */
+  readonly unfit?: 'fail' | 'skip' | undefined;
 }
 
 /** Fields that nobody ever owns; managedfields/internal/stripmeta.go. */
@@ -142,7 +147,8 @@ class DefaultFieldManager implements FieldManager {
       yield;
       return withManagedFields(next, after === before ? this.#entriesOf(live, next, before) : encodeManagers(after));
     } catch (error) {
-      if (error instanceof TypedError || error instanceof DecodeError) return withManagedFields(next, undefined);
+      if (error instanceof TypedError || error instanceof VersionError || error instanceof DecodeError)
+        return withManagedFields(next, undefined);
       throw error;
     }
   }

@@ -269,15 +269,22 @@ function compareValues(shape: Shape, a: unknown, b: unknown, readings: Readings,
     case 'scalar':
       return deepEqual(a, b) ? undefined : modified();
     case 'list':
-      if (shape.atomic) return deepEqual(a, b) ? undefined : modified();
+      if (shape.atomic) return isSameWhole(shape, a, b, readings) ? undefined : modified();
       return compareLists(shape, a, b, readings, descend(depth));
     case 'map':
-      if (shape.atomic) return deepEqual(a, b) ? undefined : modified();
+      if (shape.atomic) return isSameWhole(shape, a, b, readings) ? undefined : modified();
       return compareMaps(shape, a, b, readings, skip, descend(depth));
     case 'any':
       if (shape.atomic || !(isMap(a) || isMap(b))) return deepEqual(a, b) ? undefined : modified();
       return compareMaps(shape, a, b, readings, skip, descend(depth));
   }
+}
+
+/** Compares what has one owner as a whole. What was stored has the fields that Go always writes, what a client sent need not. */
+function isSameWhole(shape: Shape, a: unknown, b: unknown, { left, right }: Readings): boolean {
+  if (deepEqual(a, b)) return true;
+  const whole = (value: unknown, reading: Reading): unknown => (reading === 'raw' ? value : withAlwaysFields(shape, value));
+  return deepEqual(whole(a, left), whole(b, right));
 }
 
 interface Change {

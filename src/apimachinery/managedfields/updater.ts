@@ -22,6 +22,7 @@ import {
   toFieldSetSteps,
   TypedError,
 } from './typed.ts';
+import { validate, validateSteps } from './validate.ts';
 
 export interface UpdaterOptions {
   readonly type: StructType;
@@ -29,6 +30,7 @@ export interface UpdaterOptions {
   readonly resetFields?: FieldSet | undefined;
   readonly convert?: ((object: KubeObject, toGroupVersion: string) => KubeObject | undefined) | undefined;
   readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;
+  readonly unfit?: 'fail' | 'skip' | undefined;
 }
 
 /** Of an update or an apply: who owns what after it. */
@@ -40,6 +42,11 @@ export interface Applied {
 
 const typed: Readings = { left: 'typed', right: 'typed' };
 const nothing: Comparison = { added: FieldSet.empty, modified: FieldSet.empty, removed: FieldSet.empty };
+
+/** An object has no form in a version that its managedFields name. `message` is upstream's. */
+export class VersionError extends Error {
+  override readonly name = 'VersionError';
+}
 
 /**
  * Ownership in terms of sets; structured-merge-diff/merge/update.go. Objects may be in several versions: an owner's set is
@@ -115,6 +122,7 @@ export class Updater {
     const managers: Manager[] = [];
     for (const owner of before) {
       if (!this.#typeIn(owner.apiVersion)) continue;
+      yield* this.#ensureFits(live, owner.apiVersion, isLarge);
       const fields = this.#reconcile(owner);
       managers.push(fields === owner.fields ? owner : { ...owner, fields });
       yield;
@@ -196,7 +204,8 @@ export class Updater {
     const a = live ? this.#convert(live, version, 'typed') : {};
     const b = this.#convert(next, version, reading);
     if (!a || !b) return undefined;
-    return atOnce(whereItFits(oneStep(() => this.#filter(compare(shapeOf(type), a, b, typed, this.skip))))) ?? nothing;
+    if (this.options.unfit === 'fail') for (const object of [a, b]) validate(shapeOf(type), object);
+    return atOnce(this.#whereItFits(oneStep(() => this.#filter(compare(shapeOf(type), a, b, typed, this.skip))))) ?? nothing;
   }
 
   /** The type in a version; undefined if the version is gone. */
@@ -213,6 +222,35 @@ export class Updater {
     const from = this.#typeIn(object.apiVersion);
     if (!from) return undefined;
     return this.options.convert?.(reading === 'typed' ? object : decode<KubeObject>(from, deepCopy(object)).object, version);
+  }
+
+  /**
+   * Returns undefined where an object has fields that its type does not declare, if objects are not really converted: versions
+   * that a webhook converts may have little in common. What the managers of the other version own stays as it is then.
+   */
+  *#whereItFits<T>(work: Steps<T>): Steps<T | undefined> {
+    try {
+      return yield* work;
+    } catch (error) {
+      if (error instanceof TypedError && this.options.unfit === 'skip') return undefined;
+      throw error;
+    }
+  }
+
+  /** Throws VersionError if the live object has no form in another version. Upstream: merge/update.go (reconcileManagedFieldsWithSchemaChanges). */
+  *#ensureFits(live: KubeObject, version: string, isLarge: boolean): Steps<void> {
+    const { groupVersion, unfit } = this.options;
+    if (version === groupVersion || unfit !== 'fail') return;
+    const type = this.#typeIn(version);
+    const converted = this.#convert(live, version, 'raw');
+    if (!type || !converted) return;
+    try {
+      if (isLarge) yield* validateSteps(shapeOf(type), converted);
+      else validate(shapeOf(type), converted);
+    } catch (cause) {
+      if (cause instanceof TypedError) throw new VersionError(cause.message, { cause });
+      throw cause;
+    }
   }
 
   #reconcile({ apiVersion, fields }: Manager): FieldSet {
@@ -233,7 +271,7 @@ export class Updater {
     const shape = shapeOf(type);
     const lastFields = yield* ensureNamedFieldsAreMembers(shape, last.fields);
     yield;
-    if (version !== this.options.groupVersion && !(yield* whereItFits(fieldsOf(shape, converted, isLarge)))) return merged;
+    if (version !== this.options.groupVersion && !(yield* this.#whereItFits(fieldsOf(shape, converted, isLarge)))) return merged;
     yield;
     let pruned = (yield* removeItems(shape, converted, lastFields)) as KubeObject | null;
     yield;
@@ -263,7 +301,7 @@ export class Updater {
       if (!type || !a || !b) continue;
       const shape = shapeOf(type);
       yield;
-      const present = yield* whereItFits(fieldsOf(shape, a, isLarge));
+      const present = yield* this.#whereItFits(fieldsOf(shape, a, isLarge));
       if (!present) continue;
       const before = yield* ensureNamedFieldsAreMembers(shape, present);
       yield;
@@ -291,19 +329,6 @@ export class Updater {
     yield;
     const dangling = yield* (yield* before.differenceSteps(after)).intersectionSteps(lastFields);
     return asObject((yield* removeItems(shape, merged, dangling)) as KubeObject | null, merged);
-  }
-}
-
-/**
- * undefined where an object has fields that its type does not know: versions that a webhook converts are only renamed here, and may
- * have little in common. Then what the managers of the other version own stays as it is.
- */
-function* whereItFits<T>(work: Steps<T>): Steps<T | undefined> {
-  try {
-    return yield* work;
-  } catch (error) {
-    if (error instanceof TypedError) return undefined;
-    throw error;
   }
 }
 

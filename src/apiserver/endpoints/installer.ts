@@ -1,5 +1,6 @@
 import { FieldSet } from '#apimachinery/managedfields/field-set';
 import { newFieldManager } from '#apimachinery/managedfields/field-manager';
+import { VersionError } from '#apimachinery/managedfields/updater';
 import { fieldElement } from '#apimachinery/managedfields/path-element';
 import { groupVersionString, type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
@@ -177,6 +178,7 @@ export class Installer {
         convert: (object, to) =>
           convertTo(source.inVersion(definition, to), source.inVersion(definition, object.apiVersion) ?? definition, object),
         typeFor: (groupVersion) => typeIn(source, definition, groupVersion),
+        unfit: custom && (custom.isConverted ? 'skip' : 'fail'),
         resetFields: own.resetFields && FieldSet.of(...own.resetFields.map((path) => path.map(fieldElement))),
       }),
       admission: {
@@ -211,9 +213,13 @@ export class Installer {
   }
 }
 
-/** The type of a resource in one of its versions; undefined if the version does not exist or is gone: managedFields may name any. */
+/**
+ * The type of a resource in one of its versions, which managedFields name. Of a version that is gone it is undefined for a
+ * built-in resource; a custom resource has no conversion to it: throws VersionError.
+ */
 function typeIn(source: ResourceSource, definition: ResourceDefinition, groupVersion: string): StructType | undefined {
   const other = source.inVersion(definition, groupVersion);
+  if (!other && definition.custom) throw new VersionError(`request to convert CR to an invalid group/version: ${groupVersion}`);
   return other && source.types(other).struct(other.applySchema ?? other.schema);
 }
 

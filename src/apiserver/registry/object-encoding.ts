@@ -4,6 +4,7 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { parseStored } from '#apimachinery/managedfields/stored-object';
 import { encodeLine, encodeLineSteps } from '#apimachinery/runtime/encode';
 import { parseJsonSteps } from '#apimachinery/runtime/json';
+import { dropNullFields } from '#apimachinery/runtime/null-fields';
 import { protobufLengthSteps } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
@@ -55,12 +56,17 @@ export class ObjectEncoding {
   }
 
   parse(bytes: Buffer): KubeObject {
-    return parseStored(bytes);
+    return this.#decoded(parseStored(bytes), bytes);
+  }
+
+  #decoded(object: KubeObject, bytes: Buffer): KubeObject {
+    if (!this.#isCustom && bytes.includes('":null')) dropNullFields(this.#type, object);
+    return object;
   }
 
   /** The same of a large object, between whose parts others run. */
   async parseInSteps(bytes: Buffer): Promise<KubeObject> {
-    return (await inSteps(parseJsonSteps(bytes))).value as KubeObject;
+    return this.#decoded((await inSteps(parseJsonSteps(bytes))).value as KubeObject, bytes);
   }
 
   encode(object: KubeObject): Buffer {

@@ -14,8 +14,10 @@ export interface StrategyContext {
   readonly now: string;
   /** Whether a feature gate is on; without it, all are at their defaults. */
   readonly isEnabled?: ((feature: string) => boolean) | undefined;
-  /** Tells the client something. */
+  /** Sends a warning to the client. */
   readonly warn?: (text: string) => void;
+  /** True for server-side apply. */
+  readonly isApply?: boolean;
 }
 
 export interface GracefulDeletion {
@@ -161,6 +163,8 @@ export type Subresource<T extends KubeObject = KubeObject> = ParentSubresource<T
 export interface CustomResourceTraits {
   /** Makes an object of a parsed document, which it uses up, and tells what the schema did not know. Throws DecodeError. */
   decode(document: Record<string, unknown>): Steps<{ readonly object: KubeObject; readonly unknownFields: readonly string[] }>;
+  /** True if a webhook converts between the versions of the resource. */
+  readonly isConverted: boolean;
 }
 
 /** What a request asks for that is answered and not stored. */

@@ -74,8 +74,6 @@ export interface WriteRequest extends StrategyContext {
   /** What the request was authorized for: its verb, and the version in which it came. undefined for the server's own writes. */
   readonly verb?: string;
   readonly apiVersion?: string;
-  /** Of server-side apply: the managers of fields are not given up. */
-  readonly isApply?: boolean;
   readonly warn: (text: string) => void;
   /** When nobody waits for it any more, in the time of `performance.now()`; 0 or undefined: never. */
   readonly deadline?: number;
@@ -121,6 +119,8 @@ export interface StoreHooks {
   afterDelete?(object: KubeObject, request: WriteRequest): void | Promise<void>;
   /** Whether what is stored is another form of the object than a write would store now (custom resources): then even a write that changes nothing is done. */
   isStale?(key: string, object: KubeObject): Promise<boolean>;
+  /** The object of a dry run, encoded, as it would be read back after it was stored (custom resources of several versions). */
+  asStored?(bytes: Buffer): Promise<Buffer>;
 }
 
 /**
@@ -239,7 +239,7 @@ export class Store {
         if (request.dryRun) {
           if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
           const bytes = inParts ? await this.encoding.encodeWholeInSteps(object) : this.encoding.encode(object);
-          return { object, bytes, created: true };
+          return { object, bytes: await this.#asStored(bytes), created: true };
         }
         if (isVersionSet(metadata.resourceVersion)) throw new Error('resourceVersion should not be set on objects to be created');
         delete metadata.resourceVersion;
@@ -431,7 +431,7 @@ export class Store {
         !(await this.hooks.isStale?.(key, existing))
       )
         return { object: existing, bytes, created: false };
-      if (request.dryRun) return { object, bytes: unchanged, created: false };
+      if (request.dryRun) return { object, bytes: await this.#asStored(unchanged), created: false };
       if (
         object.metadata.deletionTimestamp &&
         !object.metadata.finalizers?.length &&
@@ -457,6 +457,10 @@ export class Store {
     } finally {
       if (finish) await finish(stored);
     }
+  }
+
+  #asStored(bytes: Buffer): Buffer | Promise<Buffer> {
+    return this.hooks.asStored?.(bytes) ?? bytes;
   }
 
   /** Namespaces go only when spec.finalizers is empty too. */

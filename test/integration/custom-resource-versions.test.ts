@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+import type { Json } from './custom-kinds.ts';
+import { HttpsClient } from './https-client.ts';
+
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const text = { type: 'string' };
+
+let cluster: TestCluster;
+let client: HttpsClient;
+beforeAll(async () => {
+  cluster = await startTestCluster({ listen: true });
+  client = new HttpsClient(cluster);
+});
+afterAll(async () => {
+  client[Symbol.dispose]();
+  await cluster[Symbol.asyncDispose]();
+});
+
+interface Version {
+  readonly name: string;
+  readonly served?: boolean;
+  readonly storage?: boolean;
+  readonly schema: Json;
+  readonly subresources?: Json;
+}
+
+const versionOf = ({ name, served = true, storage = false, schema, subresources }: Version): Json => ({
+  name,
+  served,
+  storage,
+  schema: { openAPIV3Schema: { type: 'object', properties: schema } },
+  ...(subresources && { subresources }),
+});
+
+/** Creates a definition in a group of its own and waits until its versions are served; returns the path of its objects in a version. */
+async function define(group: string, versions: readonly Version[]): Promise<(version: string) => string> {
+  const names = { plural: 'ws', kind: 'W' };
+  const spec = { group, scope: 'Namespaced', names, versions: versions.map(versionOf) };
+  const { status } = await client.call('POST', definitions, { metadata: { name: `ws.${group}` }, spec });
+  expect(status).toBe(201);
+  const path = (version: string): string => `/apis/${group}/${version}/namespaces/default/ws`;
+  for (const { name, served = true } of versions) if (served) await until(async () => (await statusOf(path(name))) === 200);
+  return path;
+}
+
+/** A version that is not served answers with a text. */
+const statusOf = async (path: string): Promise<number> => (await cluster.fetch(path)).status;
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  await expect.poll(isTrue, { timeout: 10_000 }).toBe(true);
+}
+
+const object = (group: string, version: string, name: string, more: Json): Json => ({
+  apiVersion: `${group}/${version}`,
+  kind: 'W',
+  metadata: { name },
+  ...more,
+});
+
+async function apply(path: string, body: Json): Promise<{ status: number; body: Json }> {
+  const headers = { 'content-type': 'application/apply-patch+yaml' };
+  const response = await cluster.fetch(`${path}/${body.metadata.name}?fieldManager=applier&force=true`, { method: 'PATCH', headers, body });
+  return { status: response.status, body: (await response.json()) as Json };
+}
+
+describe('an object whose fields are owned in a version that is gone', () => {
+  const group = 'gone.example.com';
+  const versions = (served: boolean, storage: boolean): Version[] => [
+    { name: 'v1', served, storage, schema: { spec: { type: 'object', properties: { a: text } } } },
+    { name: 'v2', storage: !storage, schema: { spec: { type: 'object', properties: { a: text } } } },
+  ];
+
+  it('can be changed and deleted while the version is not served, and once it is removed', async () => {
+    const path = await define(group, versions(true, true));
+    await client.call(
+      'POST',
+      path('v1'),
+      object(group, 'v1', 'x', { spec: { a: '1' }, metadata: { name: 'x', finalizers: ['example.com/f'] } }),
+    );
+    await client.call('PATCH', `${definitions}/ws.${group}`, { spec: { versions: versions(false, false).map(versionOf) } });
+    await until(async () => (await statusOf(path('v1'))) === 404);
+
+    const unserved = await client.call('PATCH', `${path('v2')}/x`, { spec: { a: '2' } });
+    expect(unserved.status).toBe(200);
+    expect(unserved.body.metadata.managedFields.map(({ apiVersion }: Json) => apiVersion).sort()).toEqual([`${group}/v1`, `${group}/v2`]);
+
+    await client.call('PATCH', `${definitions}/ws.${group}/status`, { status: { storedVersions: ['v2'] } });
+    await client.call('PATCH', `${definitions}/ws.${group}`, { spec: { versions: versions(false, false).slice(1).map(versionOf) } });
+    await until(
+      async () => (await client.call('PATCH', `${path('v2')}/x`, { spec: { a: '3' } })).body.metadata.managedFields === undefined,
+    );
+
+    await client.call('DELETE', `${path('v2')}/x`);
+    expect((await client.call('PATCH', `${path('v2')}/x`, { metadata: { finalizers: null } })).status).toBe(200);
+    expect(await statusOf(`${path('v2')}/x`)).toBe(404);
+  });
+
+  it.each([
+    [
+      'autoscaling/v2beta2',
+      '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers',
+      { maxReplicas: 1, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'D', name: 'd' } },
+    ],
+    ['policy/v1beta1', '/apis/policy/v1/namespaces/default/poddisruptionbudgets', { minAvailable: 1 }],
+  ])('of a built-in kind (%s) is created by a restore', async (apiVersion, path, spec) => {
+    const managedFields = [{ manager: 'kubectl', operation: 'Update', apiVersion, fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': {} } }];
+    expect((await client.call('POST', path, { metadata: { name: 'restored', managedFields }, spec })).status).toBe(201);
+  });
+});
+
+describe('versions without conversion', () => {
+  const group = 'two.example.com';
+
+  it('are pruned and defaulted by the schema of the stored version, too', async () => {
+    const path = await define(group, [
+      { name: 'v1', storage: true, schema: { spec: { type: 'object', properties: { a: text, d: { type: 'integer', default: 15 } } } } },
+      { name: 'v2', schema: { spec: { type: 'object', properties: { a: text, b: text } } } },
+    ]);
+    const created = await client.call('POST', path('v2'), object(group, 'v2', 'a', { spec: { a: '1', b: '2' } }));
+    expect(created.body.spec).toEqual({ a: '1' });
+    expect((await client.call('GET', `${path('v1')}/a`)).body.spec).toEqual({ a: '1', d: 15 });
+    const dryRun = await client.call('POST', `${path('v2')}?dryRun=All`, object(group, 'v2', 'b', { spec: { a: '1', b: '2' } }));
+    expect(dryRun.body.spec).toEqual({ a: '1' });
+  });
+});
+
+describe('a new object', () => {
+  const group = 'new.example.com';
+
+  it('has the default of its status, which a create cannot set', async () => {
+    const status = { type: 'object', default: { phase: 'Waiting' }, properties: { phase: text } };
+    const path = await define(group, [{ name: 'v1', storage: true, schema: { status }, subresources: { status: {} } }]);
+    const created = await client.call('POST', path('v1'), object(group, 'v1', 'a', { status: { phase: 'Sent' } }));
+    expect(created.body.status).toEqual({ phase: 'Waiting' });
+    expect((await client.call('GET', `${path('v1')}/a`)).body.status).toEqual({ phase: 'Waiting' });
+  });
+});
+
+describe('an apply', () => {
+  it('is pruned where the schema declares no properties, and of nulls that it does not allow', async () => {
+    const group = 'applied.example.com';
+    const any = { 'x-kubernetes-preserve-unknown-fields': true };
+    const path = await define(group, [
+      { name: 'v1', storage: true, schema: { spec: { type: 'object' }, any: { type: 'object', properties: { any } } } },
+    ]);
+    const applied = await apply(path('v1'), object(group, 'v1', 'a', { spec: { x: 1 }, any: { any: null } }));
+    expect([applied.status, applied.body.spec, applied.body.any]).toEqual([201, {}, {}]);
+  });
+
+  it('needs a name in its body', async () => {
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const path = '/api/v1/namespaces/default/configmaps/nameless?fieldManager=applier';
+    const response = await cluster.fetch(path, { method: 'PATCH', headers, body: { apiVersion: 'v1', kind: 'ConfigMap' } });
+    expect(await response.json()).toMatchObject({
+      code: 400,
+      message: 'the name of the object (nameless based on URL) was undeterminable: name must be provided',
+    });
+  });
+
+  it('of an EndpointSlice without endpoints changes nothing', async () => {
+    const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+    const slice = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name: 'empty' }, addressType: 'IPv4' };
+    expect((await client.call('POST', path, slice)).body.endpoints).toBeNull();
+    expect((await apply(path, slice)).status).toBe(200);
+  });
+});
+
+it('a patch that sends the endpoints of a slice as they are leaves them to their owner', async () => {
+  const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+  const endpoints = [{ addresses: ['10.1.2.3'] }];
+  await client.call('POST', `${path}?fieldManager=creator`, { metadata: { name: 'owned' }, addressType: 'IPv4', endpoints });
+  const patched = await client.call('PATCH', `${path}/owned?fieldManager=patcher`, { metadata: { labels: { a: 'b' } }, endpoints });
+  const owner = patched.body.metadata.managedFields.find(({ fieldsV1 }: Json) => 'f:endpoints' in fieldsV1);
+  expect(owner.manager).toBe('creator');
+});
