@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
 
 let cluster: TestCluster;
@@ -148,4 +148,36 @@ it('several parts of a document are one answer', async () => {
   const answer = await cluster.fetch('/openapi/v3/apis/apps/v1', { headers: { range: 'bytes=0-3,10-12' } });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([206, expect.stringMatching(/^multipart\/byteranges; boundary=/)]);
   expect(await answer.text()).toMatch(/^--\w+\r\nContent-Range: bytes 0-3\/\d+\r\nContent-Type: application\/json\r\n\r\n{"op\r\n--/);
+});
+
+describe('a definition with integers beyond 2^53 in its schema', () => {
+  const big = '9223372036854775807';
+  const keywords = [
+    `"maximum":9007199254740993,"minimum":-9007199254740993`,
+    `"default":${big}`,
+    `"example":${big}`,
+    `"enum":[1,${big}]`,
+    `"anyOf":[{"maximum":${big}}]`,
+  ];
+  it.each([...keywords.map((more) => `"type":"integer",${more}`), `"type":"string","maxLength":${big}`])(
+    'is published: %s',
+    async (schema) => {
+      const group = `big${Math.random().toString(36).slice(2)}.example.com`;
+      const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"bigs.${group}"},"spec":
+      {"group":"${group}","scope":"Cluster","names":{"plural":"bigs","kind":"Big"},"versions":[{"name":"v1","served":true,"storage":true,"schema":
+      {"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"a":{${schema}}}}}}}}]}}`;
+      const created = await cluster.fetch('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { method: 'POST', body: definition });
+      expect(created.status).toBe(201);
+      await expect.poll(async () => (await cluster.fetch(`/openapi/v3/apis/${group}/v1`)).status, { timeout: 10_000 }).toBe(200);
+      await expect
+        .poll(async () => (await (await cluster.fetch('/openapi/v2')).text()).includes(group.split('.')[0]!), { timeout: 10_000 })
+        .toBe(true);
+      const protobuf = await cluster.fetch('/openapi/v2', {
+        headers: { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' },
+      });
+      expect(protobuf.status).toBe(200);
+      const object = { apiVersion: `${group}/v1`, kind: 'Big', metadata: { name: 'a' }, spec: { a: schema.includes('string') ? 'x' : 1 } };
+      expect((await cluster.fetch(`/apis/${group}/v1/bigs`, { method: 'POST', body: object })).status).toBe(201);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { itemsSchema, type JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
+import { itemsSchema, type JsonSchemaProps, schemaNumber } from '#apimachinery/structural/json-schema-props';
 import { newStructural } from '#apimachinery/structural/structural';
 import { addErrors, type FieldError, forbidden, internalError, invalid, type Path } from '#apimachinery/validation/field';
 import { newExpressionsEnvironment, storedExpressionsEnvironment } from '#apiserver/cel/base-environment';
@@ -142,9 +142,9 @@ function maxElements(schema: JsonSchemaProps): number | undefined {
   switch (schema.type) {
     case 'object':
       if (schema.additionalProperties === undefined) return 1;
-      return schema.maxProperties === undefined ? undefined : Math.max(schema.maxProperties, 0);
+      return schema.maxProperties === undefined ? undefined : Math.max(schemaNumber(schema.maxProperties), 0);
     case 'array':
-      return schema.maxItems === undefined || !itemsSchema(schema) ? undefined : Math.max(schema.maxItems, 0);
+      return schema.maxItems === undefined || !itemsSchema(schema) ? undefined : Math.max(schemaNumber(schema.maxItems), 0);
     default:
       return 1;
   }

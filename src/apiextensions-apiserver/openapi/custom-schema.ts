@@ -1,5 +1,6 @@
 import { metaTables } from '#apimachinery/meta/schema/tables';
 import { componentReference, type JsonSchema } from '#apimachinery/openapi/schemas';
+import { deepEqual } from '#apimachinery/runtime/equality';
 import { isJsonObject, mapValues } from '#apimachinery/patch/own-property';
 import { compareUtf8 } from '#apimachinery/runtime/json';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
@@ -48,7 +49,7 @@ export function sortKeys<T>(record: Readonly<Record<string, T>>): Record<string,
 }
 
 const intOrString: JsonSchema[] = [{ type: 'integer' }, { type: 'string' }];
-const isIntOrString = (anyOf: unknown): boolean => JSON.stringify(anyOf) === JSON.stringify(intOrString);
+const isIntOrString = (anyOf: unknown): boolean => deepEqual(anyOf, intOrString);
 
 /**
  * A schema of a definition as OpenAPI 3.0 publishes it: int-or-string is spelled out, embedded resources have their metadata.
@@ -81,9 +82,19 @@ function publishedKeyword(keyword: string, value: unknown, v2: boolean): unknown
       return (value as JsonSchemaProps[]).map(published);
     case 'x-kubernetes-validations':
       return v2 ? (value as Record<string, unknown>[]).map(sortKeys) : value;
+    case 'enum':
+    case 'example':
+      return v2 ? withFloats(value) : value;
     default:
       return value;
   }
+}
+
+/** A value with its numbers as float64: documents of 2.0 are made of values that Go has parsed without a type. */
+function withFloats(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (Array.isArray(value)) return value.map(withFloats);
+  return isJsonObject(value) ? mapValues(value, withFloats) : value;
 }
 
 function addEmbeddedProperties(schema: JsonSchema): void {

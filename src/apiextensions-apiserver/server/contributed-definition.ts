@@ -14,7 +14,7 @@ import type {
   Subresource,
 } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
-import type { CustomResourceDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
+import type { CustomResourceDefinition, JSONSchemaProps } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { defaultCustomResourceDefinition } from '../apis/apiextensions/v1/defaults.ts';
 import { validateDefinition } from '../apis/apiextensions/validation/validation.ts';
 import { type Converter, withVersion } from '../conversion/converter.ts';
@@ -49,7 +49,7 @@ export function contributedDefinition(group: string, resource: ContributedResour
         name,
         served: true,
         storage: name === stored,
-        schema: { openAPIV3Schema: deepCopy(schema) },
+        schema: { openAPIV3Schema: deepCopy(schema) as JSONSchemaProps },
         subresources: { ...(resource.status && { status: {} }), ...(scale && { scale: { ...scale } }) },
         ...(deprecationWarning !== undefined && { deprecated: true, deprecationWarning }),
         selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })),

@@ -10,6 +10,16 @@ export interface ValidationRule {
   optionalOldSelf?: boolean;
 }
 
+/** A number of a schema as it was parsed: a bigint beyond 2^53. Bounds of that size are compared as `schemaNumber`, and published exactly. */
+export type SchemaNumber = number | bigint;
+
+/** A number of a schema to compare with. */
+export function schemaNumber(value: SchemaNumber): number;
+export function schemaNumber(value: SchemaNumber | undefined): number | undefined;
+export function schemaNumber(value: SchemaNumber | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
+}
+
 /**
  * A JSON schema as a CustomResourceDefinition has it: decoded, so that zero values are not there. What is either a schema or
  * something else (`items`, `additionalProperties`) is plain JSON.
@@ -24,20 +34,20 @@ export interface JsonSchemaProps {
   format?: string;
   title?: string;
   default?: unknown;
-  maximum?: number;
+  maximum?: SchemaNumber;
   exclusiveMaximum?: boolean;
-  minimum?: number;
+  minimum?: SchemaNumber;
   exclusiveMinimum?: boolean;
-  maxLength?: number;
-  minLength?: number;
+  maxLength?: SchemaNumber;
+  minLength?: SchemaNumber;
   pattern?: string;
-  maxItems?: number;
-  minItems?: number;
+  maxItems?: SchemaNumber;
+  minItems?: SchemaNumber;
   uniqueItems?: boolean;
-  multipleOf?: number;
+  multipleOf?: SchemaNumber;
   enum?: unknown[];
-  maxProperties?: number;
-  minProperties?: number;
+  maxProperties?: SchemaNumber;
+  minProperties?: SchemaNumber;
   required?: string[];
   items?: unknown;
   allOf?: JsonSchemaProps[];

@@ -9,7 +9,13 @@ import { checkEach } from '../validation/pausing.ts';
 import { keysOf, presentKeys } from '../runtime/wide-objects.ts';
 import { type Correlation, oldItems, oldProperty } from './correlation.ts';
 import { formatCheck, isSupportedFormat } from './formats.ts';
-import { additionalPropertiesSchema, forbidsAdditionalProperties, itemsSchema, type JsonSchemaProps } from './json-schema-props.ts';
+import {
+  additionalPropertiesSchema,
+  forbidsAdditionalProperties,
+  itemsSchema,
+  type JsonSchemaProps,
+  schemaNumber,
+} from './json-schema-props.ts';
 import { ValidationResult } from './validation-result.ts';
 
 type NumberKind = 'integer' | 'number';
@@ -177,7 +183,8 @@ export class SchemaValidator {
   }
 
   #validateString(value: string, path: string, result: ValidationResult): void {
-    const { maxLength, minLength, pattern } = this.#props;
+    const { pattern } = this.#props;
+    const [maxLength, minLength] = [schemaNumber(this.#props.maxLength), schemaNumber(this.#props.minLength)];
     if (maxLength !== undefined && runes(value) > maxLength) result.tooLong(path, maxLength);
     else if (minLength !== undefined && runes(value) < minLength)
       result.invalid(path, `${path} in body should be at least ${minLength} chars long`, value);
@@ -186,7 +193,10 @@ export class SchemaValidator {
   }
 
   #validateNumber(value: number | bigint, path: string, result: ValidationResult): void {
-    const { multipleOf, maximum, minimum, exclusiveMaximum = false, exclusiveMinimum = false } = this.#props;
+    const { exclusiveMaximum = false, exclusiveMinimum = false } = this.#props;
+    const [multipleOf, maximum, minimum] = [this.#props.multipleOf, this.#props.maximum, this.#props.minimum].map((bound) =>
+      schemaNumber(bound),
+    );
     const isInteger = typeOf(value) === 'integer';
     this.#checkRange(value, 'Checked', path, result);
     const inRange = (bound: number, name: string): boolean => this.#checkRange(bound, name, path, result);
@@ -229,7 +239,8 @@ export class SchemaValidator {
   }
 
   #validateList(list: readonly unknown[], path: string, correlation: Correlation | undefined, result: ValidationResult): void {
-    const { minItems, maxItems, uniqueItems } = this.#props;
+    const { uniqueItems } = this.#props;
+    const [minItems, maxItems] = [schemaNumber(this.#props.minItems), schemaNumber(this.#props.maxItems)];
     const items = this.#items;
     if (items) {
       const findOld = correlation && oldItems(correlation);
@@ -272,7 +283,8 @@ export class SchemaValidator {
   }
 
   #validateObject(object: JsonObject, path: string, correlation: Correlation | undefined, result: ValidationResult): void {
-    const { minProperties, maxProperties, required } = this.#props;
+    const { required } = this.#props;
+    const [minProperties, maxProperties] = [schemaNumber(this.#props.minProperties), schemaNumber(this.#props.maxProperties)];
     if (minProperties !== undefined || maxProperties !== undefined) {
       const size = presentKeys(object).length;
       if (minProperties !== undefined && size < minProperties)

@@ -32,9 +32,9 @@ export interface JsonSchema {
   readonly required?: readonly string[] | undefined;
   readonly default?: unknown;
   readonly enum?: readonly unknown[] | undefined;
-  readonly maxLength?: number | undefined;
-  readonly maxItems?: number | undefined;
-  readonly maxProperties?: number | undefined;
+  readonly maxLength?: number | bigint | undefined;
+  readonly maxItems?: number | bigint | undefined;
+  readonly maxProperties?: number | bigint | undefined;
   readonly nullable?: boolean | undefined;
   readonly 'x-kubernetes-int-or-string'?: boolean | undefined;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean | undefined;
@@ -42,6 +42,9 @@ export interface JsonSchema {
   readonly 'x-kubernetes-list-type'?: string | undefined;
   readonly 'x-kubernetes-list-map-keys'?: readonly string[] | undefined;
 }
+
+/** A bound beyond 2^53 is parsed as a bigint; costs are estimated in numbers. */
+const numberOf = (bound: number | bigint | undefined): number | undefined => (bound === undefined ? undefined : Number(bound));
 
 /** A JSON schema with its parts ready for use. */
 export class CelSchema {
@@ -80,15 +83,15 @@ export class CelSchema {
   }
 
   get maxLength(): number | undefined {
-    return this.#json.maxLength;
+    return numberOf(this.#json.maxLength);
   }
 
   get maxItems(): number | undefined {
-    return this.#json.maxItems;
+    return numberOf(this.#json.maxItems);
   }
 
   get maxProperties(): number | undefined {
-    return this.#json.maxProperties;
+    return numberOf(this.#json.maxProperties);
   }
 
   get nullable(): boolean {

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { gnosticDefinition, gnosticDocument, gnosticPath, type SwaggerHead } from '#apimachinery/openapi/gnostic';
 import type { JsonSchema } from '#apimachinery/openapi/schemas';
 import { swaggerPart, type SwaggerParameter, type SwaggerPart } from '#apimachinery/openapi/swagger';
-import { compareUtf8 } from '#apimachinery/runtime/json';
+import { compareUtf8, encodeRawJson } from '#apimachinery/runtime/json';
 import { addForeignPart } from './foreign-parts.ts';
 import { type OpenApiAnswer, toAnswer } from './openapi-answer.ts';
 import type { DocumentBuilder } from './openapi-registry.ts';
@@ -26,7 +26,7 @@ export const jsonForm: SwaggerForm = {
 };
 
 function jsonMember(name: string, value: JsonSchema): Buffer {
-  return Buffer.from(`,${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return Buffer.from(`,${JSON.stringify(name)}:${encodeRawJson(value)}`);
 }
 
 /** Members in the order in which upstream writes them. */

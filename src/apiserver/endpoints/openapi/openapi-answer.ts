@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { V3Document } from '#apimachinery/openapi/swagger';
 import { isJsonObject } from '#apimachinery/patch/own-property';
+import { encodeRawJson } from '#apimachinery/runtime/json';
 import type { Steps } from '#apimachinery/runtime/steps';
 
 /** An answer that is ready to be sent. */
@@ -55,7 +56,7 @@ export function documentAnswer({ swagger: _, swaggerSchema: __, ...shown }: V3Do
 /** The JSON of an object, the members of its first levels one by one. */
 export function* jsonParts(value: unknown, levels: number): Generator<Buffer, void, void> {
   if (levels === 0 || !isJsonObject(value)) {
-    yield Buffer.from(escapeHtml(JSON.stringify(value)));
+    yield Buffer.from(escapeHtml(encodeRawJson(value)));
     return;
   }
   let separator = '{';
