@@ -71,7 +71,7 @@ export {
   invalid,
   required as fieldRequired,
 } from '#apimachinery/validation/field';
-export { type Certificate, fingerprintOf } from '#apimachinery/x509/certificate';
+export { type Certificate, fingerprintOf, parseCertificate } from '#apimachinery/x509/certificate';
 export { type CertificateRequest, parsePemCertificateRequest } from '#apimachinery/x509/certificate-request';
 export { CertificatePool, parseCertificateBundle } from '#apimachinery/x509/certificate-pool';
 export { extendedKeyUsages, verifyCertificate } from '#apimachinery/x509/verify-certificate';

@@ -33,9 +33,13 @@ describe.each(servers)('%s', (name) => {
     expect(await askEach(cluster.url as string, chains)).toEqual(recorded[name]);
   });
 
-  it.runIf(kubeApiserver !== undefined && etcd !== undefined)('has recorded the answers of the real server', async () => {
-    await using store = await startEtcd();
-    await using server = await startKubeApiserver(store.url, flagsFor(name, folder, chains));
-    expect(await askEach(server.url, chains)).toEqual(recorded[name]);
-  });
+  it.runIf(kubeApiserver !== undefined && etcd !== undefined)(
+    'has recorded the answers of the real server',
+    async () => {
+      await using store = await startEtcd();
+      await using server = await startKubeApiserver(store.url, flagsFor(name, folder, chains));
+      expect(await askEach(server.url, chains)).toEqual(recorded[name]);
+    },
+    120_000,
+  );
 });
