@@ -19,7 +19,9 @@ export interface VerifyOptions {
 }
 
 /** The paths from a certificate to a trust anchor, or what is wrong with it. */
-export type Verdict = { readonly paths: readonly (readonly Certificate[])[]; readonly problem?: never } | { readonly problem: string };
+export type Verdict =
+  | { readonly paths: readonly (readonly Certificate[])[]; readonly problem?: never }
+  | { readonly paths?: never; readonly problem: string };
 
 /** The number of signatures that one verification checks at most. */
 const maxSignatureChecks = 100;
@@ -41,54 +43,56 @@ const invalidSignature = 'x509: invalid signature: parent certificate cannot sig
  * Upstream: crypto/x509/verify.go (Certificate.Verify).
  */
 export function verifyCertificate(leaf: Certificate, options: VerifyOptions): Verdict {
-  const problem = ownProblem(leaf, options.now);
+  const problem = validityProblem(leaf, options.now);
   if (problem !== undefined) return { problem };
-  const builder = new PathBuilder(options);
-  const built = options.roots.has(leaf) ? [[leaf]] : builder.paths([leaf]);
-  if (built.length === 0) return { problem: builder.problem };
-  return acceptablePaths(built, options.usage);
+  if (options.roots.has(leaf)) return acceptablePaths([[leaf]], options.usage);
+  const built = buildPaths([leaf], options, { count: 0 });
+  return built.problem === undefined ? acceptablePaths(built.paths, options.usage) : built;
 }
 
-/** Finds paths depth first, and remembers the first reason for which a certificate of the right name was no issuer. */
-class PathBuilder {
-  readonly #options: VerifyOptions;
-  #checks = 0;
-  #hint: string | undefined;
-
-  constructor(options: VerifyOptions) {
-    this.#options = options;
-  }
-
-  /** Why there is no path. */
-  get problem(): string {
-    if (this.#checks > maxSignatureChecks) return signatureLimit;
-    const hint = this.#hint === undefined ? '' : ` (possibly because of ${JSON.stringify(this.#hint)} while trying to verify an authority)`;
-    return `x509: certificate signed by unknown authority${hint}`;
-  }
-
-  paths(path: readonly Certificate[]): Certificate[][] {
-    const { roots, intermediates } = this.#options;
-    const child = path.at(-1) as Certificate;
-    const found: Certificate[][] = [];
-    for (const root of roots.possibleIssuers(child)) if (this.#isIssuer(root, path, 'root')) found.push([...path, root]);
-    for (const intermediate of intermediates.possibleIssuers(child)) {
-      if (this.#isIssuer(intermediate, path, 'intermediate')) found.push(...this.paths([...path, intermediate]));
+/**
+ * Finds paths depth first. Of several reasons for which there is none, the last one counts that is about an authority whose signature
+ * is good; if there is no such authority, none is known, with the first reason against a certificate of the right name as a hint.
+ */
+function buildPaths(path: readonly Certificate[], options: VerifyOptions, checks: { count: number }): Verdict {
+  const child = path.at(-1) as Certificate;
+  const paths: (readonly Certificate[])[] = [];
+  let hint = '';
+  let failure: string | undefined;
+  const possible = [
+    ...options.roots.possibleIssuers(child).map((candidate) => ({ candidate, as: 'root' as const })),
+    ...options.intermediates.possibleIssuers(child).map((candidate) => ({ candidate, as: 'intermediate' as const })),
+  ];
+  for (const { candidate, as } of possible) {
+    if (++checks.count > maxSignatureChecks) {
+      failure = signatureLimit;
+      break;
     }
-    return found;
+    if (!candidate.publicKey.key || isOnPath(candidate, path)) continue;
+    const unsigned = issuerProblem(child, candidate);
+    if (unsigned === undefined) failure = validityProblem(candidate, options.now) ?? authorityProblem(candidate, path, as);
+    const problem = unsigned ?? failure;
+    if (problem !== undefined) hint ||= hintOf(problem, candidate);
+    else if (as === 'root') paths.push([...path, candidate]);
+    else {
+      const above = buildPaths([...path, candidate], options, checks);
+      failure = above.problem;
+      paths.push(...(above.paths ?? []));
+    }
   }
-
-  #isIssuer(candidate: Certificate, path: readonly Certificate[], as: 'root' | 'intermediate'): boolean {
-    if (++this.#checks > maxSignatureChecks) return false;
-    if (!candidate.publicKey.key || isOnPath(candidate, path)) return false;
-    const child = path.at(-1) as Certificate;
-    const problem = issuerProblem(child, candidate) ?? ownProblem(candidate, this.#options.now) ?? authorityProblem(candidate, path, as);
-    this.#hint ??= problem;
-    return problem === undefined;
-  }
+  return paths.length > 0 ? { paths } : { problem: failure ?? `x509: certificate signed by unknown authority${hint}` };
 }
 
-/** What is wrong with a certificate by itself. */
-function ownProblem({ hasUnhandledCritical, notBefore, notAfter }: Certificate, now: number): string | undefined {
+function hintOf(problem: string, candidate: Certificate): string {
+  return ` (possibly because of ${JSON.stringify(problem)} while trying to verify candidate authority certificate ${JSON.stringify(nameOf(candidate))})`;
+}
+
+function nameOf({ subject, serialNumber }: Certificate): string {
+  return subject.commonName || (subject.organizations[0] ?? `serial:${serialNumber}`);
+}
+
+/** What is wrong with a certificate by itself, at a time in milliseconds since 1970. */
+export function validityProblem({ hasUnhandledCritical, notBefore, notAfter }: Certificate, now: number): string | undefined {
   if (hasUnhandledCritical) return 'x509: unhandled critical extension';
   // Times of certificates are whole seconds, and the last one counts in full only at its beginning.
   const expired = 'x509: certificate has expired or is not yet valid: current time';
@@ -129,7 +133,7 @@ function isOnPath(candidate: Certificate, path: readonly Certificate[]): boolean
   );
 }
 
-function acceptablePaths(built: readonly Certificate[][], usage: string): Verdict {
+function acceptablePaths(built: readonly (readonly Certificate[])[], usage: string): Verdict {
   let constraint: string | undefined;
   let wrongUsage = 0;
   let wrongPolicies = 0;
