@@ -80,7 +80,6 @@ try {
       alias: {
         // Their modules, of which we need a few, instead of their CommonJS bundles of all.
         'class-validator': join(root, 'node_modules/class-validator/esm2015/index.js'),
-        asn1js: join(root, 'node_modules/asn1js/build/index.es.js'),
         // Without its interceptors for uploads.
         '@nestjs/platform-express': join(root, 'node_modules/@nestjs/platform-express/adapters/index.js'),
       },

@@ -1,5 +1,5 @@
 import { AdmissionPlugin, type Attributes, Authorizer, forbidden, inject, isAuthorizedForSignerName, quote } from 'kubenest/sdk';
-import type { CertificateSigningRequest } from './certificate-request.ts';
+import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
 /** Approving needs the right to `approve` for the signer. Upstream: kubernetes/plugin/pkg/admission/certificates/approval/admission.go. */
 @AdmissionPlugin({

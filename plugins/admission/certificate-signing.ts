@@ -8,7 +8,7 @@ import {
   quote,
   semanticDeepEqual,
 } from 'kubenest/sdk';
-import type { CertificateSigningRequest } from './certificate-request.ts';
+import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
 /** Issuing a certificate needs the right to `sign` for the signer. Upstream: kubernetes/plugin/pkg/admission/certificates/signing/admission.go. */
 @AdmissionPlugin({

@@ -1,5 +1,5 @@
-import { AdmissionPlugin, type Attributes, forbidden, groupNames } from 'kubenest/sdk';
-import { type CertificateSigningRequest, parseRequestedSubject, type RequestedSubject } from './certificate-request.ts';
+import { AdmissionPlugin, type Attributes, type CertificateRequest, forbidden, groupNames, parsePemCertificateRequest } from 'kubenest/sdk';
+import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
 const clientSigner = 'kubernetes.io/kube-apiserver-client';
 
@@ -9,16 +9,16 @@ const clientSigner = 'kubernetes.io/kube-apiserver-client';
   match: [{ groups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], operations: ['CREATE'] }],
 })
 export class CertificateSubjectRestriction {
-  async validate(request: Attributes): Promise<void> {
+  validate(request: Attributes): void {
     const { spec } = request.object as CertificateSigningRequest;
     if (spec?.signerName !== clientSigner) return;
-    let subject: RequestedSubject;
+    let requested: CertificateRequest;
     try {
-      subject = await parseRequestedSubject(spec.request ?? '');
+      requested = parsePemCertificateRequest(spec.request ?? '');
     } catch (error) {
       throw forbidden(request, `failed to parse CSR: ${(error as Error).message}`);
     }
-    if (subject.organizations.includes(groupNames.privileged))
+    if (requested.subject.organizations.includes(groupNames.privileged))
       throw forbidden(request, `use of ${clientSigner} signer with ${groupNames.privileged} group is not allowed`);
   }
 }

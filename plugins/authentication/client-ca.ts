@@ -1,5 +1,4 @@
-import type { X509Certificate } from 'node:crypto';
-import { AuthenticationStrategy, type Credentials, type Peer, type UserInfo } from 'kubenest/sdk';
+import { AuthenticationStrategy, type Certificate, type Credentials, fingerprintOf, type Peer, type UserInfo } from 'kubenest/sdk';
 import type { ClientAuthorities } from './client-authorities.ts';
 
 /** Upstream: apiserver/pkg/authentication/request/x509 (the UID attribute of the subject). */
@@ -24,19 +23,21 @@ export class ClientCA extends AuthenticationStrategy {
   authenticate({ peer }: Credentials): void {
     const verified = this.authorities.verify(peer);
     if (!verified) return this.pass();
-    this.onCertificate?.((verified.notAfter - Date.now()) / 1_000);
-    if (verified.error) return this.fail(verified.error);
-    const user = userOfConnection(peer, verified.leaf);
-    if (user.name === '') this.pass();
+    const { leaf, error } = verified;
+    this.onCertificate?.((leaf.notAfter - Date.now()) / 1_000);
+    if (error) return this.error(error);
+    if (leaf.subject.commonName === '') return this.pass();
+    const user = userOfConnection(peer, leaf);
+    if (user instanceof Error) this.error(user);
     else this.success(user);
   }
 }
 
 const userMemo = Symbol('ClientCA user');
 
-/** The user of a certificate, made once for each connection. */
-function userOfConnection(peer: Peer, leaf: X509Certificate): UserInfo {
-  let user = peer.memo.get(userMemo) as UserInfo | undefined;
+/** The user of a certificate, made once for each connection; an error for a certificate whose user cannot be told. */
+function userOfConnection(peer: Peer, leaf: Certificate): UserInfo | Error {
+  let user = peer.memo.get(userMemo) as UserInfo | Error | undefined;
   if (!user) {
     user = userOf(leaf);
     peer.memo.set(userMemo, user);
@@ -44,15 +45,15 @@ function userOfConnection(peer: Peer, leaf: X509Certificate): UserInfo {
   return user;
 }
 
-function userOf(leaf: X509Certificate): UserInfo {
-  const subject = leaf.toLegacyObject().subject as unknown as Record<string, string | string[] | undefined>;
-  const all = (value: string | string[] | undefined): string[] => (value === undefined ? [] : Array.isArray(value) ? value : [value]);
-  const name = all(subject['CN']).at(-1) ?? '';
-  const uid = all(subject[uidAttribute])[0];
+function userOf(leaf: Certificate): UserInfo | Error {
+  const { commonName, organizations } = leaf.subject;
+  const [uid, ...more] = leaf.subject.values(uidAttribute);
+  if (more.length > 0) return new Error(`expected 1 UID, but found multiple: [${[uid, ...more].join(' ')}]`);
+  if (uid === '') return new Error('UID cannot be an empty string');
   return {
-    name,
-    groups: all(subject['O']),
+    name: commonName,
+    groups: [...organizations],
     ...(uid !== undefined && { uid }),
-    extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${leaf.fingerprint256.replaceAll(':', '').toLowerCase()}`] },
+    extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprintOf(leaf)}`] },
   };
 }

@@ -1,6 +1,6 @@
 import type { Credentials, Dial, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
 import { DistributedClaims, discoveryUrlOf } from './distributed-claims.ts';
-import { type ParsedJwt, parseJwt, textsOf, verifiesJwt } from './jwt.ts';
+import { type ParsedJwt, parseJwt, textsOf, timeOfNumericDate, verifiesJwt } from './jwt.ts';
 import { RemoteKeys } from './remote-keys.ts';
 
 type Claims = ParsedJwt['claims'];
@@ -39,7 +39,8 @@ export interface OidcOptions {
   readonly now?: () => number;
 }
 
-const leewayMs = 10_000;
+/** How far ahead a provider's clock may be. */
+const leewayMs = 60_000;
 
 /**
  * ID tokens of an OpenID provider: `--oidc-…`, or one of the `jwt` of `--authentication-config`.
@@ -98,8 +99,9 @@ export class Oidc implements TokenAuthenticator {
       throw new Error(
         `oidc: verify token: oidc: expected audience in ${JSON.stringify(this.options.audiences)} got ${JSON.stringify(audiences)}`,
       );
-    if (typeof exp !== 'number' || this.#now() > exp * 1000) throw new Error('oidc: verify token: oidc: token is expired');
-    if (typeof nbf === 'number' && this.#now() + leewayMs < nbf * 1000)
+    const expiry = exp === undefined ? Number.NEGATIVE_INFINITY : timeOf(exp);
+    if (this.#now() > expiry) throw new Error('oidc: verify token: oidc: token is expired');
+    if (nbf !== undefined && nbf !== null && this.#now() + leewayMs < timeOf(nbf))
       throw new Error('oidc: verify token: oidc: current time is before the nbf (not before) time');
     const keys = await remote.find(jwt.keyId);
     if (!keys.some((key) => verifiesJwt(jwt, key, this.#algorithms)))
@@ -149,6 +151,14 @@ export class Oidc implements TokenAuthenticator {
       throw new Error('oidc: email not verified');
     return `${username.prefix ?? ''}${name}`;
   }
+}
+
+/** A number, or a text of one, in milliseconds since 1970. Upstream: coreos/go-oidc (jsonTime). */
+function timeOf(value: unknown): number {
+  const isNumber = typeof value === 'number' || (typeof value === 'string' && /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value));
+  const seconds = isNumber ? Number(value) : Number.NaN;
+  if (!Number.isFinite(seconds)) throw new Error('oidc: verify token: oidc: failed to unmarshal claims: a time must be a number');
+  return timeOfNumericDate(seconds);
 }
 
 function valueOf(claims: Claims, { claim, expression }: ClaimOrExpression): unknown {

@@ -11,7 +11,8 @@ export interface RequestHeaderNames {
 
 /**
  * A front proxy that has authenticated the client itself, and shows so by a certificate of `--requestheader-client-ca-file`
- * with one of the allowed common names (any, if none is named). Without such a certificate the headers mean nothing.
+ * with one of the allowed common names (any, if none is named). Without such a certificate the headers mean nothing. The
+ * certificate comes before the headers: a client that shows another one and that nobody else knows is not taken for anonymous.
  * Upstream: apiserver/pkg/authentication/request/headerrequest.
  */
 export class RequestHeader extends AuthenticationStrategy {
@@ -26,15 +27,14 @@ export class RequestHeader extends AuthenticationStrategy {
   }
 
   authenticate(credentials: Credentials): void {
-    const name = first(credentials, this.headers.username);
-    if (name === '') return this.pass();
     const verified = this.authorities.verify(credentials.peer);
     if (!verified) return this.pass();
-    if (verified.error !== undefined) return this.fail(verified.error);
-    if (this.allowedNames.length > 0) {
-      const common = commonNameOf(verified.leaf.subject);
-      if (!this.allowedNames.includes(common)) return this.fail(`x509: subject with cn=${common} is not in the allowed list`);
-    }
+    if (verified.error) return this.error(verified.error);
+    const { commonName } = verified.leaf.subject;
+    if (this.allowedNames.length > 0 && !this.allowedNames.includes(commonName))
+      return this.fail(`x509: subject with cn=${commonName} is not in the allowed list`);
+    const name = first(credentials, this.headers.username);
+    if (name === '') return this.pass();
     const uid = first(credentials, this.headers.uid);
     const extra = extraOf(credentials, this.headers.extraPrefixes);
     this.success({
@@ -44,10 +44,6 @@ export class RequestHeader extends AuthenticationStrategy {
       ...(extra.size > 0 && { extra: Object.fromEntries(extra) }),
     });
   }
-}
-
-function commonNameOf(subject: string): string {
-  return /(?:^|\n)CN=(.*)/.exec(subject)?.[1] ?? '';
 }
 
 function first(credentials: Credentials, names: readonly string[]): string {

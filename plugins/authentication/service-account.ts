@@ -9,7 +9,8 @@ import {
   type TokenAuthenticator,
   type UserInfo,
 } from 'kubenest/sdk';
-import { type ParsedJwt, parseJwt, textsOf, verifiesJwt } from './jwt.ts';
+import { type ParsedJwt, parseJwt, verifiesJwt } from './jwt.ts';
+import { type Reference, readServiceAccountClaims, type ServiceAccountTokenClaims } from './service-account-claims.ts';
 
 /** A public key with its id, as issuers of tokens name it. */
 export interface ServiceAccountKey {
@@ -36,12 +37,6 @@ export interface ServiceAccountOptions {
 export type TokenUse = 'legacy' | 'stale' | 'valid' | 'legacyManual' | 'legacyAuto' | 'invalidLegacyAuto';
 
 type TokenRequest = Pick<Credentials, 'audiences' | 'warn' | 'annotate'>;
-type Claims = ParsedJwt['claims'];
-
-interface Reference {
-  readonly name: string;
-  readonly uid: string;
-}
 interface Secret extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
@@ -88,25 +83,25 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     const issuer = jwt?.claims['iss'];
     if (!jwt || typeof issuer !== 'string' || !(issuer === legacyIssuer || this.#issuers.has(issuer))) return undefined;
     this.#verify(jwt);
-    const audiences = this.#audiencesOf(jwt.claims, request);
-    const user = issuer === legacyIssuer ? this.#legacyUser(token, jwt.claims, request) : this.#user(jwt.claims, request);
+    const claims = readServiceAccountClaims(jwt);
+    const audiences = this.#audiencesOf(claims, request);
+    const user = issuer === legacyIssuer ? this.#legacyUser(token, claims, request) : this.#user(claims, request);
     return { ...user, audiences };
   }
 
   #verify(jwt: ParsedJwt): void {
     const { keys } = this.options;
-    const named = keys.filter(({ id }) => id === jwt.keyId);
-    const candidates = jwt.keyId === undefined || named.length === 0 ? keys : named;
+    const candidates = jwt.keyId === undefined ? keys : keys.filter(({ id }) => id === jwt.keyId);
     if (candidates.length === 0) throw new Error('invalid signature, no keys found');
     if (!candidates.some(({ key }) => verifiesJwt(jwt, key, algorithms)))
       throw new Error('go-jose/go-jose: error in cryptographic primitive');
   }
 
   /** Those of the wanted audiences that the token has; a token without audiences is for the server's own. */
-  #audiencesOf(claims: Claims, request: TokenRequest): readonly string[] {
-    let audiences: readonly string[] = textsOf(claims['aud']);
+  #audiencesOf({ audiences: own, subject }: ServiceAccountTokenClaims, request: TokenRequest): readonly string[] {
+    let audiences = own;
     if (audiences.length === 0) {
-      request.annotate?.('authentication.k8s.io/legacy-token', String(claims['sub'] ?? ''));
+      request.annotate?.('authentication.k8s.io/legacy-token', subject);
       this.options.onUse?.('legacy');
       audiences = this.options.audiences;
     }
@@ -117,42 +112,35 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     return common;
   }
 
-  #user(claims: Claims, request: TokenRequest): UserInfo {
+  #user(claims: ServiceAccountTokenClaims, request: TokenRequest): UserInfo {
     this.#checkTimes(claims);
-    const kubernetes = objectOf(claims['kubernetes.io']);
-    const namespace = textOf(kubernetes['namespace']);
-    const account = referenceOf(kubernetes['serviceaccount']) ?? { name: '', uid: '' };
+    const { namespace, account, pod, secret, node, warnAfter } = claims;
     const stored = this.#accounts.get(namespace, account.name);
     if (!stored) throw new Error(`serviceaccounts ${JSON.stringify(account.name)} not found`);
     if (stored.metadata.uid !== account.uid)
       throw new Error(`service account UID (${stored.metadata.uid}) does not match claim (${account.uid})`);
     if (this.#isGone(stored)) throw new Error(`service account ${namespace}/${account.name} has been deleted`);
 
-    const secret = referenceOf(kubernetes['secret']);
-    const pod = referenceOf(kubernetes['pod']);
-    const node = referenceOf(kubernetes['node']);
     if (secret) this.#checkBound(this.#secrets.get(namespace, secret.name), secret, 'secret', 'service account secret ref');
     if (pod) this.#checkBound(this.#pods.get(namespace, pod.name), pod, 'pod', 'service account pod ref');
     else if (node) this.#checkBound(this.#nodes.get('', node.name), node, 'node', 'service account node ref');
 
-    const warnAfter = kubernetes['warnafter'];
-    const seconds = Math.floor(this.#now() / 1000);
-    const hasLimit = typeof warnAfter === 'number' && warnAfter > 0;
-    if (hasLimit) this.options.onUse?.(seconds > warnAfter ? 'stale' : 'valid');
-    if (hasLimit && seconds > warnAfter) {
-      request.annotate?.(
-        'authentication.k8s.io/stale-token',
-        `subject: ${textOf(claims['sub'])}, seconds after warning threshold: ${seconds - warnAfter}`,
-      );
+    const now = this.#now();
+    const hasLimit = warnAfter !== undefined && warnAfter !== 0;
+    const isStale = hasLimit && now > warnAfter;
+    if (hasLimit) this.options.onUse?.(isStale ? 'stale' : 'valid');
+    if (isStale) {
+      const overdue = Math.floor(now / 1000) - warnAfter / 1000;
+      request.annotate?.('authentication.k8s.io/stale-token', `subject: ${claims.subject}, seconds after warning threshold: ${overdue}`);
     }
-    return userOf(namespace, account, extraOf(textOf(claims['jti']), pod, node));
+    return userOf(namespace, account, extraOf(claims.id, pod, node));
   }
 
-  #checkTimes({ exp, nbf, iat }: Claims): void {
+  #checkTimes({ expiry, notBefore, issuedAt }: ServiceAccountTokenClaims): void {
     const now = this.#now();
-    if (typeof nbf === 'number' && now + leewayMs < nbf * 1000) throw new Error('service account token is not valid yet');
-    if (typeof exp === 'number' && now - leewayMs > exp * 1000) throw new Error('service account token has expired');
-    if (typeof iat === 'number' && now + leewayMs < iat * 1000) throw new Error('service account token is issued in the future');
+    if (notBefore !== undefined && now + leewayMs < notBefore) throw new Error('service account token is not valid yet');
+    if (expiry !== undefined && now - leewayMs > expiry) throw new Error('service account token has expired');
+    if (issuedAt !== undefined && now + leewayMs < issuedAt) throw new Error('service account token is issued in the future');
   }
 
   /** The object that a token lives and dies with. */
@@ -166,17 +154,17 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < this.#now() - leewayMs;
   }
 
-  #legacyUser(token: string, claims: Claims, request: TokenRequest): UserInfo {
+  #legacyUser(token: string, { subject, legacy }: ServiceAccountTokenClaims, request: TokenRequest): UserInfo {
     const claim = (name: string, shown: string): string => {
-      const value = textOf(claims[name]);
+      const value = legacy.get(name);
       if (!value) throw new Error(`${shown} claim is missing`);
       return value;
     };
-    const subject = claim('sub', 'sub');
-    const namespace = claim('kubernetes.io/serviceaccount/namespace', 'namespace');
-    const secretName = claim('kubernetes.io/serviceaccount/secret.name', 'secretName');
-    const name = claim('kubernetes.io/serviceaccount/service-account.name', 'serviceAccountName');
-    const uid = claim('kubernetes.io/serviceaccount/service-account.uid', 'serviceAccountUID');
+    if (!subject) throw new Error('sub claim is missing');
+    const namespace = claim('namespace', 'namespace');
+    const secretName = claim('secret.name', 'secretName');
+    const name = claim('service-account.name', 'serviceAccountName');
+    const uid = claim('service-account.uid', 'serviceAccountUID');
     if (subject !== `${userPrefix}${namespace}:${name}`) throw new Error('sub claim is invalid');
     if (this.options.lookup) this.#lookUpLegacy(token, namespace, secretName, { name, uid }, request);
     return userOf(namespace, { name, uid }, undefined);
@@ -229,15 +217,4 @@ function extraOf(jti: string, pod: Reference | undefined, node: Reference | unde
     if (node.uid) extra['authentication.kubernetes.io/node-uid'] = [node.uid];
   }
   return Object.keys(extra).length > 0 ? extra : undefined;
-}
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-function objectOf(value: unknown): Claims {
-  return typeof value === 'object' && value !== null ? (value as Claims) : {};
-}
-
-function referenceOf(value: unknown): Reference | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return { name: textOf((value as Claims)['name']), uid: textOf((value as Claims)['uid']) };
 }

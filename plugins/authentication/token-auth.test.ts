@@ -10,7 +10,7 @@ const as = (authorization?: string): Credentials => ({
   headers: authorization === undefined ? {} : { authorization },
   headerValues: () => [],
   path: '/',
-  peer: { remoteAddress: '', certificate: undefined, memo: new Map() },
+  peer: { remoteAddress: '', certificates: [], memo: new Map() },
 });
 
 describe('parseTokenFile', () => {

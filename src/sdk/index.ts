@@ -71,6 +71,11 @@ export {
   invalid,
   required as fieldRequired,
 } from '#apimachinery/validation/field';
+export { type Certificate, fingerprintOf, parseCertificate } from '#apimachinery/x509/certificate';
+export { type CertificateRequest, parsePemCertificateRequest } from '#apimachinery/x509/certificate-request';
+export { CertificatePool, parseCertificateBundle } from '#apimachinery/x509/certificate-pool';
+export { extendedKeyUsages, verifyCertificate } from '#apimachinery/x509/verify-certificate';
+export { checkServerIdentity, trustContext, trustOptions } from '#apiserver/server/trust';
 export { isQualifiedName, isValidLabelValue, isValidPathSegmentName } from '#apimachinery/validation/names';
 export { deny, setAnnotations, setDefaults, setLabels, warn } from './admission-helpers.ts';
 export { AdmissionPlugin } from '#apiserver/admission/admission-plugin';

@@ -2,6 +2,7 @@ import {
   AdmissionPlugin,
   type Attributes,
   Authorizer,
+  type CertificateRequest,
   FeatureGates,
   forbidden,
   type Informer,
@@ -9,10 +10,11 @@ import {
   inject,
   type KubeObject,
   newNotFound,
+  parsePemCertificateRequest,
   quote,
   semanticDeepEqual,
 } from 'kubenest/sdk';
-import { type CertificateSigningRequest, parseRequestedSubject, type RequestedSubject } from '../certificate-request.ts';
+import type { CertificateSigningRequest } from '../certificate-signing-request.ts';
 import type { Pod } from '../pod-walker.ts';
 import type { PersistentVolumeClaim } from '../volume-claim.ts';
 import { apiReferenceOf } from './api-references.ts';
@@ -248,17 +250,17 @@ export class NodeRestriction {
       );
   };
 
-  readonly #admitSigningRequest: Admit = async (nodeName, request) => {
+  readonly #admitSigningRequest: Admit = (nodeName, request) => {
     const { spec } = (request.object ?? {}) as CertificateSigningRequest;
     if (request.operation !== 'CREATE' || !nodeSigners.includes(spec?.signerName ?? '')) return;
     if (this.features.enabled('AllowInsecureKubeletCertificateSigningRequests')) return;
-    let subject: RequestedSubject;
+    let requested: CertificateRequest;
     try {
-      subject = await parseRequestedSubject(spec?.request ?? '');
+      requested = parsePemCertificateRequest(spec?.request ?? '');
     } catch (error) {
       throw forbidden(request, `unable to parse csr: ${(error as Error).message}`);
     }
-    if (subject.commonName !== `system:node:${nodeName}`)
+    if (requested.subject.commonName !== `system:node:${nodeName}`)
       throw forbidden(request, `can only create a node CSR with CN=system:node:${nodeName}`);
   };
 }

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
-import { ClosedError, type Dial, DialBridge } from 'kubenest/sdk';
+import { checkServerIdentity, ClosedError, type Dial, DialBridge, trustContext } from 'kubenest/sdk';
 import { type Coder, type Decoder, Endpoint, type WatchStream } from './endpoint.ts';
 import { isNotDone, isServerFailure, translated } from './errors.ts';
 import {
@@ -116,7 +116,9 @@ export class EtcdClient {
       throw new Error(`storage: etcd: ${JSON.stringify(server)} begins with neither http:// nor https://`);
     const isSecure = url.protocol === 'https:';
     const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
-    const secrets = isSecure ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null) : credentials.createInsecure();
+    const secrets = isSecure
+      ? credentials.createFromSecureContext(trustContext({ ca }, { cert: certificate, key }), { checkServerIdentity })
+      : credentials.createInsecure();
     if (!dial) return () => new Client(`dns:${url.hostname}:${port}`, secrets, channelOptions);
     const bridge = new DialBridge(dial, url.hostname.replace(/^\[|\]$/g, ''), port);
     this.#bridges.push(bridge);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Buffer } from 'node:buffer';
 import { Redis } from 'ioredis';
-import { NoSpaceError, StorageError, UnavailableError, UnknownOutcomeError } from 'kubenest/sdk';
+import { NoSpaceError, StorageError, trustOptions, UnavailableError, UnknownOutcomeError } from 'kubenest/sdk';
 
 const connectTimeoutMs = 3_000;
 /** What is left behind when the other side does not close its end keeps a process that ends. */
@@ -63,7 +63,9 @@ export class Connection {
   readonly #looks: NodeJS.Timeout;
 
   constructor({ url, ca, certificate, key }: ConnectionOptions) {
-    const tls = url.startsWith('rediss:') && { tls: { ...(ca && { ca }), ...(certificate && { cert: certificate }), ...(key && { key }) } };
+    const tls = url.startsWith('rediss:') && {
+      tls: { ...trustOptions({ ca }), ...(certificate && { cert: certificate }), ...(key && { key }) },
+    };
     this.#redis = new Redis(url, {
       ...tls,
       // Answers have one shape, whatever the server can.

@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { X509Certificate } from 'node:crypto';
 import { type GoUrl, parseUrl, UrlError } from '../runtime/url.ts';
 import { addErrors, type FieldError, invalid, type Path, required } from './field.ts';
+import { readCertificates } from '../x509/certificate-pool.ts';
+import { pemBlocks } from '../x509/pem.ts';
 import { isDNS1123Subdomain, isValidPortNum } from './names.ts';
 
 const form = '; desired format: https://host[/path]';
@@ -54,17 +55,15 @@ function validateUrlPath(path: Path, urlPath: string): FieldError[] {
 export function validateCABundle(path: Path, caBundle: string | undefined): FieldError[] {
   const text = Buffer.from(caBundle ?? '', 'base64').toString('latin1');
   if (text === '') return [];
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.some(isCertificate)) return [];
-  const reason = blocks.length > 0 ? 'failed to parse certificate: x509: malformed certificate' : 'unable to parse bytes as PEM block';
-  return [invalid(path, caBundle, `unable to load root certificates: ${reason}`)];
+  const problem = trustedCertificatesProblem(text);
+  return problem === undefined ? [] : [invalid(path, caBundle, `unable to load root certificates: ${problem}`)];
 }
 
-function isCertificate(pem: string): boolean {
-  try {
-    new X509Certificate(pem);
-    return true;
-  } catch {
-    return false;
-  }
+/** Upstream: client-go/transport (rootCertPool, createErrorParsingCAData). */
+function trustedCertificatesProblem(pem: string): string | undefined {
+  const [first] = pemBlocks(pem);
+  if (!first) return 'unable to parse bytes as PEM block';
+  const { certificates, problems } = readCertificates(pem);
+  if (certificates.length > 0) return undefined;
+  return `failed to parse certificate: ${problems[0] ?? 'no valid certificate authority data seen'}`;
 }

@@ -8,6 +8,7 @@ import { urlToHttpOptions } from 'node:url';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { Endpoint } from '#apiserver/server/service-resolver';
+import { trustOptions } from '#apiserver/server/trust';
 import type { Credential, CredentialSource } from './credential-source.ts';
 import { sharedExecCredentials } from './exec-credentials.ts';
 import type { ServiceConnection, UserCredentials } from './kubeconfig.ts';
@@ -120,8 +121,7 @@ export class JsonClient implements Disposable {
       keepAlive: true,
       ...(isSecure && {
         minVersion: 'TLSv1.2',
-        rejectUnauthorized: !insecure,
-        ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
+        ...trustOptions({ ca: certificateAuthority, insecure }),
         ...(name !== undefined && { servername: name }),
         ...this.#certificate,
       }),

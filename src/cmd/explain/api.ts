@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
+import { trustOptions } from '#apiserver/server/trust';
 import { credentialSourceOf } from '#apiserver/webhook/json-client';
 import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
 import { completeOptions } from '#cmd/options/complete';
@@ -84,8 +85,7 @@ export async function connectApi(kubeconfig: string): Promise<Api> {
           agent,
           method,
           headers: headersOf(headers, body, authorization),
-          rejectUnauthorized: !insecure,
-          ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
+          ...trustOptions({ ca: certificateAuthority, insecure }),
           ...(serverName !== undefined && { servername: serverName }),
           ...clientCertificate,
         },

@@ -1,7 +1,9 @@
 import 'reflect-metadata';
-import { webcrypto, X509Certificate } from 'node:crypto';
+import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { beforeAll, expect, it } from 'vitest';
+import { type Certificate, parseCertificate } from '#apimachinery/x509/certificate';
+import { pemOf } from '#apimachinery/x509/pem';
 import { certificateProblem } from './certificate-problem.ts';
 
 x509.cryptoProvider.set(webcrypto);
@@ -11,7 +13,7 @@ const now = new Date('2030-06-01T00:00:00Z');
 const dates = { notBefore: new Date('2030-01-01T00:00:00Z'), notAfter: new Date('2031-01-01T00:00:00Z') };
 
 interface Issued {
-  readonly certificate: X509Certificate;
+  readonly certificate: Certificate;
   readonly name: string;
   readonly keys: webcrypto.CryptoKeyPair;
 }
@@ -34,7 +36,7 @@ async function issue({ name, by, names = [], notAfter = dates.notAfter, isAuthor
       ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension([...names])] : []),
     ],
   });
-  return { certificate: new X509Certificate(certificate.toString('pem')), name, keys };
+  return { certificate: parseCertificate(Buffer.from(certificate.rawData)), name, keys };
 }
 
 const dns = (value: string): x509.JsonGeneralName => ({ type: 'dns', value });
@@ -106,5 +108,5 @@ it.each<{ name: string; leaf: () => Promise<Issued>; calls?: string; at?: Date; 
   },
 ])('$name: $want', async ({ leaf, calls = good, at = now, with: more = () => [], want }) => {
   const chain = [await leaf(), ...more()].map(({ certificate }) => certificate);
-  expect(certificateProblem({ chain, name: calls, authorities: [authority.certificate], now: at })).toBe(want);
+  expect(certificateProblem({ chain, name: calls, authorities: pemOf('CERTIFICATE', authority.certificate.der), now: at })).toBe(want);
 });

@@ -7,10 +7,11 @@ import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import { addressOf, type Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
+import { trustOptions } from '#apiserver/server/trust';
 import { readAnswer } from '#apiserver/webhook/read-answer';
 import type { APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.gen';
 import { authProxyHeaders } from './auth-proxy-headers.ts';
-import { certificateProblem, certificatesIn, shownCertificates } from './certificate-problem.ts';
+import { certificateProblem, shownCertificates } from './certificate-problem.ts';
 
 /** By whose certificate other servers know this one: PEM. */
 export interface ProxyClientCertificate {
@@ -63,8 +64,7 @@ export class ExtensionServer implements Disposable {
     this.port = service.port ?? defaultPort;
     this.#tls = {
       servername: `${this.name}.${this.namespace}.svc`,
-      rejectUnauthorized: !insecureSkipTLSVerify,
-      ...(caBundle && { ca: Buffer.from(caBundle, 'base64').toString('utf8') }),
+      ...trustOptions({ ca: caBundle ? Buffer.from(caBundle, 'base64').toString('utf8') : undefined, insecure: insecureSkipTLSVerify }),
       ...options.clientCertificate(),
     };
     this.#dial = options.services.egress?.dial('cluster');
@@ -124,8 +124,7 @@ export class ExtensionServer implements Disposable {
     const { servername, ca } = this.#tls;
     if (!isCertificateError(error) || servername === undefined) return requestErrorText(error);
     const chain = await shownCertificates({ host, port, servername, timeoutMs: certificateTimeoutMs });
-    const authorities = ca === undefined ? [] : certificatesIn(String(ca));
-    const problem = certificateProblem({ chain, name: servername, authorities, now: new Date() });
+    const problem = certificateProblem({ chain, name: servername, authorities: String(ca ?? ''), now: new Date() });
     return problem === undefined ? requestErrorText(error) : untrusted(problem);
   }
 

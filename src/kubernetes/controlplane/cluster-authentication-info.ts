@@ -1,6 +1,8 @@
-import { X509Certificate } from 'node:crypto';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepEqual } from '#apimachinery/runtime/equality';
+import { fingerprintOf } from '#apimachinery/x509/certificate';
+import { parseCertificateBundle } from '#apimachinery/x509/certificate-pool';
+import { pemOf } from '#apimachinery/x509/pem';
 import type { RequestHeaderInfo } from './control-plane-options.ts';
 import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
 
@@ -68,9 +70,9 @@ export function mergeAuthenticationInfo(present: Data, { clientCa, requestHeader
 /** The certificates of both that are still good, each once; empty if there is none. */
 function mergeCertificates(present: string | undefined, own: string | undefined, now: number): string {
   const certificates = new Map<string, string>();
-  for (const [pem] of `${present ?? ''}\n${own ?? ''}`.matchAll(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)) {
-    const certificate = new X509Certificate(pem);
-    if (Date.parse(certificate.validTo) > now - expirySlackMs) certificates.set(certificate.fingerprint256, certificate.toString());
+  for (const bundle of [present, own]) {
+    for (const certificate of bundle ? parseCertificateBundle(bundle) : [])
+      if (certificate.notAfter > now - expirySlackMs) certificates.set(fingerprintOf(certificate), pemOf('CERTIFICATE', certificate.der));
   }
-  return [...certificates.values()].map((pem) => `${pem.trim()}\n`).join('');
+  return [...certificates.values()].join('');
 }

@@ -15,8 +15,15 @@ const certificateTexts: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
   CERT_SIGNATURE_FAILURE: unknownAuthority,
+  INVALID_CA: unknownAuthority,
+  PATH_LENGTH_EXCEEDED: 'x509: too many intermediates for path length constraint',
+  INVALID_PURPOSE: 'x509: certificate specifies an incompatible key usage',
   CERT_HAS_EXPIRED: 'x509: certificate has expired or is not yet valid',
   CERT_NOT_YET_VALID: 'x509: certificate has expired or is not yet valid',
+};
+/** The same by OpenSSL's text, where Node has no code. */
+const certificateTextsByMessage: Readonly<Record<string, string>> = {
+  'unhandled critical extension': 'x509: unhandled critical extension',
 };
 const wrongName = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
@@ -54,9 +61,10 @@ export function dialErrorText(error: unknown): string {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${hostname}: no such host`;
   const text = textOf(texts, code);
   if (text && address !== undefined) return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: ${text}`;
-  const certificateText = textOf(certificateTexts, code);
+  const certificateText = textOf(certificateTexts, code) ?? textOf(certificateTextsByMessage, message);
   if (certificateText) return untrusted(certificateText);
-  if (code === wrongName) return untrusted(`x509: ${alternativeNames(error)}`);
+  // In Go's words already: server/trust.ts.
+  if (code === wrongName) return untrusted(message);
   if (code === 'ECONNRESET' && message === 'socket hang up') return 'EOF';
   if (error instanceof AggregateError) return dialErrorText(error.errors[0]);
   return textOf(handshakeTexts, code) ?? message;
@@ -69,12 +77,4 @@ export function untrusted(problem: string): string {
 
 function textOf(table: Readonly<Record<string, string>>, code: string): string | undefined {
   return Object.hasOwn(table, code) ? table[code] : undefined;
-}
-
-/** Upstream: Go's crypto/x509 (HostnameError). */
-function alternativeNames(error: unknown): string {
-  const { host = '', cert } = error as { readonly host?: string; readonly cert?: { readonly subjectaltname?: string } };
-  const names = [...(cert?.subjectaltname ?? '').matchAll(/DNS:([^,\s]+)/g)].map((match) => match[1]);
-  if (names.length === 0) return `certificate is not valid for any names, but wanted to match ${host}`;
-  return `certificate is valid for ${names.join(', ')}, not ${host}`;
 }

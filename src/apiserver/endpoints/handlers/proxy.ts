@@ -9,6 +9,7 @@ import { decodePath, joinPath } from '#apiserver/endpoints/request/path';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
+import type { TrustOptions } from '#apiserver/server/trust';
 import { dialErrorText } from './dial-error.ts';
 import { endToEndAnswerHeaders, endToEndHeaders, framingOf, type OutgoingHeaders, sendBodyOn } from './forwarding.ts';
 import { respondBytes, sendOn, startHeaders } from './responses.ts';
@@ -27,7 +28,7 @@ export interface ProxyLocation {
   /** What is dialled, where the name was resolved and checked already. */
   readonly address?: string | undefined;
   /** Certificates of this connection; without `servername` the certificate must be that of `host`. */
-  readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'> | undefined;
+  readonly tls?: (TrustOptions & Pick<ConnectionOptions, 'cert' | 'key' | 'servername'>) | undefined;
   /** Whose connections are used; false: one of its own; undefined: those of the process. */
   readonly agent?: http.Agent | false | undefined;
   /** How a connection of its own is made; undefined: straight. */

@@ -1,14 +1,14 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
-import type { PeerCertificate } from 'node:tls';
+import type { Certificate } from '#apimachinery/x509/certificate';
 
 /** The other end of a connection; one object for each connection, so that what is derived from it is derived once. */
 export interface Peer {
   readonly remoteAddress: string;
-  /** The verified or unverified chain that the client sent; undefined without one. Read once per connection. */
-  readonly certificate: PeerCertificate | undefined;
-  /** Scratch space of authenticators: what they derived from the certificate. */
+  /** The certificates that the client sent, its own first; empty if it sent none. Nothing of them is verified. */
+  readonly certificates: readonly Certificate[];
+  /** Scratch space of authenticators: what they derived from the certificates. */
   readonly memo: Map<symbol, unknown>;
 }
 

@@ -3,6 +3,7 @@ import { connect as connectTcp } from 'node:net';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import type { Endpoint } from '../service-resolver.ts';
+import { type Trust, trustOptions } from '../trust.ts';
 import { addressOf } from './egress-selector.ts';
 
 /** Go's `http.DefaultMaxHeaderBytes`. */
@@ -11,7 +12,10 @@ const maxHeaderBytes = 1024 * 1024;
 /** Where an HTTP proxy is: a unix socket, or a port, with TLS if there are options of it. */
 export type HttpProxy =
   | { readonly udsName: string }
-  | { readonly endpoint: Endpoint; readonly tls: Pick<tls.ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername'> | undefined };
+  | {
+      readonly endpoint: Endpoint;
+      readonly tls: (Pick<tls.ConnectionOptions, 'cert' | 'key' | 'servername'> & Pick<Trust, 'ca'>) | undefined;
+    };
 
 /** A connection to the proxy. */
 export function connectToProxy(proxy: HttpProxy, signal: AbortSignal | undefined): Promise<Duplex> {
@@ -19,7 +23,7 @@ export function connectToProxy(proxy: HttpProxy, signal: AbortSignal | undefined
     'udsName' in proxy
       ? connectTcp(proxy.udsName)
       : proxy.tls
-        ? tls.connect({ ...proxy.endpoint, servername: proxy.endpoint.host, ...proxy.tls })
+        ? tls.connect({ ...proxy.endpoint, servername: proxy.endpoint.host, ...proxy.tls, ...trustOptions({ ca: proxy.tls.ca }) })
         : connectTcp(proxy.endpoint);
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {

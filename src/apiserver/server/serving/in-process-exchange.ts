@@ -18,7 +18,7 @@ export interface InProcessRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const peer: Peer = { remoteAddress: '127.0.0.1', certificate: undefined, memo: new Map() };
+const peer: Peer = { remoteAddress: '127.0.0.1', certificates: [], memo: new Map() };
 const highWaterBytes = 1 << 20;
 
 /** One request inside the process: through the whole chain, without TLS and sockets. The response is a web `Response`. */

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 import tls from 'node:tls';
+import { DerError } from '#apimachinery/x509/der-reader';
 import type { Exchange, Peer } from '#apiserver/endpoints/request/exchange';
+import { clientCertificateOptions, readClientCertificates } from './client-certificate.ts';
 import { Http1Exchange } from './http1-exchange.ts';
 import { Http2Connection } from './http2/http2-connection.ts';
 import { Http2Exchange } from './http2-exchange.ts';
@@ -77,14 +79,7 @@ export class SecureServer {
     this.#sharesPort = options.sharesPort ?? false;
     const { stalledMs } = options;
     const peers = new WeakMap<tls.TLSSocket, Peer>();
-    const peerOf = (socket: tls.TLSSocket): Peer => {
-      const known = peers.get(socket);
-      if (known) return known;
-      const peer = newPeer(socket);
-      peers.set(socket, peer);
-      if (onPeerGone) socket.once('close', () => onPeerGone(peer));
-      return peer;
-    };
+    const peerOf = (socket: tls.TLSSocket): Peer => peers.get(socket) as Peer;
 
     this.#http1 = http.createServer(
       {
@@ -136,6 +131,13 @@ export class SecureServer {
         this.#sockets.add(socket);
         socket.on('error', () => socket.destroy());
         socket.on('close', () => this.#sockets.delete(socket));
+        const peer = readPeer(socket);
+        if (!peer) {
+          onHandshakeError?.();
+          return void socket.destroy();
+        }
+        peers.set(socket, peer);
+        if (onPeerGone) socket.once('close', () => onPeerGone(peer));
         socket.setNoDelay(true);
         if (socket.alpnProtocol === 'h2') serveHttp2(socket);
         else this.#http1.emit('connection', socket);
@@ -210,7 +212,7 @@ function secureContextOptions(options: Omit<TlsOptions, 'sniCertificates'>): tls
   return {
     cert: options.certificate.cert,
     key: options.certificate.key,
-    ...(options.clientCa !== undefined && { ca: options.clientCa }),
+    ...(options.clientCa !== undefined && clientCertificateOptions(options.clientCa)),
     minVersion: options.minVersion,
     ciphers: ciphersOf(options),
   };
@@ -230,13 +232,14 @@ function ciphersOf({ cipherSuites, minVersion }: Pick<TlsOptions, 'cipherSuites'
   return [...tls13Suites, ...suites, ...(isOld ? ['@SECLEVEL=0'] : [])].join(':');
 }
 
-function newPeer(socket: tls.TLSSocket): Peer {
-  const certificate = socket.getPeerCertificate(true);
-  return {
-    remoteAddress: socket.remoteAddress ?? '',
-    certificate: certificate && Object.keys(certificate).length > 0 ? certificate : undefined,
-    memo: new Map(),
-  };
+/** undefined for a client whose certificates cannot be read: Go's handshake fails then. */
+function readPeer(socket: tls.TLSSocket): Peer | undefined {
+  try {
+    return { remoteAddress: socket.remoteAddress ?? '', certificates: readClientCertificates(socket), memo: new Map() };
+  } catch (error) {
+    if (error instanceof DerError) return undefined;
+    throw error;
+  }
 }
 
 /** An upgrade behind a body is ignored (RFC 9110, 7.8): node:http would leave the body unparsed on the connection. */

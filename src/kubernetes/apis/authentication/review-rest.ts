@@ -81,7 +81,7 @@ function credentialsOf(token: string, audiences: readonly string[]): Credentials
     headers: { authorization: `Bearer ${token}` },
     headerValues: () => [],
     path: '',
-    peer: { remoteAddress: '', certificate: undefined, memo: new Map() },
+    peer: { remoteAddress: '', certificates: [], memo: new Map() },
     ...(audiences.length > 0 && { audiences }),
   };
 }

@@ -1,12 +1,12 @@
 /** Upstream: pkg/apis/certificates/validation/validation.go (ValidatePodCertificateRequestStatusUpdate). */
 import { Buffer } from 'node:buffer';
-import { KeyObject, X509Certificate } from 'node:crypto';
+import { KeyObject } from 'node:crypto';
 import { type FieldError, fieldPath, invalid, omitValue, required, tooLong } from '#apimachinery/validation/field';
+import { type Certificate, parseCertificate } from '#apimachinery/x509/certificate';
+import { type PemBlock, pemBlocks } from '#apimachinery/x509/pem';
 import { byteLength } from '#kubernetes/apis/core/validation/checks';
 import type { PodCertificateRequestSpec, PodCertificateRequestStatus } from '#kubernetes/schema/certificates_v1beta1.gen';
-import { readCertificateRequest } from './certificate-request.ts';
-import { type PemBlock, pemBlocks, pemBytes } from './pem.ts';
-import { parsePublicKey } from './public-keys.ts';
+import { parsePublicKey, readCertificateRequest } from './public-keys.ts';
 
 const maxChainBytes = 100 * 1024;
 const minute = 60_000;
@@ -31,12 +31,13 @@ export function validateIssuedCertificate(status: PodCertificateRequestStatus, s
   const [first, ...rest] = pemBlocks(chain);
   if (!first) return refuse('issued certificate chain must contain at least one certificate');
   if (first.type !== 'CERTIFICATE') return refuse('issued certificate chain must consist entirely of CERTIFICATE PEM blocks');
-  const leaf = parseCertificate(first);
+  const leaf = readCertificate(first);
   if (!leaf) return refuse('leaf certificate does not parse as valid X.509');
   const errors = nameErrors(leaf);
   const key = requestedKey(spec);
   if (!(key instanceof KeyObject)) return [...errors, key];
-  if (!key.equals(leaf.publicKey)) return [...errors, ...refuse('leaf certificate was not issued to the requested public key')];
+  if (!leaf.publicKey.key || !key.equals(leaf.publicKey.key))
+    return [...errors, ...refuse('leaf certificate was not issued to the requested public key')];
   const missing = [...errors, ...missingTimes(status)];
   if (missing.length > 0) return missing;
   const timeError = timesError(status, leaf, spec.maxExpirationSeconds ?? 0, now);
@@ -44,44 +45,39 @@ export function validateIssuedCertificate(status: PodCertificateRequestStatus, s
   for (const block of rest) {
     // Upstream's spelling.
     if (block.type !== 'CERTIFICATE') return refuse('issued certificate chain must consist entirely of CERTFICATE PEM blocks');
-    if (!parseCertificate(block)) return refuse('intermediate certificate does not parse as valid X.509');
+    if (!readCertificate(block)) return refuse('intermediate certificate does not parse as valid X.509');
   }
   return [];
 }
 
-function parseCertificate(block: PemBlock): X509Certificate | undefined {
+function readCertificate({ bytes }: PemBlock): Certificate | undefined {
   try {
-    return new X509Certificate(pemBytes(block));
+    return parseCertificate(bytes);
   } catch {
     return undefined;
   }
 }
 
 function requestedKey({ stubPKCS10Request, pkixPublicKey = '' }: PodCertificateRequestSpec): KeyObject | FieldError {
-  const request = stubPKCS10Request ? readCertificateRequest(Buffer.from(stubPKCS10Request, 'base64')) : undefined;
-  const key = parsePublicKey(request?.publicKey ?? Buffer.from(pkixPublicKey, 'base64'));
+  const key = stubPKCS10Request
+    ? readCertificateRequest(Buffer.from(stubPKCS10Request, 'base64'))?.publicKey.key
+    : parsePublicKey(Buffer.from(pkixPublicKey, 'base64'));
   if (key !== undefined && key !== 'unknown') return key;
   return stubPKCS10Request
     ? invalid(fieldPath('spec', 'stubPKCS10Request'), omitValue, 'must be a valid PKCS#10 CSR')
     : invalid(fieldPath('spec', 'pkixPublicKey'), omitValue, 'must be a valid PKIX-serialized public key');
 }
 
-/** `DNS:a.example, email:a@example, DNS:"with, comma"`. */
-const alternativeName = /(?:^|, )(DNS|email):("(?:[^"\\]|\\.)*"|[^,]*)/g;
-
-function nameErrors({ subjectAltName = '' }: X509Certificate): FieldError[] {
+function nameErrors({ alternativeNames }: Certificate): FieldError[] {
   const errors: FieldError[] = [];
-  for (const [, type, text = ''] of subjectAltName.matchAll(alternativeName)) {
-    const name = text.startsWith('"') ? text.slice(1, -1) : text;
+  for (const name of alternativeNames?.dns ?? []) {
     const refuse = (detail: string): number => errors.push(invalid(chainPath, name, detail));
-    if (type === 'email') {
-      if (!isMailAddress(name)) refuse('leaf certificate should not contain invalid EmailAddress');
-      continue;
-    }
     if (name === '') refuse('leaf certificate should not contain empty DNSName');
     if (name.includes('..')) refuse("leaf certificate's DNSName should not contain '..'");
     if (name.startsWith('.') || name.endsWith('.')) refuse("leaf certificate's DNSName should not start or end with '.'");
   }
+  for (const name of alternativeNames?.emails ?? [])
+    if (!isMailAddress(name)) errors.push(invalid(chainPath, name, 'leaf certificate should not contain invalid EmailAddress'));
   return errors;
 }
 
@@ -104,21 +100,19 @@ function missingTimes({ notBefore, notAfter, beginRefreshAt }: PodCertificateReq
 /** The first thing that is wrong with the times, all of which are there. */
 function timesError(
   { notBefore = '', notAfter = '', beginRefreshAt = '' }: PodCertificateRequestStatus,
-  { validFromDate, validToDate }: X509Certificate,
+  { notBefore: validFrom, notAfter: validTo }: Certificate,
   maxSeconds: number,
   now: number,
 ): FieldError | undefined {
   const begin = Date.parse(notBefore);
   const end = Date.parse(notAfter);
   const refresh = Date.parse(beginRefreshAt);
-  const lifetime = validToDate.getTime() - validFromDate.getTime();
+  const lifetime = validTo - validFrom;
   const shownLifetime = BigInt(lifetime) * 1_000_000n;
-  if (begin !== validFromDate.getTime())
-    return invalid(notBeforePath, notBefore, 'must be set to the NotBefore time encoded in the leaf certificate');
+  if (begin !== validFrom) return invalid(notBeforePath, notBefore, 'must be set to the NotBefore time encoded in the leaf certificate');
   if (Math.abs(begin - now) >= maxSkew)
     return invalid(notBeforePath, notBefore, "must be set to within 5 minutes of kube-apiserver's current time");
-  if (end !== validToDate.getTime())
-    return invalid(notAfterPath, notAfter, 'must be set to the NotAfter time encoded in the leaf certificate');
+  if (end !== validTo) return invalid(notAfterPath, notAfter, 'must be set to the NotAfter time encoded in the leaf certificate');
   if (lifetime < minLifetime) return invalid(chainPath, shownLifetime, 'leaf certificate lifetime must be >= 1 hour');
   if (lifetime > maxSeconds * 1000)
     return invalid(chainPath, shownLifetime, `leaf certificate lifetime must be <= spec.maxExpirationSeconds (${maxSeconds})`);

@@ -5,6 +5,7 @@ import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, fieldPath, invalid, notSupported, omitValue, required, tooLong } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain, validateServiceAccountName } from '#apimachinery/validation/names';
 import { fieldImmutableError, validateConditions } from '#apimachinery/validation/object-meta';
+import { requestSignatureProblem } from '#apimachinery/x509/certificate-request';
 import { byteLength } from '#kubernetes/apis/core/validation/checks';
 import { isKubernetesSignerName, validateSignerName } from '#kubernetes/apis/core/validation/signer-names';
 import { validateUserAnnotations } from '#kubernetes/apis/core/validation/user-annotations';
@@ -14,9 +15,8 @@ import type {
   PodCertificateRequestSpec,
   PodCertificateRequestStatus,
 } from '#kubernetes/schema/certificates_v1beta1.gen';
-import { readCertificateRequest } from './certificate-request.ts';
 import { validateIssuedCertificate } from './issued-certificate.ts';
-import { keyProblem, parsePublicKey } from './public-keys.ts';
+import { keyProblem, parsePublicKey, readCertificateRequest } from './public-keys.ts';
 
 /** How a request ends, for good. */
 const lastingTypes = ['Issued', 'Denied', 'Failed'];
@@ -105,9 +105,9 @@ function isSignedBy(key: KeyObject, text: string, signature: Buffer): boolean {
 function validateStubRequest(bytes: Buffer): FieldError | undefined {
   if (bytes.length > maxKeyBytes) return tooLong(requestPath, '', maxKeyBytes);
   const request = readCertificateRequest(bytes);
-  const key = request && parsePublicKey(request.publicKey);
-  if (!key) return invalid(requestPath, omitValue, 'must be a valid PKCS#10 CSR');
-  const problem = key === 'unknown' ? { kind: 'type' as const, shown: '' } : keyProblem(key);
+  if (!request) return invalid(requestPath, omitValue, 'must be a valid PKCS#10 CSR');
+  const { key } = request.publicKey;
+  const problem = key ? keyProblem(key) : { kind: 'type' as const, shown: '' };
   switch (problem?.kind) {
     case 'curve':
       return invalid(requestPath, problem.shown, 'elliptic public keys must use curve P256, P384, or P521');
@@ -116,7 +116,7 @@ function validateStubRequest(bytes: Buffer): FieldError | undefined {
     case 'type':
       return invalid(requestPath, omitValue, 'unknown public key type; supported types are Ed25519, ECDSA, and RSA');
     case undefined:
-      return request.signatureProblem() === undefined ? undefined : invalid(requestPath, omitValue, 'invalid signature');
+      return requestSignatureProblem(request) === undefined ? undefined : invalid(requestPath, omitValue, 'invalid signature');
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Buffer } from 'node:buffer';
-import { createPublicKey, type KeyObject } from 'node:crypto';
-import { publicKeyAlgorithm } from './certificate-request.ts';
+import type { KeyObject } from 'node:crypto';
+import { type CertificateRequest, parseCertificateRequest } from '#apimachinery/x509/certificate-request';
+import { DerReader, tags } from '#apimachinery/x509/der-reader';
+import { parsePublicKeyInfo } from '#apimachinery/x509/public-key';
 
 /** Elliptic curves that Go knows, by OpenSSL's names. */
 const curves: ReadonlyMap<string, string> = new Map([
@@ -9,15 +11,22 @@ const curves: ReadonlyMap<string, string> = new Map([
   ['secp384r1', 'P-384'],
   ['secp521r1', 'P-521'],
 ]);
-/** Algorithms of public keys that Go reads, by their object identifiers (hex): RSA, ECDSA, Ed25519, DSA, X25519. */
-const readable: ReadonlySet<string> = new Set(['2a864886f70d010101', '2a8648ce3d0201', '2b6570', '2a8648ce380401', '2b656e']);
-
 /** Reads a key (SubjectPublicKeyInfo in DER); `unknown` for one of an algorithm that Go does not read, undefined for what is no key. */
 export function parsePublicKey(der: Buffer): KeyObject | 'unknown' | undefined {
   try {
-    if (!readable.has(publicKeyAlgorithm(der))) return 'unknown';
-    const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
-    return key.asymmetricKeyType === 'ec' && curveOf(key) === undefined ? undefined : key;
+    const reader = new DerReader(der);
+    const { key } = parsePublicKeyInfo(reader.element('x509: malformed public key', tags.sequence));
+    reader.end('x509: trailing data after ASN.1 of public-key');
+    return key ?? 'unknown';
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a PKCS#10 request in DER; undefined for what is none. */
+export function readCertificateRequest(der: Buffer): CertificateRequest | undefined {
+  try {
+    return parseCertificateRequest(der);
   } catch {
     return undefined;
   }

@@ -1,7 +1,8 @@
 /** Upstream: pkg/apis/certificates/validation/validation.go, pkg/apis/core/validation/names.go. */
-import { X509Certificate } from 'node:crypto';
 import { type FieldError, fieldPath, invalid, tooLong } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { type Certificate, parseCertificate } from '#apimachinery/x509/certificate';
+import { type PemBlock, pemBlocks } from '#apimachinery/x509/pem';
 import { byteLength } from '#kubernetes/apis/core/validation/checks';
 import { validateImmutable } from '#kubernetes/apis/immutable-field';
 import { validateSignerName } from '#kubernetes/apis/core/validation/signer-names';
@@ -50,23 +51,25 @@ function validateTrustBundle(errors: FieldError[], text: string): void {
   const refuse = (detail: string): number => errors.push(invalid(bundlePath, '<value omitted>', detail));
   const before = errors.length;
   const entries = new Map<string, number[]>();
-  const blocks = [...text.matchAll(/^-----BEGIN ([^\n]+?)-----\s*\n([\s\S]*?)^-----END \1-----/gm)];
-  for (const [i, [, type = '', content = '']] of blocks.entries()) {
-    const problem = blockProblem(type, content);
+  for (const [i, block] of pemBlocks(text).entries()) {
+    const problem = blockProblem(block);
+    const content = block.bytes.toString('latin1');
     if (problem !== undefined) refuse(`entry ${i} ${problem}`);
-    else entries.set(content.replace(/\s/g, ''), [...(entries.get(content.replace(/\s/g, '')) ?? []), i]);
+    else entries.set(content, [...(entries.get(content) ?? []), i]);
   }
   if (errors.length > before) return;
   if (entries.size === 0) refuse('at least one trust anchor must be provided');
   for (const indices of entries.values()) if (indices.length > 1) refuse(`duplicate trust anchor (indices [${indices.join(' ')}])`);
 }
 
-function blockProblem(type: string, content: string): string | undefined {
+function blockProblem({ type, hasHeaders, bytes }: PemBlock): string | undefined {
   if (type !== 'CERTIFICATE') return `has bad block type: ${type}`;
-  if (content.includes(':')) return 'has PEM block headers';
+  if (hasHeaders) return 'has PEM block headers';
+  let certificate: Certificate;
   try {
-    return new X509Certificate(Buffer.from(content, 'base64')).ca ? undefined : 'does not have the CA bit set';
+    certificate = parseCertificate(bytes);
   } catch {
     return 'does not parse as X.509';
   }
+  return certificate.basicConstraints?.isAuthority ? undefined : 'does not have the CA bit set';
 }

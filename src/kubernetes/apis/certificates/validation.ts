@@ -1,6 +1,5 @@
 /** Upstream: pkg/apis/certificates/validation/validation.go. */
 import { Buffer } from 'node:buffer';
-import { X509Certificate } from 'node:crypto';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
 import {
@@ -15,10 +14,11 @@ import {
   required,
   stopIfTooMany,
 } from '#apimachinery/validation/field';
+import { parseCertificate } from '#apimachinery/x509/certificate';
+import { parsePemCertificateRequest, requestSignatureProblem } from '#apimachinery/x509/certificate-request';
+import { pemBlocks } from '#apimachinery/x509/pem';
 import { validateSignerName } from '#kubernetes/apis/core/validation/signer-names';
 import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '#kubernetes/schema/certificates_v1.gen';
-import { certificateRequestProblem } from './certificate-request.ts';
-import { pemBlocks, pemBytes } from './pem.ts';
 
 const usages = [
   'any',
@@ -157,17 +157,32 @@ function certificateProblem(encoded: string | undefined): string | undefined {
   if (!encoded) return undefined;
   const blocks = pemBlocks(Buffer.from(encoded, 'base64').toString('latin1'));
   if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block';
-  for (const block of blocks) {
-    const { type, content } = block;
+  for (const { type, hasHeaders, bytes } of blocks) {
     if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${quote(type)}`;
-    if (content.includes(':')) return 'no PEM block headers are permitted';
-    try {
-      new X509Certificate(pemBytes(block));
-    } catch {
-      return 'x509: malformed certificate';
-    }
+    if (hasHeaders) return 'no PEM block headers are permitted';
+    const problem = problemOf(() => parseCertificate(bytes));
+    if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+/** What is wrong with the signature or the form of a request (PEM in base64); undefined if nothing is. */
+function certificateRequestProblem(pem: string): string | undefined {
+  let problem: string | undefined;
+  const unreadable = problemOf(() => {
+    problem = requestSignatureProblem(parsePemCertificateRequest(pem));
+  });
+  return unreadable ?? problem;
+}
+
+/** Why something cannot be read; undefined if it can. */
+function problemOf(read: () => unknown): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 function conditionsOf({ status }: CertificateSigningRequest, type: string): CertificateSigningRequestCondition[] {

@@ -15,6 +15,7 @@ import { selectionOf } from '#apiserver/endpoints/handlers/selection';
 import { encodeTable, tableOptions } from '#apiserver/endpoints/handlers/table';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
+import { trustOptions } from '#apiserver/server/trust';
 import { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { pathsAround } from '#apiserver/storage/cacher/large-object';
 import type { ComponentCondition, ComponentStatus } from '#kubernetes/schema/core_v1.gen';
@@ -40,7 +41,7 @@ const components: Readonly<Record<string, (storage: StorageFactory) => Promise<H
 
 function probe(url: string): Promise<Health> {
   return new Promise((resolve) => {
-    const request = https.get(url, { rejectUnauthorized: false, timeout: probeTimeoutMs, agent: false }, (response) => {
+    const request = https.get(url, { ...trustOptions({ insecure: true }), timeout: probeTimeoutMs, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {

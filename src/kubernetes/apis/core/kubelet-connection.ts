@@ -2,6 +2,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { newNotFound, newStatus, StatusError } from '#apimachinery/api/errors';
 import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
 import { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
+import { trustOptions } from '#apiserver/server/trust';
 import { Stores } from '#apiserver/registry/stores';
 import type { Node } from '#kubernetes/schema/core_v1.gen';
 
@@ -67,7 +68,7 @@ export class KubeletConnections {
         host: match.address ?? '',
         port: own > 0 ? own : port,
         ...this.way,
-        tls: { rejectUnauthorized: checks, ...(checks && { ca }), ...(certificate && { cert: certificate.cert, key: certificate.key }) },
+        tls: { ...trustOptions({ ca, insecure: !checks }), ...(certificate && { cert: certificate.cert, key: certificate.key }) },
       };
     }
     const known = (status.addresses ?? []).map(({ type = '', address = '' }) => `{${type} ${address}}`).join(' ');

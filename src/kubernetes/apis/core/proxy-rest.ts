@@ -7,13 +7,14 @@ import { escapePath, joinPath } from '#apiserver/endpoints/request/path';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { Store } from '#apiserver/registry/store';
 import { Stores } from '#apiserver/registry/stores';
+import { trustOptions } from '#apiserver/server/trust';
 import type { EndpointAddress, Endpoints, Pod, Service } from '#kubernetes/schema/core_v1.gen';
 import { admitConnect } from './connect.ts';
 import { KubeletConnections } from './kubelet-connection.ts';
 import { isGlobalUnicast, proxyableAddress } from './proxyable-address.ts';
 
 /** Certificates of workloads are nobody's business here, as upstream has it. */
-const unchecked = { rejectUnauthorized: false };
+const unchecked = trustOptions({ insecure: true });
 
 /** `name`, `name:port` or `scheme:name:port`. */
 interface Target {

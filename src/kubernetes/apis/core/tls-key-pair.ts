@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { type PemBlock, pemBlocks, pemBytes } from '#kubernetes/apis/certificates/pem';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { type Certificate, parseCertificate } from '#apimachinery/x509/certificate';
+import { type PemBlock, pemBlocks } from '#apimachinery/x509/pem';
 
 const isPrivateKey = ({ type }: PemBlock): boolean => type.endsWith('PRIVATE KEY');
 
@@ -12,9 +13,15 @@ export function keyPairProblem(certificate = '', privateKey = ''): string | unde
   if (!first) return `tls: ${missingCertificate(certificateBlocks)}`;
   const key = keyBlocks.find(isPrivateKey);
   if (!key) return `tls: ${missingKey(keyBlocks)}`;
-  const publicKey = publicKeyOf(first);
-  if (!publicKey) return 'x509: malformed certificate';
-  const parsed = parsePrivateKey(pemBytes(key));
+  let leaf: Certificate;
+  try {
+    leaf = parseCertificate(first.bytes);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  const { key: publicKey } = leaf.publicKey;
+  if (!publicKey) return 'tls: unknown public key algorithm';
+  const parsed = parsePrivateKey(key.bytes);
   if (!parsed) return 'tls: failed to parse private key';
   if (parsed.asymmetricKeyType !== publicKey.asymmetricKeyType) return 'tls: private key type does not match public key type';
   return createPublicKey(parsed).equals(publicKey) ? undefined : 'tls: private key does not match public key';
@@ -40,14 +47,6 @@ function missingKey(blocks: readonly PemBlock[]): string {
   if (blocks.length === 1 && blocks[0]!.type === 'CERTIFICATE')
     return 'found a certificate rather than a key in the PEM for the private key';
   return `failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: ${typesOf(blocks)}`;
-}
-
-function publicKeyOf(block: PemBlock): KeyObject | undefined {
-  try {
-    return new X509Certificate(pemBytes(block)).publicKey;
-  } catch {
-    return undefined;
-  }
 }
 
 function parsePrivateKey(key: Buffer): KeyObject | undefined {

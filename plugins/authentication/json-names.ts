@@ -1,0 +1,36 @@
+const token = /"(?:[^"\\]|\\.)*"|[{}[\],]/gs;
+/** Upstream: encoding/json. */
+const maxDepth = 10_000;
+
+/** An object or a list that is open, and the names of an object so far. */
+interface Open {
+  readonly names: Set<string> | undefined;
+  readonly path: readonly string[];
+}
+
+/**
+ * A name that an object of a valid JSON text has twice; undefined if there is none. `isRead` tells which objects count, by the
+ * names that lead to them. A text that is nested too deep for Go has the name `''` at fault.
+ */
+export function repeatedName(text: string, isRead: (path: readonly string[]) => boolean): string | undefined {
+  const open: Open[] = [];
+  let expectsName = false;
+  let name = '';
+  for (const [match] of text.matchAll(token)) {
+    const inside = open.at(-1);
+    if (match === '{' || match === '[') {
+      if (open.length >= maxDepth) return '';
+      const path = inside ? [...inside.path.slice(-3), inside.names ? name : '[]'] : [];
+      open.push({ names: match === '{' && isRead(path) ? new Set() : undefined, path });
+      expectsName = match === '{';
+    } else if (match === ',') expectsName = inside?.names !== undefined;
+    else if (match === '}' || match === ']') open.pop();
+    else if (expectsName && inside?.names) {
+      name = JSON.parse(match) as string;
+      if (inside.names.has(name)) return name;
+      inside.names.add(name);
+      expectsName = false;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,68 @@
+import type { Buffer } from 'node:buffer';
+import { type Certificate, fingerprintOf, parseCertificate } from './certificate.ts';
+import { type PemBlock, pemBlocks } from './pem.ts';
+
+/** Certificates that may have signed others, found by their subject. Upstream: crypto/x509/cert_pool.go. */
+export class CertificatePool {
+  readonly #bySubject = new Map<string, Certificate[]>();
+  readonly #fingerprints = new Set<string>();
+
+  readonly certificates: readonly Certificate[];
+
+  constructor(certificates: readonly Certificate[]) {
+    this.certificates = certificates;
+    for (const certificate of certificates) {
+      const fingerprint = fingerprintOf(certificate);
+      if (this.#fingerprints.has(fingerprint)) continue;
+      this.#fingerprints.add(fingerprint);
+      const subject = keyOf(certificate.subject.der);
+      const others = this.#bySubject.get(subject);
+      if (others) others.push(certificate);
+      else this.#bySubject.set(subject, [certificate]);
+    }
+  }
+
+  has(certificate: Certificate): boolean {
+    return this.#fingerprints.has(fingerprintOf(certificate));
+  }
+
+  /** Those that have the name of the issuer; those of the right key identifier first, those of another one last. */
+  possibleIssuers({ issuer, authorityKeyId }: Certificate): readonly Certificate[] {
+    const named = this.#bySubject.get(keyOf(issuer.der)) ?? [];
+    const rank = ({ subjectKeyId }: Certificate): number => {
+      const wanted = authorityKeyId?.toString('hex') ?? '';
+      const own = subjectKeyId?.toString('hex') ?? '';
+      return wanted === own ? 0 : wanted === '' || own === '' ? 1 : 2;
+    };
+    return named.length < 2 ? named : named.toSorted((a, b) => rank(a) - rank(b));
+  }
+}
+
+function keyOf(der: Buffer): string {
+  return der.toString('latin1');
+}
+
+/** The certificates of a bundle that can be read, and why others cannot. Upstream: crypto/x509/cert_pool.go (AppendCertsFromPEM). */
+export function readCertificates(pem: string): { readonly certificates: Certificate[]; readonly problems: string[] } {
+  const certificates: Certificate[] = [];
+  const problems: string[] = [];
+  for (const { bytes } of certificateBlocks(pem)) {
+    try {
+      certificates.push(parseCertificate(bytes));
+    } catch (error) {
+      problems.push((error as Error).message);
+    }
+  }
+  return { certificates, problems };
+}
+
+function certificateBlocks(pem: string): PemBlock[] {
+  return pemBlocks(pem).filter(({ type, hasHeaders }) => type === 'CERTIFICATE' && !hasHeaders);
+}
+
+/** The certificates of a bundle. Throws for a bundle without one, or with one that cannot be read. Upstream: client-go/util/cert (ParseCertsPEM). */
+export function parseCertificateBundle(pem: string): Certificate[] {
+  const blocks = certificateBlocks(pem);
+  if (blocks.length === 0) throw new Error('data does not contain any valid RSA or ECDSA certificates');
+  return blocks.map(({ bytes }) => parseCertificate(bytes));
+}

@@ -1,0 +1,45 @@
+/** Who clients with certificates are: the real kube-apiserver's answers, asked for where there is one, and recorded by record.ts elsewhere. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+import { etcd, startEtcd } from '../../servers/etcd-server.ts';
+import { kubeApiserver, startKubeApiserver } from '../../servers/kube-apiserver.ts';
+import { type Answer, askEach, flagsFor, servers } from './answers.ts';
+import { makeChains } from './chains.ts';
+
+const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'answers.json'), 'utf8')) as Record<string, Record<string, Answer>>;
+const chains = await makeChains();
+
+it('has a recorded answer to each of at least 150 chains', () => {
+  const names = chains.chains.map(({ name }) => name);
+  expect(names.length).toBeGreaterThanOrEqual(150);
+  for (const server of servers) expect(Object.keys(recorded[server] ?? {})).toEqual(names);
+});
+
+describe.each(servers)('%s', (name) => {
+  const folder = mkdtempSync(join(tmpdir(), 'client-certificates-'));
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    cluster = await startTestCluster({ listen: true, flags: flagsFor(name, folder, chains) });
+  });
+  afterAll(async () => {
+    await cluster[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('answers to every chain what the real server answers', async () => {
+    expect(await askEach(cluster.url as string, chains)).toEqual(recorded[name]);
+  });
+
+  it.runIf(kubeApiserver !== undefined && etcd !== undefined)(
+    'has recorded the answers of the real server',
+    async () => {
+      await using store = await startEtcd();
+      await using server = await startKubeApiserver(store.url, flagsFor(name, folder, chains));
+      expect(await askEach(server.url, chains)).toEqual(recorded[name]);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,3 @@
+module kubenest.test/trust
+
+go 1.24
