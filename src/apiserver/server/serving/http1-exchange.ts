@@ -10,7 +10,8 @@ import {
   type ResponseStream,
   type StreamKind,
 } from '#apiserver/endpoints/request/exchange';
-import { collectBody } from './body.ts';
+import { Http1Body } from './http1-body.ts';
+import { originForm } from './request-target.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import { sliceBytes, writeSlices } from './write-slices.ts';
@@ -22,17 +23,21 @@ export class Http1Exchange implements Exchange {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly peer: Peer;
+  /** undefined without one. */
+  readonly body: Http1Body | undefined;
   readonly #stalledMs: number;
   readonly raw: { readonly request: IncomingMessage; readonly response: ServerResponse };
 
   /** `stalledMs`: how long a client may take nothing of an answer. */
   constructor(request: IncomingMessage, response: ServerResponse, peer: Peer, stalledMs = 60_000) {
     this.method = request.method ?? 'GET';
-    this.url = request.url ?? '/';
+    this.url = originForm(request.url ?? '/');
     this.headers = request.headers;
     this.peer = peer;
     this.raw = { request, response };
     this.#stalledMs = stalledMs;
+    // A request without a body has no stream that would end (`optimizeEmptyRequests` of node:http).
+    this.body = this.bodyLength === 0 ? undefined : new Http1Body(request);
   }
 
   get rawHeaders(): readonly string[] {
@@ -58,14 +63,11 @@ export class Http1Exchange implements Exchange {
   }
 
   readBody(limit: number): Promise<Buffer> {
-    const { bodyLength } = this;
-    // A request without a body has no stream that would end (`optimizeEmptyRequests` of node:http).
-    if (bodyLength === 0) return Promise.resolve(Buffer.alloc(0));
-    return collectBody(this.raw.request, bodyLength ?? 0, limit);
+    return this.body ? this.body.collect(this.bodyLength ?? 0, limit) : Promise.resolve(Buffer.alloc(0));
   }
 
   openBody(): Readable {
-    return this.bodyLength === 0 ? Readable.from([], { objectMode: false }) : this.raw.request;
+    return this.body ? this.body.open() : Readable.from([], { objectMode: false });
   }
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {

@@ -1,11 +1,17 @@
+import { Buffer } from 'node:buffer';
+import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
-import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
+import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { DerError } from '#apimachinery/x509/der-reader';
 import type { Exchange, Peer } from '#apiserver/endpoints/request/exchange';
 import { clientCertificateOptions, readClientCertificates } from './client-certificate.ts';
+import { type ConnectionDeadlines, connectionDeadlines } from './deadlines.ts';
+import { endSoon } from './end-soon.ts';
 import { Http1Exchange } from './http1-exchange.ts';
+import { Http1Feed } from './http1-feed.ts';
+import { headerFieldsTooLarge, refusalAnswer } from './http1-head.ts';
 import { Http2Connection } from './http2/http2-connection.ts';
 import { Http2Exchange } from './http2-exchange.ts';
 import { assertFree, sharesPorts } from './shares-ports.ts';
@@ -29,6 +35,8 @@ export interface SecureServerOptions {
   readonly maxConcurrentStreams: number;
   /** An answer of which the client takes nothing for so long is broken off. */
   readonly stalledMs: number;
+  /** Default: upstream's. */
+  readonly deadlines?: ConnectionDeadlines;
   /** Others may listen on the same port (SO_REUSEPORT). */
   readonly sharesPort?: boolean;
 }
@@ -50,8 +58,6 @@ export type Serve = (exchange: Exchange) => void;
 /** Upstream: apiserver/pkg/server/secure_serving.go. */
 const limits = {
   headerBytes: 1 << 20,
-  idleMs: 90_000,
-  readHeaderMs: 32_000,
   requestMs: 60_000,
   streamWindow: 256 * 1024,
 } as const;
@@ -73,22 +79,29 @@ export class SecureServer {
   readonly #http1: http.Server;
   readonly #connections = new Set<Http2Connection>();
   readonly #sockets = new Set<tls.TLSSocket>();
+  readonly #deadlineTimer: NodeJS.Timeout;
   #draining = false;
 
-  constructor(options: SecureServerOptions, serve: Serve, { onPeerGone, onHandshakeError }: ConnectionEvents = {}) {
+  constructor(options: SecureServerOptions, handle: Serve, { onPeerGone, onHandshakeError }: ConnectionEvents = {}) {
     this.#sharesPort = options.sharesPort ?? false;
-    const { stalledMs } = options;
+    const { stalledMs, deadlines = connectionDeadlines } = options;
     const peers = new WeakMap<tls.TLSSocket, Peer>();
     const peerOf = (socket: tls.TLSSocket): Peer => peers.get(socket) as Peer;
 
+    const serve: Serve = (exchange) => {
+      // Upstream: net/http/server.go (globalOptionsHandler).
+      if (exchange.url === '*' && exchange.method === 'OPTIONS') exchange.send(200, [], undefined);
+      else handle(exchange);
+    };
+    const feeds = new WeakMap<Socket, Http1Feed>();
     this.#http1 = http.createServer(
       {
         maxHeaderSize: limits.headerBytes,
-        keepAliveTimeout: limits.idleMs,
-        headersTimeout: limits.readHeaderMs,
+        keepAliveTimeout: deadlines.idleMs,
+        headersTimeout: deadlines.headerMs,
         requestTimeout: limits.requestMs,
         noDelay: true,
-        connectionsCheckingInterval: 5_000,
+        connectionsCheckingInterval: Math.min(5_000, deadlines.headerMs),
         // A request without a body has no stream that must end.
         optimizeEmptyRequests: true,
         shouldUpgradeCallback: hasNoBody,
@@ -96,19 +109,28 @@ export class SecureServer {
       (request, response) => {
         // The parser stops behind an upgrade that was ignored.
         if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-        serve(new Http1Exchange(request, response, peerOf(request.socket as tls.TLSSocket), stalledMs));
+        const feed = feeds.get(request.socket);
+        feed?.identify(request);
+        const exchange = new Http1Exchange(request, response, peerOf(request.socket as tls.TLSSocket), stalledMs);
+        feed?.begin(exchange);
+        serve(exchange);
       },
     );
+    // A head is limited by its octets.
+    this.#http1.maxHeadersCount = 0;
     this.#http1.on('clientError', answerClientError);
-    this.#http1.on('upgrade', (request, socket, head) =>
-      serve(new UpgradeExchange(request, socket, head, peerOf(request.socket as tls.TLSSocket))),
-    );
+    this.#http1.on('upgrade', (request, socket, head) => {
+      const feed = feeds.get(request.socket);
+      feed?.identify(request);
+      const behind = Buffer.concat([head, feed?.end() ?? Buffer.alloc(0)]);
+      serve(new UpgradeExchange(request, socket, behind, peerOf(request.socket as tls.TLSSocket)));
+    });
 
     const http2Options = {
       maxConcurrentStreams: options.maxConcurrentStreams,
       streamWindow: limits.streamWindow,
       maxHeaderBytes: limits.headerBytes,
-      idleMs: limits.idleMs,
+      deadlines,
     };
     const serveHttp2 = (socket: tls.TLSSocket): void => {
       const connection = new Http2Connection(socket, http2Options, {
@@ -125,7 +147,7 @@ export class SecureServer {
         requestCert: options.clientCa !== undefined,
         rejectUnauthorized: false,
         ALPNProtocols: options.disableHttp2 ? ['http/1.1'] : ['h2', 'http/1.1'],
-        handshakeTimeout: 10_000,
+        handshakeTimeout: deadlines.handshakeMs,
       },
       (socket) => {
         this.#sockets.add(socket);
@@ -140,10 +162,25 @@ export class SecureServer {
         if (onPeerGone) socket.once('close', () => onPeerGone(peer));
         socket.setNoDelay(true);
         if (socket.alpnProtocol === 'h2') serveHttp2(socket);
-        else this.#http1.emit('connection', socket);
+        else {
+          this.#http1.emit('connection', socket);
+          feeds.set(socket, new Http1Feed(socket));
+        }
       },
     );
-    this.#tls.on('tlsClientError', () => onHandshakeError?.());
+    this.#tls.on('tlsClientError', (_error, socket) => {
+      // Of a handshake that takes too long the socket is still open.
+      socket.destroy();
+      onHandshakeError?.();
+    });
+    this.#deadlineTimer = setInterval(
+      () => {
+        const now = performance.now();
+        for (const connection of this.#connections) connection.checkDeadlines(now);
+        for (const socket of this.#sockets) feeds.get(socket)?.checkDeadlines(now, deadlines);
+      },
+      Math.min(1_000, ...Object.values(deadlines).map((milliseconds) => milliseconds / 4)),
+    ).unref();
     this.#addServerNames(options);
   }
 
@@ -197,6 +234,7 @@ export class SecureServer {
     if (!this.#draining) this.stopListening();
     for (const connection of this.#connections) connection.destroy();
     for (const socket of this.#sockets) socket.destroy();
+    clearInterval(this.#deadlineTimer);
     // Not listening itself, the HTTP/1.1 server only has its checking interval to end.
     this.#http1.close();
   }
@@ -215,6 +253,8 @@ function secureContextOptions(options: Omit<TlsOptions, 'sniCertificates'>): tls
     ...(options.clientCa !== undefined && clientCertificateOptions(options.clientCa)),
     minVersion: options.minVersion,
     ciphers: ciphersOf(options),
+    // Go's server has no renegotiation: a client could have the server do handshakes over and over (CVE-2011-1473).
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   };
 }
 
@@ -250,11 +290,9 @@ function hasNoBody({ headers }: http.IncomingMessage): boolean {
 /** A request that is no HTTP: what Go's server answers, then the connection ends. */
 function answerClientError(error: NodeJS.ErrnoException, socket: import('node:stream').Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const [status, text] =
+  const refusal =
     error.code === 'HPE_HEADER_OVERFLOW'
-      ? [431, 'Request Header Fields Too Large']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? [408, 'Request Timeout']
-        : [400, 'Bad Request'];
-  socket.end(`HTTP/1.1 ${status} ${text}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status} ${text}`);
+      ? headerFieldsTooLarge
+      : { status: error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request' };
+  endSoon(socket, refusalAnswer(refusal));
 }

@@ -1,0 +1,223 @@
+import { Buffer } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import { type ConnectionDeadlines, Persistence } from './deadlines.ts';
+import { endSoon } from './end-soon.ts';
+import type { Http1Body } from './http1-body.ts';
+import type { Http1Exchange } from './http1-exchange.ts';
+import { type AcceptedHead, badRequest, headerFieldsTooLarge, inspectHead, refusalAnswer } from './http1-head.ts';
+import { readShared } from './http2/shared-read-buffer.ts';
+import { MergedBytes } from './merged-bytes.ts';
+
+const limits = {
+  /** Pieces that a connection has parsed until the event loop has turned: the others have theirs first. */
+  piecesOfTurn: 16,
+  /** A piece of a body of unknown length: node:http makes a buffer of each chunk in it. */
+  pieceBytes: 4 * 1024,
+  /** A head has so many at most. */
+  headBytes: 1 << 20,
+  /** Octets of a body that are dropped behind its answer before the connection ends. Upstream: net/http/server.go (maxPostHandlerReadBytes). */
+  unwantedBytes: 256 * 1024,
+} as const;
+
+const headEnd = Buffer.from('\r\n\r\n');
+
+/**
+ * Feeds a connection of HTTP/1.1 to node:http, one request at a time: the next one is parsed once the one before is answered, as Go's server does
+ * it. node:http would parse all requests of what it has read, hold them all, and answer an error behind them in their place.
+ *
+ *     GET /a …\r\n\r\n | GET /b …\r\n\r\n | GE        pieces: the second waits for the answer to the first
+ */
+export class Http1Feed {
+  readonly #socket: TLSSocket;
+  readonly #parse: (piece: Buffer) => void;
+  /** What was read and not parsed. */
+  readonly #unparsed = new MergedBytes();
+  /** What is being parsed, from `#at` on. */
+  #bytes: Buffer | undefined;
+  #at = 0;
+  /** The last request that was parsed. */
+  #request: IncomingMessage | undefined;
+  #body: Http1Body | undefined;
+  /** Requests that were parsed, in all. */
+  #begun = 0;
+  /** Requests that are not answered. */
+  #open = 0;
+  /** Octets of the last request's body that have not come, where its head says how many. */
+  #bodyLeft = 0;
+  /** The last octets of it that were parsed, where its head does not say how many. */
+  #tail = '';
+  /** Octets of its body that came behind the answer. */
+  #unwanted = 0;
+  /** What came last is the begin of a head. */
+  #isPartialHead = false;
+  /** Method and target of the last head, where node:http got others. */
+  #sent: AcceptedHead['sent'];
+  /** Pieces of this turn of the event loop. */
+  #pieces = 0;
+  #isEnded = false;
+  readonly #idle = new Persistence();
+  readonly #arriving = new Persistence();
+
+  /** Takes over the socket's reading from node:http, which has begun to listen. */
+  constructor(socket: TLSSocket) {
+    this.#socket = socket;
+    const listeners = socket.listeners('data') as ((piece: Buffer) => void)[];
+    socket.removeAllListeners('data');
+    this.#parse = (piece) => {
+      for (const listener of listeners) listener.call(socket, piece);
+    };
+    // A listener makes node:http give back the handle, which it reads natively.
+    const none = (): void => undefined;
+    socket.on('data', none).off('data', none);
+    readShared(socket, (chunk) => this.#read(chunk));
+  }
+
+  /** Gives a request that node:http has parsed the method and target that were sent. */
+  identify(request: IncomingMessage): void {
+    if (!this.#sent) return;
+    request.method = this.#sent.method;
+    request.url = this.#sent.target;
+  }
+
+  /** To be called with each request that node:http has parsed. */
+  begin({ raw: { request, response }, body, bodyLength }: Http1Exchange): void {
+    this.#request = request;
+    this.#body = body;
+    this.#open += 1;
+    this.#begun += 1;
+    this.#unwanted = 0;
+    this.#tail = '';
+    this.#bodyLeft = bodyLength ?? 0;
+    if (body) body.onRoom = this.#go;
+    response.once('close', this.#answered);
+  }
+
+  /** Parses nothing more: the connection is another protocol's. Returns what was read of that. */
+  end(): Buffer {
+    this.#isEnded = true;
+    const parsing = this.#bytes?.subarray(this.#at) ?? Buffer.alloc(0);
+    return Buffer.concat([parsing, this.#unparsed.take()]);
+  }
+
+  /** Ends the connection if it has missed a deadline; see Http2Connection.checkDeadlines. */
+  checkDeadlines(now: number, { headerMs, idleMs }: Pick<ConnectionDeadlines, 'headerMs' | 'idleMs'>): void {
+    if (this.#arriving.age(this.#isPartialHead ? this.#begun : undefined, now) >= headerMs) return void this.#socket.destroy();
+    const idle = this.#open > 0 || this.#isEnded ? undefined : this.#begun;
+    if (this.#idle.age(idle, now) >= idleMs) this.#socket.destroy();
+  }
+
+  #read(chunk: Buffer): boolean {
+    // Of what is another protocol's, the socket is the queue.
+    if (this.#isEnded) return this.#socket.push(Buffer.from(chunk));
+    if (this.#socket.writableEnded) return true;
+    if (this.#unparsed.length === 0) {
+      this.#feed(chunk);
+      return true;
+    }
+    const before = this.#unparsed.length;
+    this.#unparsed.append(chunk);
+    // A head that comes in many parts is not gone through again for each.
+    if (this.#isPartialHead && this.#unparsed.view.indexOf(headEnd, Math.max(0, before - headEnd.length + 1)) < 0) this.#checkHead();
+    else this.#go();
+    return true;
+  }
+
+  readonly #answered = (): void => {
+    this.#open -= 1;
+    if (this.#open === 0) this.#body?.discard();
+    this.#go();
+  };
+
+  readonly #go = (): void => {
+    if (this.#bytes || this.#isEnded || this.#socket.destroyed) return;
+    if (this.#unparsed.length > 0 && this.#mayParse()) this.#feed(this.#unparsed.take());
+    if (this.#isEnded) return;
+    const isHeldBack = this.#unparsed.length > 0 && !this.#mayParse() && !this.#socket.writableEnded;
+    if (isHeldBack !== this.#socket.isPaused()) this.#socket[isHeldBack ? 'pause' : 'resume']();
+  };
+
+  /** Parses as much as may be, and keeps the rest. */
+  #feed(bytes: Buffer): void {
+    this.#bytes = bytes;
+    this.#at = 0;
+    this.#isPartialHead = false;
+    while (this.#at < bytes.length && !this.#isPartialHead && this.#mayParse()) {
+      if (this.#request?.complete === false) this.#feedBody(bytes);
+      else this.#feedHead(bytes);
+    }
+    this.#bytes = undefined;
+    if (this.#at === bytes.length || this.#isEnded || this.#socket.writableEnded) return;
+    this.#unparsed.append(bytes.subarray(this.#at));
+    if (this.#isPartialHead) this.#checkHead();
+    else if (!this.#mayParse()) this.#socket.pause();
+  }
+
+  /** A whole head, which is nothing but a head. */
+  #feedHead(bytes: Buffer): void {
+    const start = this.#at;
+    const end = bytes.indexOf(headEnd, start);
+    if (end < 0) {
+      this.#isPartialHead = true;
+      return;
+    }
+    this.#at = end + headEnd.length;
+    this.#countPiece();
+    const head = this.#at - start > limits.headBytes ? headerFieldsTooLarge : inspectHead(bytes.subarray(start, this.#at));
+    if ('status' in head) return endSoon(this.#socket, refusalAnswer(head));
+    this.#sent = head.sent;
+    this.#parse(head.bytes);
+  }
+
+  /** What is known to be of a body needs not be looked at; else a piece ends where a head could. */
+  #feedBody(bytes: Buffer): void {
+    const start = this.#at;
+    if (this.#bodyLeft > 0) {
+      this.#at = Math.min(bytes.length, start + this.#bodyLeft);
+      this.#bodyLeft -= this.#at - start;
+    } else {
+      this.#at = Math.min(this.#bodyEnd(bytes, start), start + limits.pieceBytes);
+      this.#tail = (this.#tail + bytes.toString('latin1', Math.max(start, this.#at - 3), this.#at)).slice(-3);
+    }
+    this.#countPiece();
+    this.#parse(bytes.subarray(start, this.#at));
+    if (this.#open > 0) return;
+    this.#unwanted += this.#at - start;
+    if (this.#unwanted > limits.unwantedBytes) endSoon(this.#socket);
+  }
+
+  /** Where a body in chunks may end: behind the next empty line, of which the begin may have been in the piece before. */
+  #bodyEnd(bytes: Buffer, start: number): number {
+    const joint = `${this.#tail}${bytes.toString('latin1', start, start + 3)}`;
+    const inJoint = joint.indexOf('\r\n\r\n');
+    if (inJoint >= 0) return start + inJoint + headEnd.length - this.#tail.length;
+    const end = bytes.indexOf(headEnd, start);
+    return end < 0 ? bytes.length : end + headEnd.length;
+  }
+
+  /** Refuses the begin of a head that can be no head any more. */
+  #checkHead(): void {
+    const { view } = this.#unparsed;
+    if (view.length > limits.headBytes) return endSoon(this.#socket, refusalAnswer(headerFieldsTooLarge));
+    const lineFeed = view.indexOf(0x0a);
+    if (lineFeed >= 0 && view[lineFeed - 1] !== 0x0d) endSoon(this.#socket, refusalAnswer(badRequest));
+  }
+
+  #mayParse(): boolean {
+    const socket = this.#socket as TLSSocket & { readonly _paused?: boolean };
+    // node:http asserts that it is fed nothing while it has paused the socket itself.
+    if (this.#isEnded || socket.destroyed || socket.writableEnded || socket._paused || this.#pieces >= limits.piecesOfTurn) return false;
+    if (this.#request?.complete === false) return !this.#body?.isFull;
+    return this.#open === 0;
+  }
+
+  #countPiece(): void {
+    if (this.#pieces === 0) setImmediate(this.#turn);
+    this.#pieces += 1;
+  }
+
+  readonly #turn = (): void => {
+    this.#pieces = 0;
+    this.#go();
+  };
+}
