@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { expect, test } from 'vitest';
 import { encodeJson } from '#apimachinery/runtime/json';
-import { encodeYaml, parseYaml } from '#apimachinery/runtime/yaml';
+import { parseYaml } from '#apimachinery/runtime/yaml';
+import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
 import { readYaml, writeYaml } from './yaml-thread.ts';
 
 /** Behind what is to be read, so much that it is large. */
@@ -12,7 +13,7 @@ const documents: readonly (readonly [what: string, yaml: string])[] = [
   ['maps and lists', 'a: {b: [1, two, {c: d}], e: []}\nf: {}\n'],
   ['numbers', 'a: [1, -7, 0x1F, 0o17, 1_000, 1.5, 1.0, 1e3, 9007199254740993, 18446744073709551615, 1e300]\n'],
   ['words', 'a: [yes, no, ~, null, on, "yes", 2006-01-02]\n'],
-  ['texts', 'a: "ä\\u2028\\ud83d\\ude00 <&>"\nb: |\n  one\n  two\nc: >-\n  folded\n  text\n'],
+  ['texts', 'a: "ä\\u2028\\U0001f600 <&>"\nb: |\n  one\n  two\nc: >-\n  folded\n  text\n'],
   ['anchors', 'a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}\n'],
   ['duplicates', 'a: 1\nb: 2\na: 3\n'],
 ];
@@ -27,7 +28,8 @@ test.each([
   ['a: [1\n', 'yaml: '],
   ['a: *nobody\n', "yaml: unknown anchor 'nobody' referenced"],
   ['a: .nan\n', 'json: unsupported value: NaN'],
-  ['{"a": 1,}]\n', 'yaml: '],
+  ['{"a": 1,]}\n', 'yaml: '],
+  [`a: ${'['.repeat(9_999)}{}${']'.repeat(9_999)}\n`, 'exceeded max depth'],
 ])('large YAML has the errors of small: %j', async (yaml, message) => {
   let expected: unknown;
   try {

@@ -111,5 +111,6 @@ const thread = new YamlThread();
 
 function errorOf({ name, message }: { readonly name: string; readonly message: string }): Error {
   if (name === 'YamlError') return new YamlError(message);
+  if (name === 'JsonSyntaxError') return new JsonSyntaxError(message, 0);
   return name === 'DecodeError' ? new DecodeError(message) : new Error(message);
 }

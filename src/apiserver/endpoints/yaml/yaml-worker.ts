@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { parentPort } from 'node:worker_threads';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json';
-import { encodeYaml, parseYaml } from '#apimachinery/runtime/yaml';
+import { parseYaml } from '#apimachinery/runtime/yaml';
+import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
 import type { YamlAnswer, YamlRequest } from './yaml-thread.ts';
 
 /*
