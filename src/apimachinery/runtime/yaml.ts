@@ -1,8 +1,9 @@
 /** YAML as sigs.k8s.io/yaml reads it: YAML 1.1 whose plain scalars are resolved as go-yaml v2 does, turned into JSON. The time is linear in the text. */
 import { setOwn } from '#apimachinery/patch/own-property';
-import { compareUtf8, parseJson } from './json.ts';
+import { compareUtf8, DecodeError, parseJson, parseJsonSteps } from './json.ts';
 import { isSpace, JsonSyntaxError } from './json-syntax.ts';
 import { formatFloat, quote } from './quote.ts';
+import { atOnce, needsSteps, type Steps } from './steps.ts';
 import { YamlError } from './yaml-error.ts';
 import { parseYamlNodes, type YamlNode } from './yaml-nodes.ts';
 import { Float, jsonNumber, resolveTagged } from './yaml-scalars.ts';
@@ -10,34 +11,55 @@ import { Float, jsonNumber, resolveTagged } from './yaml-scalars.ts';
 export { YamlError } from './yaml-error.ts';
 
 export interface ParsedYaml {
-  /** As `parseJson` gives it; the keys of objects are sorted, as upstream passes through a map. */
+  /** As `parseJson` gives it; the keys of objects that are no JSON are sorted, as upstream passes through a map. */
   readonly value: unknown;
-  /** As `parseJson` gives it; only of a body that is JSON. */
-  readonly duplicateFields: readonly string[];
-  /** Upstream's one error for all duplicates of a YAML document: `yaml: unmarshal errors:\n  line 3: key "a" already set in map`. */
+  /** Upstream's one error for all duplicates of a document: `yaml: unmarshal errors:\n  line 3: key "a" already set in map`. */
   readonly duplicateError: string | undefined;
-  /** Only of a body that is JSON; in YAML `1.0` is an integer. */
-  readonly literals: ReadonlyMap<string, string> | undefined;
 }
 
-/** Reads the first document. A body that begins with `{` and is JSON is read as such. Throws YamlError, JsonSyntaxError for too much depth; DecodeError as `parseJson`. */
+/** Reads the first document. Throws YamlError, and JsonSyntaxError for more depth than JSON may have. */
 export function parseYaml(bytes: Uint8Array): ParsedYaml {
-  if (mayBeJson(bytes)) {
-    try {
-      return { ...parseJson(bytes), duplicateError: undefined };
-    } catch (error) {
-      if (!(error instanceof JsonSyntaxError)) throw error;
-    }
-  }
+  const json = atOnce(readAsJson(bytes));
+  if (json) return json;
   const root = parseYamlNodes(bytes);
   const decoder = new Decoder();
   const value = root ? decoder.decode(root) : null;
-  return { value, duplicateFields: [], duplicateError: decoder.duplicateError(), literals: undefined };
+  return { value, duplicateError: decoder.duplicateError() };
 }
 
-/** True if a body begins as a JSON object does: then it is read as JSON, if it is. */
-export function mayBeJson(bytes: Uint8Array): boolean {
-  return bytes.find((byte) => !isSpace(byte)) === 0x7b;
+/** Reads a body that is JSON, and means the same as YAML, which takes a tenth of the time; undefined for any other. In steps if it is large. */
+export function* readAsJson(bytes: Uint8Array): Steps<ParsedYaml | undefined> {
+  if (bytes.find((byte) => !isSpace(byte)) !== 0x7b) return undefined;
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (buffer.includes('\x7f') || !hasPlainStrings(buffer)) return undefined;
+  try {
+    const { value, duplicateFields, literals } = needsSteps(buffer.length) ? yield* parseJsonSteps(buffer) : parseJson(buffer);
+    return duplicateFields.length > 0 || literals ? undefined : { value, duplicateError: undefined };
+  } catch (error) {
+    if (error instanceof JsonSyntaxError || error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
+
+/** A longer key is none in YAML. Upstream: scannerc.go (yaml_simple_key_is_valid). */
+const maxKeyBytes = 1_000;
+
+/** True if no string of a JSON text is another in YAML, which does not know `\/` and the halves of surrogate pairs, or may be too long for a key. */
+function hasPlainStrings(json: Buffer): boolean {
+  for (const escape of ['\\/', '\\ud', '\\uD', '\\ufff', '\\uFFF']) if (json.includes(escape)) return false;
+  if (json.length <= maxKeyBytes) return true;
+  let last = -1;
+  for (let at = json.indexOf(0x22); at >= 0; at = json.indexOf(0x22, at + 1)) {
+    if (at - last > maxKeyBytes && isColon(json, at + 1)) return false;
+    last = at;
+  }
+  return true;
+}
+
+function isColon(json: Buffer, from: number): boolean {
+  let at = from;
+  while (at < json.length && isSpace(json[at]!)) at += 1;
+  return json[at] === 0x3a;
 }
 
 /** Depth of JSON that Kubernetes reads. Upstream: sigs.k8s.io/json scanner.go (maxNestingDepth). */

@@ -1,8 +1,9 @@
 import { newBadRequest, newInvalid } from '#apimachinery/api/errors';
 import { type FieldError, fieldPath, forbidden, notSupported, required } from '#apimachinery/validation/field';
 import { validateDryRun, validateFieldManager, validateFieldValidation } from '#apimachinery/validation/object-meta';
-import { readSelectors } from './selection.ts';
 import { quote } from '#apimachinery/runtime/quote';
+import { atOnce } from '#apimachinery/runtime/steps';
+import { readSelectors } from './selection.ts';
 
 /** metav1.ListOptions of a query. Upstream: apimachinery/pkg/apis/meta/internalversion. */
 export interface ListQuery {
@@ -64,7 +65,7 @@ export function parseListOptions(query: string): ListQuery {
   };
   const errors = validateListOptions(options);
   // Upstream has read the selectors by then.
-  if (errors.length > 0) readSelectors(options);
+  if (errors.length > 0) atOnce(readSelectors(options));
   if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
   return options;
 }

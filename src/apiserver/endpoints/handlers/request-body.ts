@@ -90,9 +90,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     raw = parsed.value;
     const { duplicateError } = parsed as Partial<ParsedYaml>;
     yamlErrors = duplicateError === undefined ? [] : [duplicateError];
-    duplicates = duplicateError === undefined ? parsed.duplicateFields : [];
-    literals = parsed.literals;
-    overflow = 'overflow' in parsed ? parsed.overflow : undefined;
+    ({ duplicateFields: duplicates = [], literals, overflow } = parsed as Partial<ParsedJson>);
   } catch (error) {
     if (error instanceof JsonSyntaxError)
       throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${error.message}`);

@@ -1,27 +1,45 @@
 import { newBadRequest } from '#apimachinery/api/errors';
-import { type FieldSelector, FieldSelectorError, parseFieldSelector } from '#apimachinery/fields/selector';
-import { type LabelSelector, LabelSelectorError, parseSelector } from '#apimachinery/labels/selector';
+import { type FieldSelector, FieldSelectorError, parseFieldSelectorSteps } from '#apimachinery/fields/selector';
+import { type LabelSelector, LabelSelectorError, parseSelectorSteps } from '#apimachinery/labels/selector';
 import { quote } from '#apimachinery/runtime/quote';
+import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { everything, type Predicate } from '#apiserver/storage/cacher/predicate';
 import type { ListQuery } from './query-options.ts';
 
-/** What a list or watch selects by labels and fields. Throws BadRequest for selectors that cannot be read, or ask for a field that cannot be asked for. */
+/** Selectors of more characters are read in steps. */
+const longSelector = 8_192;
+
+/**
+ * The predicate of the labels and fields that a list or watch selects; a promise of it if the selectors are long. Throws, or rejects with, BadRequest for selectors that cannot be
+ * read, or that name a field which cannot be selected.
+ */
 export function selectionOf(
   definition: ResourceDefinition,
   options: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>,
   name: string,
-): Predicate {
+): Predicate | Promise<Predicate> {
   if (!options.labelSelector && !options.fieldSelector && !name) return everything;
-  const { labels, fields } = readSelectors(options);
+  const steps = selectionSteps(definition, options, name);
+  return options.labelSelector.length + options.fieldSelector.length > longSelector ? inSteps(steps) : atOnce(steps);
+}
+
+function* selectionSteps(
+  definition: ResourceDefinition,
+  options: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>,
+  name: string,
+): Steps<Predicate> {
+  const { labels, fields } = yield* readSelectors(options);
   for (const { field } of fields.requirements) checkField(definition, field);
   const exactName = name || fields.requiresExactMatch('metadata.name');
   const nodeName = fields.requiresExactMatch('spec.nodeName');
-  const labelKeys = labels.requirements.map(({ key }) => key);
+  const labelKeys = [...new Set(labels.requirements.map(({ key }) => key))];
   return {
-    key: `${name}|${labels.toString()}|${fields.toString()}`,
+    get key() {
+      return `${name}|${labels.toString()}|${fields.toString()}`;
+    },
     isEmpty: labels.isEmpty() && fields.isEmpty() && !name,
     exactName,
     exactField: nodeName === undefined ? undefined : { field: 'spec.nodeName', value: nodeName },
@@ -33,19 +51,19 @@ export function selectionOf(
 }
 
 /** Throws BadRequest for selectors that cannot be read. */
-export function readSelectors({ labelSelector, fieldSelector }: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>): {
+export function* readSelectors({ labelSelector, fieldSelector }: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>): Steps<{
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
-} {
+}> {
   return {
-    labels: parse(() => parseSelector(labelSelector), LabelSelectorError),
-    fields: parse(() => parseFieldSelector(fieldSelector), FieldSelectorError),
+    labels: yield* parse(parseSelectorSteps(labelSelector), LabelSelectorError),
+    fields: yield* parse(parseFieldSelectorSteps(fieldSelector), FieldSelectorError),
   };
 }
 
-function parse<T>(read: () => T, error: new (...args: never[]) => Error): T {
+function* parse<T>(steps: Steps<T>, error: new (...args: never[]) => Error): Steps<T> {
   try {
-    return read();
+    return yield* steps;
   } catch (cause) {
     if (cause instanceof error) throw newBadRequest(cause.message);
     throw cause;

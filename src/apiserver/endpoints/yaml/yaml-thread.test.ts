@@ -25,12 +25,12 @@ test.each(documents)('large YAML is read as small: %s', async (_, yaml) => {
 });
 
 test.each([
-  ['a: [1\n', 'yaml: '],
-  ['a: *nobody\n', "yaml: unknown anchor 'nobody' referenced"],
-  ['a: .nan\n', 'json: unsupported value: NaN'],
-  ['{"a": 1,]}\n', 'yaml: '],
-  [`a: ${'['.repeat(9_999)}{}${']'.repeat(9_999)}\n`, 'exceeded max depth'],
-])('large YAML has the errors of small: %j', async (yaml, message) => {
+  ['an open list', 'a: [1\n', 'yaml: '],
+  ['an unknown anchor', 'a: *nobody\n', "yaml: unknown anchor 'nobody' referenced"],
+  ['a number that is none', 'a: .nan\n', 'json: unsupported value: NaN'],
+  ['brackets that do not match', '{"a": 1,]}\n', 'yaml: '],
+  ['too much depth', `a: ${'['.repeat(9_999)}{}${']'.repeat(9_999)}\n`, 'exceeded max depth'],
+])('large YAML has the errors of small: %s', async (_, yaml, message) => {
   let expected: unknown;
   try {
     parseYaml(large(yaml));
@@ -43,9 +43,11 @@ test.each([
   expect((error as Error).message).toContain(message);
 });
 
-test.each(['', '\n  '])('large JSON behind %j is YAML, with the literals of its numbers', async (blanks) => {
+test.each(['', '\n  '])('large JSON behind %j is read as YAML', async (blanks) => {
   const bytes = Buffer.from(`${blanks}{"a":1.0,"a":[1e3,12345678901234567890],"filler":"${'x'.repeat(200_000)}"}`);
-  expect(await readYaml(bytes)).toEqual(parseYaml(bytes));
+  const parsed = await readYaml(bytes);
+  expect(parsed).toEqual(parseYaml(bytes));
+  expect(parsed.duplicateError).toContain('key "a" already set in map');
 });
 
 test('YAML is written as by this thread', async () => {

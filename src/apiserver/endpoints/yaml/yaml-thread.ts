@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { DecodeError, parseJsonSteps } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { inSteps, needsSteps } from '#apimachinery/runtime/steps';
-import { mayBeJson, type ParsedYaml, parseYaml, YamlError } from '#apimachinery/runtime/yaml';
+import { type ParsedYaml, parseYaml, readAsJson, YamlError } from '#apimachinery/runtime/yaml';
 
 export interface YamlRequest {
   readonly id: number;
@@ -14,7 +14,7 @@ export interface YamlRequest {
 
 /** What was read, as JSON, with what `parseYaml` tells of it; what was written, as YAML; or the error. */
 export type YamlAnswer =
-  | ({ readonly id: number; readonly text: Uint8Array<ArrayBuffer> } & Partial<Pick<ParsedYaml, 'duplicateFields' | 'duplicateError'>>)
+  | ({ readonly id: number; readonly text: Uint8Array<ArrayBuffer> } & Partial<Pick<ParsedYaml, 'duplicateError'>>)
   | { readonly id: number; readonly failed: { readonly name: string; readonly message: string } };
 
 type YamlText = Extract<YamlAnswer, { readonly text: unknown }>;
@@ -28,16 +28,11 @@ export function readYaml(bytes: Buffer): ParsedYaml | Promise<ParsedYaml> {
 }
 
 async function readLargeYaml(bytes: Buffer): Promise<ParsedYaml> {
-  if (mayBeJson(bytes)) {
-    try {
-      return { ...(await inSteps(parseJsonSteps(bytes))), duplicateError: undefined };
-    } catch (error) {
-      if (!(error instanceof JsonSyntaxError)) throw error;
-    }
-  }
-  const { text, duplicateFields = [], duplicateError } = await thread.ask('read', bytes);
+  const json = await inSteps(readAsJson(bytes));
+  if (json) return json;
+  const { text, duplicateError } = await thread.ask('read', bytes);
   const { value } = await inSteps(parseJsonSteps(bufferOf(text)));
-  return { value, duplicateFields, duplicateError, literals: undefined };
+  return { value, duplicateError };
 }
 
 /** Writes large JSON as YAML, by another thread. */
