@@ -12,7 +12,8 @@ export function ignoreStreamErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 }
 
-interface Sink {
+/** Where lines go. */
+export interface LogSink {
   /** Characters that are not written yet. */
   readonly waiting: number;
   write(text: string): void;
@@ -20,11 +21,11 @@ interface Sink {
 
 /** Lines for a file descriptor; those that nobody takes are dropped and counted. */
 export class LogOutput {
-  readonly #sink: Sink;
+  readonly #sink: LogSink;
   #batch = '';
   #dropped = 0;
 
-  constructor(sink: Sink = fstatSync(2).isFile() ? new FileSink(2) : new StreamSink(process.stderr)) {
+  constructor(sink: LogSink = fstatSync(2).isFile() ? new FileSink(2) : new StreamSink(process.stderr)) {
     this.#sink = sink;
   }
 
@@ -51,7 +52,7 @@ export class LogOutput {
 }
 
 /** A pipe, a socket or a terminal: Node writes what fits, and keeps the rest. */
-class StreamSink implements Sink {
+class StreamSink implements LogSink {
   readonly #stream: NodeJS.WriteStream;
 
   constructor(stream: NodeJS.WriteStream) {
@@ -68,7 +69,7 @@ class StreamSink implements Sink {
 }
 
 /** A file: one write at a time, in another thread. What cannot be written is lost. */
-class FileSink implements Sink {
+class FileSink implements LogSink {
   readonly #descriptor: number;
   #isWriting = false;
   #next = '';

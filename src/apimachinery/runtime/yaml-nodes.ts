@@ -1,4 +1,5 @@
 /** Nodes of the first document of a YAML text. The parser is a state machine, so that depth costs no stack. Upstream: go.yaml.in/yaml/v2 parserc.go. */
+import { Buffer, isUtf8 } from 'node:buffer';
 import { YamlError } from './yaml-error.ts';
 import { YamlScanner, type YamlToken, type YamlTokenType } from './yaml-scanner.ts';
 
@@ -79,18 +80,20 @@ function decodeText(bytes: Uint8Array): { readonly text: string; readonly failur
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return decodeWide(Buffer.from(buffer.subarray(2, buffer.length & ~1)).swap16());
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const from = hasMark ? 3 : 0;
-  const found = findInvalid(buffer, from);
-  if (!found) return { text: buffer.toString('utf8', from), failure: undefined };
-  const end = Math.max(from, found.at - (found.at % readBytes));
-  return { text: buffer.toString('utf8', from, end), failure: found.problem };
+  const text = buffer.toString('utf8', from);
+  if (isUtf8(buffer) && !forbidden.test(text)) return { text, failure: undefined };
+  const { at, problem } = findInvalid(buffer, from)!;
+  return { text: buffer.toString('utf8', from, Math.max(from, at - (at % readBytes))), failure: problem };
 }
 
+/** Characters that may not be in YAML. */
+const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
 const unprintable = 'control characters are not allowed';
 
 function decodeWide(buffer: Buffer): { readonly text: string; readonly failure: string | undefined } {
   const text = buffer.toString('utf16le');
   if (!text.isWellFormed()) return { text: '', failure: 'expected low surrogate area' };
-  const failure = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/.test(text) ? unprintable : undefined;
+  const failure = forbidden.test(text) ? unprintable : undefined;
   return { text: failure === undefined ? text : '', failure };
 }
 
