@@ -45,7 +45,16 @@ export class AuditLog implements AuditBackend {
   }
 }
 
-const standardOutput: Output = { write: (text) => void process.stdout.write(text), close() {} };
+/** Characters that wait for a reader of standard output, at most. */
+const maxWaiting = 16 * 1_048_576;
+
+const standardOutput: Output = {
+  write(text) {
+    if (process.stdout.writableLength > maxWaiting) throw new Error('standard output is not read');
+    process.stdout.write(text);
+  },
+  close() {},
+};
 
 /** Upstream: apiserver/pkg/audit/format.go. */
 export function legacyLine(event: AuditEvent): string {

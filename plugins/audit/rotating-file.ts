@@ -4,7 +4,6 @@ import {
   createReadStream,
   createWriteStream,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
@@ -15,6 +14,7 @@ import {
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { makeFolder } from 'kubenest/sdk';
 
 export interface RotationOptions {
   /** 0: never rotated. */
@@ -49,7 +49,7 @@ export class RotatingFile {
     private readonly onError: (error: unknown) => void,
     private readonly now: () => Date = () => new Date(),
   ) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     this.#file = openSync(path, 'a', 0o600);
     this.#size = fstatSync(this.#file).size;
   }

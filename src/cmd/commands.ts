@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { addBackupCommands } from './backup/backup-commands.ts';
 import { addDevCommands } from './dev/dev-command.ts';
 import { addExplainCommand } from './explain/explain-command.ts';
+import { ignoreStreamErrors } from './log-output.ts';
 import { readServerOptions } from './options/server-options.ts';
 import { addPluginCommands } from './plugin-tools/plugin-commands.ts';
 import { problemsOf } from './problems.ts';
@@ -51,6 +52,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
 }
 
 async function serve(name: string, args: readonly string[]): Promise<number> {
+  ignoreStreamErrors();
   try {
     const command = await readServerOptions(args);
     if ('help' in command) {

@@ -3,6 +3,7 @@ import type { RequestContext } from '#apiserver/endpoints/request/request-contex
 import { latenciesOf } from '#apiserver/server/handler-chain';
 import type { Logger } from '#apiserver/server/logger';
 import type { GenericServerOptions } from '#apiserver/server/generic-server';
+import { LogOutput } from './log-output.ts';
 
 /** The server's log: JSON lines on standard error, never a secret in them. */
 export interface Log extends Logger {
@@ -21,7 +22,7 @@ function levelOf(verbosity: number): string {
 
 /** `verbosity`: of `--v`; one below 0 tells errors only. */
 export function newLog(verbosity: number): Log {
-  const destination = pino.destination({ dest: 2, sync: false, minLength: 4096 });
+  const destination = new LogOutput();
   const logger = pino({ level: levelOf(verbosity), base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   let tellsRequests = verbosity >= requestVerbosity;
   const timer = setInterval(() => destination.flush(), 1_000).unref();
@@ -55,7 +56,7 @@ export function newLog(verbosity: number): Log {
     },
     flush() {
       clearInterval(timer);
-      destination.flushSync();
+      destination.flush();
     },
   };
 }

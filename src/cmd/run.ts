@@ -60,7 +60,8 @@ function endOnSignal(app: App): Promise<void> {
     let signals = 0;
     const onSignal = (signal: NodeJS.Signals): void => {
       signals += 1;
-      if (signals > 1) process.exit(1);
+      // What the process still waits for may keep its exit waiting; the system ends it at the next signal.
+      if (signals > 1) process.removeAllListeners('SIGTERM').removeAllListeners('SIGINT').exit(1);
       app.log.info({ signal }, 'shutting down');
       app
         .stop()

@@ -142,6 +142,7 @@ export { DialBridge } from '#apiserver/server/egress-selector/dial-bridge';
 export type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 export { RestMapper, type RestMapping } from '#apiserver/server/rest-mapper';
 export { Logger } from '#apiserver/server/logger';
+export { makeFolder } from '#apiserver/server/make-folder';
 export type { PostStartHook } from '#apiserver/server/lifecycle/hooks';
 export { PostStartHookPlugin } from '#apiserver/server/lifecycle/post-start-hook-plugin';
 export { ShutdownSignal } from '#apiserver/server/lifecycle/shutdown-signal';

@@ -1,8 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import http2 from 'node:http2';
+import https from 'node:https';
 import { getPriority, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import tls from 'node:tls';
@@ -87,6 +89,71 @@ test('the second signal ends it at once', async () => {
   await sleep(200);
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([1, null]);
+});
+
+/** Starts a server that logs each request, with pipes as its output, and waits until it serves. */
+async function startTalking(): Promise<{ readonly child: ChildProcess; ask(): Promise<number> }> {
+  const port = await freePort();
+  const child = spawn(join(bin, 'kubenest'), ['serve', `--data-dir=${folder}/data`, `--secure-port=${port}`, ...servingFlags(), '--v=3'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.push(child);
+  const agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false });
+  const ask = (): Promise<number> =>
+    new Promise((answer, reject) => {
+      const request = https.get({ host: '127.0.0.1', port, path: '/livez', agent }, (response) => {
+        response.resume().on('end', () => answer(response.statusCode ?? 0));
+      });
+      request.on('error', reject);
+    });
+  while ((await ask().catch(() => 0)) !== 200) await sleep(50);
+  return { child, ask };
+}
+
+async function expectEnd(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  const began = performance.now();
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  expect(performance.now() - began).toBeLessThan(10_000);
+}
+
+test('a server whose output nobody reads any more serves, and ends at SIGTERM', async () => {
+  const { child, ask } = await startTalking();
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  for (let i = 0; i < 50; i++) expect(await ask()).toBe(200);
+  // The log is written once a second at least.
+  await sleep(1_500);
+  expect(await ask()).toBe(200);
+  await expectEnd(child);
+});
+
+test('a server whose output waits for a reader serves, and ends at SIGTERM', { timeout: 60_000 }, async () => {
+  const { child, ask } = await startTalking();
+  // More than the pipe holds.
+  for (let i = 0; i < 3_000; i++) expect(await ask()).toBe(200);
+  await expectEnd(child);
+});
+
+test('a server whose log is on a full disk serves, and ends at SIGTERM', async () => {
+  const port = await freePort();
+  const full = openSync('/dev/full', 'w');
+  const args = ['serve', `--data-dir=${folder}/data`, `--secure-port=${port}`, ...servingFlags(), '--v=3'];
+  const child = spawn(join(bin, 'kubenest'), args, { stdio: ['ignore', 'pipe', full] });
+  closeSync(full);
+  running.push(child);
+  await once(child.stdout!, 'data');
+  await sleep(1_500);
+  await expectEnd(child);
+});
+
+test.each(['/proc/x', '/proc', '/dev/null/x'])('the data folder %s, in which nothing can be written, is refused at once', async (path) => {
+  const began = performance.now();
+  const { code, stdout, stderr } = await run('kubenest', 'serve', `--data-dir=${path}`);
+  expect(performance.now() - began).toBeLessThan(10_000);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(new RegExp(`^kubenest serve: --data-dir ${path}: [^\\n]*(ENOENT|ENOTDIR|EACCES|EPERM)[^\\n]*\\n$`));
 });
 
 test('a second server on the same data folder, and one on the same port, are refused with the reason', async () => {

@@ -134,6 +134,31 @@ it('a server on a full disk is alive, refuses what needs room with the reason, a
   expect(kept).not.toContain(names[0]);
 });
 
+it.for([500_000, 120_000, 20_000])(
+  'on a disk of 14 MB that objects of %i bytes have filled, all can be deleted',
+  { timeout: 120_000 },
+  async (bytes, { skip }) => {
+    using disk = smallDisk(14);
+    if (!disk) return skip(noSmallDisk);
+    await using server = await Kubenest.start(disk.folder);
+    await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200), 10_000);
+    const { names, refused } = await fill(server, bytes);
+    expect(names.length).toBeGreaterThan(3);
+    expect(refused).toMatchObject({ status: 500, body: { message: expect.stringContaining('no space left') } });
+    const answers: string[] = [];
+    for (const name of names) {
+      const { status, body } = await server.fetch(`${configMaps}/${name}`, { method: 'DELETE' });
+      if (status !== 200) answers.push(`${name}: ${status} ${JSON.stringify(body)}`);
+    }
+    expect(answers).toEqual([]);
+    const left = (await listed(server)).filter((name) => names.includes(name));
+    expect(left).toEqual([]);
+    await server.kill('SIGKILL');
+    await server.restart();
+    await vi.waitFor(async () => expect((await listed(server)).filter((name) => names.includes(name))).toEqual([]), 10_000);
+  },
+);
+
 it('a redis that ends when its disk is full loses nothing, and goes on when it is started with room', { timeout: 90_000 }, async ({
   skip,
 }) => {

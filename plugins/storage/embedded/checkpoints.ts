@@ -14,6 +14,8 @@ export interface CheckpointOptions {
   readonly file: string;
   /** After so many bytes the write-ahead log is copied into the file. */
   readonly checkpointBytes: number;
+  /** A checkpoint adds no more to the file: then writes wait for it. The reserve has room for it. */
+  readonly maxGrowthBytes: number;
 }
 
 /**
@@ -25,6 +27,7 @@ export class Checkpoints {
   readonly #writer: LogWriter;
   readonly #file: string;
   readonly #checkpointBytes: number;
+  readonly #maxGrowthBytes: number;
   readonly #onFailure: (failure: CommitFailure) => void;
   readonly #running = new Int32Array(new SharedArrayBuffer(4));
   #worker: Worker | undefined;
@@ -35,11 +38,30 @@ export class Checkpoints {
   /** The copy that was asked for last. */
   #asked = 0;
 
-  constructor(writer: LogWriter, { file, checkpointBytes }: CheckpointOptions, onFailure: (failure: CommitFailure) => void) {
+  constructor(
+    writer: LogWriter,
+    { file, checkpointBytes, maxGrowthBytes }: CheckpointOptions,
+    onFailure: (failure: CommitFailure) => void,
+  ) {
     this.#writer = writer;
     this.#file = file;
     this.#checkpointBytes = checkpointBytes;
+    this.#maxGrowthBytes = maxGrowthBytes;
     this.#onFailure = onFailure;
+  }
+
+  /** Before a batch is written: copies the log where it would outgrow the reserve. Returns the failure if that was not possible. */
+  makeRoom(batch: ArrayBuffer): CommitFailure | undefined {
+    if (this.#writer.growthWith(batch) <= this.#maxGrowthBytes) return undefined;
+    this.settle();
+    this.#copies = 0;
+    this.#behind = 0;
+    try {
+      this.#writer.checkpoint();
+      return undefined;
+    } catch (error) {
+      return failureOf(error);
+    }
   }
 
   /** After each request. */

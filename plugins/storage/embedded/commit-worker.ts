@@ -20,7 +20,8 @@ port.on('message', (request: CommitRequest) => {
   if (request.type === 'close') return void close(request);
   // It makes a checkpoint, which would be refused meanwhile.
   if (request.type === 'releaseReserve') checkpoints.settle();
-  port.postMessage(answer(writer, request));
+  const error = request.type === 'append' ? checkpoints.makeRoom(request.batch) : undefined;
+  port.postMessage(error ? { error } : answer(writer, request));
   checkpoints.consider();
 });
 

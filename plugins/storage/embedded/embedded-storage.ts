@@ -1,4 +1,6 @@
 import type { Buffer } from 'node:buffer';
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import {
   ClosedError,
@@ -47,10 +49,10 @@ export interface EmbeddedStorageOptions {
    * (fsyncgate). Default: the error is thrown where nobody catches it.
    */
   readonly onFailure?: ((error: Error) => void) | undefined;
-  /** Writes in one transaction, and their bytes. Defaults: 256 and 4 MiB. */
+  /** Writes in one transaction, and their bytes. Defaults: 256, and 4 MiB, or 1 MiB on a small disk. */
   readonly maxBatchWrites?: number | undefined;
   readonly maxBatchBytes?: number | undefined;
-  /** The write-ahead log is copied into the file after so many bytes. Default: 4 MiB. */
+  /** The write-ahead log is copied into the file after so many bytes. Default: 4 MiB, or 1 MiB on a small disk. */
   readonly checkpointBytes?: number | undefined;
   /** Whether a worker thread waits for the disk. Default: true; false is for comparison. */
   readonly worker?: boolean | undefined;
@@ -88,6 +90,17 @@ class Pending {
   get key(): string {
     return this.entry.key;
   }
+}
+
+/** Bytes of an object at most, with its key. */
+const largestValue = 2 * 1_048_576;
+/** On a disk with less room the write-ahead log, and the reserve for copying it, are smaller. */
+const smallDiskBytes = 256 * 1_048_576;
+
+function sizesFor(file: string | undefined): { readonly checkpointBytes: number; readonly maxBatchBytes: number } {
+  const { bavail, bsize } = statfsSync(file === undefined ? '.' : dirname(file));
+  const megabytes = file !== undefined && bavail * bsize < smallDiskBytes ? 1 : 4;
+  return { checkpointBytes: megabytes * 1_048_576, maxBatchBytes: megabytes * 1_048_576 };
 }
 
 const busyCode = 5;
@@ -148,17 +161,20 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     this.#index = store.index;
     this.#revision = this.#given = store.revision;
     this.#onFailure = options.onFailure ?? throwUncaught;
+    const sizes = sizesFor(options.file);
     this.#maxBatchWrites = options.maxBatchWrites ?? 256;
-    this.#maxBatchBytes = options.maxBatchBytes ?? 4 * 1_048_576;
+    this.#maxBatchBytes = options.maxBatchBytes ?? sizes.maxBatchBytes;
     const quotaBytes = options.quotaBytes ?? 0;
     if (options.file === undefined || options.worker === false) {
       this.#database.exec('PRAGMA wal_autocheckpoint = 1000');
       this.#committer = new InlineCommitter(this.#database, quotaBytes);
     } else {
-      const checkpointBytes = options.checkpointBytes ?? 4 * 1_048_576;
-      // Enough for a checkpoint, by which the write-ahead log can be used again, and for what is written until then.
-      const reserve = { file: `${options.file}-reserve`, bytes: checkpointBytes + 1_048_576 };
-      this.#committer = new WorkerCommitter(this.#database, { file: options.file, quotaBytes, checkpointBytes, reserve }, (failure) => {
+      const checkpointBytes = options.checkpointBytes ?? sizes.checkpointBytes;
+      const maxGrowthBytes = Math.max(2 * checkpointBytes, this.#maxBatchBytes + largestValue);
+      // Enough for a checkpoint, by which the write-ahead log can be used again, and for what deletions add.
+      const reserve = { file: `${options.file}-reserve`, bytes: maxGrowthBytes + 1_048_576 };
+      const data = { file: options.file, quotaBytes, checkpointBytes, maxGrowthBytes, reserve };
+      this.#committer = new WorkerCommitter(this.#database, data, (failure) => {
         if (isFull(failure)) this.#becomeFull();
         else this.#fail(new Error(failure.message));
       });

@@ -205,6 +205,7 @@ export class LogWriter {
   readonly #database: DatabaseSync;
   readonly #quotaPages: number;
   readonly #reserve: LogOptions['reserve'];
+  readonly #file: string | null;
   readonly #insertLog: StatementSync;
   readonly #insertValue: StatementSync;
   readonly #deleteLog: StatementSync;
@@ -219,6 +220,7 @@ export class LogWriter {
     this.#database = database;
     this.#quotaPages = Math.floor(options.quotaBytes / pageBytes);
     this.#reserve = options.reserve;
+    this.#file = database.location();
     if (this.#quotaPages > 0) this.#limitPages(this.#quotaPages);
     this.#insertLog = database.prepare('INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)');
     this.#insertValue = database.prepare('INSERT INTO value VALUES (?, ?, ?)');
@@ -235,6 +237,17 @@ export class LogWriter {
   /** Bytes that the write-ahead log has grown by since the last checkpoint, about. */
   get uncheckedBytes(): number {
     return this.#unchecked;
+  }
+
+  /** Bytes that a checkpoint adds to the file, about, once a batch is written; 0 for deletions alone. A value takes two pages beside its own at most. */
+  growthWith(batch: ArrayBuffer): number {
+    const count = new Float64Array(batch, 0, 1)[0]!;
+    const header = new Float64Array(batch, 8, count * headerNumbers);
+    let values = 0;
+    for (let at = 3; at < header.length; at += headerNumbers) if (header[at] === 0) values += 1;
+    if (values === 0) return 0;
+    const size = this.#file === null ? 0 : statSync(this.#file).size;
+    return this.#number('PRAGMA page_count') * pageBytes - size + batch.byteLength + values * 2 * pageBytes;
   }
 
   /** Writes a batch that `packBatch` made; when it returns, the batch is on the disk. */

@@ -1,3 +1,4 @@
+import { nextGeneration } from '#apimachinery/meta/generation';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { getOwn, setOwn } from '#apimachinery/patch/own-property';
 import { deepCopy } from '#apimachinery/runtime/copy';
@@ -46,7 +47,7 @@ export function customResourceStrategy(
         keepFields(object, old, ['status']);
       }
       if (!deepEqual({ ...object, metadata: null }, { ...old, metadata: null }))
-        object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+        object.metadata.generation = nextGeneration(old.metadata.generation);
       // What an apply merged was not pruned when it was decoded. Undeclared fields count as a change.
       if (isApply) version.prune(object);
     },

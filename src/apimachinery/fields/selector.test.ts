@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FieldSelectorError, parseFieldSelector } from './selector.ts';
+import { FieldSelector, FieldSelectorError, parseFieldSelector } from './selector.ts';
 
 test.each([
   ['', ''],
@@ -49,4 +49,17 @@ test('transform renames, drops and refuses', () => {
 test('requiresExactMatch', () => {
   const selector = parseFieldSelector('metadata.name=a,b!=c');
   expect([selector.requiresExactMatch('metadata.name'), selector.requiresExactMatch('b')]).toEqual(['a', undefined]);
+});
+
+test.each([
+  ['a=1', { a: '1' }, true],
+  ['a=1,a=2', { a: '1' }, false],
+  ['a!=1,b=', { a: '2' }, true],
+  ['a!=1,a!=2', { a: '2' }, false],
+  ['a=1,a!=1', { a: '1' }, false],
+])('many requirements like %s match %j: %s', (text, fields, matches) => {
+  const { requirements } = parseFieldSelector(text);
+  const many = new FieldSelector(Array.from({ length: 12 }, () => requirements).flat());
+  expect(many.matches(fields)).toBe(matches);
+  expect(new FieldSelector(requirements).matches(fields)).toBe(matches);
 });

@@ -1,5 +1,7 @@
 /** Field selectors: `metadata.name=a,status.phase!=Running`. Upstream: apimachinery/pkg/fields/selector.go. */
 import { compareUtf8 } from '../runtime/json.ts';
+import { sortedSteps } from '../runtime/sorting.ts';
+import { atOnce, type Steps } from '../runtime/steps.ts';
 
 /** No field selector. `message` is upstream's. */
 export class FieldSelectorError extends Error {
@@ -21,8 +23,43 @@ function textOf(fields: Fields, field: string): string {
   return (Object.hasOwn(record, field) ? record[field] : undefined) ?? '';
 }
 
+/** Selectors of more requirements are compiled before they match. */
+const fewRequirements = 8;
+
+/** Requirements by field, so that a match takes as long as there are fields, however many requirements there are. */
+class CompiledRequirements {
+  readonly #wanted = new Map<string, string>();
+  readonly #refused = new Map<string, Set<string>>();
+  /** True if a field must have two values. */
+  #isContradiction = false;
+
+  constructor(requirements: readonly FieldRequirement[]) {
+    for (const requirement of requirements) this.#add(requirement);
+  }
+
+  matches(fields: Fields): boolean {
+    if (this.#isContradiction) return false;
+    for (const [field, value] of this.#wanted) if (textOf(fields, field) !== value) return false;
+    for (const [field, values] of this.#refused) if (values.has(textOf(fields, field))) return false;
+    return true;
+  }
+
+  #add({ field, operator, value }: FieldRequirement): void {
+    if (operator === '=') {
+      this.#isContradiction ||= this.#wanted.has(field) && this.#wanted.get(field) !== value;
+      this.#wanted.set(field, value);
+      return;
+    }
+    const refused = this.#refused.get(field);
+    if (refused) refused.add(value);
+    else this.#refused.set(field, new Set([value]));
+  }
+}
+
 /** A conjunction of requirements. Immutable. */
 export class FieldSelector {
+  #compiled: CompiledRequirements | undefined;
+
   /** `nothing`: it matches no object. */
   constructor(
     readonly requirements: readonly FieldRequirement[],
@@ -31,6 +68,7 @@ export class FieldSelector {
 
   matches(fields: Fields): boolean {
     if (this.nothing) return false;
+    if (this.requirements.length > fewRequirements) return (this.#compiled ??= new CompiledRequirements(this.requirements)).matches(fields);
     for (const { field, operator, value } of this.requirements) if ((textOf(fields, field) === value) !== (operator === '=')) return false;
     return true;
   }
@@ -101,11 +139,20 @@ export function unescapeValue(text: string): string {
   return value;
 }
 
+/** Characters that are split, and terms that are read, in a step. */
+const stepCharacters = 16_384;
+const stepTerms = 512;
+
 /** The terms between commas; an escaped comma belongs to its term. */
-function splitTerms(text: string): string[] {
+function* splitTerms(text: string): Steps<string[]> {
   const terms: string[] = [];
   let start = 0;
+  let pauseAt = stepCharacters;
   for (let i = 0; i < text.length; i++) {
+    if (i > pauseAt) {
+      yield;
+      pauseAt = i + stepCharacters;
+    }
     if (text[i] === '\\') i++;
     else if (text[i] === ',') {
       terms.push(text.slice(start, i));
@@ -118,9 +165,16 @@ function splitTerms(text: string): string[] {
 
 /** Parses the text form; '' is everything. Requirements are in the order of their texts, as upstream sorts them. Throws FieldSelectorError. */
 export function parseFieldSelector(text: string): FieldSelector {
+  return atOnce(parseFieldSelectorSteps(text));
+}
+
+/** `parseFieldSelector` in steps. */
+export function* parseFieldSelectorSteps(text: string): Steps<FieldSelector> {
   if (text === '') return everything;
   const requirements: FieldRequirement[] = [];
-  for (const term of splitTerms(text).sort(compareUtf8)) {
+  const terms = yield* sortedSteps(yield* splitTerms(text), compareUtf8);
+  for (const [i, term] of terms.entries()) {
+    if (i % stepTerms === stepTerms - 1) yield;
     if (term === '') continue;
     const match = /^([\s\S]*?)(!=|==|=)([\s\S]*)$/.exec(term);
     if (!match) throw new FieldSelectorError(`invalid selector: '${text}'; can't understand '${term}'`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { labelSelectorAsSelector, LabelSelectorError, parseSelector, selectorFromSet } from './selector.ts';
+import { LabelSelector, labelSelectorAsSelector, LabelSelectorError, parseSelector, selectorFromSet } from './selector.ts';
 
 describe('parseSelector', () => {
   test.each([
@@ -90,4 +90,61 @@ test('requiresExactMatch', () => {
   const selector = parseSelector('a=1,b in (2),c in (3,4),d!=5');
   expect(['a', 'b', 'c', 'd', 'e'].map((key) => selector.requiresExactMatch(key))).toEqual(['1', '2', undefined, undefined, undefined]);
   expect(selectorFromSet({ x: 'y' }).requiresExactMatch('x')).toBe('y');
+});
+
+describe('a selector of many requirements', () => {
+  const parts = [
+    'a=1',
+    'a==2',
+    'a!=1',
+    'a!=3',
+    'a in (1,2)',
+    'a in (2,3)',
+    'a notin (2,3)',
+    'a',
+    '!a',
+    'a>1',
+    'a>0',
+    'a<3',
+    'b=x',
+    'b!=x',
+    '!b',
+    'b',
+  ];
+  const labels = [undefined, {}, ...['1', '2', '3', 'x'].flatMap((value) => [{ a: value }, { b: value }, { a: value, b: 'x', c: 'y' }])];
+
+  test('matches what all of its requirements match', () => {
+    let state = 7;
+    const below = (limit: number): number => {
+      state = (state * 1_103_515_245 + 12_345) & 0x7fffffff;
+      return Math.floor((state / 0x80000000) * limit);
+    };
+    let matched = 0;
+    for (let run = 0; run < 3_000; run++) {
+      const chosen = Array.from({ length: 1 + below(3) }, () => parts[below(parts.length)]!);
+      // The same requirements over and over, so that there are many.
+      const { requirements } = parseSelector(
+        Array.from({ length: 12 }, () => chosen)
+          .flat()
+          .join(),
+      );
+      for (const one of labels) {
+        const expected = requirements.every((requirement) => requirement.matches(one));
+        expect(new LabelSelector(requirements).matches(one), `${chosen.join()} of ${JSON.stringify(one)}`).toBe(expected);
+        if (expected) matched += 1;
+      }
+    }
+    expect(matched).toBeGreaterThan(1_000);
+  });
+
+  test('takes no longer than a selector of few', () => {
+    const selector = parseSelector(Array.from({ length: 20_000 }, (_, i) => `x${i}!=1`).join());
+    const many = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`l${i}`, 'v']));
+    expect(selector.matches(many)).toBe(true);
+    const began = process.cpuUsage();
+    for (let i = 0; i < 10_000; i++) selector.matches(many);
+    const { user, system } = process.cpuUsage(began);
+    // A look at each requirement would take ten seconds.
+    expect((user + system) / 1_000).toBeLessThan(1_000);
+  });
 });

@@ -1,6 +1,8 @@
 /** Label selectors: `app=web,tier in (a,b),!canary`. Upstream: apimachinery/pkg/labels/selector.go, metav1.LabelSelectorAsSelector. */
 import { compareUtf8 } from '../runtime/json.ts';
 import { quote } from '../runtime/quote.ts';
+import { inOrder, sortedSteps } from '../runtime/sorting.ts';
+import { atOnce, type Steps } from '../runtime/steps.ts';
 import { type FieldError, type Path, aggregate, fieldPath, invalid, notSupported } from '../validation/field.ts';
 import { isQualifiedName, isValidLabelValue } from '../validation/names.ts';
 
@@ -68,7 +70,7 @@ export class LabelRequirement {
 
   toString(): string {
     const { key, operator } = this;
-    const values = this.values.length > 1 ? [...this.values].sort(compareUtf8).join(',') : (this.values[0] ?? '');
+    const values = this.values.length > 1 ? inOrder([...this.values], compareUtf8).join(',') : (this.values[0] ?? '');
     switch (operator) {
       case 'exists':
         return key;
@@ -87,8 +89,90 @@ export class LabelRequirement {
   }
 }
 
+/** Selectors of more requirements are compiled before they match. */
+const fewRequirements = 8;
+
+/** The values that a label must have; undefined of a part that is not limited. */
+interface WantedValues {
+  readonly allowed: ReadonlySet<string> | undefined;
+  readonly above: bigint | undefined;
+  readonly below: bigint | undefined;
+}
+
+/**
+ * Requirements by the labels that they are about, so that a match takes as long as an object has labels, however many requirements there are:
+ * `a!=1,a!=2,b in (x,y),b in (y,z)` refuses the values 1 and 2 of `a`, and wants `b` to be y.
+ */
+class CompiledRequirements {
+  readonly #wanted = new Map<string, WantedValues>();
+  /** Values that a label may not have; undefined if it may not be there. */
+  readonly #refused = new Map<string, Set<string> | undefined>();
+
+  constructor(requirements: readonly LabelRequirement[]) {
+    for (const requirement of requirements) this.#add(requirement);
+  }
+
+  matches(labels: Labels): boolean {
+    const keys = Object.keys(labels);
+    if (this.#wanted.size > keys.length) return false;
+    for (const key of keys) {
+      if (!this.#refused.has(key)) continue;
+      const values = this.#refused.get(key);
+      if (!values || values.has(labels[key]!)) return false;
+    }
+    for (const [key, wanted] of this.#wanted) if (!Object.hasOwn(labels, key) || !isWanted(labels[key]!, wanted)) return false;
+    return true;
+  }
+
+  #add({ key, operator, values }: LabelRequirement): void {
+    switch (operator) {
+      case '!':
+        this.#refused.set(key, undefined);
+        return;
+      case 'notin':
+      case '!=':
+        return this.#refuse(key, values);
+      default:
+        this.#wanted.set(key, narrower(this.#wanted.get(key), operator, values));
+    }
+  }
+
+  #refuse(key: string, values: readonly string[]): void {
+    const refused = this.#refused.get(key);
+    if (refused) for (const value of values) refused.add(value);
+    else if (!this.#refused.has(key)) this.#refused.set(key, new Set(values));
+  }
+}
+
+const anyValue: WantedValues = { allowed: undefined, above: undefined, below: undefined };
+
+function narrower(wanted: WantedValues = anyValue, operator: LabelOperator, values: readonly string[]): WantedValues {
+  switch (operator) {
+    case 'gt':
+    case 'lt': {
+      const bound = parseInt64(values[0] ?? '');
+      if (bound === undefined) return { ...wanted, allowed: new Set() };
+      if (operator === 'gt') return wanted.above !== undefined && wanted.above >= bound ? wanted : { ...wanted, above: bound };
+      return wanted.below !== undefined && wanted.below <= bound ? wanted : { ...wanted, below: bound };
+    }
+    case 'exists':
+      return wanted;
+    default:
+      return { ...wanted, allowed: new Set(wanted.allowed ? values.filter((value) => wanted.allowed!.has(value)) : values) };
+  }
+}
+
+function isWanted(value: string, { allowed, above, below }: WantedValues): boolean {
+  if (allowed && !allowed.has(value)) return false;
+  if (above === undefined && below === undefined) return true;
+  const number = parseInt64(value);
+  return number !== undefined && (above === undefined || number > above) && (below === undefined || number < below);
+}
+
 /** A conjunction of requirements, sorted by key. Immutable. */
 export class LabelSelector {
+  #compiled: CompiledRequirements | undefined;
+
   /** `nothing`: it matches no object, whatever its requirements (which are none). */
   constructor(
     readonly requirements: readonly LabelRequirement[],
@@ -97,6 +181,8 @@ export class LabelSelector {
 
   matches(labels: Labels | undefined): boolean {
     if (this.nothing) return false;
+    if (this.requirements.length > fewRequirements)
+      return (this.#compiled ??= new CompiledRequirements(this.requirements)).matches(labels ?? {});
     for (const requirement of this.requirements) if (!requirement.matches(labels)) return false;
     return true;
   }
@@ -125,8 +211,12 @@ export class LabelSelector {
 export const everything = new LabelSelector([]);
 export const nothing = new LabelSelector([], true);
 
+function compareKeys(a: LabelRequirement, b: LabelRequirement): number {
+  return compareUtf8(a.key, b.key);
+}
+
 function sortByKey(requirements: LabelRequirement[]): LabelRequirement[] {
-  return requirements.sort((a, b) => compareUtf8(a.key, b.key));
+  return requirements.sort(compareKeys);
 }
 
 /** strconv.ParseInt(text, 10, 64). */
@@ -140,43 +230,55 @@ function child(path: Path | undefined, name: string): Path {
   return path ? path.child(name) : fieldPath(name);
 }
 
+/** Values, and requirements, of a step. */
+const stepValues = 512;
+const stepRequirements = 128;
+
 /** A requirement that is checked; throws LabelSelectorError with the aggregated field errors. */
 export function newRequirement(key: string, operator: string, values: readonly string[], path?: Path): LabelRequirement {
+  return atOnce(newRequirementSteps(key, operator, values, path));
+}
+
+function* newRequirementSteps(key: string, operator: string, values: readonly string[], path?: Path): Steps<LabelRequirement> {
   const errors: FieldError[] = [];
   const keyError = validateLabelKey(key, child(path, 'key'));
   if (keyError) errors.push(keyError);
   const valuesPath = child(path, 'values');
-  switch (operator) {
-    case 'in':
-    case 'notin':
-      if (values.length === 0) errors.push(invalid(valuesPath, values, "for 'in', 'notin' operators, values set can't be empty"));
-      break;
-    case '=':
-    case '==':
-    case '!=':
-      if (values.length !== 1) errors.push(invalid(valuesPath, values, 'exact-match compatibility requires one single value'));
-      break;
-    case 'exists':
-    case '!':
-      if (values.length !== 0) errors.push(invalid(valuesPath, values, 'values set must be empty for exists and does not exist'));
-      break;
-    case 'gt':
-    case 'lt':
-      if (values.length !== 1) errors.push(invalid(valuesPath, values, "for 'Gt', 'Lt' operators, exactly one value is required"));
-      for (const [i, value] of values.entries()) {
-        if (parseInt64(value) === undefined)
-          errors.push(invalid(valuesPath.index(i), value, "for 'Gt', 'Lt' operators, the value must be an integer"));
-      }
-      break;
-    default:
-      errors.push(notSupported(child(path, 'operator'), operator, operators));
-  }
+  errors.push(...checkCount(operator, values, valuesPath, path));
   for (const [i, value] of values.entries()) {
+    if (i % stepValues === stepValues - 1) yield;
     const messages = isValidLabelValue(value);
     if (messages.length > 0) errors.push(invalid(valuesPath.index(i).key(key), value, messages.join('; ')));
   }
   if (errors.length > 0) throw new LabelSelectorError(aggregate(errors));
   return new LabelRequirement(key, operator as LabelOperator, values);
+}
+
+function checkCount(operator: string, values: readonly string[], valuesPath: Path, path: Path | undefined): FieldError[] {
+  switch (operator) {
+    case 'in':
+    case 'notin':
+      return values.length > 0 ? [] : [invalid(valuesPath, values, "for 'in', 'notin' operators, values set can't be empty")];
+    case '=':
+    case '==':
+    case '!=':
+      return values.length === 1 ? [] : [invalid(valuesPath, values, 'exact-match compatibility requires one single value')];
+    case 'exists':
+    case '!':
+      return values.length === 0 ? [] : [invalid(valuesPath, values, 'values set must be empty for exists and does not exist')];
+    case 'gt':
+    case 'lt':
+      return [
+        ...(values.length === 1 ? [] : [invalid(valuesPath, values, "for 'Gt', 'Lt' operators, exactly one value is required")]),
+        ...values.flatMap((value, i) =>
+          parseInt64(value) === undefined
+            ? [invalid(valuesPath.index(i), value, "for 'Gt', 'Lt' operators, the value must be an integer")]
+            : [],
+        ),
+      ];
+    default:
+      return [notSupported(child(path, 'operator'), operator, operators)];
+  }
 }
 
 function validateLabelKey(key: string, path: Path | undefined): FieldError | undefined {
@@ -191,65 +293,80 @@ interface Token {
   readonly literal: string;
 }
 
-const symbols: ReadonlySet<string> = new Set([')', ',', '!', '==', '=', '>', '<', '!=', '(']);
+const end: Token = { kind: 'end', literal: '' };
 
-/** The longest symbol at the start of a run of special characters; upstream's lexer gives the same. */
-function tokenize(text: string): Token[] {
-  const tokens: Token[] = [];
-  // Upstream's lexer takes a NUL for the end.
-  const source = text.split('\0', 1)[0]!;
-  for (const [literal] of source.matchAll(/[=!(),><]+|[^=!(),>< \t\r\n]+/g)) {
-    if (!/^[=!(),><]/.test(literal)) {
-      tokens.push({ kind: literal === 'in' || literal === 'notin' ? literal : 'identifier', literal });
-      continue;
-    }
-    for (let at = 0; at < literal.length; ) {
-      const pair = literal.slice(at, at + 2);
-      const symbol = symbols.has(pair) ? pair : literal[at]!;
-      tokens.push({ kind: symbol as TokenKind, literal: symbol });
-      at += symbol.length;
-    }
+function symbolsOf(...literals: TokenKind[]): ReadonlyMap<string, Token> {
+  return new Map(literals.map((literal) => [literal, { kind: literal, literal }]));
+}
+
+const singles = symbolsOf(')', ',', '!', '=', '>', '<', '(');
+const pairs = symbolsOf('==', '!=');
+
+/** Tokens of a selector, one at a time. */
+class Lexer {
+  readonly #source: string;
+  readonly #tokens = /[=!(),><]|[^=!(),>< \t\r\n]+/g;
+
+  constructor(text: string) {
+    // Upstream's lexer takes a NUL for the end.
+    this.#source = text.split('\0', 1)[0]!;
   }
-  tokens.push({ kind: 'end', literal: '' });
-  return tokens;
+
+  /** The next token; at the end, `end` over and over. The longest symbol at the start of a run of special characters; upstream's lexer gives the same. */
+  next(): Token {
+    const from = this.#tokens.lastIndex;
+    const literal = this.#tokens.exec(this.#source)?.[0];
+    if (literal === undefined) {
+      this.#tokens.lastIndex = from;
+      return end;
+    }
+    if (literal === 'in' || literal === 'notin') return { kind: literal, literal };
+    const symbol = singles.get(literal);
+    if (!symbol) return { kind: 'identifier', literal };
+    const pair = pairs.get(literal + this.#source.charAt(this.#tokens.lastIndex));
+    if (pair) this.#tokens.lastIndex += 1;
+    return pair ?? symbol;
+  }
 }
 
 class Parser {
-  readonly #tokens: readonly Token[];
+  readonly #lexer: Lexer;
   readonly #path: Path | undefined;
-  #position = 0;
+  #token: Token;
 
   constructor(text: string, path: Path | undefined) {
-    this.#tokens = tokenize(text);
+    this.#lexer = new Lexer(text);
     this.#path = path;
+    this.#token = this.#lexer.next();
   }
 
   /** Where values stand, `in` and `notin` are plain words. */
   #look(): Token {
-    const token = this.#tokens[this.#position]!;
+    const token = this.#token;
     return token.kind === 'in' || token.kind === 'notin' ? { kind: 'identifier', literal: token.literal } : token;
   }
 
   #take(): Token {
     const token = this.#look();
-    if (this.#position < this.#tokens.length - 1) this.#position++;
+    this.#token = this.#lexer.next();
     return token;
   }
 
   #takeOperator(): Token {
-    const token = this.#tokens[this.#position]!;
-    if (this.#position < this.#tokens.length - 1) this.#position++;
+    const token = this.#token;
+    this.#token = this.#lexer.next();
     return token;
   }
 
-  parse(): LabelRequirement[] {
+  *parse(): Steps<LabelRequirement[]> {
     const requirements: LabelRequirement[] = [];
     for (;;) {
+      if (requirements.length % stepRequirements === stepRequirements - 1) yield;
       const { kind, literal } = this.#look();
       if (kind === 'end') return requirements;
       if (kind !== 'identifier' && kind !== '!')
         throw new LabelSelectorError(`found '${literal}', expected: !, identifier, or 'end of string'`);
-      requirements.push(this.#requirement());
+      requirements.push(yield* this.#requirement());
       const next = this.#take();
       if (next.kind === 'end') return requirements;
       if (next.kind !== ',') throw new LabelSelectorError(`found '${next.literal}', expected: ',' or 'end of string'`);
@@ -260,16 +377,16 @@ class Parser {
     }
   }
 
-  #requirement(): LabelRequirement {
+  *#requirement(): Steps<LabelRequirement> {
     try {
-      return this.#parseRequirement();
+      return yield* this.#parseRequirement();
     } catch (error) {
       if (error instanceof LabelSelectorError) throw new LabelSelectorError(`unable to parse requirement: ${error.message}`);
       throw error;
     }
   }
 
-  #parseRequirement(): LabelRequirement {
+  *#parseRequirement(): Steps<LabelRequirement> {
     let token = this.#take();
     const negated = token.kind === '!';
     if (negated) token = this.#take();
@@ -281,8 +398,9 @@ class Parser {
     if (negated) return newRequirement(key, '!', [], this.#path);
     if (next === 'end' || next === ',') return newRequirement(key, 'exists', [], this.#path);
     const operator = this.#operator();
-    const values = operator === 'in' || operator === 'notin' ? this.#values() : this.#exactValue();
-    return newRequirement(key, operator, [...values].sort(compareUtf8), this.#path);
+    if (operator !== 'in' && operator !== 'notin') return newRequirement(key, operator, [this.#exactValue()], this.#path);
+    const values = yield* sortedSteps([...(yield* this.#values())], compareUtf8);
+    return yield* newRequirementSteps(key, operator, values, this.#path);
   }
 
   #operator(): LabelOperator {
@@ -303,14 +421,14 @@ class Parser {
     }
   }
 
-  #values(): Set<string> {
+  *#values(): Steps<Set<string>> {
     const open = this.#take();
     if (open.kind !== '(') throw new LabelSelectorError(`found '${open.literal}' expected: '('`);
     const first = this.#look();
     switch (first.kind) {
       case 'identifier':
       case ',': {
-        const values = this.#list();
+        const values = yield* this.#list();
         if (this.#take().kind !== ')') throw new LabelSelectorError(`found '${first.literal}', expected: ')'`);
         return values;
       }
@@ -323,9 +441,10 @@ class Parser {
   }
 
   /** Identifiers between commas; an empty place is the empty value. */
-  #list(): Set<string> {
+  *#list(): Steps<Set<string>> {
     const values = new Set<string>();
-    for (;;) {
+    for (let taken = 1; ; taken++) {
+      if (taken % stepValues === 0) yield;
       const { kind, literal } = this.#take();
       if (kind === 'identifier') {
         values.add(literal);
@@ -343,19 +462,25 @@ class Parser {
     }
   }
 
-  #exactValue(): Set<string> {
+  #exactValue(): string {
     const next = this.#look().kind;
-    if (next === 'end' || next === ',') return new Set(['']);
+    if (next === 'end' || next === ',') return '';
     const { kind, literal } = this.#take();
-    if (kind === 'identifier') return new Set([literal]);
+    if (kind === 'identifier') return literal;
     throw new LabelSelectorError(`found '${literal}', expected: identifier`);
   }
 }
 
 /** Parses the text form; '' is everything. Throws LabelSelectorError. `path` stands in front of field errors. */
 export function parseSelector(text: string, path?: Path): LabelSelector {
+  return atOnce(parseSelectorSteps(text, path));
+}
+
+/** `parseSelector` in steps. */
+export function* parseSelectorSteps(text: string, path?: Path): Steps<LabelSelector> {
   if (text === '') return everything;
-  return new LabelSelector(sortByKey(new Parser(text, path).parse()));
+  const requirements = yield* new Parser(text, path).parse();
+  return new LabelSelector(yield* sortedSteps(requirements, compareKeys));
 }
 
 /** A selector that asks for exactly these labels, unchecked; none of them is everything. */

@@ -212,8 +212,8 @@ function decodeValue(
       if (typeof value !== 'number' && typeof value !== 'bigint') break;
       if (isInteger(plan.code, value, decoding, field)) return value;
       if (decoding.form === 'unstructured') {
-        if (typeof value === 'number' && !Number.isSafeInteger(value)) break;
-        return Number(BigInt.asIntN(32, BigInt(value)));
+        if (typeof value === 'number' && !Number.isInteger(value)) break;
+        return convertInteger(plan.code, value);
       }
       decoding.save(() => decoding.numberError(`number ${decoding.literal(value, field)}`, plan.type, owner, field));
       return undefined;
@@ -271,6 +271,17 @@ function isInteger(code: Code, value: number | bigint, decoding: Decoding, field
   if (decoding.literals?.has(decoding.path(field))) return false;
   if (typeof value === 'bigint') return code === Code.Int64;
   return code === Code.Int32 ? (value | 0) === value : Number.isSafeInteger(value);
+}
+
+const leastInt64 = -(2n ** 63n);
+
+/** An integer as Go converts it, of a double beyond int64 too, as amd64 does: the least of them. Upstream: runtime/converter.go (fromUnstructured). */
+function convertInteger(code: Code, value: number | bigint): number | bigint {
+  const exact = BigInt(value);
+  const long = exact === BigInt.asIntN(64, exact) ? exact : leastInt64;
+  const converted = code === Code.Int32 ? BigInt.asIntN(32, long) : long;
+  const number = Number(converted);
+  return Number.isSafeInteger(number) ? number : converted;
 }
 
 /** What stands for null in a list or map: Go's zero value of the items. */

@@ -333,6 +333,12 @@ export function encodeRawJson(value: unknown): string {
   return text === undefined || goesOtherwise.test(text) ? write(value, 0, keysOf) : text;
 }
 
+/** A replacer's value for JSON.stringify, which writes an integer beyond a double as it is. https://tc39.es/proposal-json-parse-with-source/ */
+export function rawInteger(value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
+}
+
 const rememberedTexts = new WeakMap<object, string>();
 
 /** Lets `encodeRawJson` of a deeply frozen value be a look at what it was, as long as the value lives. */

@@ -21,4 +21,11 @@ describe('compileRegexp', () => {
   ])('says what Go says of %s', (pattern, message) => {
     expect(() => compileRegexp(pattern)).toThrow(message);
   });
+
+  it('compiles a pattern once, as long as others leave room', () => {
+    const kept = compileRegexp('(x{100}){10}');
+    expect(compileRegexp('(x{100}){10}')).toBe(kept);
+    for (let i = 0; i < 250; i++) compileRegexp(`(x{100}){10}${i}`);
+    expect(compileRegexp('(x{100}){10}')).not.toBe(kept);
+  });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { encodeYaml, parseYaml, YamlError } from './yaml.ts';
+import { parseYaml, YamlError } from './yaml.ts';
+import { encodeYaml } from './yaml-emitter.ts';
 
 const parse = (text: string): unknown => parseYaml(Buffer.from(text)).value;
 
@@ -27,12 +28,14 @@ describe('parseYaml', () => {
   });
 
   test('duplicates', () => {
-    const { duplicateFields, duplicateError } = parseYaml(Buffer.from('spec:\n  a: 1\n  b:\n  - c: 1\n    c: 2\n  a: 2\n'));
-    expect(duplicateFields).toEqual(['spec.b[0].c', 'spec.a']);
+    const { duplicateError } = parseYaml(Buffer.from('spec:\n  a: 1\n  b:\n  - c: 1\n    c: 2\n  a: 2\n'));
     expect(duplicateError).toBe('yaml: unmarshal errors:\n  line 5: key "c" already set in map\n  line 6: key "a" already set in map');
   });
 
   test.each([
+    ['{"a":"\\/"}', 'yaml: found unknown escape character'],
+    ['{"a":"\\ud83d\\ude00"}', 'yaml: found invalid Unicode character escape code'],
+    ['{"a":1,"a":"\x7f"}', 'yaml: control characters are not allowed'],
     ['a: 1\n  b: c\n', 'yaml: line 2: mapping values are not allowed in this context'],
     ['a: *x\n', "yaml: unknown anchor 'x' referenced"],
     ['a: .inf\n', 'json: unsupported value: +Inf'],
@@ -43,6 +46,10 @@ describe('parseYaml', () => {
     expect(() => parse(text)).toThrow(new YamlError(message));
   });
 
+  test('refuses a key of more than 1,024 characters, of JSON as well', () => {
+    expect(() => parse(`{"${'k'.repeat(1_030)}":1}`)).toThrow(new YamlError("yaml: did not find expected ',' or '}'"));
+  });
+
   test('aliases may not explode', () => {
     const levels = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${Array(9).fill(`*l${i}`).join(',')}]`);
     expect(() => parse(`l0: &l0 [x,x,x,x,x,x,x,x,x]\n${levels.join('\n')}\n`)).toThrow(
@@ -50,8 +57,48 @@ describe('parseYaml', () => {
     );
   });
 
-  test('endless nesting', () => {
-    expect(() => parse('['.repeat(20_000))).toThrow(YamlError);
+  test.each([
+    ['brackets', '['.repeat(20_000), 'yaml: exceeded max depth of 10000'],
+    ['blocks', '- '.repeat(20_000), 'yaml: exceeded max depth of 10000'],
+    ['keys', Array.from({ length: 20_000 }, (_, i) => `${' '.repeat(Math.min(i, 100))}{a: `).join(''), 'yaml: exceeded max depth of 10000'],
+    ['brackets in blocks', `${'- '.repeat(5_001)}${'['.repeat(5_000)}${']'.repeat(5_000)}`, "invalid character '[' exceeded max depth"],
+  ])('refuses %s that are nested too deep', (_, text, message) => {
+    expect(() => parse(text)).toThrow(message);
+  });
+
+  test('reads what is nested as deep as JSON may be', () => {
+    let value = parse(`${'- '.repeat(5_000)}${'['.repeat(5_000)}${']'.repeat(5_000)}`);
+    let depth = 0;
+    for (; Array.isArray(value); value = value[0]) depth += 1;
+    expect(depth).toBe(10_000);
+  });
+
+  test('takes a time in proportion to the length', () => {
+    const shapes = [
+      'a: b\n',
+      '- - - -\n',
+      '? ',
+      '{a: {b: 1}: 2}: 3, ',
+      '[[[a]:]:]: ',
+      "a: ''\n ",
+      'a: "\n\n"\n',
+      '#\n',
+      '- *a\n',
+      'a b\n ',
+      '- |\n   x\n',
+    ];
+    for (const shape of shapes) {
+      const body = Buffer.from(`- &a x\n`.repeat(Number(shape.includes('*'))) + shape.repeat(400_000 / shape.length));
+      const began = process.cpuUsage();
+      try {
+        parseYaml(body);
+      } catch (error) {
+        expect(error).toBeInstanceOf(YamlError);
+      }
+      const { user, system } = process.cpuUsage(began);
+      // A tenth of it is the most on a slow machine; with the square of the length it would be minutes.
+      expect((user + system) / 1_000, shape).toBeLessThan(2_000);
+    }
   });
 });
 

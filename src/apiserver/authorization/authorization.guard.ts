@@ -47,7 +47,7 @@ export class AuthorizationGuard implements CanActivate {
 
 export function authorizationAttributes(context: RequestContext): AuthorizationAttributes {
   const { info } = context;
-  return {
+  const attributes: AuthorizationAttributes = {
     user: context.authenticatedUser,
     verb: info.verb,
     isResourceRequest: info.isResourceRequest,
@@ -58,7 +58,19 @@ export function authorizationAttributes(context: RequestContext): AuthorizationA
     namespace: info.namespace,
     name: info.name,
     path: info.path,
-    ...((info.fieldSelector || info.labelSelector) && selectorsOf(info)),
+  };
+  if (!info.fieldSelector && !info.labelSelector) return attributes;
+  // Selectors may be long, and few authorizers ask for them.
+  let selectors: ReturnType<typeof selectorsOf> | undefined;
+  const read = (): ReturnType<typeof selectorsOf> => (selectors ??= selectorsOf(info));
+  return {
+    ...attributes,
+    get fieldSelector() {
+      return read().fieldSelector;
+    },
+    get labelSelector() {
+      return read().labelSelector;
+    },
   };
 }
 

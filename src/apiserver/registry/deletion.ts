@@ -1,4 +1,5 @@
 import { newConflict, newInvalid } from '#apimachinery/api/errors';
+import { nextGeneration } from '#apimachinery/meta/generation';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
 import { validateDryRun } from '#apimachinery/validation/object-meta';
 import { addErrors, type FieldError, fieldPath, forbidden, invalid, notSupported } from '#apimachinery/validation/field';
@@ -47,7 +48,7 @@ export function beforeDelete(definition: ResourceDefinition, object: KubeObject,
   const { gracePeriodSeconds } = gracefulDeletion.call(definition.strategy, object, requested);
   metadata.deletionTimestamp = addSeconds(now, gracePeriodSeconds);
   metadata.deletionGracePeriodSeconds = gracePeriodSeconds;
-  if (metadata.generation) metadata.generation += 1;
+  if (metadata.generation) metadata.generation = nextGeneration(metadata.generation);
   return 'graceful';
 }
 
@@ -102,7 +103,7 @@ function checkNamespacePreconditions(metadata: ObjectMeta, preconditions: Delete
 /** Of a kind without grace: its deletion begins now and waits for its finalizers only. */
 export function markAsDeleting(definition: ResourceDefinition, object: KubeObject, now: string): void {
   const { metadata } = object;
-  if (metadata.generation && metadata.deletionTimestamp === undefined) metadata.generation += 1;
+  if (metadata.generation && metadata.deletionTimestamp === undefined) metadata.generation = nextGeneration(metadata.generation);
   if (metadata.deletionTimestamp === undefined || metadata.deletionTimestamp > now) metadata.deletionTimestamp = now;
   if (definition.group === '' && definition.resource === 'namespaces')
     object['status'] = { ...(object['status'] as object), phase: 'Terminating' };

@@ -11,6 +11,7 @@ import {
   newNotFound,
   newTimeoutError,
 } from '#apimachinery/api/errors';
+import { nextGeneration } from '#apimachinery/meta/generation';
 import { type DeleteOptions, type GroupKind, type GroupResource, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
 import { deepEqual } from '#apimachinery/runtime/equality';
@@ -505,7 +506,7 @@ export class Store {
     ensureNamespaceMatches(this.definition, request.namespace, object);
     assign(metadata, 'generation', old.generation);
     strategy.prepareForUpdate?.(object, existing, request);
-    if (strategy.generation === 'spec' && !this.#isSameSpec(object, existing)) metadata.generation = (old.generation ?? 0) + 1;
+    if (strategy.generation === 'spec' && !this.#isSameSpec(object, existing)) metadata.generation = nextGeneration(old.generation);
     metadata.uid ??= old.uid ?? '';
     assign(metadata, 'creationTimestamp', old.creationTimestamp);
     assign(metadata, 'selfLink', undefined);

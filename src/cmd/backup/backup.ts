@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { Registry } from 'prom-client';
 import type { Storage } from '#apiserver/storage/storage';
 import { Scheme } from '#apiserver/registry/scheme';
+import { makeFolder } from '#apiserver/server/make-folder';
 import { apiGroups } from '#cmd/api-groups';
 import { openStorage } from '#cmd/open-storage';
 import { completeStorage } from '#cmd/options/complete';
@@ -108,7 +108,7 @@ async function copyTo(
   const { config, rules, eventTtlSeconds } = store;
   const scheme = new Scheme();
   for (const builder of Object.values(apiGroups())) builder.addToScheme(scheme);
-  if (config.backend === 'embedded') await mkdir(dirname(config.file!), { recursive: true, mode: 0o700 });
+  if (config.backend === 'embedded') makeFolder(dirname(config.file!), 0o700);
   const backend = await openStorage(config);
   try {
     const mediaType = config.backend === 'etcd' ? config.mediaType : undefined;

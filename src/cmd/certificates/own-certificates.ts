@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parseIPSloppy } from '#apimachinery/validation/ip';
+import { makeFolder } from '#apiserver/server/make-folder';
 import { syncPath } from '#cmd/sync-path';
 import type { Authority, CertificateRequest, KeyPair } from './issue.ts';
 import { matches, readPair } from './key-pair-files.ts';
@@ -29,7 +30,7 @@ const renewBeforeMs = 30 * 86_400_000;
  */
 export async function ownCertificates(folder: string, servingNames: readonly string[]): Promise<OwnCertificates> {
   const existing = readPair(folder, 'ca');
-  if (!existing) await makeFolder(folder, servingNames);
+  if (!existing) await issuePairs(folder, servingNames);
   const ca = existing ?? readPair(folder, 'ca');
   if (!ca) throw new Error(`${join(folder, 'ca.crt')} and ca.key are not there, although the folder is: remove it, or put them back`);
   let authority: Authority | undefined;
@@ -56,7 +57,7 @@ export async function servingCertificateOf(folder: string, names: readonly strin
   const { Authority } = await import('./issue.ts');
   const authority = await Authority.create(`${names[0]}-ca@${Math.floor(Date.now() / 1000)}`);
   const pair = await authority.issue(servingRequest(names));
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   writePair(folder, 'apiserver', pair);
   return pair;
 }
@@ -65,9 +66,9 @@ function servingRequest(names: readonly string[]): CertificateRequest {
   return { commonName: 'kube-apiserver', names, usages: ['server'] };
 }
 
-async function makeFolder(folder: string, servingNames: readonly string[]): Promise<void> {
+async function issuePairs(folder: string, servingNames: readonly string[]): Promise<void> {
   const { Authority, newSigningKey } = await import('./issue.ts');
-  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(folder), 0o700);
   const draft = mkdtempSync(join(dirname(folder), `.${basename(folder)}-`));
   try {
     const [ca, frontProxyCa, serviceAccount] = await Promise.all([

@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AuditPolicy } from '#apiserver/audit/policy';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { compileOrigin } from '#apiserver/endpoints/filters/cors';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
+import { checkWritable, makeFolder } from '#apiserver/server/make-folder';
 import { ResourceConfig } from '#apiserver/server/resource-config';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
@@ -366,7 +367,8 @@ async function dataFolder({ data }: ServerOptions, inMemory: boolean): Promise<{
   }
   const path = resolve(data.dataDir);
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    makeFolder(path, 0o700);
+    checkWritable(path);
   } catch (error) {
     throw new OptionsError([`--data-dir ${path}: ${(error as Error).message}`]);
   }

@@ -75,3 +75,15 @@ describe('errors of decoding', () => {
     expect(() => decode(schema.struct(type), value, form === 'json' ? { literals } : { form })).toThrow(message);
   });
 });
+
+it.each([
+  ['9223372036854775807', -1, 9_223_372_036_854_775_807n],
+  ['9223372036854775808', 0, -9_223_372_036_854_775_808n],
+  ['1e300', 0, -9_223_372_036_854_775_808n],
+  ['9007199254740993', 1, 9_007_199_254_740_993n],
+  ['-3', -3, -3],
+])('an unstructured %s becomes %s as an int32, and %s as an int64', (literal, int32, int64) => {
+  const { value } = parseJson(Buffer.from(`{"spec":{"priority":${literal},"terminationGracePeriodSeconds":${literal}}}`));
+  const { object } = decode(schema.struct('core_v1.Pod'), value, { form: 'unstructured' });
+  expect(object).toEqual({ spec: { priority: int32, terminationGracePeriodSeconds: int64 } });
+});

@@ -1,3 +1,4 @@
+import { nextGeneration } from '#apimachinery/meta/generation';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import type { ParentSubresource, Strategy } from '#apiserver/registry/resource-definition';
@@ -28,7 +29,7 @@ export function resetObjectMetaForStatus(object: KubeObject, old: KubeObject): v
 /** Sets the generation of an updated object of a type (`core_v1.PodTemplate`): one more than before if the field that counts has changed. */
 export function bumpGeneration(type: string, object: KubeObject, old: KubeObject, field: string): void {
   if (!semanticDeepEqual(object[field], old[field], schema.struct(type).fields.get(field)?.type))
-    object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    object.metadata.generation = nextGeneration(old.metadata.generation);
 }
 
 /** For kinds whose status clients do not set: it is empty at first, and a write of the object leaves it alone. */

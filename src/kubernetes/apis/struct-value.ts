@@ -1,3 +1,4 @@
+import { parseEncodedText, rawInteger } from '#apimachinery/runtime/json';
 import { JsonText } from '#apimachinery/validation/field';
 
 /**
@@ -6,7 +7,7 @@ import { JsonText } from '#apimachinery/validation/field';
  */
 export function structValue(fields: Readonly<Record<string, unknown>> | readonly unknown[]): JsonText {
   const json = JSON.stringify(fields, (_key, value: unknown) =>
-    value instanceof JsonText ? (JSON.parse(value.text) as unknown) : value === undefined ? null : value,
+    value instanceof JsonText ? parseEncodedText(value.text) : value === undefined ? null : rawInteger(value),
   );
   return new JsonText(json.replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`));
 }

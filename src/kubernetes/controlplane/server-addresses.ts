@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { nextGeneration } from '#apimachinery/meta/generation';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
@@ -60,7 +61,7 @@ export class LeasedAddresses implements ServerAddresses {
         if (!present) await storage.create(key, lease(1), { ttlSeconds: leaseSeconds });
         else {
           const { metadata } = JSON.parse(present.value.toString()) as KubeObject;
-          await storage.update(key, present.revision, lease((metadata.generation ?? 0) + 1), { ttlSeconds: leaseSeconds });
+          await storage.update(key, present.revision, lease(nextGeneration(metadata.generation)), { ttlSeconds: leaseSeconds });
         }
         return;
       } catch (error) {

@@ -3,6 +3,8 @@ import type { Buffer } from 'node:buffer';
 import { type GroupVersionKind, groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
 import { decode } from '#apimachinery/runtime/decode';
+import { parseJson } from '#apimachinery/runtime/json';
+import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { parseYaml } from '#apimachinery/runtime/yaml';
 import { aggregate, fieldPath } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
@@ -22,14 +24,25 @@ interface Parsed {
   readonly literals?: ReadonlyMap<string, string> | undefined;
 }
 
+/** What begins as JSON and is JSON is read as such. Upstream: serializer/recognizer. */
+function parse(bytes: Buffer): Parsed {
+  const text = bytes.toString('utf8');
+  try {
+    const { value, duplicateFields, literals } = parseJson(bytes);
+    if (isJsonObject(value)) return { value, text, duplicates: strictErrors([], duplicateFields), literals };
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+  }
+  const { value, duplicateError } = parseYaml(bytes);
+  return { value, text, duplicates: duplicateError === undefined ? [] : [duplicateError] };
+}
+
 export class ManifestCodec {
   constructor(readonly scheme: Scheme) {}
 
   /** The objects of a document, one or those of its list, each of one of the kinds of admissionregistration.k8s.io/v1 that are named. Throws Error in upstream's words. */
   *read(bytes: Buffer, kinds: readonly string[]): Generator<KubeObject> {
-    const { value, duplicateFields, duplicateError, literals } = parseYaml(bytes);
-    const duplicates = duplicateError === undefined ? strictErrors([], duplicateFields) : [duplicateError];
-    const open: Parsed[] = [{ value, text: bytes.toString('utf8'), duplicates, literals }];
+    const open: Parsed[] = [parse(bytes)];
     for (let depth = 0; open.length > 0; depth += 1) {
       const next = open.pop() as Parsed;
       if (!isGenericList(next)) yield* depth === 0 ? this.#objects(next, kinds) : listItem(() => [...this.#objects(next, kinds)]);

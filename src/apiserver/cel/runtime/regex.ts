@@ -3,19 +3,10 @@ import type { RE2JS } from 're2js';
 import { compileRegexp, RegexpError } from '#apimachinery/runtime/regexp';
 import { CelError, type Value } from './values.ts';
 
-/** Patterns that are kept compiled; those of constants are kept by their program. */
-const maxCached = 500;
-const cache = new Map<string, RE2JS>();
-
 /** Compiles a pattern; an error with Go's message if it is none. */
 export function compilePattern(pattern: string): RE2JS | CelError {
-  const known = cache.get(pattern);
-  if (known) return known;
   try {
-    const compiled = compileRegexp(pattern);
-    if (cache.size >= maxCached) cache.clear();
-    cache.set(pattern, compiled);
-    return compiled;
+    return compileRegexp(pattern);
   } catch (error) {
     if (error instanceof RegexpError) return new CelError(error.message);
     throw error;

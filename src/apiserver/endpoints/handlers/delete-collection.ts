@@ -20,7 +20,7 @@ export class DeleteCollectionHandler {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const listOptions = parseListOptions(context.searchParams);
     const { store, definition } = endpoint;
-    const predicate = selectionOf(definition, listOptions, '');
+    const predicate = await selectionOf(definition, listOptions, '');
     const options = await readDeleteOptions(context, endpoint);
     const { namespace } = context.info;
     const list = await store.cacher.list({

@@ -11,6 +11,7 @@ import { startSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { CacheList, CacheListOptions } from '#apiserver/storage/cacher/list-query';
+import type { Predicate } from '#apiserver/storage/cacher/predicate';
 import type { ListChunk } from '#apiserver/storage/cacher/object-tree';
 import type { Store } from '#apiserver/registry/store';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
@@ -20,6 +21,7 @@ import { parseObject, prepareProtobuf } from './large-objects.ts';
 import { LargeLists, type Run, runsOf } from './list-runs.ts';
 import { type MediaType, negotiate, type Negotiated } from './negotiation.ts';
 import { newWrongPartial, partialBytes } from './partial.ts';
+import type { ListQuery } from '#apiserver/endpoints/request/list-options';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { acceptsGzip, cborType, respondInMediaType, respondPieces, respondWithin, sendAsMade, sendGzip, wantsPretty } from './responses.ts';
@@ -37,8 +39,20 @@ export class ListHandler {
   handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
     const options = parseListOptions(context.searchParams);
-    const { store, definition } = endpoint;
-    const predicate = selectionOf(definition, options, context.info.name);
+    const selecting = selectionOf(endpoint.definition, options, context.info.name);
+    return selecting instanceof Promise
+      ? selecting.then((predicate) => this.#list(context, endpoint, negotiated, options, predicate))
+      : this.#list(context, endpoint, negotiated, options, selecting);
+  }
+
+  #list(
+    context: RequestContext,
+    endpoint: ResourceEndpoint,
+    negotiated: Negotiated,
+    options: ListQuery,
+    predicate: Predicate,
+  ): void | Promise<void> {
+    const { store } = endpoint;
     const asked = {
       scope: store.prefix(context.info.namespace),
       resourceVersion: options.resourceVersion,

@@ -1,6 +1,7 @@
 import { newInvalid } from '#apimachinery/api/errors';
 import { type FieldError, fieldPath, forbidden, notSupported, required } from '#apimachinery/validation/field';
 import { validateDryRun, validateFieldManager, validateFieldValidation } from '#apimachinery/validation/object-meta';
+import { atOnce } from '#apimachinery/runtime/steps';
 import { decodeListOptions, emptyListQuery, type ListQuery, parseBoolean, readSelectors } from '#apiserver/endpoints/request/list-options';
 
 /** Throws BadRequest for values of the wrong form and Invalid for combinations that make no sense. */
@@ -9,7 +10,7 @@ export function parseListOptions(parameters: URLSearchParams): ListQuery {
   const options = decodeListOptions(parameters);
   const errors = validateListOptions(options);
   // Upstream has read the selectors by then.
-  if (errors.length > 0) readSelectors(options);
+  if (errors.length > 0) atOnce(readSelectors(options));
   if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
   return options;
 }

@@ -90,9 +90,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     raw = parsed.value;
     const { duplicateError } = parsed as Partial<ParsedYaml>;
     yamlErrors = duplicateError === undefined ? [] : [duplicateError];
-    duplicates = duplicateError === undefined ? parsed.duplicateFields : [];
-    literals = parsed.literals;
-    overflow = 'overflow' in parsed ? parsed.overflow : undefined;
+    ({ duplicateFields: duplicates = [], literals, overflow } = parsed as Partial<ParsedJson>);
   } catch (error) {
     if (error instanceof JsonSyntaxError)
       throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${error.message}`);
@@ -158,12 +156,14 @@ function* inTurn<T>(...lists: readonly Iterable<T>[]): Generator<T> {
 const yamlPrefix = 'yaml: unmarshal errors:\n';
 
 /** An error of YAML has a line for each key that is there twice, which are told one by one. Upstream: handlers/rest.go (parseYAMLWarnings). */
-function warningsOf(error: string): string[] {
-  if (!error.startsWith(yamlPrefix)) return [error];
-  return error
-    .slice(yamlPrefix.length)
-    .split('\n')
-    .map((line) => line.trim());
+function* warningsOf(error: string): Generator<string> {
+  if (!error.startsWith(yamlPrefix)) return yield error;
+  for (let from = yamlPrefix.length; from <= error.length; ) {
+    const end = error.indexOf('\n', from);
+    const to = end < 0 ? error.length : end;
+    yield error.slice(from, to).trim();
+    from = to + 1;
+  }
 }
 
 /** Applies `fieldValidation`: Strict refuses, Warn tells, Ignore keeps silent. */
@@ -176,8 +176,10 @@ export function applyFieldValidation(
   if (validation === 'Ignore') return;
   if (validation === 'Warn') {
     for (const error of errors) {
-      for (const warning of warningsOf(error)) context.warn(warning);
-      if (!context.takesWarnings) return;
+      for (const warning of warningsOf(error)) {
+        context.warn(warning);
+        if (!context.takesWarnings) return;
+      }
     }
     return;
   }

@@ -14,7 +14,7 @@ import { indentJson, indentSteps } from '#apimachinery/runtime/indent';
 import { parseJson, parseJsonSteps } from '#apimachinery/runtime/json';
 import { encodeCbor } from '#apimachinery/runtime/cbor';
 import { encodeProtobuf, prepareProtobufSteps } from '#apimachinery/runtime/protobuf';
-import { encodeYaml } from '#apimachinery/runtime/yaml';
+import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, inSteps, needsSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { RequestAudit } from '#apiserver/audit/request-audit';

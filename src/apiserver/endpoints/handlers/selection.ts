@@ -1,30 +1,45 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { quote } from '#apimachinery/runtime/quote';
+import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import { type ListQuery, readSelectors } from '#apiserver/endpoints/request/list-options';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { everything, type Predicate } from '#apiserver/storage/cacher/predicate';
 
+/** Selectors of more characters are read in steps. */
+const longSelector = 8_192;
+
 /**
- * The predicate of a list or watch. `name` is the name that the request was authorized for: the path's, or that of the field
- * selector; empty: none. Throws BadRequest for selectors that cannot be read, that name an unsupported field, or that do not
- * select `name`. Upstream: endpoints/handlers/get.go (listOpts).
+ * The predicate of a list or watch; a promise of it if the selectors are long. `name` is the name that the request was
+ * authorized for: the path's, or that of the field selector; empty: none. Throws, or rejects with, BadRequest for selectors that
+ * cannot be read, that name an unsupported field, or that do not select `name`. Upstream: endpoints/handlers/get.go (listOpts).
  */
 export function selectionOf(
   definition: ResourceDefinition,
   options: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>,
   name: string,
-): Predicate {
+): Predicate | Promise<Predicate> {
   if (!options.labelSelector && !options.fieldSelector && !name) return everything;
-  const { labels, fields } = readSelectors(options);
+  const steps = selectionSteps(definition, options, name);
+  return options.labelSelector.length + options.fieldSelector.length > longSelector ? inSteps(steps) : atOnce(steps);
+}
+
+function* selectionSteps(
+  definition: ResourceDefinition,
+  options: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>,
+  name: string,
+): Steps<Predicate> {
+  const { labels, fields } = yield* readSelectors(options);
   for (const { field } of fields.requirements) checkField(definition, field);
   const selectedName = fields.requiresExactMatch('metadata.name');
   if (name && !fields.isEmpty() && selectedName !== name) throw newBadRequest("fieldSelector metadata.name doesn't match requested name");
   const exactName = name || selectedName;
   const nodeName = fields.requiresExactMatch('spec.nodeName');
-  const labelKeys = labels.requirements.map(({ key }) => key);
+  const labelKeys = [...new Set(labels.requirements.map(({ key }) => key))];
   return {
-    key: `${name}|${labels.toString()}|${fields.toString()}`,
+    get key() {
+      return `${name}|${labels.toString()}|${fields.toString()}`;
+    },
     isEmpty: labels.isEmpty() && fields.isEmpty() && !name,
     exactName,
     exactField: nodeName === undefined ? undefined : { field: 'spec.nodeName', value: nodeName },

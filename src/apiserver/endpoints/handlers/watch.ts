@@ -11,6 +11,7 @@ import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { newSeries, observe } from '#apiserver/server/metrics/series-histogram';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
+import type { Predicate } from '#apiserver/storage/cacher/predicate';
 import type { ObjectEvent, WatchEvent } from '#apiserver/storage/cacher/watch-event';
 import type { WatchEnd, WatchHandle, WatchSink } from '#apiserver/storage/cacher/watcher';
 import { parseObject, type Prepare, prepareProtobuf } from './large-objects.ts';
@@ -32,11 +33,18 @@ const defaultMinRequestTimeout = 1800;
 export class WatchHandler {
   constructor(@Optional() @Inject(MinRequestTimeout) private readonly minRequestTimeout: number = defaultMinRequestTimeout) {}
 
-  handle(context: RequestContext, endpoint: ResourceEndpoint): void {
+  handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
     if (negotiated.mediaType === 'application/yaml') throw newNotAcceptable(streamMediaTypes(endpoint.restrictions.mediaTypes));
     const options = parseListOptions(context.searchParams);
-    const { store, definition } = endpoint;
+    const selecting = selectionOf(endpoint.definition, options, context.info.name);
+    return selecting instanceof Promise
+      ? selecting.then((predicate) => this.#watch(context, endpoint, negotiated, options, predicate))
+      : this.#watch(context, endpoint, negotiated, options, selecting);
+  }
+
+  #watch(context: RequestContext, endpoint: ResourceEndpoint, negotiated: Negotiated, options: ListQuery, predicate: Predicate): void {
+    const { store } = endpoint;
     const frames = framesOf(context, endpoint, negotiated);
     const stream = new WatchStream(context, frames, negotiated, endpoint);
     const timeoutMs = 1000 * (options.timeoutSeconds ?? this.minRequestTimeout * (1 + Math.random()));
@@ -45,7 +53,7 @@ export class WatchHandler {
       resourceVersion: options.resourceVersion,
       sendInitialEvents: options.sendInitialEvents ?? sendsInitialEvents(options, endpoint),
       allowBookmarks: options.allowWatchBookmarks,
-      predicate: selectionOf(definition, options, context.info.name),
+      predicate,
       deadline: performance.now() + timeoutMs,
     };
     const watch = (): WatchHandle => store.cacher.watch(asked, stream);

@@ -1,7 +1,8 @@
 import { newBadRequest } from '#apimachinery/api/errors';
-import { type FieldSelector, FieldSelectorError, parseFieldSelector } from '#apimachinery/fields/selector';
-import { type LabelSelector, LabelSelectorError, parseSelector } from '#apimachinery/labels/selector';
+import { type FieldSelector, FieldSelectorError, parseFieldSelectorSteps } from '#apimachinery/fields/selector';
+import { type LabelSelector, LabelSelectorError, parseSelectorSteps } from '#apimachinery/labels/selector';
 import { quote } from '#apimachinery/runtime/quote';
+import type { Steps } from '#apimachinery/runtime/steps';
 
 /** metav1.ListOptions of a query. Upstream: apimachinery/pkg/apis/meta/internalversion. */
 export interface ListQuery {
@@ -49,19 +50,19 @@ export function decodeListOptions(parameters: URLSearchParams): ListQuery {
 }
 
 /** Throws BadRequest for selectors that cannot be read. */
-export function readSelectors({ labelSelector, fieldSelector }: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>): {
+export function* readSelectors({ labelSelector, fieldSelector }: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>): Steps<{
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
-} {
+}> {
   return {
-    labels: parse(() => parseSelector(labelSelector), LabelSelectorError),
-    fields: parse(() => parseFieldSelector(fieldSelector), FieldSelectorError),
+    labels: yield* parse(parseSelectorSteps(labelSelector), LabelSelectorError),
+    fields: yield* parse(parseFieldSelectorSteps(fieldSelector), FieldSelectorError),
   };
 }
 
-function parse<T>(read: () => T, error: new (...args: never[]) => Error): T {
+function* parse<T>(steps: Steps<T>, error: new (...args: never[]) => Error): Steps<T> {
   try {
-    return read();
+    return yield* steps;
   } catch (cause) {
     if (cause instanceof error) throw newBadRequest(cause.message);
     throw cause;

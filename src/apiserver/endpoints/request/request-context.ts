@@ -7,7 +7,7 @@ import type { MediaType } from '#apiserver/endpoints/handlers/negotiation';
 import type { Exchange, FlatHeaders } from './exchange.ts';
 import { noParameters, parseQuery } from './query.ts';
 import type { RequestInfo } from './request-info.ts';
-import { leastRunes, warningRunes } from './warnings.ts';
+import { leastRunes, longestWarning, warningRunes } from './warnings.ts';
 
 /** A filter's or endpoint's work on one request. A promise that rejects is answered by the outermost filter that knows how. */
 export type Handler = (context: RequestContext) => void | Promise<void>;
@@ -155,8 +155,9 @@ export class RequestContext {
   }
 
   /** Adds a `Warning: 299` header to the response. Repeated texts are sent once; those of which none could be sent any more are not kept. */
-  warn(text: string): void {
-    if (text === '') return;
+  warn(whole: string): void {
+    if (whole === '') return;
+    const text = whole.slice(0, longestWarning);
     this.warnings ??= [];
     if (!this.takesWarnings || this.warnings.includes(text)) return;
     this.warnings.push(text);

@@ -1,4 +1,5 @@
 import { StatusError } from '#apimachinery/api/errors';
+import { atOnce } from '#apimachinery/runtime/steps';
 import { decodeListOptions, parseBoolean, readSelectors } from './list-options.ts';
 
 /**
@@ -148,7 +149,7 @@ function ofCollection(parameters: URLSearchParams): Pick<RequestInfo, 'verb' | '
 /** Empty if no name is selected, or if any list option cannot be read: the handler refuses such a request. */
 function selectedName(parameters: URLSearchParams): string {
   try {
-    const name = readSelectors(decodeListOptions(parameters)).fields.requiresExactMatch('metadata.name') ?? '';
+    const name = atOnce(readSelectors(decodeListOptions(parameters))).fields.requiresExactMatch('metadata.name') ?? '';
     return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name;
   } catch (error) {
     if (error instanceof StatusError) return '';

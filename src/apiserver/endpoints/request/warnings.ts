@@ -1,6 +1,8 @@
 /** Upstream: apiserver/pkg/endpoints/filters/warning.go: all texts up to so many runes; beyond, each is cut. */
 export const warningRunes = 4096;
 const cutRunes = 256;
+/** Of a longer text the rest makes no difference: it is cut. */
+export const longestWarning = 2 * (warningRunes + 1);
 
 /** What a text takes of them, at least: after more than all, none is sent. */
 export function leastRunes(text: string): number {

@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { expect, test } from 'vitest';
 import { encodeJson } from '#apimachinery/runtime/json';
-import { encodeYaml, parseYaml } from '#apimachinery/runtime/yaml';
+import { parseYaml } from '#apimachinery/runtime/yaml';
+import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
 import { readYaml, writeYaml } from './yaml-thread.ts';
 
 /** Behind what is to be read, so much that it is large. */
@@ -12,7 +13,7 @@ const documents: readonly (readonly [what: string, yaml: string])[] = [
   ['maps and lists', 'a: {b: [1, two, {c: d}], e: []}\nf: {}\n'],
   ['numbers', 'a: [1, -7, 0x1F, 0o17, 1_000, 1.5, 1.0, 1e3, 9007199254740993, 18446744073709551615, 1e300]\n'],
   ['words', 'a: [yes, no, ~, null, on, "yes", 2006-01-02]\n'],
-  ['texts', 'a: "ä\\u2028\\ud83d\\ude00 <&>"\nb: |\n  one\n  two\nc: >-\n  folded\n  text\n'],
+  ['texts', 'a: "ä\\u2028\\U0001f600 <&>"\nb: |\n  one\n  two\nc: >-\n  folded\n  text\n'],
   ['anchors', 'a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}\n'],
   ['duplicates', 'a: 1\nb: 2\na: 3\n'],
 ];
@@ -24,11 +25,12 @@ test.each(documents)('large YAML is read as small: %s', async (_, yaml) => {
 });
 
 test.each([
-  ['a: [1\n', 'yaml: '],
-  ['a: *nobody\n', "yaml: unknown anchor 'nobody' referenced"],
-  ['a: .nan\n', 'json: unsupported value: NaN'],
-  ['{"a": 1,}]\n', 'yaml: '],
-])('large YAML has the errors of small: %j', async (yaml, message) => {
+  ['an open list', 'a: [1\n', 'yaml: '],
+  ['an unknown anchor', 'a: *nobody\n', "yaml: unknown anchor 'nobody' referenced"],
+  ['a number that is none', 'a: .nan\n', 'json: unsupported value: NaN'],
+  ['brackets that do not match', '{"a": 1,]}\n', 'yaml: '],
+  ['too much depth', `a: ${'['.repeat(9_999)}{}${']'.repeat(9_999)}\n`, 'exceeded max depth'],
+])('large YAML has the errors of small: %s', async (_, yaml, message) => {
   let expected: unknown;
   try {
     parseYaml(large(yaml));
@@ -41,9 +43,11 @@ test.each([
   expect((error as Error).message).toContain(message);
 });
 
-test.each(['', '\n  '])('large JSON behind %j is YAML, with the literals of its numbers', async (blanks) => {
+test.each(['', '\n  '])('large JSON behind %j is read as YAML', async (blanks) => {
   const bytes = Buffer.from(`${blanks}{"a":1.0,"a":[1e3,12345678901234567890],"filler":"${'x'.repeat(200_000)}"}`);
-  expect(await readYaml(bytes)).toEqual(parseYaml(bytes));
+  const parsed = await readYaml(bytes);
+  expect(parsed).toEqual(parseYaml(bytes));
+  expect(parsed.duplicateError).toContain('key "a" already set in map');
 });
 
 test('YAML is written as by this thread', async () => {

@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { parentPort } from 'node:worker_threads';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json';
-import { encodeYaml, parseYaml } from '#apimachinery/runtime/yaml';
+import { parseYaml } from '#apimachinery/runtime/yaml';
+import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
 import type { YamlAnswer, YamlRequest } from './yaml-thread.ts';
 
 /*
@@ -19,8 +20,8 @@ port.on('message', (request: YamlRequest) => {
 function answerTo({ id, ask, bytes }: YamlRequest): YamlAnswer {
   try {
     if (ask === 'write') return { id, text: bytesOf(encodeYaml(parseJson(Buffer.from(bytes.buffer)).value)) };
-    const { value, duplicateFields, duplicateError } = parseYaml(bytes);
-    return { id, text: bytesOf(encodeJson(value)), duplicateFields, duplicateError };
+    const { value, duplicateError } = parseYaml(bytes);
+    return { id, text: bytesOf(encodeJson(value)), duplicateError };
   } catch (error) {
     const { name, message } = error as Error;
     return { id, failed: { name, message } };

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { newNotAcceptable } from '#apimachinery/api/errors';
 import { encodeCbor } from '#apimachinery/runtime/cbor';
 import { indentJson } from '#apimachinery/runtime/indent';
-import { encodeYaml } from '#apimachinery/runtime/yaml';
+import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
 import { type Clause, isPretty, type MediaType, parseAccept } from '#apiserver/endpoints/handlers/negotiation';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';

@@ -1,4 +1,5 @@
 import type { KubeObject } from '#apimachinery/meta/types';
+import { encodeRawJson } from '#apimachinery/runtime/json';
 import type { VersionConversion } from '#apiserver/registry/resource-definition';
 import { compareBytes } from '#kubernetes/apis/columns';
 import type * as v1 from '#kubernetes/schema/autoscaling_v1.gen';
@@ -48,11 +49,6 @@ interface OldResource {
   targetAverageValue?: string;
   currentAverageUtilization?: number;
   currentAverageValue?: string;
-}
-
-/** Go's encoding of a struct: members in the order given, absent ones left out, HTML escaped. */
-function goJson(value: unknown): string {
-  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function selectorOf(metric: v2.MetricIdentifier | undefined): unknown {
@@ -275,11 +271,11 @@ function toV1(object: KubeObject): KubeObject {
   const { spec, status, ...rest } = object as v2.HorizontalPodAutoscaler;
   const otherMetrics = (spec?.metrics ?? []).filter((metric) => !isCpuUtilization(metric));
   const added: Record<string, string> = {};
-  if (otherMetrics.length > 0) added[annotations.metrics] = goJson(otherMetrics.map(toOldSpec));
-  if (status?.currentMetrics?.length) added[annotations.currentMetrics] = goJson(status.currentMetrics.map(toOldStatus));
-  if (spec?.behavior) added[annotations.behavior] = goJson(toOldBehavior(spec.behavior));
+  if (otherMetrics.length > 0) added[annotations.metrics] = encodeRawJson(otherMetrics.map(toOldSpec));
+  if (status?.currentMetrics?.length) added[annotations.currentMetrics] = encodeRawJson(status.currentMetrics.map(toOldStatus));
+  if (spec?.behavior) added[annotations.behavior] = encodeRawJson(toOldBehavior(spec.behavior));
   if (status?.conditions?.length) {
-    added[annotations.conditions] = goJson(
+    added[annotations.conditions] = encodeRawJson(
       status.conditions.map((condition) => ({
         type: condition.type ?? '',
         status: condition.status ?? '',

@@ -90,7 +90,7 @@ export class ComponentStatusListHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     context.warn(deprecation);
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
-    const predicate = selectionOf(endpoint.definition, parseListOptions(context.searchParams), '');
+    const predicate = await selectionOf(endpoint.definition, parseListOptions(context.searchParams), '');
     const all = await Promise.all(Object.keys(components).map((name) => statusOf(name, this.storage)));
     const selected = all.filter(
       (status): status is ComponentStatus => status !== undefined && predicate.matches(asCached(endpoint, status)),

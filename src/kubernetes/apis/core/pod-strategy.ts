@@ -1,3 +1,4 @@
+import { nextGeneration } from '#apimachinery/meta/generation';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { fieldPath } from '#apimachinery/validation/field';
 import { getWarningsForIP } from '#apimachinery/validation/ip';
@@ -48,7 +49,7 @@ function mergeMatchLabelKeys({ metadata, spec }: Pod): void {
 }
 
 function raiseGeneration(pod: Pod, old: Pod): void {
-  if (!equalAs('core_v1.PodSpec', pod.spec, old.spec)) pod.metadata.generation = (pod.metadata.generation ?? 0) + 1;
+  if (!equalAs('core_v1.PodSpec', pod.spec, old.spec)) pod.metadata.generation = nextGeneration(pod.metadata.generation);
 }
 
 /** Upstream: kubernetes/pkg/registry/core/pod/strategy.go. */

@@ -1,3 +1,4 @@
+import { nextGeneration } from '#apimachinery/meta/generation';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { fieldPath } from '#apimachinery/validation/field';
@@ -44,7 +45,7 @@ export default defineResource<Deployment>({
         const same =
           equalAs('apps_v1.DeploymentSpec', deployment.spec, old.spec) &&
           semanticDeepEqual(deployment.metadata.annotations, old.metadata.annotations);
-        if (!same) deployment.metadata.generation = (old.metadata.generation ?? 0) + 1;
+        if (!same) deployment.metadata.generation = nextGeneration(old.metadata.generation);
       },
       validate: validateDeployment,
       validateUpdate: validateDeploymentUpdate,

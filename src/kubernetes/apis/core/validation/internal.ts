@@ -4,7 +4,7 @@
  */
 import { JsonText } from '#apimachinery/validation/field';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
-import { compareUtf8 } from '#apimachinery/runtime/json';
+import { compareUtf8, encodeRawJson, rawInteger } from '#apimachinery/runtime/json';
 import type { PodSpec } from '#kubernetes/schema/core_v1.gen';
 import { internalTypes } from './internal-types.ts';
 import { maxLines, unifiedDiff } from './unified-diff.ts';
@@ -127,15 +127,18 @@ function escaped(json: string): string {
 
 /** A bad value of an internal type (`'SecurityContext'`, `'[]PodIP'`), given in its v1 form. */
 export function internalValue(type: string, value: unknown): JsonText {
-  return new JsonText(escaped(JSON.stringify(toInternal(type, value))));
+  return new JsonText(encodeRawJson(toInternal(type, value)));
 }
 
 /** How a value of an internal type has changed, both given in their v1 form; empty if they are equal or very long. */
 export function internalDiff(type: string, before: unknown, after: unknown): string {
   // Each object has a line of its own, so that these would be found too long.
   if (objectsLeft(before, maxLines) <= 0 || objectsLeft(after, maxLines) <= 0) return '';
-  const [a, b] = [before, after].map((value) => escaped(JSON.stringify(toInternal(type, value), undefined, 1)));
-  return unifiedDiff(a!, b!);
+  return unifiedDiff(indented(toInternal(type, before)), indented(toInternal(type, after)));
+}
+
+function indented(value: unknown): string {
+  return escaped(JSON.stringify(value, (_, part: unknown) => rawInteger(part), 1));
 }
 
 /** What is left of so many when those in a value are counted; it stops at none. */
@@ -151,5 +154,5 @@ function objectsLeft(value: unknown, limit: number): number {
 
 /** A bad value that is a metav1.LabelSelector. */
 export function labelSelectorValue(selector: LabelSelector): JsonText {
-  return new JsonText(escaped(JSON.stringify(labelSelector(selector))));
+  return new JsonText(encodeRawJson(labelSelector(selector)));
 }

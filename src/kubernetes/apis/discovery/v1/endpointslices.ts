@@ -1,3 +1,4 @@
+import { nextGeneration } from '#apimachinery/meta/generation';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
@@ -49,7 +50,7 @@ export default defineResource<EndpointSlice>({
         { addressType, endpoints, ports },
       );
       if (changed || !semanticDeepEqual(slice.metadata.labels, old.metadata.labels))
-        slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
+        slice.metadata.generation = nextGeneration(old.metadata.generation);
       if (!semanticDeepEqual(slice.endpoints, old.endpoints)) dropTopology(slice, old);
     },
     validate: (slice) => validateEndpointSlice(slice),

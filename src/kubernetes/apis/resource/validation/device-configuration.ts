@@ -1,5 +1,6 @@
 /** Upstream: pkg/apis/resource/validation/validation.go. */
 import { type FieldError, invalid, type Path, required, tooLong } from '#apimachinery/validation/field';
+import { encodeRawJson } from '#apimachinery/runtime/json';
 import { byteLength } from '#kubernetes/apis/core/validation/checks';
 import type { DeviceClassConfiguration } from '#kubernetes/schema/resource_v1.gen';
 import { validateDriverName } from './device-names.ts';
@@ -20,6 +21,6 @@ export function validateDeviceConfiguration(errors: FieldError[], { opaque }: De
 /** Any JSON object. */
 export function validateRawObject(errors: FieldError[], value: unknown, path: Path, stored = false): void {
   if (value === undefined || value === null) errors.push(required(path));
-  else if (!stored && byteLength(JSON.stringify(value)) > maxBytes) errors.push(tooLong(path, '', maxBytes));
+  else if (!stored && byteLength(encodeRawJson(value)) > maxBytes) errors.push(tooLong(path, '', maxBytes));
   else if (typeof value !== 'object' || Array.isArray(value)) errors.push(invalid(path, '<value omitted>', 'must be a valid JSON object'));
 }

@@ -1,0 +1,262 @@
+/** Writes YAML as sigs.k8s.io/yaml does. */
+import { compareUtf8 } from './json.ts';
+import { formatFloat } from './quote.ts';
+import { resolveScalar } from './yaml-scalars.ts';
+
+/** A JSON value as sigs.k8s.io/yaml writes it: keys in go-yaml's natural order, two blanks a level, long lines folded. Ends in a line end. */
+export function encodeYaml(value: unknown): string {
+  const emitter = new Emitter();
+  emitter.node(value, -2, false);
+  return emitter.text;
+}
+
+const bestWidth = 80;
+
+/** Writes block style as libyaml's emitter does. Upstream: yaml.v2 emitterc.go. */
+class Emitter {
+  text = '';
+  #column = 0;
+  /** Whether the text ends with a line end: to look at the text's end would join its pieces each time. */
+  #lineEnded = false;
+
+  #put(text: string): void {
+    this.text += text;
+    this.#lineEnded = text.endsWith('\n');
+    this.#column += text.length === 1 ? 1 : [...text].length;
+  }
+
+  #newline(indent: number): void {
+    this.text += `\n${' '.repeat(indent)}`;
+    this.#lineEnded = indent === 0;
+    this.#column = indent;
+  }
+
+  /**
+   * Writes a value where the cursor is. `indent` is that of the container around, -2 for none; `afterKey`: the value stands behind `key:`, so a container starts on
+   * the next line, and a list there is not indented. Ends with a line end.
+   */
+  node(value: unknown, indent: number, afterKey: boolean): void {
+    if (Array.isArray(value)) {
+      if (value.length === 0) return this.#last(afterKey, '[]');
+      const own = afterKey ? Math.max(indent, 0) : indent + 2;
+      for (const [i, item] of value.entries()) {
+        if (i > 0 || afterKey) this.#startLine(own);
+        this.#put('-');
+        this.#put(' ');
+        this.node(item, own, false);
+      }
+      return;
+    }
+    if (value !== null && typeof value === 'object') {
+      const keys = inNaturalOrder(Object.keys(value).filter((key) => (value as Record<string, unknown>)[key] !== undefined));
+      if (keys.length === 0) return this.#last(afterKey, '{}');
+      const own = indent + 2;
+      for (const [i, key] of keys.entries()) {
+        if (i > 0 || afterKey) this.#startLine(own);
+        this.#entry(key, (value as Record<string, unknown>)[key], own);
+      }
+      return;
+    }
+    if (afterKey) this.#put(' ');
+    if (typeof value === 'string') this.#string(value, Math.max(indent + 2, 2), false);
+    else this.#put(scalarText(value));
+    this.#end();
+  }
+
+  #last(afterKey: boolean, text: string): void {
+    this.#put(afterKey ? ` ${text}` : text);
+    this.#end();
+  }
+
+  #end(): void {
+    if (!this.#lineEnded) this.text += '\n';
+    this.#lineEnded = true;
+    this.#column = 0;
+  }
+
+  #startLine(indent: number): void {
+    if (!this.#lineEnded) this.text += '\n';
+    this.text += ' '.repeat(indent);
+    this.#lineEnded = indent === 0;
+    this.#column = indent;
+  }
+
+  #entry(key: string, value: unknown, indent: number): void {
+    const simple = Buffer.byteLength(key) <= 128 && !/[\n\r\u0085\u2028\u2029]/.test(key);
+    if (simple) {
+      this.#string(key, indent + 2, true);
+      this.#put(':');
+    } else {
+      this.#put('? ');
+      this.#string(key, indent + 2, false);
+      this.#end();
+      this.#startLine(indent);
+      this.#put(': ');
+    }
+    this.node(value, indent, simple);
+  }
+
+  #string(text: string, indent: number, simpleKey: boolean): void {
+    const form = analyze(text);
+    if (text.includes('\n') && form.blockAllowed && !simpleKey) return this.#literal(text, indent);
+    const plain = !text.includes('\n') && typeof resolveScalar(text) === 'string' && !base60Float.test(text) && !timestamp.test(text);
+    if (plain && form.plainAllowed) return this.#folded(text, indent, simpleKey);
+    if (plain && form.singleQuotedAllowed) {
+      this.#put("'");
+      this.#folded(text, indent, simpleKey, true);
+      this.#put("'");
+      return;
+    }
+    this.#doubleQuoted(text, indent, simpleKey);
+  }
+
+  /** Plain and single quoted text: a blank beyond the best width becomes a line end. */
+  #folded(text: string, indent: number, simpleKey: boolean, quoted = false): void {
+    const chars = [...text];
+    let afterBlank = false;
+    for (const [i, char] of chars.entries()) {
+      const inside = !quoted || (i > 0 && i < chars.length - 1);
+      if (char === ' ' && !simpleKey && !afterBlank && inside && this.#column > bestWidth && chars[i + 1] !== ' ') this.#newline(indent);
+      else this.#put(quoted && char === "'" ? "''" : char);
+      afterBlank = char === ' ';
+    }
+  }
+
+  #doubleQuoted(text: string, indent: number, simpleKey: boolean): void {
+    this.#put('"');
+    const chars = [...text];
+    let afterBlank = false;
+    for (const [i, char] of chars.entries()) {
+      if (char === ' ' && !simpleKey && !afterBlank && i > 0 && i < chars.length - 1 && this.#column > bestWidth) {
+        this.#newline(indent);
+        if (chars[i + 1] === ' ') this.#put('\\');
+      } else {
+        this.#put(escapeDouble(char));
+      }
+      afterBlank = char === ' ';
+    }
+    this.#put('"');
+  }
+
+  #literal(text: string, indent: number): void {
+    this.#put('|');
+    if (/^[ \n]/.test(text)) this.#put('2');
+    if (!text.endsWith('\n')) this.#put('-');
+    else if (text === '\n' || text.endsWith('\n\n')) this.#put('+');
+    const body = text.endsWith('\n') ? text.slice(0, -1) : text;
+    for (const line of body.split('\n')) this.text += line === '' ? '\n' : `\n${' '.repeat(indent)}${line}`;
+    // An empty last line has no character of its own that could end it.
+    if (text.endsWith('\n')) this.text += '\n';
+    this.#lineEnded = text.endsWith('\n');
+    this.#column = 0;
+  }
+}
+
+function scalarText(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'number')
+    return Number.isInteger(value) && Math.abs(value) < 2 ** 64 ? BigInt(value).toString() : formatFloat(value);
+  return String(value);
+}
+
+const base60Float = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
+/** go-yaml reads such a text as a time; whether its numbers are in range makes no difference here. */
+const timestamp = /^\d{4}-\d{1,2}-\d{1,2}(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)| \d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?)?$/;
+const breaks = /[\n\r\u0085\u2028\u2029]/;
+/** What libyaml takes for printable, but for line ends; characters beyond the basic plane are not. */
+const printableText = /^[\n -~\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
+
+interface ScalarForm {
+  readonly plainAllowed: boolean;
+  readonly singleQuotedAllowed: boolean;
+  readonly blockAllowed: boolean;
+}
+
+/** Which styles can hold a text. Upstream: yaml_emitter_analyze_scalar. */
+function analyze(text: string): ScalarForm {
+  if (text === '') return { plainAllowed: true, singleQuotedAllowed: true, blockAllowed: false };
+  const special = !printableText.test(text);
+  const spaceBreak = / [\n\r\u0085\u2028\u2029]/.test(text);
+  const breakSpace = /[\n\r\u0085\u2028\u2029] /.test(text);
+  const edges = /^[ \n\r\u0085\u2028\u2029]|[ \n\r\u0085\u2028\u2029]$/.test(text);
+  const indicators =
+    /^(?:---|\.\.\.)/.test(text) ||
+    /^[#,[\]{}&*!|>'"%@`]/.test(text) ||
+    /^[?:-](?:[ \t]|$)/.test(text) ||
+    /:(?:[ \t]|$)/.test(text) ||
+    /[ \t\n\r\u0085\u2028\u2029]#/.test(text);
+  return {
+    plainAllowed: !special && !spaceBreak && !breakSpace && !edges && !indicators && !breaks.test(text),
+    singleQuotedAllowed: !special && !spaceBreak && !breakSpace,
+    blockAllowed: !special && !spaceBreak && !text.endsWith(' '),
+  };
+}
+
+const doubleEscapes: Readonly<Record<string, string>> = {
+  '\0': '\\0',
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\v': '\\v',
+  '\f': '\\f',
+  '\r': '\\r',
+  '\x1b': '\\e',
+  '"': '\\"',
+  '\\': '\\\\',
+  '\u0085': '\\N',
+  '\u2028': '\\L',
+  '\u2029': '\\P',
+};
+
+function escapeDouble(char: string): string {
+  const known = doubleEscapes[char];
+  if (known !== undefined) return known;
+  if (printableText.test(char)) return char;
+  const code = char.codePointAt(0)!;
+  const hex = code.toString(16).toUpperCase();
+  if (code <= 0xff) return `\\x${hex.padStart(2, '0')}`;
+  return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
+}
+
+const letter = /^\p{L}$/u;
+const digit = /^\p{Nd}$/u;
+
+function inNaturalOrder(keys: readonly string[]): string[] {
+  return keys
+    .map((key) => ({ key, characters: [...key] }))
+    .sort((a, b) => compareNatural(a.characters, b.characters))
+    .map(({ key }) => key);
+}
+
+/** go-yaml's order of keys: numbers inside by value, letters after all else. Upstream: yaml.v2 sorter.go. */
+function compareNatural(a: readonly string[], b: readonly string[]): number {
+  for (let i = 0; i < a.length && i < b.length; i++) {
+    const x = a[i]!;
+    const y = b[i]!;
+    if (x === y) continue;
+    const xIsLetter = letter.test(x);
+    const yIsLetter = letter.test(y);
+    if (xIsLetter && yIsLetter) return compareUtf8(x, y);
+    if (xIsLetter || yIsLetter) return yIsLetter ? -1 : 1;
+    const base = (x === '0' || y === '0') && followsNumber(a, i) ? 1n : 0n;
+    const p = digitsAt(a, i, base);
+    const q = digitsAt(b, i, base);
+    if (p.value !== q.value) return p.value < q.value ? -1 : 1;
+    return p.end !== q.end ? p.end - q.end : compareUtf8(x, y);
+  }
+  return a.length - b.length;
+}
+
+/** Whether the digits right before a place have one that is not zero. */
+function followsNumber(text: readonly string[], place: number): boolean {
+  for (let j = place - 1; j >= 0 && digit.test(text[j]!); j--) if (text[j] !== '0') return true;
+  return false;
+}
+
+function digitsAt(text: readonly string[], place: number, base: bigint): { value: bigint; end: number } {
+  let value = base;
+  let end = place;
+  for (; end < text.length && digit.test(text[end]!); end++) value = BigInt.asIntN(64, value * 10n + BigInt(text[end]!.charCodeAt(0) - 48));
+  return { value, end };
+}
