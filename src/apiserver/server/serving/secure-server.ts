@@ -4,8 +4,10 @@ import { type AddressInfo, createServer, type Server as NetServer } from 'node:n
 import tls from 'node:tls';
 import type { Exchange, Peer } from '#apiserver/endpoints/request/exchange';
 import { Http1Exchange } from './http1-exchange.ts';
-import { Http2Connection } from './http2/http2-connection.ts';
 import { Http2Exchange } from './http2-exchange.ts';
+import type { Http2Implementation, Http2Server } from './http2-server.ts';
+import { NodeHttp2Server } from './node-http2/node-http2-server.ts';
+import { OwnHttp2Server } from './own-http2-server.ts';
 import { assertFree, sharesPorts } from './shares-ports.ts';
 import { UpgradeExchange } from './upgrade-exchange.ts';
 
@@ -24,6 +26,8 @@ export interface SecureServerOptions {
   readonly minVersion: tls.SecureVersion;
   readonly cipherSuites: readonly string[];
   readonly disableHttp2: boolean;
+  /** The implementation of HTTP/2. Default: `own`. */
+  readonly http2Server?: Http2Implementation | undefined;
   readonly maxConcurrentStreams: number;
   /** An answer of which the client takes nothing for so long is broken off. */
   readonly stalledMs: number;
@@ -69,7 +73,7 @@ export class SecureServer {
   readonly #tls: tls.Server;
   readonly #sharesPort: boolean;
   readonly #http1: http.Server;
-  readonly #connections = new Set<Http2Connection>();
+  readonly #http2: Http2Server;
   readonly #sockets = new Set<tls.TLSSocket>();
   #draining = false;
 
@@ -110,14 +114,9 @@ export class SecureServer {
       maxHeaderBytes: limits.headerBytes,
       idleMs: limits.idleMs,
     };
-    const serveHttp2 = (socket: tls.TLSSocket): void => {
-      const connection = new Http2Connection(socket, http2Options, {
-        onStream: (stream) => serve(new Http2Exchange(stream, peerOf(socket), stalledMs)),
-        onClose: () => this.#connections.delete(connection),
-      });
-      this.#connections.add(connection);
-      if (this.#draining) connection.close();
-    };
+    this.#http2 = new (options.http2Server === 'node' ? NodeHttp2Server : OwnHttp2Server)(http2Options, (stream, socket) =>
+      serve(new Http2Exchange(stream, peerOf(socket), stalledMs)),
+    );
 
     this.#tls = tls.createServer(
       {
@@ -132,7 +131,7 @@ export class SecureServer {
         socket.on('error', () => socket.destroy());
         socket.on('close', () => this.#sockets.delete(socket));
         socket.setNoDelay(true);
-        if (socket.alpnProtocol === 'h2') serveHttp2(socket);
+        if (socket.alpnProtocol === 'h2') this.#http2.serve(socket);
         else this.#http1.emit('connection', socket);
       },
     );
@@ -181,14 +180,14 @@ export class SecureServer {
   stopListening(): void {
     this.#draining = true;
     for (const listener of this.#listeners) listener.close();
-    for (const connection of this.#connections) connection.close();
+    this.#http2.goAway();
     this.#http1.closeIdleConnections();
   }
 
   /** Breaks all that is still open. */
   async close(): Promise<void> {
     if (!this.#draining) this.stopListening();
-    for (const connection of this.#connections) connection.destroy();
+    this.#http2.destroy();
     for (const socket of this.#sockets) socket.destroy();
     // Not listening itself, the HTTP/1.1 server only has its checking interval to end.
     this.#http1.close();

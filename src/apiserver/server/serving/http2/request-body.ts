@@ -1,13 +1,14 @@
 import type { Buffer } from 'node:buffer';
 import { Readable } from 'node:stream';
-import type { BodyReceiver, Http2Stream } from './http2-stream.ts';
+import type { ServerStream } from '../server-stream.ts';
+import type { BodyReceiver } from './http2-stream.ts';
 
 /** A request's body as it comes in. The client may send more as fast as it is read. */
 export class RequestBody extends Readable implements BodyReceiver {
-  readonly #stream: Http2Stream;
+  readonly #stream: Pick<ServerStream, 'receive' | 'credit'>;
   #unread = 0;
 
-  constructor(stream: Http2Stream) {
+  constructor(stream: Pick<ServerStream, 'receive' | 'credit'>) {
     super();
     this.#stream = stream;
     stream.receive(this);
