@@ -101,7 +101,10 @@ export class NodeHttp2Stream implements ServerStream {
 
   close(code: ErrorCode = errorCodes.cancel): void {
     if (this.closed) return;
-    this.#stream.close(code);
+    const stream = this.#stream;
+    // node:http2 ends the answer before it resets the stream: END_STREAM would leave first, and the client would take the answer for whole.
+    stream._final = (done) => done();
+    stream.close(code);
     this.#onClose();
   }
 
@@ -154,7 +157,8 @@ export class NodeHttp2Stream implements ServerStream {
         this.#schedule();
         return !this.#isFull;
       }
-      this.#hasWholeBody = true;
+      // A stream that was reset, or whose connection is gone, ends its readable side as well.
+      if (!stream.closed && !stream.destroyed) this.#hasWholeBody = true;
       this.#schedule();
       return push(null);
     };
