@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { duplexPair } from 'node:stream';
 import type { INestApplication } from '@nestjs/common';
 import { requestContextKey } from '#apiserver/endpoints/request/execution-context';
+import { endToEndAnswerHeaders, endToEndHeaders, framingOf, sendBodyOn } from '#apiserver/endpoints/handlers/forwarding';
 import { sendOn } from '#apiserver/endpoints/handlers/responses';
 import type { Exchange } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -53,8 +54,6 @@ export function bridgeExpress(server: GenericServer, nest: INestApplication): vo
   });
 }
 
-/** Headers that end with the pair of streams. */
-const ofOneConnection = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 let bridged = 0;
 
 function overPair(inner: http.Server, contexts: Map<string, RequestContext>, context: RequestContext, exchange: Exchange): void {
@@ -62,26 +61,24 @@ function overPair(inner: http.Server, contexts: Map<string, RequestContext>, con
   inner.emit('connection', side);
   const id = String((bridged += 1));
   contexts.set(id, context);
-  const headers = Object.fromEntries(Object.entries(exchange.headers).filter(([name]) => !name.startsWith(':')));
   const outgoing = http.request({
     createConnection: () => client as never,
     method: exchange.method,
     path: exchange.url,
-    headers: { ...headers, host: (exchange.headers[':authority'] as string | undefined) ?? 'localhost', 'x-kubenest-bridge': id },
+    headers: {
+      ...endToEndHeaders(exchange),
+      host: String(exchange.headers[':authority'] ?? 'localhost'),
+      'x-kubenest-bridge': id,
+      ...framingOf(exchange.bodyLength),
+    },
   });
   outgoing.on('response', (response) => {
-    const { rawHeaders, statusCode = 500 } = response;
-    sendOn(
-      response,
-      exchange.open(
-        statusCode,
-        rawHeaders.filter((_, at) => !ofOneConnection.has((rawHeaders[at - (at % 2)] as string).toLowerCase())),
-      ),
-    );
+    const { headers, rawHeaders, statusCode = 500 } = response;
+    sendOn(response, exchange.open(statusCode, endToEndAnswerHeaders(statusCode, headers, rawHeaders)));
   });
   outgoing.on('error', () => {
     if (!exchange.responded) exchange.send(500, [], undefined);
   });
   exchange.onClose(() => outgoing.destroy());
-  exchange.openBody().pipe(outgoing);
+  sendBodyOn(exchange, outgoing);
 }

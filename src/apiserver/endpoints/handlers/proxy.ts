@@ -9,6 +9,7 @@ import type { RequestContext } from '#apiserver/endpoints/request/request-contex
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import { dialErrorText } from './dial-error.ts';
+import { endToEndAnswerHeaders, endToEndHeaders, framingOf, type OutgoingHeaders, sendBodyOn } from './forwarding.ts';
 import { respondBytes, sendOn, startHeaders } from './responses.ts';
 import { Throttle } from './throttle.ts';
 
@@ -38,38 +39,16 @@ export interface ProxyLocation {
   readonly rejectsRedirects?: boolean | undefined;
 }
 
-/** Never forwarded: they are about one connection, or about who is trusted on it. */
-const hopByHop = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'http2-settings',
-]);
 /** Of requests that may be sent again. */
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS']);
 const redirectText = Buffer.from('the backend attempted to redirect this request, which is not permitted');
+const framing = /^(content-length|transfer-encoding)$/i;
 const identity = /^(authorization|x-remote-|impersonate-)/;
-
-type OutgoingHeaders = Record<string, string | string[]>;
 
 function forwardedHeaders({ exchange, span }: RequestContext): OutgoingHeaders {
   const { headers } = exchange;
-  const named = new Set(
-    String(headers.connection ?? '')
-      .split(',')
-      .map((name) => name.trim().toLowerCase()),
-  );
-  const forwarded: OutgoingHeaders = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || name.startsWith(':') || hopByHop.has(name) || named.has(name) || identity.test(name)) continue;
-    forwarded[name] = value;
-  }
+  const forwarded = endToEndHeaders(exchange);
+  for (const name in forwarded) if (identity.test(name)) delete forwarded[name];
   if (span) Object.assign(forwarded, span.headers);
   const host = headers[':authority'] ?? headers.host;
   if (typeof host === 'string') forwarded['host'] = host;
@@ -78,8 +57,13 @@ function forwardedHeaders({ exchange, span }: RequestContext): OutgoingHeaders {
   return forwarded;
 }
 
+/** True if the request asks for another protocol, and its connection may be taken over. */
 export function isUpgrade({ exchange }: RequestContext): boolean {
-  return /(^|,)\s*upgrade\s*(,|$)/i.test(String(exchange.headers.connection ?? '')) && exchange.headers.upgrade !== undefined;
+  return (
+    isUpgradable(exchange) &&
+    /(^|,)\s*upgrade\s*(,|$)/i.test(String(exchange.headers.connection ?? '')) &&
+    exchange.headers.upgrade !== undefined
+  );
 }
 
 function outgoing(location: ProxyLocation, method: string, target: string, headers: OutgoingHeaders): http.ClientRequest {
@@ -98,7 +82,7 @@ function outgoing(location: ProxyLocation, method: string, target: string, heade
  */
 export async function proxyRequest(context: RequestContext, location: ProxyLocation, upgradeOnly: boolean): Promise<void> {
   const { exchange } = context;
-  if (isUpgrade(context) && isUpgradable(exchange)) return proxyUpgrade(context, exchange, location);
+  if (isUpgradable(exchange) && isUpgrade(context)) return proxyUpgrade(context, exchange, location);
   if (upgradeOnly) throw newBadRequest('Upgrade request required');
   let { path } = location;
   if (!path.endsWith('/') && context.path.endsWith('/')) path += '/';
@@ -116,7 +100,7 @@ async function exchangeWith(context: RequestContext, location: ProxyLocation, pa
   const { exchange } = context;
   const own = exchange.url.split('?', 1)[0] as string;
   const prefix = own.endsWith(path) ? own.slice(0, own.length - path.length) : own;
-  const headers = { ...forwardedHeaders(context), 'x-forwarded-uri': own, ...location.headers };
+  const headers = { ...forwardedHeaders(context), 'x-forwarded-uri': own, ...location.headers, ...framingOf(exchange.bodyLength) };
   const response = await responseTo(context, location, `${path || '/'}${query}`, headers);
   if (context.answered || exchange.closed) {
     response.destroy();
@@ -141,7 +125,7 @@ async function responseTo(
   headers: OutgoingHeaders,
 ): Promise<http.IncomingMessage> {
   const { exchange, method } = context;
-  const isRepeatable = repeatable.has(method) && exchange.headers['content-length'] === undefined;
+  const isRepeatable = repeatable.has(method) && exchange.bodyLength === 0;
   const attempt = (place: ProxyLocation): Promise<http.IncomingMessage> => {
     const request = outgoing(place, method, target, headers);
     exchange.onClose(() => request.destroy());
@@ -152,8 +136,7 @@ async function responseTo(
         if (isRepeatable && mayHaveBeenLost && place.agent) attempt({ ...place, agent: false }).then(resolve, reject);
         else reject(newServiceUnavailable(`error trying to reach service: ${dialErrorText(error)}`));
       });
-      if (isRepeatable) request.end();
-      else exchange.openBody().pipe(request);
+      sendBodyOn(exchange, request);
     });
   };
   return attempt(location);
@@ -166,17 +149,17 @@ function answerHeaders(
   prefix: string,
   { host, port }: ProxyLocation,
 ): FlatHeaders {
-  const { rawHeaders } = response;
+  const { statusCode = 500 } = response;
+  const rawHeaders = endToEndAnswerHeaders(statusCode, response.headers, response.rawHeaders);
   const sent = new Set<string>();
   for (let i = 0; i < rawHeaders.length; i += 2) sent.add((rawHeaders[i] as string).toLowerCase());
-  const own = startHeaders(context, response.statusCode ?? 500, undefined);
+  const own = startHeaders(context, statusCode, undefined);
   const headers: FlatHeaders = [];
   for (let i = 0; i < own.length; i += 2)
     if (!sent.has((own[i] as string).toLowerCase())) headers.push(own[i] as string, own[i + 1] as string);
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
     const value = rawHeaders[i + 1] as string;
-    if (hopByHop.has(name.toLowerCase())) continue;
     headers.push(
       name,
       name.toLowerCase() === 'location'
@@ -247,7 +230,11 @@ function splice(
   context.audit?.started(101);
   const client = exchange.takeOver();
   const lines = [`HTTP/1.1 101 ${response.statusMessage || 'Switching Protocols'}`];
-  for (let i = 0; i < response.rawHeaders.length; i += 2) lines.push(`${response.rawHeaders[i]}: ${response.rawHeaders[i + 1]}`);
+  for (let i = 0; i < response.rawHeaders.length; i += 2) {
+    // What follows is no message of HTTP, and has no length of it.
+    if (framing.test(response.rawHeaders[i] as string)) continue;
+    lines.push(`${response.rawHeaders[i]}: ${response.rawHeaders[i + 1]}`);
+  }
   client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   if (head.length > 0) client.write(head);
   const end = (): void => {

@@ -48,6 +48,11 @@ export interface Exchange {
   /** Names and values in turn, as they were sent: quicker to go through than `headers`, and what is taken off those is here still. */
   readonly rawHeaders: readonly string[];
   readonly peer: Peer;
+  /**
+   * Octets of the request's body: 0 without one, undefined if only its end tells. The transport holds the body to it: one that has more or fewer
+   * never ends as a whole one. The only length by which to frame what is sent on.
+   */
+  readonly bodyLength: number | undefined;
   /** The values of a request header, one for each time that it was sent, as they were sent. The name in lower case. */
   headerValues(name: string): string[];
   /** Whether the response's head has been sent. */

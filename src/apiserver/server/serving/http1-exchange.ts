@@ -51,19 +51,21 @@ export class Http1Exchange implements Exchange {
     return this.raw.response.closed || this.raw.response.destroyed;
   }
 
-  /** A request without a body has no stream that would end (`optimizeEmptyRequests` of node:http). */
-  get hasBody(): boolean {
+  /** node:http has refused what is no length, and a length beside a transfer coding. */
+  get bodyLength(): number | undefined {
     const { headers } = this;
-    return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+    return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
   }
 
   readBody(limit: number): Promise<Buffer> {
-    if (!this.hasBody) return Promise.resolve(Buffer.alloc(0));
-    return collectBody(this.raw.request, Number(this.headers['content-length'] ?? 0), limit);
+    const { bodyLength } = this;
+    // A request without a body has no stream that would end (`optimizeEmptyRequests` of node:http).
+    if (bodyLength === 0) return Promise.resolve(Buffer.alloc(0));
+    return collectBody(this.raw.request, bodyLength ?? 0, limit);
   }
 
   openBody(): Readable {
-    return this.hasBody ? this.raw.request : Readable.from([], { objectMode: false });
+    return this.bodyLength === 0 ? Readable.from([], { objectMode: false }) : this.raw.request;
   }
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {

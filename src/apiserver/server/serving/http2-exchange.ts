@@ -53,13 +53,13 @@ export class Http2Exchange implements Exchange {
     return this.raw.closed;
   }
 
-  get hasBody(): boolean {
-    return !this.raw.endAfterHeaders;
+  get bodyLength(): number | undefined {
+    return this.raw.bodyLength;
   }
 
   readBody(limit: number): Promise<Buffer> {
     const stream = this.raw;
-    const expected = Number(this.headers['content-length'] ?? 0);
+    const expected = this.bodyLength ?? 0;
     const body = new CollectedBody(expected, limit);
     if (expected > limit) return body.whole;
     stream.receive({

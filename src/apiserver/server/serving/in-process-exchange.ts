@@ -54,6 +54,10 @@ export class InProcessExchange implements Exchange {
     return Object.entries(this.#request.headers).flatMap(([name, value = '']) => [value].flat().flatMap((one) => [name, one]));
   }
 
+  get bodyLength(): number {
+    return this.#request.body?.length ?? 0;
+  }
+
   headerValues(name: string): string[] {
     const value = this.#request.headers[name];
     return value === undefined ? [] : Array.isArray(value) ? value : [value];

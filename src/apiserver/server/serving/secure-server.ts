@@ -100,8 +100,13 @@ export class SecureServer {
         connectionsCheckingInterval: 5_000,
         // A request without a body has no stream that must end.
         optimizeEmptyRequests: true,
+        shouldUpgradeCallback: hasNoBody,
       },
-      (request, response) => serve(new Http1Exchange(request, response, peerOf(request.socket as tls.TLSSocket), stalledMs)),
+      (request, response) => {
+        // The parser stops behind an upgrade that was ignored.
+        if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+        serve(new Http1Exchange(request, response, peerOf(request.socket as tls.TLSSocket), stalledMs));
+      },
     );
     this.#http1.on('clientError', answerClientError);
     this.#http1.on('upgrade', (request, socket, head) =>
@@ -231,6 +236,11 @@ function newPeer(socket: tls.TLSSocket): Peer {
     certificate: certificate && Object.keys(certificate).length > 0 ? certificate : undefined,
     memo: new Map(),
   };
+}
+
+/** An upgrade behind a body is ignored (RFC 9110, 7.8): node:http would leave the body unparsed on the connection. */
+function hasNoBody({ headers }: http.IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
 /** A request that is no HTTP: what Go's server answers, then the connection ends. */

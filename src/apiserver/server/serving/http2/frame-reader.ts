@@ -1,4 +1,5 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
+import { MergedBytes } from '../merged-bytes.ts';
 import { errorCodes, flags, frameHeadBytes, frameTypes, Http2Error } from './protocol.ts';
 
 /** What is told of frames. May throw Http2Error. */
@@ -14,15 +15,12 @@ export interface FrameHandler {
   dataEnds(): void;
 }
 
-const maxKept = 64;
-
 /** Splits what a client sends into frames: RFC 9113, 4. Bodies go on as they come, so that a frame of them need never be held. */
 export class FrameReader {
   readonly #handler: FrameHandler;
   readonly #maxFrameBytes: number;
   /** The begin of a frame of which the rest has not come. */
-  #kept: Buffer[] = [];
-  #keptBytes = 0;
+  readonly #kept = new MergedBytes();
   /** Bytes that must be there for the next step. */
   #needed = frameHeadBytes;
   /** Of a DATA frame: what of its body and of its padding has not come; -1 outside of one. */
@@ -43,15 +41,14 @@ export class FrameReader {
   /** Goes on with what has come since. Throws as `push` does. */
   resume(): void {
     this.#isPaused = false;
-    if (this.#keptBytes > 0) this.#take(this.#takeKept());
+    if (this.#kept.length > 0) this.#take(this.#kept.take());
   }
 
-  /** What it keeps of the chunk, it copies. Throws Http2Error where the connection cannot go on. */
+  /** Keeps copies only. Throws Http2Error where the connection cannot go on. */
   push(chunk: Buffer): void {
-    if (this.#keptBytes === 0 && !this.#isPaused) return this.#take(chunk);
-    const suffices = this.#keptBytes + chunk.length >= this.#needed && !this.#isPaused;
-    this.#keep(suffices ? chunk : Buffer.from(chunk));
-    if (suffices) this.#take(this.#takeKept());
+    if (this.#kept.length === 0 && !this.#isPaused) return this.#take(chunk);
+    this.#kept.append(chunk);
+    if (this.#kept.length >= this.#needed && !this.#isPaused) this.#take(this.#kept.take());
   }
 
   #take(bytes: Buffer): void {
@@ -65,21 +62,7 @@ export class FrameReader {
       if (taken === 0) break;
       at += taken;
     }
-    if (at < bytes.length) this.#keep(Buffer.from(bytes.subarray(at)));
-  }
-
-  #keep(bytes: Buffer): void {
-    this.#kept.push(bytes);
-    this.#keptBytes += bytes.length;
-    // A frame that comes octet by octet must not be as many buffers.
-    if (this.#kept.length > maxKept) this.#kept = [Buffer.concat(this.#kept, this.#keptBytes)];
-  }
-
-  #takeKept(): Buffer {
-    const bytes = this.#kept.length === 1 ? (this.#kept[0] as Buffer) : Buffer.concat(this.#kept, this.#keptBytes);
-    this.#kept = [];
-    this.#keptBytes = 0;
-    return bytes;
+    if (at < bytes.length) this.#kept.append(bytes.subarray(at));
   }
 
   /** Answers how many bytes it took: none where more are needed. */

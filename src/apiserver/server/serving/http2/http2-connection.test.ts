@@ -243,6 +243,22 @@ it('reads a header block in pieces', async () => {
   client.socket.destroy();
 });
 
+it('reads the largest header block in the smallest frames that every peer takes', async () => {
+  const client = await connect();
+  const value = Buffer.alloc(900_000, 'v');
+  // A literal without indexing whose value has 900,000 octets: 0x7f and the rest in seven bits each.
+  const length = [0x7f, ((900_000 - 127) & 0x7f) | 0x80, (((900_000 - 127) >> 7) & 0x7f) | 0x80, (900_000 - 127) >> 14];
+  const whole = Buffer.concat([block(pseudo('GET', '/echo')), Buffer.from([0, 1]), Buffer.from('a'), Buffer.from(length), value]);
+  const parts = Array.from({ length: Math.ceil(whole.length / 16_384) }, (_, i) => whole.subarray(i * 16_384, (i + 1) * 16_384));
+  client.send(
+    ...parts.map((part, i) =>
+      frame(i === 0 ? headers : continuation, i === parts.length - 1 ? endHeaders : i === 0 ? endStream : 0, 1, part),
+    ),
+  );
+  expect(await client.answer(1)).toEqual({ status: '200', body: 'GET ' });
+  client.socket.destroy();
+});
+
 it('lets a body go on as far as it was read', async () => {
   const client = await connect(setting(settings.initialWindowSize, 1_000_000));
   client.send(
@@ -482,6 +498,16 @@ describe('a connection ends with', () => {
       code: errorCodes.enhanceYourCalm,
     },
     {
+      name: 'headers in frames of one octet (CVE-2024-27316)',
+      frames: [frame(headers, 0, 1, none), ...Array.from({ length: 128 }, () => frame(continuation, 0, 1, Buffer.from('a')))],
+      code: errorCodes.enhanceYourCalm,
+    },
+    {
+      name: 'headers in empty frames',
+      frames: [frame(headers, 0, 1, none), ...Array.from({ length: 128 }, () => frame(continuation, 0, 1, none))],
+      code: errorCodes.enhanceYourCalm,
+    },
+    {
       name: 'requests that are opened and reset (CVE-2023-44487)',
       frames: Array.from({ length: 250 }, (_, i) => [get(i * 2 + 1, '/hang'), frame(resetStream, 0, i * 2 + 1, uint32(8))]).flat(),
       code: errorCodes.enhanceYourCalm,
@@ -539,6 +565,22 @@ describe('a request is reset, and the connection goes on, for', () => {
       frames: [post(1, '/hang', ['content-length', '3']), frame(data, endStream, 1, Buffer.from('ab'))],
       code: protocolError,
     },
+    { name: 'no body where one is announced', frames: [get(1, '/hang', ['content-length', '700'])], code: protocolError },
+    ...['-5', '+132', '0x10', '132, 132', '1e2', '', '9007199254740993'].map((length) => ({
+      name: `the length "${length}"`,
+      frames: [post(1, '/hang', ['content-length', length])],
+      code: protocolError,
+    })),
+    {
+      name: 'two lengths, also of one value',
+      frames: [post(1, '/hang', ['content-length', '1'], ['content-length', '1'])],
+      code: protocolError,
+    },
+    ...[':path', 'content-length', 'transfer-encoding', 'host'].map((name) => ({
+      name: `${name} in trailers`,
+      frames: [post(1, '/hang'), frame(headers, endHeaders | endStream, 1, block([[name, '1']]))],
+      code: protocolError,
+    })),
     { name: 'a body behind its end', frames: [get(1, '/hang'), frame(data, 0, 1, Buffer.from('a'))], code: streamClosed },
     { name: 'a second head behind its end', frames: [get(1, '/hang'), get(1, '/hang')], code: streamClosed },
     {

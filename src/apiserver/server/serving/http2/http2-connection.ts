@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { TLSSocket } from 'node:tls';
+import { MergedBytes } from '../merged-bytes.ts';
 import { sliceBytes, slicesOfTurn } from '../write-slices.ts';
 import { Allowance } from './allowance.ts';
 import { type FrameHandler, FrameReader } from './frame-reader.ts';
@@ -43,8 +44,9 @@ export interface Http2ConnectionEvents {
 interface HeaderBlock {
   readonly stream: number;
   readonly flag: number;
-  readonly parts: Buffer[];
-  bytes: number;
+  readonly bytes: MergedBytes;
+  /** Frames that it came in. */
+  frames: number;
 }
 
 const limits = {
@@ -52,6 +54,8 @@ const limits = {
   brokenStreams: { burst: 200, perSecond: 33 },
   /** Frames that ask for nothing: CVE-2019-9512, 9515, 9518. */
   idleFrames: { burst: 1000, perSecond: 100 },
+  /** Frames of one header block: twice what the largest block needs in frames of 16 KiB, which every peer takes (RFC 9113, 4.2). */
+  framesOfBlock: 128,
   /** Answers to frames that wait for a client that does not read. Upstream: golang.org/x/net/http2, maxQueuedControlFrames. */
   queuedControlFrames: 10_000,
   /**
@@ -265,25 +269,25 @@ export class Http2Connection implements FrameHandler {
     if (id % 2 === 0) throw new Http2Error(errorCodes.protocolError, 'a request has an odd number');
     const fragment = fragmentOf(flag, payload);
     if (flag & flags.endHeaders) return this.#onBlock(flag, id, fragment);
-    this.#block = { stream: id, flag, parts: [Buffer.from(fragment)], bytes: fragment.length };
-    this.#assertBlockSize();
+    const bytes = new MergedBytes();
+    bytes.append(fragment);
+    this.#block = { stream: id, flag, bytes, frames: 1 };
+    this.#assertBlockSize(this.#block);
   }
 
   #onContinuation(flag: number, payload: Buffer): void {
     const block = this.#block as HeaderBlock;
-    if (payload.length === 0) this.#countIdleFrame();
-    block.parts.push(Buffer.from(payload));
-    block.bytes += payload.length;
-    this.#assertBlockSize();
+    block.bytes.append(payload);
+    block.frames += 1;
+    this.#assertBlockSize(block);
     if (!(flag & flags.endHeaders)) return;
     this.#block = undefined;
-    this.#onBlock(block.flag, block.stream, Buffer.concat(block.parts, block.bytes));
+    this.#onBlock(block.flag, block.stream, block.bytes.take());
   }
 
-  /** CVE-2023-45288: a block that never ends. */
-  #assertBlockSize(): void {
-    const block = this.#block;
-    if (block && block.bytes > this.#options.maxHeaderBytes)
+  /** CVE-2023-45288, CVE-2024-27316: a block that never ends, by octets or by frames. */
+  #assertBlockSize({ bytes, frames }: HeaderBlock): void {
+    if (bytes.length > this.#options.maxHeaderBytes || frames > limits.framesOfBlock)
       throw new Http2Error(errorCodes.enhanceYourCalm, 'a header block is too large');
   }
 
@@ -296,18 +300,20 @@ export class Http2Connection implements FrameHandler {
     this.#countRequest();
     // What comes behind a GOAWAY, the client sends again on another connection: RFC 9113, 6.8.
     if (this.#isClosing) return;
-    head.end();
+    head.end(endsStream);
     if (this.#streams.size >= this.#options.maxConcurrentStreams) return this.#refuse(id, errorCodes.refusedStream);
     if (head.malformed !== undefined) return this.#refuse(id, errorCodes.protocolError);
     const windows = { send: this.#clientWindow, receive: this.#options.streamWindow };
-    const stream = new Http2Stream(this, id, head.headers, head.rawHeaders, endsStream, windows);
+    const stream = new Http2Stream(this, id, head.headers, head.rawHeaders, head.bodyLength, endsStream, windows);
     this.#streams.set(id, stream);
     if (!head.isTooLarge) return this.#events.onStream(stream);
     stream.respond(431, ['Content-Length', String(headerListTooLong.length), 'Content-Type', 'text/html; charset=utf-8']);
     stream.end(headerListTooLong);
   }
 
-  #onTrailers(id: number, endsStream: boolean, { malformed }: RequestHead): void {
+  #onTrailers(id: number, endsStream: boolean, head: RequestHead): void {
+    head.endTrailers();
+    const { malformed } = head;
     const stream = this.#streams.get(id);
     // Of a request that ended here already, its rest may be under way.
     if (!stream) return this.#countIdleFrame();

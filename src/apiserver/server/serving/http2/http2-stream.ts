@@ -34,8 +34,8 @@ export class Http2Stream implements ServerStream {
   readonly connection: Http2Connection;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
-  /** The request has no body. */
-  readonly endAfterHeaders: boolean;
+  /** Octets of the request's body: 0 without one, undefined if only its end tells. The stream is reset where the body has more or fewer. */
+  readonly bodyLength: number | undefined;
 
   headersSent = false;
   /** `end` was called, or the answer has no body. */
@@ -78,19 +78,19 @@ export class Http2Stream implements ServerStream {
     id: number,
     headers: IncomingHttpHeaders,
     rawHeaders: readonly string[],
-    endAfterHeaders: boolean,
+    bodyLength: number | undefined,
+    endStream: boolean,
     windows: { readonly send: number; readonly receive: number },
   ) {
     this.connection = connection;
     this.id = id;
     this.headers = headers;
     this.rawHeaders = rawHeaders;
-    this.endAfterHeaders = endAfterHeaders;
-    this.#hasWholeBody = endAfterHeaders;
+    this.bodyLength = bodyLength;
+    this.#hasWholeBody = endStream;
     this.sendWindow = windows.send;
     this.#receiveWindow = windows.receive;
-    const length = headers['content-length'];
-    this.#announced = length !== undefined && /^\d+$/.test(length) ? Number(length) : undefined;
+    this.#announced = bodyLength;
   }
 
   get destroyed(): boolean {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { parseContentLength } from '#apiserver/endpoints/request/content-length';
 import { entryOverhead } from './header-decoder.ts';
 import { ofConnection } from './protocol.ts';
 
@@ -8,9 +9,10 @@ const invalidValue = /[\0\r\n]|^[ \t]|[ \t]$/;
 /** A target has no spaces and no control characters. */
 const invalidPath = /[\0-\x20\x7f]/;
 const pseudo = new Set([':method', ':scheme', ':authority', ':path']);
+const neverTrailers = [...pseudo, 'content-length', 'host'];
 /** A second one is ignored, as node:http does. */
 const single = new Set(
-  `age authorization content-length content-type etag expires from host if-modified-since if-unmodified-since last-modified location
+  `age authorization content-type etag expires from host if-modified-since if-unmodified-since last-modified location
   max-forwards proxy-authorization referer retry-after server user-agent`.split(/\s+/),
 );
 
@@ -30,6 +32,8 @@ export class RequestHead {
   readonly headers: IncomingHttpHeaders = {};
   /** What is wrong with it, if anything is: RFC 9113, 8.1.1. */
   malformed: string | undefined;
+  /** What the request's body must have: undefined if only its end tells. Known once the head has ended. */
+  bodyLength: number | undefined;
   /** More than may be sent. What comes behind is not kept. */
   isTooLarge = false;
   #bytes = 0;
@@ -62,19 +66,35 @@ export class RequestHead {
       if (name === 'te' && value !== 'trailers') return this.#refuse('te says something else than trailers');
       if (name === 'set-cookie') headers[name] = [...(headers[name] ?? []), value];
       else if (before === undefined) headers[name] = value;
+      else if (name === 'content-length') return this.#refuse('content-length comes twice');
       else if (!single.has(name)) headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`;
     }
     this.rawHeaders.push(name, value);
   };
 
-  /** RFC 9113, 8.3.1. To be called behind the last field of a request. */
-  end(): void {
+  /** RFC 9113, 8.3.1. To be called behind the last field of a request; `endsStream`: it has no body. */
+  end(endsStream: boolean): void {
     if (this.isTooLarge || this.malformed !== undefined) return;
     const { ':method': method, ':scheme': scheme, ':path': path } = this.headers;
     if (!method || !isToken(method as string)) return this.#refuse('there is no :method');
     if (method === 'CONNECT') return this.#refuse('there is nothing to CONNECT to');
     if (!scheme) return this.#refuse('there is no :scheme');
     if (!path || invalidPath.test(path as string)) return this.#refuse('there is no :path');
+    this.#endLength(endsStream);
+  }
+
+  /** RFC 9113, 8.1: trailers have no pseudo-header fields, and nothing that would frame the body which they follow (RFC 9110, 6.5.1). */
+  endTrailers(): void {
+    for (const name of neverTrailers) if (this.headers[name] !== undefined) return this.#refuse(`${name} is no trailer`);
+  }
+
+  /** RFC 9113, 8.1.1: a request whose length is not that of its body is malformed, also where it has no body. */
+  #endLength(endsStream: boolean): void {
+    const sent = this.headers['content-length'];
+    const length = sent === undefined ? undefined : parseContentLength(sent);
+    if (sent !== undefined && length === undefined) return this.#refuse('content-length is no length');
+    if (endsStream && length) return this.#refuse('content-length announces a body that the request does not have');
+    this.bodyLength = endsStream ? 0 : length;
   }
 
   #refuse(reason: string): void {

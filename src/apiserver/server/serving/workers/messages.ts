@@ -12,10 +12,7 @@ import type { SecureServerOptions, TlsOptions } from '../secure-server.ts';
 /** A byte string, by its place among those of its batch. */
 export type Part = number;
 
-/**
- * So much of a request's body (or of a connection that was taken over) is told without being asked for; nothing of the body
- * of a request whose connection may be taken over.
- */
+/** Octets of a request's body, or of a connection that was taken over, that a worker sends without being asked for them. */
 export const windowBytes = 65_536;
 /**
  * Of an answer that is streamed, more than so much is kept back until the client takes it, and what it has taken is told whenever
@@ -41,6 +38,8 @@ export interface RequestHead {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
+  /** See `Exchange.bodyLength`. */
+  readonly bodyLength: number | undefined;
   /** What of the body came with it; */
   readonly body: Part[];
   /** whether that is all of it. */

@@ -28,11 +28,22 @@ export class RelayedRequest {
     this.#request = request;
     this.#exchange = exchange;
     this.#outbox = outbox;
-    const { protocol, method, url, headers, rawHeaders } = exchange;
+    const { protocol, method, url, headers, rawHeaders, bodyLength } = exchange;
     const isUpgrade = exchange instanceof UpgradeExchange;
-    const head: RequestHead = { peer, protocol, isUpgrade, method, url, headers, rawHeaders, body: [], isWhole: !exchange.hasBody };
+    const head: RequestHead = {
+      peer,
+      protocol,
+      isUpgrade,
+      method,
+      url,
+      headers,
+      rawHeaders,
+      bodyLength,
+      body: [],
+      isWhole: bodyLength === 0,
+    };
     outbox.push([told.request, request, head]);
-    if (!head.isWhole && !isUpgrade) this.#source = this.#follow(exchange.openBody(), head);
+    if (!head.isWhole) this.#source = this.#follow(exchange.openBody(), head);
   }
 
   send(status: number, headers: FlatHeaders, pieces: readonly Buffer[], length: number, closesConnection: boolean): void {
@@ -74,8 +85,7 @@ export class RelayedRequest {
   }
 
   grant(bytes: number): void {
-    if (this.#source) this.#source.grant(bytes);
-    else if (this.#exchange instanceof UpgradeExchange) void this.#readUpgradeBody(this.#exchange);
+    this.#source?.grant(bytes);
   }
 
   takeOver(): void {
@@ -103,12 +113,5 @@ export class RelayedRequest {
         else outbox.push([told.end, this.#request]);
       },
     });
-  }
-
-  async #readUpgradeBody(exchange: UpgradeExchange): Promise<void> {
-    const body = await exchange.readBody(Number.POSITIVE_INFINITY).catch(() => undefined);
-    if (!body) return;
-    this.#outbox.push([told.data, this.#request, this.#outbox.part(body)]);
-    this.#outbox.push([told.end, this.#request]);
   }
 }

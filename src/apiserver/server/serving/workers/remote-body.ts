@@ -38,7 +38,7 @@ export class RemoteBody {
     });
   }
 
-  /** As it comes. */
+  /** As it comes. It closes without an end where the client leaves, as the other bodies do. */
   open(): Readable {
     const readable = new Readable({
       highWaterMark: windowBytes,
@@ -51,7 +51,7 @@ export class RemoteBody {
     for (const chunk of this.#chunks) this.#pass(chunk);
     this.#chunks = [];
     if (this.#isWhole) readable.push(null);
-    else if (this.#isGone) readable.destroy(gone());
+    else if (this.#isGone) readable.destroy();
     return readable;
   }
 
@@ -72,7 +72,7 @@ export class RemoteBody {
   close(): void {
     if (this.#isWhole) return;
     this.#isGone = true;
-    this.#readable?.destroy(gone());
+    this.#readable?.destroy();
     if (this.#reader) this.#check();
   }
 

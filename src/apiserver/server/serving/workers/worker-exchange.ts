@@ -32,6 +32,7 @@ export class WorkerExchange implements Exchange {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
+  readonly bodyLength: number | undefined;
   readonly peer: Peer;
   readonly raw = undefined;
   protected readonly request: number;
@@ -49,10 +50,11 @@ export class WorkerExchange implements Exchange {
     this.url = head.url;
     this.headers = head.headers;
     this.rawHeaders = head.rawHeaders;
+    this.bodyLength = head.bodyLength;
     this.peer = peer;
     this.request = request;
     this.worker = worker;
-    this.#body = new RemoteBody(head.isUpgrade ? 0 : windowBytes, this.grant);
+    this.#body = new RemoteBody(windowBytes, this.grant);
     for (const chunk of body) this.#body.data(chunk);
     if (head.isWhole) this.#body.end();
   }
@@ -70,7 +72,7 @@ export class WorkerExchange implements Exchange {
   }
 
   readBody(limit: number): Promise<Buffer> {
-    return this.#body.read(Number(this.headers['content-length'] ?? 0), limit);
+    return this.#body.read(this.bodyLength ?? 0, limit);
   }
 
   openBody(): Readable {
