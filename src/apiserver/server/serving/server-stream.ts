@@ -7,8 +7,8 @@ import type { ErrorCode } from './http2/protocol.ts';
 export interface ServerStream {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
-  /** True if the request has no body. */
-  readonly endAfterHeaders: boolean;
+  /** See `Exchange.bodyLength`. */
+  readonly bodyLength: number | undefined;
   readonly headersSent: boolean;
   /** True once `end` was called, or if the answer has no body. */
   readonly writableEnded: boolean;

@@ -1,11 +1,12 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
+import { parseContentLength } from '#apiserver/endpoints/request/content-length';
 import type { BodyReceiver, StreamEvent } from '../http2/http2-stream.ts';
 import { type ErrorCode, errorCodes, ofConnection } from '../http2/protocol.ts';
+import { MergedBytes } from '../merged-bytes.ts';
 import type { ServerStream } from '../server-stream.ts';
 import { sliceBytes, slicesOfTurn } from '../write-slices.ts';
-import { ReceivedBody } from './received-body.ts';
 
 /** What may wait in a stream before `write` asks for a pause, and of a body before the client's window stays as it is. */
 const highWaterBytes = 64 * 1024;
@@ -23,7 +24,7 @@ interface Waiting {
 export class NodeHttp2Stream implements ServerStream {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
-  readonly endAfterHeaders: boolean;
+  readonly bodyLength: number | undefined;
   headersSent = false;
   writableEnded = false;
   closed = false;
@@ -40,7 +41,7 @@ export class NodeHttp2Stream implements ServerStream {
   /** Slices that left since other connections had their turn. */
   #slices = 0;
 
-  readonly #received = new ReceivedBody();
+  readonly #received = new MergedBytes();
   #receiver: BodyReceiver | undefined;
   #isScheduled = false;
   #hasWholeBody: boolean;
@@ -53,12 +54,14 @@ export class NodeHttp2Stream implements ServerStream {
     this.#stream = stream;
     this.headers = headers;
     this.rawHeaders = rawHeaders;
-    this.endAfterHeaders = stream.endAfterHeaders;
+    // nghttp2 resets a stream whose body has another length than its head says, and refuses what is no length.
+    const length = headers['content-length'];
+    this.bodyLength = stream.endAfterHeaders ? 0 : length === undefined ? undefined : parseContentLength(length);
     this.#hasWholeBody = stream.endAfterHeaders;
     stream.on('error', () => this.#onClose());
     stream.on('close', () => this.#onClose());
     stream.on('finish', () => this.#onFinish());
-    if (!this.endAfterHeaders) this.#readBody();
+    if (!stream.endAfterHeaders) this.#readBody();
     // Without a reader the stream would not end.
     stream.resume();
   }
@@ -153,7 +156,7 @@ export class NodeHttp2Stream implements ServerStream {
     const push = stream.push.bind(stream);
     stream.push = (chunk: Buffer | null) => {
       if (chunk !== null) {
-        this.#received.add(chunk);
+        this.#received.append(chunk);
         this.#schedule();
         return !this.#isFull;
       }
@@ -178,7 +181,7 @@ export class NodeHttp2Stream implements ServerStream {
     const receiver = this.#receiver;
     if (!receiver) return;
     this.#uncredited += this.#received.length;
-    for (const chunk of this.#received.take()) receiver.data(chunk);
+    if (this.#received.length > 0) receiver.data(this.#received.take());
     if (this.#hasWholeBody) receiver.end();
     else if (this.closed) receiver.gone();
   }
