@@ -80,7 +80,9 @@ function unreviewed({ mutation }: Case, outcomes: Readonly<Partial<Record<Target
   return found
     .filter(
       ({ peer, ours, theirs }) =>
-        !reviewed.some((each) => each.mutation.test(mutation.name) && each.peer === peer && each.ours === ours && each.theirs === theirs),
+        !reviewed.some(
+          (each) => each.mutation.test(mutation.name) && each.peers.includes(peer) && each.ours.test(ours) && each.theirs.test(theirs),
+        ),
     )
     .map(({ peer, ours, theirs }) => `${peer}: ${theirs}${because(outcomes[peer]!)}, own: ${ours}${because(outcomes.own!)}`);
 }

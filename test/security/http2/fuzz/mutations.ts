@@ -61,6 +61,13 @@ const onConnection = (name: string, make: (random: Random, script: Script) => Fr
     else script.after.push(...frames);
   },
 });
+/** Opens a stream with a number that is higher than those of the requests. */
+const opening = (name: string, make: () => FrameSpec[]): Mutation => ({
+  name,
+  apply: (script) => {
+    script.after.push(...make());
+  },
+});
 /** In the middle of a header block. */
 const withinBlock = (name: string, make: (stream: number) => FrameSpec): Mutation => ({
   name: `${name} within a header block`,
@@ -230,18 +237,18 @@ const ofFrames: Mutation[] = [
   onConnection('GOAWAY', () => [spec(types.goAway, 0, 0, uint32(0, 0))]),
   onConnection('GOAWAY with an error', () => [spec(types.goAway, 0, 0, uint32(0, 2))]),
   onConnection('PRIORITY of a stream that depends on itself', () => [spec(types.priority, 0, idle, priorityOf(idle))]),
-  onConnection('HEADERS that depend on themselves', () => [
+  opening('HEADERS that depend on themselves', () => [
     spec(types.headers, flag.endHeaders | flag.endStream | flag.priority, idle, Buffer.concat([priorityOf(idle), block(pseudo('GET', '/hang'))])),
   ]),
-  onConnection('HEADERS too short for their priority', () => [spec(types.headers, flag.endHeaders | flag.endStream | flag.priority, idle, Buffer.alloc(4))]),
-  onConnection('HEADERS too short for their padding', () => [spec(types.headers, flag.endHeaders | flag.endStream | flag.padded, idle, none)]),
-  onConnection('HEADERS with more padding than payload', () => [
+  opening('HEADERS too short for their priority', () => [spec(types.headers, flag.endHeaders | flag.endStream | flag.priority, idle, Buffer.alloc(4))]),
+  opening('HEADERS too short for their padding', () => [spec(types.headers, flag.endHeaders | flag.endStream | flag.padded, idle, none)]),
+  opening('HEADERS with more padding than payload', () => [
     spec(types.headers, flag.endHeaders | flag.endStream | flag.padded, idle, Buffer.concat([Buffer.from([200]), block(pseudo('GET', '/hang'))])),
   ]),
-  onConnection('HEADERS of padding alone', () => [
+  opening('HEADERS of padding alone', () => [
     spec(types.headers, flag.endHeaders | flag.endStream | flag.padded, idle, Buffer.from([2, 0, 0])),
   ]),
-  onConnection('an unknown flag', () => [
+  opening('an unknown flag', () => [
     ...headerFrames({ stream: idle, pieces: 1, padding: -1, hasPriority: false }, block(pseudo('GET', '/hang')), true).map((each) => ({
       ...each,
       flags: each.flags | 0x42,

@@ -13,10 +13,11 @@ export interface Step {
 
 /**
  * What came of a stream: `answer 2xx` is whole, `partial 2xx` is not; `reset` came before the end; `none` if nothing came. Of the connection: `error` if it
- * ended with an error code or without a word, `closed` if it ended with GOAWAY of NO_ERROR, `open` if it goes on.
+ * ended with an error code or without a word, `closed` if it ended with GOAWAY of NO_ERROR, `waiting` if the server waits for the rest of a frame,
+ * `open` if it goes on.
  */
 export interface Outcome {
-  readonly connection: 'open' | 'closed' | 'error';
+  readonly connection: 'open' | 'waiting' | 'closed' | 'error';
   /** The code of GOAWAY, or `end` where there was none. */
   readonly reason: string;
   readonly streams: Readonly<Record<number, string>>;
@@ -36,6 +37,7 @@ class Player {
   readonly #resets = new Map<number, number>();
   #goAway: number | undefined;
   #acks = 0;
+  #asked = 0;
   #isClosed = false;
   #lastAt = performance.now();
   #changed = (): void => undefined;
@@ -77,7 +79,8 @@ class Player {
 
   /** Sends, and waits until the server has read it all: then its PING is answered, and nothing has come for `quietMs`. */
   async play({ bytes, answers }: Step, quietMs: number, mostMs: number): Promise<void> {
-    const acks = this.#acks + 1;
+    this.#asked += 1;
+    const acks = this.#asked;
     this.send(bytes);
     this.send(pingFrame);
     const began = performance.now();
@@ -102,7 +105,7 @@ class Player {
   outcome(streams: readonly number[]): Outcome {
     const isError = this.#isOver && this.#goAway !== 0;
     return {
-      connection: isError ? 'error' : this.#goAway === 0 ? 'closed' : 'open',
+      connection: isError ? 'error' : this.#goAway === 0 ? 'closed' : this.#acks < this.#asked ? 'waiting' : 'open',
       reason: this.#goAway === undefined ? (this.#isClosed ? 'end' : '') : (codeNames[this.#goAway] ?? String(this.#goAway)),
       streams: isError ? {} : Object.fromEntries(streams.map((stream) => [stream, this.#classOf(stream)])),
       codes: Object.fromEntries(this.#resets),
