@@ -18,7 +18,7 @@ interface ExpressLike {
 
 /**
  * Lets Express serve what is neither a resource nor a path of the mux: pages of Nest controllers. It gets HTTP/1.1 requests
- * as they are; others, which Express cannot take, over a pair of connected streams inside the process.
+ * without a body as they are; others, which Express cannot take, over a pair of connected streams inside the process.
  */
 export function bridgeExpress(server: GenericServer, nest: INestApplication): void {
   const express = nest.getHttpAdapter().getInstance() as ExpressLike;
@@ -48,7 +48,7 @@ export function bridgeExpress(server: GenericServer, nest: INestApplication): vo
   server.mux.setFallback((context) => {
     if (!pages(context)) return false;
     const { exchange } = context;
-    if (exchange instanceof Http1Exchange) run(exchange.raw.request, exchange.raw.response, context);
+    if (exchange instanceof Http1Exchange && !exchange.body) run(exchange.raw.request, exchange.raw.response, context);
     else overPair(inner, contexts, context, exchange);
     return true;
   });

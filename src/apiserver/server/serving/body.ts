@@ -1,14 +1,14 @@
-import { Buffer } from 'node:buffer';
-import type { Readable } from 'node:stream';
+import type { Buffer } from 'node:buffer';
 import { BodyTooLargeError, ClientGoneError } from '#apiserver/endpoints/request/exchange';
+import { MergedBytes } from './merged-bytes.ts';
 
-/** A request's body, put together from its parts. */
+/** A request's body, put together from its parts as they come: copies, so that parts may be views of memory that is used again. */
 export class CollectedBody {
   readonly whole: Promise<Buffer>;
   readonly #limit: number;
-  #chunks: Buffer[] = [];
-  #size = 0;
+  readonly #bytes = new MergedBytes();
   #ended = false;
+  #isTooLarge = false;
   #resolve!: (body: Buffer) => void;
   #reject!: (reason: Error) => void;
 
@@ -23,30 +23,20 @@ export class CollectedBody {
   }
 
   data(chunk: Buffer): void {
-    this.#size += chunk.length;
-    if (this.#size <= this.#limit) return void this.#chunks.push(chunk);
-    this.#chunks = [];
+    if (this.#isTooLarge) return;
+    if (this.#bytes.length + chunk.length <= this.#limit) return this.#bytes.append(chunk);
+    this.#isTooLarge = true;
+    this.#bytes.take();
     this.#reject(new BodyTooLargeError(`the body has more than ${this.#limit} bytes`));
   }
 
   end(): void {
     this.#ended = true;
-    this.#resolve(this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks));
+    this.#resolve(this.#bytes.take());
   }
 
   gone(): void {
     // An error costs its stack trace, also where nobody would see it.
     if (!this.#ended) this.#reject(new ClientGoneError('the client closed the connection'));
   }
-}
-
-/** Collects what `source` reads; see CollectedBody. */
-export function collectBody(source: Readable, expected: number, limit: number): Promise<Buffer> {
-  const body = new CollectedBody(expected, limit);
-  if (expected > limit) return body.whole;
-  // Listeners stay: to take them off costs more than the calls that come to nothing.
-  source.on('data', (chunk: Buffer) => body.data(chunk));
-  source.on('end', () => body.end());
-  source.on('close', () => body.gone());
-  return body.whole;
 }

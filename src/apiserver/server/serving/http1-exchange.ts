@@ -10,7 +10,7 @@ import {
   type ResponseStream,
   type StreamKind,
 } from '#apiserver/endpoints/request/exchange';
-import { collectBody } from './body.ts';
+import { Http1Body } from './http1-body.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import { sliceBytes, writeSlices } from './write-slices.ts';
@@ -22,6 +22,8 @@ export class Http1Exchange implements Exchange {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly peer: Peer;
+  /** undefined without one. */
+  readonly body: Http1Body | undefined;
   readonly #stalledMs: number;
   readonly raw: { readonly request: IncomingMessage; readonly response: ServerResponse };
 
@@ -33,6 +35,8 @@ export class Http1Exchange implements Exchange {
     this.peer = peer;
     this.raw = { request, response };
     this.#stalledMs = stalledMs;
+    // A request without a body has no stream that would end (`optimizeEmptyRequests` of node:http).
+    this.body = this.bodyLength === 0 ? undefined : new Http1Body(request);
   }
 
   get rawHeaders(): readonly string[] {
@@ -58,14 +62,11 @@ export class Http1Exchange implements Exchange {
   }
 
   readBody(limit: number): Promise<Buffer> {
-    const { bodyLength } = this;
-    // A request without a body has no stream that would end (`optimizeEmptyRequests` of node:http).
-    if (bodyLength === 0) return Promise.resolve(Buffer.alloc(0));
-    return collectBody(this.raw.request, bodyLength ?? 0, limit);
+    return this.body ? this.body.collect(this.bodyLength ?? 0, limit) : Promise.resolve(Buffer.alloc(0));
   }
 
   openBody(): Readable {
-    return this.bodyLength === 0 ? Readable.from([], { objectMode: false }) : this.raw.request;
+    return this.body ? this.body.open() : Readable.from([], { objectMode: false });
   }
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {

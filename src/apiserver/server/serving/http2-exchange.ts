@@ -10,9 +10,9 @@ import {
   type ResponseStream,
   type StreamKind,
 } from '#apiserver/endpoints/request/exchange';
+import { ArrivingBody } from './arriving-body.ts';
 import { CollectedBody } from './body.ts';
 import { errorCodes } from './http2/protocol.ts';
-import { RequestBody } from './http2/request-body.ts';
 import type { ServerStream } from './server-stream.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
@@ -74,7 +74,10 @@ export class Http2Exchange implements Exchange {
   }
 
   openBody(): Readable {
-    return new RequestBody(this.raw);
+    const stream = this.raw;
+    const body = new ArrivingBody((bytes) => stream.credit(bytes));
+    stream.receive(body);
+    return body;
   }
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {

@@ -31,7 +31,9 @@ export class MergedBytes {
   }
 
   #grow(length: number): void {
-    const grown = Buffer.allocUnsafeSlow(Math.max(smallestBytes, length, this.#buffer.length * 2));
+    // What comes whole needs no more than its own length.
+    const isFirst = this.#length === 0;
+    const grown = isFirst ? Buffer.allocUnsafe(length) : Buffer.allocUnsafeSlow(Math.max(smallestBytes, length, this.#buffer.length * 2));
     grown.set(this.#buffer.subarray(0, this.#length));
     this.#buffer = grown;
   }

@@ -1,9 +1,12 @@
+import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import http from 'node:http';
-import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
+import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
 import tls from 'node:tls';
 import type { Exchange, Peer } from '#apiserver/endpoints/request/exchange';
+import { endSoon } from './end-soon.ts';
 import { Http1Exchange } from './http1-exchange.ts';
+import { Http1Feed } from './http1-feed.ts';
 import { Http2Exchange } from './http2-exchange.ts';
 import type { Http2Implementation, Http2Server } from './http2-server.ts';
 import { NodeHttp2Server } from './node-http2/node-http2-server.ts';
@@ -90,6 +93,7 @@ export class SecureServer {
       return peer;
     };
 
+    const feeds = new WeakMap<Socket, Http1Feed>();
     this.#http1 = http.createServer(
       {
         maxHeaderSize: limits.headerBytes,
@@ -105,13 +109,16 @@ export class SecureServer {
       (request, response) => {
         // The parser stops behind an upgrade that was ignored.
         if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-        serve(new Http1Exchange(request, response, peerOf(request.socket as tls.TLSSocket), stalledMs));
+        const exchange = new Http1Exchange(request, response, peerOf(request.socket as tls.TLSSocket), stalledMs);
+        feeds.get(request.socket)?.begin(exchange);
+        serve(exchange);
       },
     );
     this.#http1.on('clientError', answerClientError);
-    this.#http1.on('upgrade', (request, socket, head) =>
-      serve(new UpgradeExchange(request, socket, head, peerOf(request.socket as tls.TLSSocket))),
-    );
+    this.#http1.on('upgrade', (request, socket, head) => {
+      const behind = Buffer.concat([head, feeds.get(request.socket)?.end() ?? Buffer.alloc(0)]);
+      serve(new UpgradeExchange(request, socket, behind, peerOf(request.socket as tls.TLSSocket)));
+    });
 
     const http2Options = {
       maxConcurrentStreams: options.maxConcurrentStreams,
@@ -137,7 +144,10 @@ export class SecureServer {
         socket.on('close', () => this.#sockets.delete(socket));
         socket.setNoDelay(true);
         if (socket.alpnProtocol === 'h2') this.#http2.serve(socket);
-        else this.#http1.emit('connection', socket);
+        else {
+          this.#http1.emit('connection', socket);
+          feeds.set(socket, new Http1Feed(socket));
+        }
       },
     );
     this.#tls.on('tlsClientError', () => onHandshakeError?.());
@@ -252,5 +262,5 @@ function answerClientError(error: NodeJS.ErrnoException, socket: import('node:st
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? [408, 'Request Timeout']
         : [400, 'Bad Request'];
-  socket.end(`HTTP/1.1 ${status} ${text}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status} ${text}`);
+  endSoon(socket, `HTTP/1.1 ${status} ${text}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status} ${text}`);
 }

@@ -341,7 +341,7 @@ export class Http2Connection implements FrameHandler {
   }
 
   data(chunk: Buffer): void {
-    if (this.#dataStream && !this.#dataStream.closed) this.#dataStream.onData(Buffer.from(chunk));
+    if (this.#dataStream && !this.#dataStream.closed) this.#dataStream.onData(chunk);
   }
 
   dataEnds(): void {

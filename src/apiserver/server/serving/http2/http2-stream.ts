@@ -1,12 +1,13 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
+import { MergedBytes } from '../merged-bytes.ts';
 import type { ServerStream } from '../server-stream.ts';
 import type { Http2Connection } from './http2-connection.ts';
 import { type ErrorCode, errorCodes, initial } from './protocol.ts';
 
 /** Who takes a request's body. */
 export interface BodyReceiver {
-  /** To be answered by `Http2Stream.credit`, once there is room for as much again. */
+  /** A view, to be copied. To be answered by `Http2Stream.credit`, once there is room for as much again. */
   data(chunk: Buffer): void;
   end(): void;
   /** The client left before the end, or sent something else than it announced. */
@@ -62,7 +63,7 @@ export class Http2Stream implements ServerStream {
   #leaving: (() => void)[] = [];
 
   #receiver: BodyReceiver | undefined;
-  #received: Buffer[] = [];
+  readonly #received = new MergedBytes();
   #hasWholeBody: boolean;
   /** What Content-Length says is still to come; undefined without one. */
   #announced: number | undefined;
@@ -196,8 +197,7 @@ export class Http2Stream implements ServerStream {
   /** The body goes to `receiver`, what has come of it at once. */
   receive(receiver: BodyReceiver): void {
     this.#receiver = receiver;
-    for (const chunk of this.#received) receiver.data(chunk);
-    this.#received = [];
+    if (this.#received.length > 0) receiver.data(this.#received.take());
     if (this.#hasWholeBody) receiver.end();
     else if (this.closed) receiver.gone();
   }
@@ -223,10 +223,10 @@ export class Http2Stream implements ServerStream {
     return undefined;
   }
 
-  /** A part of the body that was admitted. */
+  /** A part of the body that was admitted: a view. */
   onData(chunk: Buffer): void {
     if (this.#receiver) this.#receiver.data(chunk);
-    else this.#received.push(chunk);
+    else this.#received.append(chunk);
   }
 
   /** The client has ended its side. Answers what is wrong with that. */
@@ -243,7 +243,7 @@ export class Http2Stream implements ServerStream {
     this.#first = undefined;
     this.#last = undefined;
     this.#queuedBytes = 0;
-    this.#received = [];
+    this.#received.take();
     if (!this.#hasWholeBody) this.#receiver?.gone();
     this.#emit('close');
     this.#listeners.drain = undefined;

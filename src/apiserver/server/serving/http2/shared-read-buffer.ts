@@ -14,11 +14,11 @@ interface ReadingSocket {
 }
 
 /**
- * Hands what the socket reads to `take`, which must copy what it keeps: the memory is used again. Else each record has memory of its own, of
+ * Hands what the socket reads to `take`, which must copy what it keeps: the memory is used again. Nothing more is read once it returns false. Else each record has memory of its own, of
  * malloc and of V8, and goes through the queue of a stream, which is most of the work that is done for a small frame: a client that reads a list
  * or a thousand watches sends one for each four kilobytes. What is no socket of Node's, or has something in its queue, is read as any stream.
  */
-export function readShared(socket: TLSSocket, take: (chunk: Buffer) => void): void {
+export function readShared(socket: TLSSocket, take: (chunk: Buffer) => unknown): void {
   const { kBuffer, kBufferCb } = readingSymbols(socket);
   const reading = socket as unknown as ReadingSocket;
   if (!kBuffer || !kBufferCb || !reading._handle?.useUserBuffer || socket.readableLength > 0) {
@@ -27,8 +27,7 @@ export function readShared(socket: TLSSocket, take: (chunk: Buffer) => void): vo
   }
   reading[kBuffer] = shared;
   reading[kBufferCb] = (length: number): boolean => {
-    take(shared.subarray(0, length));
-    return true;
+    return take(shared.subarray(0, length)) !== false;
   };
   reading._handle.useUserBuffer(shared);
   // For its end.

@@ -43,7 +43,6 @@ export class NodeHttp2Stream implements ServerStream {
 
   readonly #received = new MergedBytes();
   #receiver: BodyReceiver | undefined;
-  #isScheduled = false;
   #hasWholeBody: boolean;
   /** Octets that the receiver has not credited. */
   #uncredited = 0;
@@ -126,7 +125,12 @@ export class NodeHttp2Stream implements ServerStream {
 
   receive(receiver: BodyReceiver): void {
     this.#receiver = receiver;
-    this.#deliver();
+    if (this.#received.length > 0) {
+      this.#uncredited += this.#received.length;
+      receiver.data(this.#received.take());
+    }
+    if (this.#hasWholeBody) receiver.end();
+    else if (this.closed) receiver.gone();
   }
 
   credit(bytes: number): void {
@@ -155,35 +159,25 @@ export class NodeHttp2Stream implements ServerStream {
     const stream = this.#stream;
     const push = stream.push.bind(stream);
     stream.push = (chunk: Buffer | null) => {
-      if (chunk !== null) {
-        this.#received.append(chunk);
-        this.#schedule();
-        return !this.#isFull;
-      }
+      if (chunk !== null) return this.#onData(chunk);
       // A stream that was reset, or whose connection is gone, ends its readable side as well.
-      if (!stream.closed && !stream.destroyed) this.#hasWholeBody = true;
-      this.#schedule();
+      if (!stream.closed && !stream.destroyed) this.#onEnd();
       return push(null);
     };
   }
 
-  /** What one event of the connection brings is delivered together. */
-  #schedule(): void {
-    if (this.#isScheduled || !this.#receiver) return;
-    this.#isScheduled = true;
-    process.nextTick(() => {
-      this.#isScheduled = false;
-      this.#deliver();
-    });
+  /** Returns false if the client is to wait. */
+  #onData(chunk: Buffer): boolean {
+    if (this.#receiver) {
+      this.#uncredited += chunk.length;
+      this.#receiver.data(chunk);
+    } else this.#received.append(chunk);
+    return !this.#isFull;
   }
 
-  #deliver(): void {
-    const receiver = this.#receiver;
-    if (!receiver) return;
-    this.#uncredited += this.#received.length;
-    if (this.#received.length > 0) receiver.data(this.#received.take());
-    if (this.#hasWholeBody) receiver.end();
-    else if (this.closed) receiver.gone();
+  #onEnd(): void {
+    this.#hasWholeBody = true;
+    this.#receiver?.end();
   }
 
   /** Writes what one turn's code has written together, one slice at a time. */

@@ -1,7 +1,8 @@
-import { Buffer } from 'node:buffer';
-import { Readable } from 'node:stream';
+import type { Buffer } from 'node:buffer';
+import type { Readable } from 'node:stream';
 import { BodyTooLargeError, ClientGoneError } from '#apiserver/endpoints/request/exchange';
-import { windowBytes } from './messages.ts';
+import { ArrivingBody } from '../arriving-body.ts';
+import { MergedBytes } from '../merged-bytes.ts';
 
 interface Reader {
   readonly limit: number;
@@ -13,14 +14,12 @@ interface Reader {
 export class RemoteBody {
   readonly #window: number;
   readonly #grant: (bytes: number) => void;
-  #chunks: Buffer[] = [];
-  #size = 0;
+  readonly #bytes = new MergedBytes();
+  #isTooLarge = false;
   #isWhole = false;
   #isGone = false;
   #reader: Reader | undefined;
-  #readable: Readable | undefined;
-  /** Of the readable: what it has got since it asked last. */
-  #ungranted = 0;
+  #readable: ArrivingBody | undefined;
 
   /** `window`: so much comes unasked; `grant` asks for more. */
   constructor(window: number, grant: (bytes: number) => void) {
@@ -32,62 +31,53 @@ export class RemoteBody {
   read(expected: number, limit: number): Promise<Buffer> {
     if (expected > limit) return Promise.reject(new BodyTooLargeError(`the body has ${expected} bytes`));
     return new Promise((resolve, reject) => {
-      this.#reader = { limit, resolve, reject };
+      const reader = { limit, resolve, reject };
+      this.#reader = reader;
       if (!this.#isWhole && (expected === 0 || expected > this.#window)) this.#grant(limit);
-      this.#check();
+      this.#check(reader);
     });
   }
 
   /** As it comes. It closes without an end where the client leaves, as the other bodies do. */
   open(): Readable {
-    const readable = new Readable({
-      highWaterMark: windowBytes,
-      read: () => {
-        if (this.#ungranted > 0 && !this.#isWhole) this.#grant(this.#ungranted);
-        this.#ungranted = 0;
-      },
+    const readable = new ArrivingBody((bytes) => {
+      if (!this.#isWhole) this.#grant(bytes);
     });
     this.#readable = readable;
-    for (const chunk of this.#chunks) this.#pass(chunk);
-    this.#chunks = [];
-    if (this.#isWhole) readable.push(null);
-    else if (this.#isGone) readable.destroy();
+    if (this.#bytes.length > 0) readable.data(this.#bytes.take());
+    if (this.#isWhole) readable.end();
+    else if (this.#isGone) readable.gone();
     return readable;
   }
 
+  /** `chunk` is copied. */
   data(chunk: Buffer): void {
-    if (this.#readable) return this.#pass(chunk);
-    this.#size += chunk.length;
-    this.#chunks.push(chunk);
-    if (this.#reader) this.#check();
+    if (this.#readable) return this.#readable.data(chunk);
+    if (!this.#isTooLarge) this.#bytes.append(chunk);
+    if (this.#reader) this.#check(this.#reader);
   }
 
   end(): void {
     this.#isWhole = true;
-    this.#readable?.push(null);
-    if (this.#reader) this.#check();
+    this.#readable?.end();
+    if (this.#reader) this.#check(this.#reader);
   }
 
   /** The client is gone. */
   close(): void {
     if (this.#isWhole) return;
     this.#isGone = true;
-    this.#readable?.destroy();
-    if (this.#reader) this.#check();
+    this.#readable?.gone();
+    if (this.#reader) this.#check(this.#reader);
   }
 
-  #pass(chunk: Buffer): void {
-    this.#ungranted += chunk.length;
-    this.#readable?.push(chunk);
-  }
-
-  #check(): void {
-    const reader = this.#reader as Reader;
-    if (this.#size > reader.limit) {
-      this.#chunks = [];
+  #check(reader: Reader): void {
+    if (this.#bytes.length > reader.limit) {
+      this.#isTooLarge = true;
+      this.#bytes.take();
       reader.reject(new BodyTooLargeError(`the body has more than ${reader.limit} bytes`));
     } else if (this.#isWhole) {
-      reader.resolve(this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks));
+      reader.resolve(this.#bytes.take());
     } else if (this.#isGone) reader.reject(gone());
   }
 }
