@@ -103,8 +103,8 @@ it.each([
   { name: 'a length and ends of heads in it', request: counted('/body', '\r\n\r\nGET /x\r\n\r\n'), body: '/body \r\n\r\nGET /x\r\n\r\n.' },
   { name: 'chunks', request: chunked('/body', '3\r\nabc\r\n'), body: '/body abc.' },
   { name: 'chunks with ends of heads in them', request: chunked('/body', '8\r\n\r\n\r\n\r\n\r\n\r\n'), body: '/body \r\n\r\n\r\n\r\n.' },
-  { name: 'chunks of one octet', request: chunked('/body', oneByOne(100_000)), body: '/body 100000.' },
-  { name: 'chunks of one octet, read as a stream', request: chunked('/stream', oneByOne(100_000)), body: '/stream 100000.' },
+  { name: 'chunks of one octet', request: chunked('/body', oneByOne(20_000)), body: '/body 20000.' },
+  { name: 'chunks of one octet, read as a stream', request: chunked('/stream', oneByOne(20_000)), body: '/stream 20000.' },
   { name: 'a large length, read as a stream', request: counted('/stream', 'x'.repeat(900_000)), body: '/stream 900000.' },
 ])('reads a body with $name, whatever it is cut into', async ({ request, body }) => {
   for (const size of [1, 3, 1_000, Number.POSITIVE_INFINITY]) {
@@ -136,8 +136,8 @@ it('ends a connection whose body goes on behind its answer', async () => {
   const client = await connect();
   client.socket.write('POST /unread HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n');
   await expect.poll(() => client.received).toContain('unread');
-  const more = setInterval(() => client.socket.write(oneByOne(10_000)), 1);
-  await once(client.socket, 'close');
+  const more = setInterval(() => client.socket.writable && client.socket.write(oneByOne(10_000)), 1);
+  await new Promise((resolve) => client.socket.once('close', resolve));
   clearInterval(more);
   expect(statuses(client)).toEqual(['200']);
 });

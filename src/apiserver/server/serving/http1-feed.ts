@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
+import { Persistence } from './deadlines.ts';
 import { endSoon } from './end-soon.ts';
 import type { Http1Body } from './http1-body.ts';
 import type { Http1Exchange } from './http1-exchange.ts';
@@ -35,6 +36,8 @@ export class Http1Feed {
   /** The last request that was parsed. */
   #request: IncomingMessage | undefined;
   #body: Http1Body | undefined;
+  /** Requests that were parsed, in all. */
+  #begun = 0;
   /** Requests that are not answered. */
   #open = 0;
   /** Octets of the last request's body that have not come, where its head says how many. */
@@ -44,6 +47,7 @@ export class Http1Feed {
   /** Pieces of this turn of the event loop. */
   #pieces = 0;
   #isEnded = false;
+  readonly #idle = new Persistence();
 
   /** Takes over the socket's reading from node:http, which has begun to listen. */
   constructor(socket: TLSSocket) {
@@ -64,6 +68,7 @@ export class Http1Feed {
     this.#request = request;
     this.#body = body;
     this.#open += 1;
+    this.#begun += 1;
     this.#unwanted = 0;
     this.#bodyLeft = bodyLength ?? 0;
     if (body) body.onRoom = this.#go;
@@ -75,6 +80,15 @@ export class Http1Feed {
     this.#isEnded = true;
     const parsing = this.#bytes?.subarray(this.#at) ?? Buffer.alloc(0);
     return Buffer.concat([parsing, this.#unparsed.take()]);
+  }
+
+  /**
+   * Ends the connection if it has had no request for `idleMs`; see Http2Connection.checkDeadlines. node:http ends those on which nothing comes, and
+   * those with half a head.
+   */
+  checkDeadlines(now: number, idleMs: number): void {
+    const idle = this.#open > 0 || this.#isEnded ? undefined : this.#begun;
+    if (this.#idle.age(idle, now) >= idleMs) this.#socket.destroy();
   }
 
   #read(chunk: Buffer): boolean {

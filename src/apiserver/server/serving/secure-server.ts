@@ -4,6 +4,7 @@ import http from 'node:http';
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
 import tls from 'node:tls';
 import type { Exchange, Peer } from '#apiserver/endpoints/request/exchange';
+import { type ConnectionDeadlines, connectionDeadlines } from './deadlines.ts';
 import { endSoon } from './end-soon.ts';
 import { Http1Exchange } from './http1-exchange.ts';
 import { Http1Feed } from './http1-feed.ts';
@@ -34,6 +35,8 @@ export interface SecureServerOptions {
   readonly maxConcurrentStreams: number;
   /** An answer of which the client takes nothing for so long is broken off. */
   readonly stalledMs: number;
+  /** Default: upstream's. */
+  readonly deadlines?: ConnectionDeadlines;
   /** Others may listen on the same port (SO_REUSEPORT). */
   readonly sharesPort?: boolean;
 }
@@ -55,8 +58,6 @@ export type Serve = (exchange: Exchange) => void;
 /** Upstream: apiserver/pkg/server/secure_serving.go. */
 const limits = {
   headerBytes: 1 << 20,
-  idleMs: 90_000,
-  readHeaderMs: 32_000,
   requestMs: 60_000,
   streamWindow: 256 * 1024,
 } as const;
@@ -78,11 +79,12 @@ export class SecureServer {
   readonly #http1: http.Server;
   readonly #http2: Http2Server;
   readonly #sockets = new Set<tls.TLSSocket>();
+  readonly #deadlineTimer: NodeJS.Timeout;
   #draining = false;
 
   constructor(options: SecureServerOptions, serve: Serve, { onPeerGone, onHandshakeError }: ConnectionEvents = {}) {
     this.#sharesPort = options.sharesPort ?? false;
-    const { stalledMs } = options;
+    const { stalledMs, deadlines = connectionDeadlines } = options;
     const peers = new WeakMap<tls.TLSSocket, Peer>();
     const peerOf = (socket: tls.TLSSocket): Peer => {
       const known = peers.get(socket);
@@ -97,11 +99,11 @@ export class SecureServer {
     this.#http1 = http.createServer(
       {
         maxHeaderSize: limits.headerBytes,
-        keepAliveTimeout: limits.idleMs,
-        headersTimeout: limits.readHeaderMs,
+        keepAliveTimeout: deadlines.idleMs,
+        headersTimeout: deadlines.headerMs,
         requestTimeout: limits.requestMs,
         noDelay: true,
-        connectionsCheckingInterval: 5_000,
+        connectionsCheckingInterval: Math.min(5_000, deadlines.headerMs),
         // A request without a body has no stream that must end.
         optimizeEmptyRequests: true,
         shouldUpgradeCallback: hasNoBody,
@@ -124,7 +126,7 @@ export class SecureServer {
       maxConcurrentStreams: options.maxConcurrentStreams,
       streamWindow: limits.streamWindow,
       maxHeaderBytes: limits.headerBytes,
-      idleMs: limits.idleMs,
+      deadlines,
     };
     this.#http2 = new (options.http2Server === 'node' ? NodeHttp2Server : OwnHttp2Server)(http2Options, (stream, socket) =>
       serve(new Http2Exchange(stream, peerOf(socket), stalledMs)),
@@ -136,7 +138,7 @@ export class SecureServer {
         requestCert: options.clientCa !== undefined,
         rejectUnauthorized: false,
         ALPNProtocols: options.disableHttp2 ? ['http/1.1'] : ['h2', 'http/1.1'],
-        handshakeTimeout: 10_000,
+        handshakeTimeout: deadlines.handshakeMs,
       },
       (socket) => {
         this.#sockets.add(socket);
@@ -150,7 +152,19 @@ export class SecureServer {
         }
       },
     );
-    this.#tls.on('tlsClientError', () => onHandshakeError?.());
+    this.#tls.on('tlsClientError', (_error, socket) => {
+      // Of a handshake that takes too long the socket is still open.
+      socket.destroy();
+      onHandshakeError?.();
+    });
+    this.#deadlineTimer = setInterval(
+      () => {
+        const now = performance.now();
+        for (const connection of this.#connections) connection.checkDeadlines(now);
+        for (const socket of this.#sockets) feeds.get(socket)?.checkDeadlines(now, deadlines.idleMs);
+      },
+      Math.min(1_000, ...Object.values(deadlines).map((milliseconds) => milliseconds / 4)),
+    ).unref();
     this.#addServerNames(options);
   }
 
@@ -204,6 +218,7 @@ export class SecureServer {
     if (!this.#draining) this.stopListening();
     this.#http2.destroy();
     for (const socket of this.#sockets) socket.destroy();
+    clearInterval(this.#deadlineTimer);
     // Not listening itself, the HTTP/1.1 server only has its checking interval to end.
     this.#http1.close();
   }

@@ -27,10 +27,17 @@ export class FrameReader {
   #bodyLeft = -1;
   #paddingLeft = 0;
   #isPaused = false;
+  /** Frames that were whole. */
+  #frames = 0;
 
   constructor(handler: FrameHandler, maxFrameBytes: number) {
     this.#handler = handler;
     this.#maxFrameBytes = maxFrameBytes;
+  }
+
+  /** Identifies the frame of which a part has come; undefined where there is none, or where it is DATA, whose parts go on as they come. */
+  get partialFrame(): number | undefined {
+    return this.#kept.length > 0 ? this.#frames : undefined;
   }
 
   /** Hands out no more frames: a handler may ask for it within a frame that is not of DATA. */
@@ -81,6 +88,7 @@ export class FrameReader {
     this.#needed = frameHeadBytes + length;
     if (present < this.#needed) return 0;
     const start = at + frameHeadBytes;
+    this.#frames += 1;
     // A client that reads a thousand watches sends hundreds of window updates for each event: they are not worth an object each.
     if (type === frameTypes.windowUpdate || type === frameTypes.resetStream) {
       if (length !== 4) throw new Http2Error(errorCodes.frameSizeError, 'a frame that is a number has four octets');
@@ -102,6 +110,7 @@ export class FrameReader {
       padding = bytes[at + frameHeadBytes] as number;
       if (padding >= length) throw new Http2Error(errorCodes.protocolError, 'a frame is all padding');
     }
+    this.#frames += 1;
     this.#paddingLeft = padding;
     this.#bodyLeft = length - padding - (head - frameHeadBytes);
     this.#handler.dataBegins(stream, flag, length, this.#bodyLeft);

@@ -11,6 +11,7 @@ import { SecureServer } from '../secure-server.ts';
 import { FrameReader } from './frame-reader.ts';
 import { HeaderDecoder } from './header-decoder.ts';
 import { Http2Connection } from './http2-connection.ts';
+import type { Http2Stream } from './http2-stream.ts';
 import { errorCodes, flags, frameTypes, initial, preface, settings, writeFrameHead } from './protocol.ts';
 
 const { data, headers, priority, resetStream, settings: settingsType, pushPromise, ping, goAway, windowUpdate, continuation } = frameTypes;
@@ -142,6 +143,7 @@ function serve(exchange: Exchange): void {
     return exchange.send(200, [], none);
   }
   if (exchange.url === '/hang') return void open.set(String(exchange.headers['x-name'] ?? ''), exchange);
+  if (exchange.url === '/watch') return void exchange.open(200, []);
   if (exchange.url === '/large') return exchange.send(200, [], large);
   if (exchange.url === '/headers') return exchange.send(200, [], Buffer.from(JSON.stringify(exchange.headers)));
   if (exchange.url === '/early') return exchange.send(413, [], Buffer.from('too much'));
@@ -392,11 +394,10 @@ it('node:http2 reads what it sends, with a table of another size', async () => {
   session.close();
 });
 
-describe('a connection without requests, after a while', () => {
+describe('deadlines', () => {
   /** A socket of which the other end takes what is written, or does not. */
   class OtherEnd extends Duplex {
     readonly written: Buffer[] = [];
-    isIdle: () => void = () => {};
     constructor(readonly reads: boolean) {
       super();
     }
@@ -405,29 +406,90 @@ describe('a connection without requests, after a while', () => {
       this.written.push(Buffer.from(chunk));
       if (this.reads) done();
     }
-    setTimeout(_milliseconds: number, listener: () => void): void {
-      this.isIdle = listener;
-    }
     destroySoon(): void {
       this.end(() => this.destroy());
     }
   }
-  const options = { maxConcurrentStreams: 10, streamWindow: 1 << 16, maxHeaderBytes: 1 << 16, idleMs: 1 };
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const deadlines = { prefaceMs: 100, headerMs: 200, idleMs: 500 };
+  const options = { maxConcurrentStreams: 10, streamWindow: 1 << 16, maxHeaderBytes: 1 << 16, deadlines };
+  const begin = Buffer.concat([Buffer.from(preface), frame(settingsType, 0, 0)]);
 
-  it.each([
-    { name: 'is told to go', reads: true, says: [goAway] },
-    { name: 'is broken off where the client does not even read', reads: false, says: [] },
-  ])('$name', async ({ reads, says }) => {
+  /** Sends `each` every 50 ms of a clock of its own. Resolves with the time at which the connection has ended, and the code of its GOAWAY. */
+  async function endOf(
+    first: readonly Buffer[],
+    each: (step: number) => Buffer,
+    reads = true,
+  ): Promise<{ at: number; code: number | undefined }> {
     const socket = new OtherEnd(reads);
-    const closed = once(socket, 'close');
-    new Http2Connection(socket as never, options, { onStream: () => {}, onClose: () => {} });
-    await new Promise((resolve) => setImmediate(resolve));
-    const before = socket.written.length;
-    expect(before).toBe(1);
-    socket.isIdle();
-    await closed;
-    expect(socket.written.slice(before).map((frames) => frames[3])).toEqual(says);
+    const streams: Http2Stream[] = [];
+    const connection = new Http2Connection(socket as never, options, { onStream: (stream) => streams.push(stream), onClose: () => {} });
+    const start = performance.now();
+    for (const part of first) socket.push(part);
+    await turn();
+    for (let at = 50; at <= 2_000; at += 50) {
+      const next = each(at);
+      if (next.length > 0) socket.push(next);
+      await turn();
+      connection.checkDeadlines(start + at);
+      await turn();
+      if (!socket.destroyed) continue;
+      const last = socket.written.map((bytes) => bytes.subarray(bytes.lastIndexOf(Buffer.from([goAway, 0, 0, 0, 0, 0])) - 3));
+      const end = last.find((bytes) => bytes[3] === goAway);
+      return { at, code: end?.readUInt32BE(13) };
+    }
+    return { at: Number.POSITIVE_INFINITY, code: undefined };
+  }
+
+  const drip = Buffer.concat([frame(headers, endHeaders | endStream, 1, Buffer.alloc(1_000, 0x82)), none]);
+  it.each([
+    { name: 'nothing comes', first: [], each: () => none, at: 100 },
+    { name: 'the preface comes octet by octet', first: [], each: (step: number) => begin.subarray(step / 50 - 1, step / 50), at: 100 },
+    { name: 'no settings come', first: [Buffer.from(preface)], each: () => none, at: 100 },
+    { name: 'no request comes', first: [begin], each: () => none, at: 550, code: errorCodes.noError },
+    { name: 'only pings come', first: [begin], each: () => frame(ping, 0, 0, Buffer.alloc(8)), at: 550, code: errorCodes.noError },
+    {
+      name: 'only window updates come',
+      first: [begin],
+      each: () => frame(windowUpdate, 0, 0, uint32(1)),
+      at: 550,
+      code: errorCodes.noError,
+    },
+    {
+      name: 'a frame comes octet by octet',
+      first: [begin],
+      each: (step: number) => drip.subarray(step / 50 - 1, step / 50),
+      at: 250,
+      code: errorCodes.enhanceYourCalm,
+    },
+    {
+      name: 'a header block comes frame by frame',
+      first: [begin, frame(headers, endStream, 1, none)],
+      each: () => frame(continuation, 0, 1, Buffer.from([0x82])),
+      at: 250,
+      code: errorCodes.enhanceYourCalm,
+    },
+    { name: 'a request is under way', first: [begin, get(1)], each: () => none, at: Number.POSITIVE_INFINITY },
+  ])('when $name the connection ends after $at ms', async ({ first, each, at, code }) => {
+    expect(await endOf(first, each)).toEqual({ at, code });
   });
+
+  it('a connection whose client does not read is broken off', async () => {
+    expect(await endOf([begin], () => none, false)).toEqual({ at: 550, code: undefined });
+  });
+});
+
+it('cancelling watches that are open is no offence, however many', async () => {
+  const client = await connect();
+  for (let round = 0; round < 30; round += 1) {
+    const ids = Array.from({ length: 10 }, (_, i) => (round * 10 + i) * 2 + 1);
+    client.send(...ids.map((id) => get(id, '/watch')));
+    for (const id of ids) await client.find(headers, id);
+    client.send(...ids.map((id) => frame(resetStream, 0, id, uint32(errorCodes.cancel))));
+  }
+  client.send(get(9_999));
+  expect((await client.answer(9_999)).status).toBe('200');
+  client.socket.destroy();
 });
 
 describe('a connection ends with', () => {

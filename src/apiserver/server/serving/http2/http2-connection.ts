@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { TLSSocket } from 'node:tls';
+import { type ConnectionDeadlines, Persistence } from '../deadlines.ts';
 import { MergedBytes } from '../merged-bytes.ts';
 import { sliceBytes, slicesOfTurn } from '../write-slices.ts';
 import { Allowance } from './allowance.ts';
@@ -31,8 +32,7 @@ export interface Http2ConnectionOptions {
   readonly streamWindow: number;
   /** Of a request: the fields as they are counted by SETTINGS_MAX_HEADER_LIST_SIZE, and the block that they come in. */
   readonly maxHeaderBytes: number;
-  /** A connection without requests ends after so long. */
-  readonly idleMs: number;
+  readonly deadlines: Pick<ConnectionDeadlines, 'prefaceMs' | 'headerMs' | 'idleMs'>;
 }
 
 /** What happens on a connection. Must not throw. */
@@ -50,7 +50,7 @@ interface HeaderBlock {
 }
 
 const limits = {
-  /** Requests that come to nothing by what the client does: CVE-2023-44487 (rapid reset), CVE-2025-8671 (the server is made to reset). */
+  /** Requests that come to nothing by what the client does before they are answered: CVE-2023-44487 (rapid reset), CVE-2025-8671 (the server is made to reset). */
   brokenStreams: { burst: 200, perSecond: 33 },
   /** Frames that ask for nothing: CVE-2019-9512, 9515, 9518. */
   idleFrames: { burst: 1000, perSecond: 100 },
@@ -95,6 +95,9 @@ export class Http2Connection implements FrameHandler {
   readonly #brokenStreams = new Allowance(limits.brokenStreams.burst, limits.brokenStreams.perSecond);
   readonly #idleFrames = new Allowance(limits.idleFrames.burst, limits.idleFrames.perSecond);
 
+  readonly #since = performance.now();
+  readonly #arriving = new Persistence();
+  readonly #idle = new Persistence();
   #prefaceLeft = prefaceBytes.length;
   #hasSettings = false;
   /** The number of the last request that was taken. */
@@ -140,12 +143,26 @@ export class Http2Connection implements FrameHandler {
     readShared(socket, (chunk) => this.#read(chunk));
     socket.on('end', () => this.destroy());
     socket.on('close', () => this.#closed());
-    socket.setTimeout(options.idleMs, () => {
-      if (this.#streams.size > 0) return;
-      // A client that does not read would never see a GOAWAY.
-      if (this.#isWriting || this.#isClosing) this.destroy();
-      else this.close();
-    });
+  }
+
+  /**
+   * Ends the connection if it has missed a deadline. To be called now and then, with the time of `performance.now`: deadlines are absolute, so that
+   * no control frame moves them, and requests need no timer.
+   */
+  checkDeadlines(now: number): void {
+    if (this.#isClosed) return;
+    const { prefaceMs, headerMs, idleMs } = this.#options.deadlines;
+    if (!this.#hasSettings) {
+      if (now - this.#since >= prefaceMs) this.destroy();
+      return;
+    }
+    if (this.#arriving.age(this.#block ?? this.#reader.partialFrame, now) >= headerMs)
+      return this.#fail(errorCodes.enhanceYourCalm, 'a header block takes too long');
+    const idle = this.#streams.size > 0 ? undefined : this.#lastStream;
+    if (this.#idle.age(idle, now) < idleMs) return;
+    // A client that does not read would never see a GOAWAY.
+    if (this.#isWriting || this.#isClosing) this.destroy();
+    else this.close();
   }
 
   /** GOAWAY: the requests under way are answered, then the connection ends. */
@@ -357,9 +374,11 @@ export class Http2Connection implements FrameHandler {
 
   #onReset(id: number): void {
     this.#assertNotIdle(id);
-    this.#countBrokenStream();
     const stream = this.#streams.get(id);
-    if (stream) this.#forget(stream);
+    // A watch that is cancelled was served; one that was not answered may have cost all of its work (CVE-2023-44487).
+    if (!stream) return this.#countIdleFrame();
+    if (!stream.headersSent) this.#countBrokenStream();
+    this.#forget(stream);
   }
 
   #onWindowUpdate(id: number, increment: number): void {
