@@ -6,22 +6,24 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectionDeadlines } from '#apiserver/server/serving/deadlines';
 import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
 import type { Http2Server } from '#apiserver/server/serving/http2-server';
 import { NodeHttp2Server } from '#apiserver/server/serving/node-http2/node-http2-server';
 import { OwnHttp2Server } from '#apiserver/server/serving/own-http2-server';
 import type { Exchange } from '#apiserver/endpoints/request/exchange';
 import { issueServingCertificate } from '#testing/serving-certificate';
-import { flag, frame, get, post, RawConnection, setting, settings, types, uint32 } from './frames.ts';
+import { connectTls, flag, frame, get, post, RawConnection, setting, settings, types, uint32 } from './frames.ts';
 
 const idleMs = 400;
 const stalledMs = 300;
-const options = { maxConcurrentStreams: 10, streamWindow: 256 * 1024, maxHeaderBytes: 1 << 20, idleMs };
+const options = { maxConcurrentStreams: 10, streamWindow: 256 * 1024, maxHeaderBytes: 1 << 20, deadlines: { ...connectionDeadlines, idleMs, prefaceMs: 400 } };
 const large = Buffer.alloc(3_000_000, 'x');
 const peer = { remoteAddress: '127.0.0.1', certificate: undefined, memo: new Map() };
 
 let http2Server: Http2Server;
 let server: tls.Server;
+let checks: NodeJS.Timeout;
 let port = 0;
 /** The exchanges of requests for /hang, by their header x-name. */
 const open = new Map<string, Exchange>();
@@ -67,8 +69,10 @@ describe.each([
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     ({ port } = server.address() as AddressInfo);
+    checks = setInterval(() => http2Server.checkDeadlines(performance.now()), 50);
   });
   afterAll(() => {
+    clearInterval(checks);
     http2Server.destroy();
     server.close();
   });
@@ -257,6 +261,21 @@ describe.each([
     expect(await isClosedIn(client, 5 * idleMs + 1_500)).toBe(true);
     clearInterval(keepBusy);
     expect(client.find(types.goAway)?.payload.readUInt32BE(4)).toBe(0);
+  });
+
+  it('closes a connection that does not begin', async () => {
+    const socket = await connectTls({ port });
+    const closed = once(socket.resume(), 'close');
+    socket.write('PRI * HTTP/2.0\r\n');
+    await closed;
+  });
+
+  it('serves all of many requests that come at once', async () => {
+    const client = await RawConnection.open({ port });
+    client.send(...Array.from({ length: 10 }, (_, i) => get(1 + 2 * i, '/')), ...Array.from({ length: 2 }, (_, i) => get(21 + 2 * i, '/')));
+    await client.until(() => [1, 3, 5, 7, 9, 11, 13, 15, 17, 19].every((stream) => client.hasEnded(stream)), 5_000);
+    expect(client.bodyOf(19).toString()).toBe('GET ');
+    client.destroy();
   });
 
   it('keeps a connection whose request goes on', async () => {

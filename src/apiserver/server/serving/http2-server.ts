@@ -1,4 +1,5 @@
 import type { TLSSocket } from 'node:tls';
+import type { ConnectionDeadlines } from './deadlines.ts';
 import type { ServerStream } from './server-stream.ts';
 
 /** `own`: the implementation in `http2/`; `node`: node:http2. */
@@ -12,6 +13,8 @@ export interface Http2Server {
   goAway(): void;
   /** Breaks every connection off. */
   destroy(): void;
+  /** Ends connections that have missed a deadline. To be called now and then, with the time of `performance.now`. */
+  checkDeadlines(now: number): void;
 }
 
 /** Limits of a connection that both implementations keep. */
@@ -21,8 +24,7 @@ export interface Http2ServerOptions {
   readonly streamWindow: number;
   /** Of a request: the fields as SETTINGS_MAX_HEADER_LIST_SIZE counts them. */
   readonly maxHeaderBytes: number;
-  /** A connection without requests ends after so long. */
-  readonly idleMs: number;
+  readonly deadlines: ConnectionDeadlines;
 }
 
 /** Takes a request. Must not throw. */

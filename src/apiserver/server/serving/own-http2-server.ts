@@ -31,4 +31,8 @@ export class OwnHttp2Server implements Http2Server {
   destroy(): void {
     for (const connection of this.#connections) connection.destroy();
   }
+
+  checkDeadlines(now: number): void {
+    for (const connection of this.#connections) connection.checkDeadlines(now);
+  }
 }

@@ -160,7 +160,7 @@ export class SecureServer {
     this.#deadlineTimer = setInterval(
       () => {
         const now = performance.now();
-        for (const connection of this.#connections) connection.checkDeadlines(now);
+        this.#http2.checkDeadlines(now);
         for (const socket of this.#sockets) feeds.get(socket)?.checkDeadlines(now, deadlines.idleMs);
       },
       Math.min(1_000, ...Object.values(deadlines).map((milliseconds) => milliseconds / 4)),

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import type { Exchange } from '#apiserver/endpoints/request/exchange';
+import { connectionDeadlines } from '#apiserver/server/serving/deadlines';
 import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
 import type { Http2ServerOptions, OnStream } from '#apiserver/server/serving/http2-server';
 import { NodeHttp2Server } from '#apiserver/server/serving/node-http2/node-http2-server';
@@ -23,7 +24,7 @@ export interface Target {
 
 const folder = resolve(import.meta.dirname, '../go');
 const large = Buffer.alloc(200_000, 'x');
-const options: Http2ServerOptions = { maxConcurrentStreams: 100, streamWindow: 256 * 1024, maxHeaderBytes: 1 << 20, idleMs: 90_000 };
+const options: Http2ServerOptions = { maxConcurrentStreams: 100, streamWindow: 256 * 1024, maxHeaderBytes: 1 << 20, deadlines: connectionDeadlines };
 
 /** As `handle` of go/main.go. */
 function serve(exchange: Exchange): void {
