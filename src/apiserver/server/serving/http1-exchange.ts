@@ -11,6 +11,7 @@ import {
   type StreamKind,
 } from '#apiserver/endpoints/request/exchange';
 import { Http1Body } from './http1-body.ts';
+import { originForm } from './request-target.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import { sliceBytes, writeSlices } from './write-slices.ts';
@@ -30,7 +31,7 @@ export class Http1Exchange implements Exchange {
   /** `stalledMs`: how long a client may take nothing of an answer. */
   constructor(request: IncomingMessage, response: ServerResponse, peer: Peer, stalledMs = 60_000) {
     this.method = request.method ?? 'GET';
-    this.url = request.url ?? '/';
+    this.url = originForm(request.url ?? '/');
     this.headers = request.headers;
     this.peer = peer;
     this.raw = { request, response };

@@ -148,3 +148,57 @@ it('drops the rest of a body that is small, and goes on', async () => {
   await expect.poll(() => client.received).toContain('/next .');
   client.socket.destroy();
 });
+
+it.each([
+  { name: 'a method that node:http does not know', head: 'FOO /wait HTTP/1.1', seen: 'FOO /wait' },
+  { name: 'CONNECT', head: 'CONNECT /wait HTTP/1.1', seen: 'CONNECT /wait' },
+  { name: 'a target in absolute form', head: 'GET https://other/wait?a HTTP/1.1', seen: 'GET /wait?a' },
+])('serves $name', async ({ head, seen: line }) => {
+  const client = await connect();
+  client.socket.write(`${head}\r\nHost: localhost\r\n\r\n`);
+  await expect.poll(() => seen).toEqual([line]);
+  client.socket.destroy();
+});
+
+it('answers OPTIONS of the server itself', async () => {
+  const client = await connect();
+  client.socket.write('OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await expect.poll(() => statuses(client)).toEqual(['200']);
+  expect(seen).toEqual([]);
+  client.socket.destroy();
+});
+
+it('limits a head by its octets, not by its fields', async () => {
+  const [many, large] = [await connect(), await connect()];
+  const fields = Array.from({ length: 5_000 }, (_, i) => `X-${i}: a\r\n`).join('');
+  many.socket.write(`GET /many HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`);
+  large.socket.write(`GET /large HTTP/1.1\r\nHost: localhost\r\nX-A: ${'a'.repeat(1_100_000)}\r\n\r\n`);
+  await expect.poll(() => statuses(many)).toEqual(['200']);
+  await expect.poll(() => statuses(large)).toEqual(['431']);
+  many.socket.destroy();
+});
+
+it('refuses what is no request, and ends the connection', async () => {
+  const client = await connect();
+  client.socket.write(`GET /a HTTP/2.0\r\nHost: localhost\r\n\r\n${get('/b')}`);
+  await new Promise((resolve) => client.socket.once('close', resolve));
+  expect([statuses(client), seen]).toEqual([['505'], []]);
+});
+
+it('refuses lines that end with a bare line feed at once', async () => {
+  const client = await connect();
+  client.socket.write('GET /a HTTP/1.1\nHost: localhost\n\n');
+  await expect.poll(() => statuses(client)).toEqual(['400']);
+  expect(seen).toEqual([]);
+});
+
+it('has no renegotiation', async () => {
+  const socket = tls.connect({ host: '127.0.0.1', port, ca: certificateAuthority, ALPNProtocols: ['http/1.1'], maxVersion: 'TLSv1.2' });
+  await once(socket, 'secureConnect');
+  const error = await new Promise<Error | null>((resolve) => {
+    socket.on('error', resolve);
+    socket.renegotiate({}, resolve);
+  });
+  expect(error?.message).toMatch(/renegotiat/i);
+  socket.destroy();
+});

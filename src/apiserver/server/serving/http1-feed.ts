@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { Persistence } from './deadlines.ts';
+import { type ConnectionDeadlines, Persistence } from './deadlines.ts';
 import { endSoon } from './end-soon.ts';
 import type { Http1Body } from './http1-body.ts';
 import type { Http1Exchange } from './http1-exchange.ts';
+import { type AcceptedHead, badRequest, headerFieldsTooLarge, inspectHead, refusalAnswer } from './http1-head.ts';
 import { readShared } from './http2/shared-read-buffer.ts';
 import { MergedBytes } from './merged-bytes.ts';
 
@@ -13,6 +14,8 @@ const limits = {
   piecesOfTurn: 16,
   /** A piece of a body of unknown length: node:http makes a buffer of each chunk in it. */
   pieceBytes: 4 * 1024,
+  /** A head has so many at most. */
+  headBytes: 1 << 20,
   /** Octets of a body that are dropped behind its answer before the connection ends. Upstream: net/http/server.go (maxPostHandlerReadBytes). */
   unwantedBytes: 256 * 1024,
 } as const;
@@ -42,12 +45,19 @@ export class Http1Feed {
   #open = 0;
   /** Octets of the last request's body that have not come, where its head says how many. */
   #bodyLeft = 0;
+  /** The last octets of it that were parsed, where its head does not say how many. */
+  #tail = '';
   /** Octets of its body that came behind the answer. */
   #unwanted = 0;
+  /** What came last is the begin of a head. */
+  #isPartialHead = false;
+  /** Method and target of the last head, where node:http got others. */
+  #sent: AcceptedHead['sent'];
   /** Pieces of this turn of the event loop. */
   #pieces = 0;
   #isEnded = false;
   readonly #idle = new Persistence();
+  readonly #arriving = new Persistence();
 
   /** Takes over the socket's reading from node:http, which has begun to listen. */
   constructor(socket: TLSSocket) {
@@ -63,6 +73,13 @@ export class Http1Feed {
     readShared(socket, (chunk) => this.#read(chunk));
   }
 
+  /** Gives a request that node:http has parsed the method and target that were sent. */
+  identify(request: IncomingMessage): void {
+    if (!this.#sent) return;
+    request.method = this.#sent.method;
+    request.url = this.#sent.target;
+  }
+
   /** To be called with each request that node:http has parsed. */
   begin({ raw: { request, response }, body, bodyLength }: Http1Exchange): void {
     this.#request = request;
@@ -70,6 +87,7 @@ export class Http1Feed {
     this.#open += 1;
     this.#begun += 1;
     this.#unwanted = 0;
+    this.#tail = '';
     this.#bodyLeft = bodyLength ?? 0;
     if (body) body.onRoom = this.#go;
     response.once('close', this.#answered);
@@ -82,11 +100,9 @@ export class Http1Feed {
     return Buffer.concat([parsing, this.#unparsed.take()]);
   }
 
-  /**
-   * Ends the connection if it has had no request for `idleMs`; see Http2Connection.checkDeadlines. node:http ends those on which nothing comes, and
-   * those with half a head.
-   */
-  checkDeadlines(now: number, idleMs: number): void {
+  /** Ends the connection if it has missed a deadline; see Http2Connection.checkDeadlines. */
+  checkDeadlines(now: number, { headerMs, idleMs }: Pick<ConnectionDeadlines, 'headerMs' | 'idleMs'>): void {
+    if (this.#arriving.age(this.#isPartialHead ? this.#begun : undefined, now) >= headerMs) return void this.#socket.destroy();
     const idle = this.#open > 0 || this.#isEnded ? undefined : this.#begun;
     if (this.#idle.age(idle, now) >= idleMs) this.#socket.destroy();
   }
@@ -95,11 +111,15 @@ export class Http1Feed {
     // Of what is another protocol's, the socket is the queue.
     if (this.#isEnded) return this.#socket.push(Buffer.from(chunk));
     if (this.#socket.writableEnded) return true;
-    if (this.#unparsed.length === 0) this.#feed(chunk);
-    else {
-      this.#unparsed.append(chunk);
-      this.#go();
+    if (this.#unparsed.length === 0) {
+      this.#feed(chunk);
+      return true;
     }
+    const before = this.#unparsed.length;
+    this.#unparsed.append(chunk);
+    // A head that comes in many parts is not gone through again for each.
+    if (this.#isPartialHead && this.#unparsed.view.indexOf(headEnd, Math.max(0, before - headEnd.length + 1)) < 0) this.#checkHead();
+    else this.#go();
     return true;
   }
 
@@ -113,7 +133,7 @@ export class Http1Feed {
     if (this.#bytes || this.#isEnded || this.#socket.destroyed) return;
     if (this.#unparsed.length > 0 && this.#mayParse()) this.#feed(this.#unparsed.take());
     if (this.#isEnded) return;
-    const isHeldBack = this.#unparsed.length > 0 && !this.#mayParse();
+    const isHeldBack = this.#unparsed.length > 0 && !this.#mayParse() && !this.#socket.writableEnded;
     if (isHeldBack !== this.#socket.isPaused()) this.#socket[isHeldBack ? 'pause' : 'resume']();
   };
 
@@ -121,47 +141,79 @@ export class Http1Feed {
   #feed(bytes: Buffer): void {
     this.#bytes = bytes;
     this.#at = 0;
-    while (this.#at < bytes.length && this.#mayParse()) {
-      const start = this.#at;
-      this.#at = this.#pieceEnd(bytes, start);
-      if (this.#at === start) break;
-      this.#count(this.#at - start);
-      this.#parse(bytes.subarray(start, this.#at));
+    this.#isPartialHead = false;
+    while (this.#at < bytes.length && !this.#isPartialHead && this.#mayParse()) {
+      if (this.#request?.complete === false) this.#feedBody(bytes);
+      else this.#feedHead(bytes);
     }
     this.#bytes = undefined;
     if (this.#at === bytes.length || this.#isEnded || this.#socket.writableEnded) return;
     this.#unparsed.append(bytes.subarray(this.#at));
-    if (!this.#mayParse()) this.#socket.pause();
+    if (this.#isPartialHead) this.#checkHead();
+    else if (!this.#mayParse()) this.#socket.pause();
+  }
+
+  /** A whole head, which is nothing but a head. */
+  #feedHead(bytes: Buffer): void {
+    const start = this.#at;
+    const end = bytes.indexOf(headEnd, start);
+    if (end < 0) {
+      this.#isPartialHead = true;
+      return;
+    }
+    this.#at = end + headEnd.length;
+    this.#countPiece();
+    const head = this.#at - start > limits.headBytes ? headerFieldsTooLarge : inspectHead(bytes.subarray(start, this.#at));
+    if ('status' in head) return endSoon(this.#socket, refusalAnswer(head));
+    this.#sent = head.sent;
+    this.#parse(head.bytes);
+  }
+
+  /** What is known to be of a body needs not be looked at; else a piece ends where a head could. */
+  #feedBody(bytes: Buffer): void {
+    const start = this.#at;
+    if (this.#bodyLeft > 0) {
+      this.#at = Math.min(bytes.length, start + this.#bodyLeft);
+      this.#bodyLeft -= this.#at - start;
+    } else {
+      this.#at = Math.min(this.#bodyEnd(bytes, start), start + limits.pieceBytes);
+      this.#tail = (this.#tail + bytes.toString('latin1', Math.max(start, this.#at - 3), this.#at)).slice(-3);
+    }
+    this.#countPiece();
+    this.#parse(bytes.subarray(start, this.#at));
+    if (this.#open > 0) return;
+    this.#unwanted += this.#at - start;
+    if (this.#unwanted > limits.unwantedBytes) endSoon(this.#socket);
+  }
+
+  /** Where a body in chunks may end: behind the next empty line, of which the begin may have been in the piece before. */
+  #bodyEnd(bytes: Buffer, start: number): number {
+    const joint = `${this.#tail}${bytes.toString('latin1', start, start + 3)}`;
+    const inJoint = joint.indexOf('\r\n\r\n');
+    if (inJoint >= 0) return start + inJoint + headEnd.length - this.#tail.length;
+    const end = bytes.indexOf(headEnd, start);
+    return end < 0 ? bytes.length : end + headEnd.length;
+  }
+
+  /** Refuses the begin of a head that can be no head any more. */
+  #checkHead(): void {
+    const { view } = this.#unparsed;
+    if (view.length > limits.headBytes) return endSoon(this.#socket, refusalAnswer(headerFieldsTooLarge));
+    const lineFeed = view.indexOf(0x0a);
+    if (lineFeed >= 0 && view[lineFeed - 1] !== 0x0d) endSoon(this.#socket, refusalAnswer(badRequest));
   }
 
   #mayParse(): boolean {
     const socket = this.#socket as TLSSocket & { readonly _paused?: boolean };
     // node:http asserts that it is fed nothing while it has paused the socket itself.
-    if (this.#isEnded || socket.destroyed || socket._paused || this.#pieces >= limits.piecesOfTurn) return false;
+    if (this.#isEnded || socket.destroyed || socket.writableEnded || socket._paused || this.#pieces >= limits.piecesOfTurn) return false;
     if (this.#request?.complete === false) return !this.#body?.isFull;
     return this.#open === 0;
   }
 
-  /**
-   * A piece ends with a head, so that there is no second one in it; what is known to be of a body needs not be looked at. Of a head whose end has not
-   * come the last octets are held back, which may be the begin of that end.
-   */
-  #pieceEnd(bytes: Buffer, at: number): number {
-    const isBody = this.#request?.complete === false;
-    if (isBody && this.#bodyLeft > 0) return Math.min(bytes.length, at + this.#bodyLeft);
-    const end = bytes.indexOf(headEnd, at);
-    if (isBody) return Math.min(end < 0 ? bytes.length : end + headEnd.length, at + limits.pieceBytes);
-    return end < 0 ? Math.max(at, bytes.length - headEnd.length + 1) : end + headEnd.length;
-  }
-
-  #count(bytes: number): void {
+  #countPiece(): void {
     if (this.#pieces === 0) setImmediate(this.#turn);
     this.#pieces += 1;
-    if (this.#request?.complete !== false) return;
-    this.#bodyLeft = Math.max(0, this.#bodyLeft - bytes);
-    if (this.#open > 0) return;
-    this.#unwanted += bytes;
-    if (this.#unwanted > limits.unwantedBytes) endSoon(this.#socket);
   }
 
   readonly #turn = (): void => {

@@ -15,6 +15,11 @@ export class MergedBytes {
     return this.#length;
   }
 
+  /** What has come, until the next part does. */
+  get view(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
   append(part: Uint8Array): void {
     const length = this.#length + part.length;
     if (length > this.#buffer.length) this.#grow(length);
@@ -24,7 +29,7 @@ export class MergedBytes {
 
   /** Returns what has come, and begins anew. */
   take(): Buffer {
-    const bytes = this.#buffer.subarray(0, this.#length);
+    const bytes = this.view;
     this.#buffer = empty;
     this.#length = 0;
     return bytes;

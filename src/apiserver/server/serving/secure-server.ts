@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
@@ -8,6 +9,7 @@ import { type ConnectionDeadlines, connectionDeadlines } from './deadlines.ts';
 import { endSoon } from './end-soon.ts';
 import { Http1Exchange } from './http1-exchange.ts';
 import { Http1Feed } from './http1-feed.ts';
+import { headerFieldsTooLarge, refusalAnswer } from './http1-head.ts';
 import { Http2Exchange } from './http2-exchange.ts';
 import type { Http2Implementation, Http2Server } from './http2-server.ts';
 import { NodeHttp2Server } from './node-http2/node-http2-server.ts';
@@ -82,7 +84,7 @@ export class SecureServer {
   readonly #deadlineTimer: NodeJS.Timeout;
   #draining = false;
 
-  constructor(options: SecureServerOptions, serve: Serve, { onPeerGone, onHandshakeError }: ConnectionEvents = {}) {
+  constructor(options: SecureServerOptions, handle: Serve, { onPeerGone, onHandshakeError }: ConnectionEvents = {}) {
     this.#sharesPort = options.sharesPort ?? false;
     const { stalledMs, deadlines = connectionDeadlines } = options;
     const peers = new WeakMap<tls.TLSSocket, Peer>();
@@ -95,6 +97,11 @@ export class SecureServer {
       return peer;
     };
 
+    const serve: Serve = (exchange) => {
+      // Upstream: net/http/server.go (globalOptionsHandler).
+      if (exchange.url === '*' && exchange.method === 'OPTIONS') exchange.send(200, [], undefined);
+      else handle(exchange);
+    };
     const feeds = new WeakMap<Socket, Http1Feed>();
     this.#http1 = http.createServer(
       {
@@ -111,14 +118,20 @@ export class SecureServer {
       (request, response) => {
         // The parser stops behind an upgrade that was ignored.
         if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+        const feed = feeds.get(request.socket);
+        feed?.identify(request);
         const exchange = new Http1Exchange(request, response, peerOf(request.socket as tls.TLSSocket), stalledMs);
-        feeds.get(request.socket)?.begin(exchange);
+        feed?.begin(exchange);
         serve(exchange);
       },
     );
+    // A head is limited by its octets.
+    this.#http1.maxHeadersCount = 0;
     this.#http1.on('clientError', answerClientError);
     this.#http1.on('upgrade', (request, socket, head) => {
-      const behind = Buffer.concat([head, feeds.get(request.socket)?.end() ?? Buffer.alloc(0)]);
+      const feed = feeds.get(request.socket);
+      feed?.identify(request);
+      const behind = Buffer.concat([head, feed?.end() ?? Buffer.alloc(0)]);
       serve(new UpgradeExchange(request, socket, behind, peerOf(request.socket as tls.TLSSocket)));
     });
 
@@ -161,7 +174,7 @@ export class SecureServer {
       () => {
         const now = performance.now();
         this.#http2.checkDeadlines(now);
-        for (const socket of this.#sockets) feeds.get(socket)?.checkDeadlines(now, deadlines.idleMs);
+        for (const socket of this.#sockets) feeds.get(socket)?.checkDeadlines(now, deadlines);
       },
       Math.min(1_000, ...Object.values(deadlines).map((milliseconds) => milliseconds / 4)),
     ).unref();
@@ -237,6 +250,8 @@ function secureContextOptions(options: Omit<TlsOptions, 'sniCertificates'>): tls
     ...(options.clientCa !== undefined && { ca: options.clientCa }),
     minVersion: options.minVersion,
     ciphers: ciphersOf(options),
+    // Go's server has no renegotiation: a client could have the server do handshakes over and over (CVE-2011-1473).
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   };
 }
 
@@ -271,11 +286,9 @@ function hasNoBody({ headers }: http.IncomingMessage): boolean {
 /** A request that is no HTTP: what Go's server answers, then the connection ends. */
 function answerClientError(error: NodeJS.ErrnoException, socket: import('node:stream').Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const [status, text] =
+  const refusal =
     error.code === 'HPE_HEADER_OVERFLOW'
-      ? [431, 'Request Header Fields Too Large']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? [408, 'Request Timeout']
-        : [400, 'Bad Request'];
-  endSoon(socket, `HTTP/1.1 ${status} ${text}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status} ${text}`);
+      ? headerFieldsTooLarge
+      : { status: error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request' };
+  endSoon(socket, refusalAnswer(refusal));
 }

@@ -58,7 +58,7 @@ class Player {
 
   #onFrame(type: number, flags: number, stream: number, payload: Buffer): void {
     if (type === types.settings && !(flags & flag.ack)) this.send(frame(types.settings, flag.ack, 0));
-    else if (type === types.ping && flags & flag.ack) this.#acks += 1;
+    else if (type === types.ping && flags & flag.ack && payload.equals(pingPayload)) this.#acks += 1;
     else if (type === types.goAway) this.#goAway ??= payload.readUInt32BE(4);
     else if (type === types.resetStream && !this.#ended.has(stream)) this.#resets.set(stream, payload.readUInt32BE());
     else if (type === types.headers) {
@@ -124,7 +124,8 @@ class Player {
   }
 }
 
-const pingFrame = frame(types.ping, 0, 0, Buffer.alloc(8, 'p'));
+const pingPayload = Buffer.alloc(8, 'p');
+const pingFrame = frame(types.ping, 0, 0, pingPayload);
 
 export interface Patience {
   /** After the last frame of the server. */

@@ -1,18 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseContentLength } from '#apiserver/endpoints/request/content-length';
+import { isValidHost } from '../request-target.ts';
 import { entryOverhead } from './header-decoder.ts';
 import { ofConnection } from './protocol.ts';
 
 /** Names of fields are lower case: RFC 9113, 8.2.1. */
 const validName = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-const invalidValue = /[\0\r\n]|^[ \t]|[ \t]$/;
-/** A target has no spaces and no control characters. */
-const invalidPath = /[\0-\x20\x7f]/;
+/** No control characters (RFC 9110, 5.5), and no blanks around it (RFC 9113, 8.2.1). */
+const invalidValue = /[\0-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$/;
+/** A path begins with a slash, or is `*`, and has no spaces and no control characters (RFC 9113, 8.3.1). */
+const validPath = /^(?:\/[^\0-\x20\x7f]*|\*)$/;
 const pseudo = new Set([':method', ':scheme', ':authority', ':path']);
 const neverTrailers = [...pseudo, 'content-length', 'host'];
 /** A second one is ignored, as node:http does. */
 const single = new Set(
-  `age authorization content-type etag expires from host if-modified-since if-unmodified-since last-modified location
+  `age authorization content-type etag expires from if-modified-since if-unmodified-since last-modified location
   max-forwards proxy-authorization referer retry-after server user-agent`.split(/\s+/),
 );
 
@@ -66,7 +68,7 @@ export class RequestHead {
       if (name === 'te' && value !== 'trailers') return this.#refuse('te says something else than trailers');
       if (name === 'set-cookie') headers[name] = [...(headers[name] ?? []), value];
       else if (before === undefined) headers[name] = value;
-      else if (name === 'content-length') return this.#refuse('content-length comes twice');
+      else if (name === 'content-length' || name === 'host') return this.#refuse(`${name} comes twice`);
       else if (!single.has(name)) headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`;
     }
     this.rawHeaders.push(name, value);
@@ -78,14 +80,25 @@ export class RequestHead {
     const { ':method': method, ':scheme': scheme, ':path': path } = this.headers;
     if (!method || !isToken(method as string)) return this.#refuse('there is no :method');
     if (method === 'CONNECT') return this.#refuse('there is nothing to CONNECT to');
-    if (!scheme) return this.#refuse('there is no :scheme');
-    if (!path || invalidPath.test(path as string)) return this.#refuse('there is no :path');
+    if (scheme !== 'https' && scheme !== 'http') return this.#refuse('there is no :scheme of HTTP');
+    if (!path || !validPath.test(path as string)) return this.#refuse('there is no :path');
+    this.#checkHost();
+    if (this.malformed !== undefined) return;
     this.#endLength(endsStream);
   }
 
   /** RFC 9113, 8.1: trailers have no pseudo-header fields, and nothing that would frame the body which they follow (RFC 9110, 6.5.1). */
   endTrailers(): void {
     for (const name of neverTrailers) if (this.headers[name] !== undefined) return this.#refuse(`${name} is no trailer`);
+  }
+
+  /** RFC 9113, 8.3.1: an authority without user information, and a Host field that says the same. */
+  #checkHost(): void {
+    const { ':authority': authority, host } = this.headers;
+    if (authority !== undefined && !isValidHost(authority as string)) return this.#refuse('the authority is malformed');
+    if (host === undefined) return;
+    if (!isValidHost(host)) return this.#refuse('host is malformed');
+    if (authority && host.toLowerCase() !== (authority as string).toLowerCase()) this.#refuse('host is another one than the authority');
   }
 
   /** RFC 9113, 8.1.1: a request whose length is not that of its body is malformed, also where it has no body. */
