@@ -3,6 +3,7 @@
 //   test [ARGUMENTS]   the tests
 //   test-on BACKEND [ARGUMENTS]   the tests, with the objects of test clusters in redis or etcd
 //   test-with-workers [ARGUMENTS] the tests, with servers that have two serving workers
+//   test-with-node-http2 [ARGUMENTS] the tests, with servers that serve HTTP/2 by node:http2
 //   run FILE [ARGUMENTS]    a script of the checkout
 //   node FILE [ARGUMENTS]   a script of the checkout that needs no build
 import { spawn } from 'node:child_process';
@@ -22,6 +23,10 @@ const commands = {
   },
   'test-with-workers': (node) => {
     process.env.KUBENEST_TEST_SERVING_WORKERS = '2';
+    return [node, [vitest, 'run', ...args]];
+  },
+  'test-with-node-http2': (node) => {
+    process.env.KUBENEST_TEST_HTTP2_SERVER = 'node';
     return [node, [vitest, 'run', ...args]];
   },
   run: (node) => [node, args],

@@ -8,6 +8,7 @@ import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 import { systemClock } from '#apiserver/storage/cacher/clock';
 import { feedOf } from '#apiserver/storage/cacher/feed';
+import type { Http2Implementation } from '#apiserver/server/serving/http2-server';
 import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
 import { AdmissionOptions } from '#cmd/options/admission-options';
@@ -164,6 +165,7 @@ function testConfig(
       minVersion: 'TLSv1.2',
       cipherSuites: [],
       disableHttp2: false,
+      http2Server: (process.env['KUBENEST_TEST_HTTP2_SERVER'] ?? 'own') as Http2Implementation,
       maxConcurrentStreams: 100,
       workers: Number(process.env['KUBENEST_TEST_SERVING_WORKERS'] ?? 0),
     },
@@ -200,10 +202,11 @@ async function withFlags(own: ServerConfig, flags: readonly string[]): Promise<S
   const isAsked = (name: string): boolean => flags.some((flag) => flag.startsWith(`--${name}=`));
   const clientCa = isAsked('client-ca-file') ? flagged.clientCa : undefined;
   const workers = isAsked('serving-workers') ? completed.config.serving?.workers : own.serving?.workers;
+  const http2Server = isAsked('http2-server') ? completed.config.serving?.http2Server : own.serving?.http2Server;
   return {
     ...completed.config,
     storage: { ...storage, encryption: completed.config.storage.encryption },
-    serving: own.serving && { ...own.serving, clientCa, workers },
+    serving: own.serving && { ...own.serving, clientCa, workers, http2Server },
     authentication: { ...flagged, clientCa, tokens: new Map([...(flagged.tokens ?? []), ...(authentication.tokens ?? [])]) },
   };
 }

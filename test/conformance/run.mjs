@@ -1,6 +1,6 @@
 // Plays the recorded scenarios of ../shared/conformance against bin/kubenest and holds the share of equal answers of each
 // area against threshold.json, then the recorded rejections and defaults of ../shared/facts. The differences that are known, with their reasons, are in known.md.
-//   node test/conformance/run.mjs [--only AREA]… [--backend redis|etcd] [--serving-workers N] [-- OPTIONS OF conform.mjs]
+//   node test/conformance/run.mjs [--only AREA]… [--backend redis|etcd] [--serving-workers N] [--http2-server own|node] [-- OPTIONS OF conform.mjs]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,6 +27,7 @@ const { values, positionals } = parseArgs({
     only: { type: 'string', multiple: true },
     backend: { type: 'string', default: 'embedded' },
     'serving-workers': { type: 'string', default: '0' },
+    'http2-server': { type: 'string', default: 'own' },
   },
   allowPositionals: true,
 });
@@ -46,6 +47,7 @@ const flags = [
   '--authorization-mode=Node,RBAC',
   '--enable-admission-plugins=ServiceAccount,NodeRestriction',
   `--serving-workers=${values['serving-workers']}`,
+  `--http2-server=${values['http2-server']}`,
   ...backend.flags,
 ];
 const server = spawn(join(root, 'bin/kubenest'), ['serve', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });

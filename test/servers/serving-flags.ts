@@ -1,5 +1,9 @@
-/** Flags of servers that tests start as processes: by `KUBENEST_TEST_SERVING_WORKERS` some run with serving workers, as test clusters do. */
+/**
+ * Flags of servers that tests start as processes: with serving workers by `KUBENEST_TEST_SERVING_WORKERS`, with another implementation of HTTP/2
+ * by `KUBENEST_TEST_HTTP2_SERVER`, as test clusters.
+ */
 export function servingFlags(): string[] {
   const workers = process.env['KUBENEST_TEST_SERVING_WORKERS'];
-  return workers ? [`--serving-workers=${workers}`] : [];
+  const http2Server = process.env['KUBENEST_TEST_HTTP2_SERVER'];
+  return [...(workers ? [`--serving-workers=${workers}`] : []), ...(http2Server ? [`--http2-server=${http2Server}`] : [])];
 }

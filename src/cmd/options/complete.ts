@@ -7,6 +7,7 @@ import { compileOrigin } from '#apiserver/endpoints/filters/cors';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
 import { checkWritable, makeFolder } from '#apiserver/server/make-folder';
 import { ResourceConfig } from '#apiserver/server/resource-config';
+import type { Http2Implementation } from '#apiserver/server/serving/http2-server';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
 import { certificateNames, lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
@@ -162,6 +163,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         bindAddress: serving.bindAddress,
         port: serving.securePort,
         disableHttp2: serving.disableHttp2Serving,
+        http2Server: serving.http2Server as Http2Implementation,
         sharesPort: serving.permitPortSharing,
         workers: serving.servingWorkers,
         maxConcurrentStreams: serving.http2MaxStreamsPerConnection || defaultHttp2Streams,

@@ -28,6 +28,7 @@ const own: Readonly<Record<string, FlagSpec>> = {
   config: { section: 'Kubenest', type: 'string', default: '' },
   'data-dir': { section: 'Kubenest', type: 'string', default: './.kubenest' },
   ephemeral: { section: 'Kubenest', type: 'bool', default: 'false' },
+  'http2-server': { section: 'Kubenest', type: 'string', default: 'own' },
   'redis-accept-data-loss': { section: 'Kubenest', type: 'bool', default: 'false' },
   'redis-cafile': { section: 'Kubenest', type: 'string', default: '' },
   'redis-certfile': { section: 'Kubenest', type: 'string', default: '' },

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { SecureVersion } from 'node:tls';
 import { Max, Min } from 'class-validator';
+import { type Http2Implementation, http2Implementations } from '#apiserver/server/serving/http2-server';
 import { sharesPorts } from '#apiserver/server/serving/shares-ports';
 import { goCipherSuites, tls13CipherSuites, unservedCipherSuites } from './cipher-suites.ts';
 import { Check, Flag } from './flag.ts';
@@ -88,6 +89,15 @@ export class ServingOptions {
   @Flag('http2-max-streams-per-connection')
   @Min(0, { message: streamsMessage })
   http2MaxStreamsPerConnection = 0;
+
+  /** This flag is ours: the implementation of HTTP/2. docs/http2.md says what each costs. */
+  @Flag('http2-server')
+  @Check<ServingOptions>((name: string) =>
+    http2Implementations.includes(name as Http2Implementation)
+      ? undefined
+      : `--http2-server ${JSON.stringify(name)} is unknown, it must be one of ${http2Implementations.join(', ')}`,
+  )
+  http2Server = 'own';
 
   /** This flag is ours: threads that terminate connections for the one that serves; 0: it does that itself. */
   @Flag('serving-workers')

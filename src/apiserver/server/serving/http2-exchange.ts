@@ -12,8 +12,8 @@ import {
 } from '#apiserver/endpoints/request/exchange';
 import { ArrivingBody } from './arriving-body.ts';
 import { CollectedBody } from './body.ts';
-import type { Http2Stream } from './http2/http2-stream.ts';
 import { errorCodes } from './http2/protocol.ts';
+import type { ServerStream } from './server-stream.ts';
 import { cutOffIfStalled } from './stalled-clients.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 
@@ -24,13 +24,13 @@ export class Http2Exchange implements Exchange {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly peer: Peer;
-  readonly raw: Http2Stream;
+  readonly raw: ServerStream;
   readonly rawHeaders: readonly string[];
   readonly #stalledMs: number;
   #closeAfter = false;
 
   /** `stalledMs`: how long a client may take nothing of an answer. */
-  constructor(stream: Http2Stream, peer: Peer, stalledMs: number) {
+  constructor(stream: ServerStream, peer: Peer, stalledMs: number) {
     const { headers } = stream;
     this.method = headers[':method'] as string;
     this.url = headers[':path'] as string;
@@ -122,6 +122,6 @@ export class Http2Exchange implements Exchange {
 
   /** GOAWAY, as Go's server sends it for a `Connection: close`: open streams end first. */
   #finish(): void {
-    if (this.#closeAfter) this.raw.connection.close();
+    if (this.#closeAfter) this.raw.closeConnection();
   }
 }

@@ -12,8 +12,10 @@ import { endSoon } from './end-soon.ts';
 import { Http1Exchange } from './http1-exchange.ts';
 import { Http1Feed } from './http1-feed.ts';
 import { headerFieldsTooLarge, refusalAnswer } from './http1-head.ts';
-import { Http2Connection } from './http2/http2-connection.ts';
 import { Http2Exchange } from './http2-exchange.ts';
+import type { Http2Implementation, Http2Server } from './http2-server.ts';
+import { NodeHttp2Server } from './node-http2/node-http2-server.ts';
+import { OwnHttp2Server } from './own-http2-server.ts';
 import { assertFree, sharesPorts } from './shares-ports.ts';
 import { UpgradeExchange } from './upgrade-exchange.ts';
 
@@ -32,6 +34,8 @@ export interface SecureServerOptions {
   readonly minVersion: tls.SecureVersion;
   readonly cipherSuites: readonly string[];
   readonly disableHttp2: boolean;
+  /** The implementation of HTTP/2. Default: `own`. */
+  readonly http2Server?: Http2Implementation | undefined;
   readonly maxConcurrentStreams: number;
   /** An answer of which the client takes nothing for so long is broken off. */
   readonly stalledMs: number;
@@ -77,7 +81,7 @@ export class SecureServer {
   readonly #tls: tls.Server;
   readonly #sharesPort: boolean;
   readonly #http1: http.Server;
-  readonly #connections = new Set<Http2Connection>();
+  readonly #http2: Http2Server;
   readonly #sockets = new Set<tls.TLSSocket>();
   readonly #deadlineTimer: NodeJS.Timeout;
   #draining = false;
@@ -132,14 +136,9 @@ export class SecureServer {
       maxHeaderBytes: limits.headerBytes,
       deadlines,
     };
-    const serveHttp2 = (socket: tls.TLSSocket): void => {
-      const connection = new Http2Connection(socket, http2Options, {
-        onStream: (stream) => serve(new Http2Exchange(stream, peerOf(socket), stalledMs)),
-        onClose: () => this.#connections.delete(connection),
-      });
-      this.#connections.add(connection);
-      if (this.#draining) connection.close();
-    };
+    this.#http2 = new (options.http2Server === 'node' ? NodeHttp2Server : OwnHttp2Server)(http2Options, (stream, socket) =>
+      serve(new Http2Exchange(stream, peerOf(socket), stalledMs)),
+    );
 
     this.#tls = tls.createServer(
       {
@@ -161,7 +160,7 @@ export class SecureServer {
         peers.set(socket, peer);
         if (onPeerGone) socket.once('close', () => onPeerGone(peer));
         socket.setNoDelay(true);
-        if (socket.alpnProtocol === 'h2') serveHttp2(socket);
+        if (socket.alpnProtocol === 'h2') this.#http2.serve(socket);
         else {
           this.#http1.emit('connection', socket);
           feeds.set(socket, new Http1Feed(socket));
@@ -176,7 +175,7 @@ export class SecureServer {
     this.#deadlineTimer = setInterval(
       () => {
         const now = performance.now();
-        for (const connection of this.#connections) connection.checkDeadlines(now);
+        this.#http2.checkDeadlines(now);
         for (const socket of this.#sockets) feeds.get(socket)?.checkDeadlines(now, deadlines);
       },
       Math.min(1_000, ...Object.values(deadlines).map((milliseconds) => milliseconds / 4)),
@@ -225,14 +224,14 @@ export class SecureServer {
   stopListening(): void {
     this.#draining = true;
     for (const listener of this.#listeners) listener.close();
-    for (const connection of this.#connections) connection.close();
+    this.#http2.goAway();
     this.#http1.closeIdleConnections();
   }
 
   /** Breaks all that is still open. */
   async close(): Promise<void> {
     if (!this.#draining) this.stopListening();
-    for (const connection of this.#connections) connection.destroy();
+    this.#http2.destroy();
     for (const socket of this.#sockets) socket.destroy();
     clearInterval(this.#deadlineTimer);
     // Not listening itself, the HTTP/1.1 server only has its checking interval to end.

@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http';
-import { Http2Stream } from './http2/http2-stream.ts';
+import { ServerResponse } from 'node:http';
+import type { ServerStream } from './server-stream.ts';
 
 /** An answer under way. */
-export type Answer = ServerResponse | Http2Stream;
+export type Answer = ServerResponse | ServerStream;
 
 /** Bodies up to this size leave whether the client reads or not: connections and first windows of HTTP/2 take them. */
 const leavesAtOnceBytes = 16 * 1024;
@@ -25,11 +25,11 @@ export function cutOffIfStalled(answer: Answer, milliseconds: number, bytes = In
     hasMoved = true;
   };
   const stop = (): void => clearInterval(timer);
-  if (answer instanceof Http2Stream) {
-    answer.on('sent', moved);
+  if (answer instanceof ServerResponse) {
+    answer.on('drain', moved);
     answer.on('close', stop);
   } else {
-    answer.on('drain', moved);
+    answer.on('sent', moved);
     answer.on('close', stop);
   }
 }

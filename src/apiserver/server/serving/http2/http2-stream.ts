@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { MergedBytes } from '../merged-bytes.ts';
+import type { ServerStream } from '../server-stream.ts';
 import type { Http2Connection } from './http2-connection.ts';
 import { type ErrorCode, errorCodes, initial } from './protocol.ts';
 
@@ -29,7 +30,7 @@ const highWaterBytes = 64 * 1024;
  * One request and its answer on a connection of HTTP/2: RFC 9113, 5. Of what a Writable of Node has, it has what answers need, by the same
  * names. What is written waits here until the connection takes it, as far as the client's windows allow.
  */
-export class Http2Stream {
+export class Http2Stream implements ServerStream {
   readonly id: number;
   readonly connection: Http2Connection;
   readonly headers: IncomingHttpHeaders;
@@ -140,6 +141,10 @@ export class Http2Stream {
 
   destroy(): void {
     this.close(errorCodes.internalError);
+  }
+
+  closeConnection(): void {
+    this.connection.close();
   }
 
   on(event: StreamEvent, listener: () => void): void {

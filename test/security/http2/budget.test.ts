@@ -1,0 +1,78 @@
+/**
+ * Known attacks, of a client without rights, on a server in a process of its own: by each it takes less than 150 MB more, a well-behaved client hardly waits,
+ * and the memory comes back.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { percentile99, SteadyClient, type Wait } from '../../fault/steady-client.ts';
+import { Kubenest } from '../../servers/kubenest.ts';
+import { measured, memory } from '../../servers/memory.ts';
+import { attacks, type Victim } from './attacks.ts';
+
+const mostMegabytes = 150;
+const mostWaitMs = 250;
+/** What stays is the heap's, for what comes next. */
+const backMegabytes = 100;
+/** So long the client asks, however soon the attack is over. */
+const leastMs = 1_500;
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+async function fill(server: Kubenest): Promise<void> {
+  for (let i = 0; i < 60; i++) {
+    const { status } = await server.fetch(configMaps, { body: { metadata: { name: `c${i}` }, data: { text: 'x'.repeat(200_000) } } });
+    expect(status).toBe(201);
+  }
+}
+
+/** What a client that asks for little waits for meanwhile. */
+async function beside(server: Kubenest, work: () => Promise<void>): Promise<readonly Wait[]> {
+  const client = new SteadyClient({ url: `${server.url}/api/v1/namespaces/default`, token: 'admin-token', pid: server.pid, pauseMs: 10 });
+  await Promise.all([work(), sleep(leastMs)]);
+  return client.end();
+}
+
+describe.each(['own', 'node'])('--http2-server=%s', (implementation) => {
+  const folder = mkdtempSync(join(tmpdir(), 'http2-budget-'));
+  let server: Kubenest;
+  let victim: Victim;
+  beforeAll(async () => {
+    server = await Kubenest.start(folder, [`--http2-server=${implementation}`], { 'mallory-token': 'mallory,mallory' });
+    await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200), 20_000);
+    await fill(server);
+    // What a first list makes, stays.
+    for (let i = 0; i < 5; i++) await server.fetch(`${configMaps}?labelSelector=a%21%3Db${i}`);
+    victim = { port: server.port, token: 'mallory-token', adminToken: 'admin-token', list: configMaps };
+  }, 60_000);
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each(attacks.map((attack) => ({ ...attack, title: [attack.name, ...(attack.cves ?? [])].join(', ') })))(
+    '$title',
+    { timeout: 90_000 },
+    async ({ run }) => {
+      const { pid } = server;
+      const before = memory(server).now;
+      let waits: readonly Wait[] = [];
+      let end = (): void => undefined;
+      const { most } = await measured(server, async () => {
+        waits = await beside(server, async () => {
+          end = await run(victim);
+        });
+      });
+      end();
+      // By what the server computed meanwhile: the machine may be busy with others, the attacker among them.
+      const waitMs = Math.round(percentile99(waits.map(({ workMs }) => workMs)));
+      const told = `${Math.round(most - before)} MB more, ${waitMs} ms at the 99th percentile of ${waits.length} requests`;
+      expect(most - before, told).toBeLessThan(mostMegabytes);
+      expect(waitMs, told).toBeLessThan(mostWaitMs);
+      await vi.waitFor(() => expect(memory(server).now - before, 'megabytes that stay').toBeLessThan(backMegabytes), { timeout: 30_000, interval: 250 });
+      expect((await server.fetch('/api/v1/namespaces/default')).status).toBe(200);
+      expect(server.pid).toBe(pid);
+    },
+  );
+});
