@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import http2 from 'node:http2';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CertificatePool, parseCertificateBundle } from '#apimachinery/x509/certificate-pool';
+import { extendedKeyUsages, verifyCertificate } from '#apimachinery/x509/verify-certificate';
+import { Authority } from '#cmd/certificates/issue';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
 let cluster: TestCluster;
@@ -177,6 +180,67 @@ describe('YAML and JSON', () => {
     expect([400, 422]).toContain((await yaml(text)).status);
     expect(performance.now() - begin).toBeLessThan(2_000);
   });
+});
+
+describe('protobuf', () => {
+  const type = 'application/vnd.kubernetes.protobuf';
+  const post = (body: Buffer): Promise<Told> =>
+    told(`${namespace}/configmaps?dryRun=All`, { method: 'POST', headers: { 'content-type': type }, body });
+  const field = (tag: number, content: Buffer): Buffer => Buffer.concat([Buffer.of(tag, content.length), content]);
+  const metadata = field(0x0a, field(0x0a, Buffer.from('malformed')));
+  const message = Buffer.concat([metadata, field(0x12, Buffer.concat([field(0x0a, Buffer.from('k')), field(0x12, Buffer.from('v'))]))]);
+  const envelope = (raw: Buffer): Buffer =>
+    Buffer.concat([
+      Buffer.from('k8s\0'),
+      field(0x0a, Buffer.concat([field(0x0a, Buffer.from('v1')), field(0x12, Buffer.from('ConfigMap'))])),
+      Buffer.of(0x12, raw.length),
+      raw,
+    ]);
+  /** The length or number of an unknown field, in ten bytes and in more than Go's 64 bits. */
+  const huge = [Buffer.from('ffffffffffffffffff01', 'hex'), Buffer.from('ffffffffffffffffffff01', 'hex'), Buffer.from('8080808010', 'hex')];
+
+  it('CVE-2021-3121: no form of a message does more than be refused', async () => {
+    expect((await post(envelope(message))).status).toBe(201);
+    const forms: Buffer[] = [];
+    for (let end = 0; end < message.length; end += 1) forms.push(envelope(message.subarray(0, end)));
+    for (let at = 0; at < message.length; at += 1) {
+      for (const byte of [0x00, 0x7f, 0x80, 0xff]) {
+        const changed = Buffer.from(message);
+        changed[at] = byte;
+        forms.push(envelope(changed));
+      }
+    }
+    // Unknown fields of every wire type: numbers, lengths, groups that do not begin or end, types that there are not.
+    for (let wire = 0; wire < 8; wire += 1) {
+      for (const rest of [Buffer.alloc(0), Buffer.of(0), Buffer.of(0x7f), ...huge]) {
+        const unknown = Buffer.concat([Buffer.of(0x78 | wire), rest]);
+        forms.push(envelope(Buffer.concat([message, unknown])), envelope(Buffer.concat([unknown, message])));
+      }
+    }
+    const whole = envelope(message);
+    for (let end = 0; end < whole.length; end += 1) forms.push(whole.subarray(0, end));
+    const statuses = new Set<number>();
+    for (const form of forms) statuses.add((await post(form)).status);
+    expect([...statuses].filter((status) => ![201, 400, 415, 422].includes(status))).toEqual([]);
+    expect(statuses.has(400)).toBe(true);
+  });
+});
+
+it('CVE-2020-14039: a certificate whose usages do not allow it is no client, at any depth of its chain', async () => {
+  const authority = await Authority.create('clients');
+  const [forServers, forClients] = await Promise.all(
+    (['server', 'client'] as const).map(async (usage) => {
+      const { cert } = await authority.issue({ commonName: 'jane', usages: [usage] });
+      return parseCertificateBundle(cert)[0]!;
+    }),
+  );
+  const options = { intermediates: new CertificatePool([]), usage: extendedKeyUsages.clientAuth, now: Date.now() };
+  const roots = new CertificatePool(parseCertificateBundle(authority.pair.cert));
+  const incompatible = 'x509: certificate specifies an incompatible key usage';
+  expect(verifyCertificate(forClients!, { ...options, roots }).problem).toBeUndefined();
+  expect(verifyCertificate(forServers!, { ...options, roots }).problem).toBe(incompatible);
+  // A trust anchor must allow it too.
+  expect(verifyCertificate(forServers!, { ...options, roots: new CertificatePool([forServers!]) }).problem).toBe(incompatible);
 });
 
 describe('HTTP/2', () => {

@@ -158,6 +158,8 @@ const wrong = (account: string): readonly { name: string; show: Show }[] => [
 interface AuthorizerRow {
   readonly name: string;
   readonly flags: () => readonly string[];
+  /** True for a user who is not let in at all; default: nobody. */
+  readonly refuses?: (user: string) => boolean;
   /** Whether the user may list config maps. */
   readonly allows: (user: string) => boolean;
   /** Whether the user may also do so as somebody else, whom these resources stand for. */
@@ -192,6 +194,8 @@ const authorizers: readonly AuthorizerRow[] = [
   {
     name: 'AlwaysAllow',
     flags: () => ['--authorization-mode=AlwaysAllow'],
+    // Where everything is allowed, nobody is anonymous.
+    refuses: stranger,
     allows: () => true,
     impersonates: () => true,
     knowsNodes: true,
@@ -292,7 +296,7 @@ async function accountToken(cluster: TestCluster): Promise<string> {
   return ((await response.json()) as { status: { token: string } }).status.token;
 }
 
-describe.each(authorizers)('authorization by $name', ({ flags, allows, impersonates, knowsNodes }) => {
+describe.each(authorizers)('authorization by $name', ({ flags, refuses = () => false, allows, impersonates, knowsNodes }) => {
   let cluster: TestCluster;
   let account: string;
   beforeAll(async () => {
@@ -313,7 +317,7 @@ describe.each(authorizers)('authorization by $name', ({ flags, allows, impersona
   it('answers everybody who is known by what they may', async () => {
     for (const { name, show, user } of known(account)) {
       const { status, body } = await ask(cluster, list, show);
-      expect([name, status], body).toEqual([name, allows(user) ? 200 : 403]);
+      expect([name, status], body).toEqual([name, refuses(user) ? 401 : allows(user) ? 200 : 403]);
       if (status === 403) expect(JSON.parse(body)).toMatchObject({ message: expect.stringContaining(`User "${user}" cannot list`) });
     }
   });
@@ -321,7 +325,7 @@ describe.each(authorizers)('authorization by $name', ({ flags, allows, impersona
   it.each(impersonations)('answers impersonation of $name by what they may', async ({ headers, resources }) => {
     for (const { name, show, user } of known(account)) {
       const { status, body } = await ask(cluster, list, show, headers);
-      expect([name, status], body).toEqual([name, impersonates(user, resources) ? 200 : 403]);
+      expect([name, status], body).toEqual([name, refuses(user) ? 401 : impersonates(user, resources) ? 200 : 403]);
     }
   });
 

@@ -23,18 +23,10 @@ export class AuthenticationOptions {
   enableBootstrapTokenAuth = false;
 
   @Flag('requestheader-client-ca-file')
-  @Check<AuthenticationOptions>((file: string, { requestheaderUsernameHeaders, requestheaderAllowedNames, clientCaFile }) => {
-    if (file === '') return undefined;
-    const problems = requestheaderUsernameHeaders.length === 0 ? ['--requestheader-username-headers must not be empty'] : [];
-    if (file === clientCaFile && requestheaderAllowedNames.length === 0)
-      problems.push(
-        '--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users',
-      );
-    return problems;
-  })
   requestheaderClientCaFile = '';
 
   @Flag('requestheader-allowed-names')
+  @Check<AuthenticationOptions>((names: readonly string[]) => headerProblems('requestheader-allowed-names', names))
   requestheaderAllowedNames: readonly string[] = [];
 
   @Flag('requestheader-username-headers')
@@ -42,7 +34,15 @@ export class AuthenticationOptions {
   requestheaderUsernameHeaders: readonly string[] = [];
 
   @Flag('requestheader-uid-headers')
-  @Check<AuthenticationOptions>((headers: readonly string[]) => headerProblems('requestheader-uid-headers', headers))
+  @Check<AuthenticationOptions>((headers: readonly string[]) => {
+    const isStandard = headers.length === 0 || headers.some((header) => header.toLowerCase() === 'x-remote-uid');
+    return [
+      ...headerProblems('requestheader-uid-headers', headers),
+      ...(isStandard
+        ? []
+        : ['--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation will not work']),
+    ];
+  })
   requestheaderUidHeaders: readonly string[] = [];
 
   @Flag('requestheader-group-headers')

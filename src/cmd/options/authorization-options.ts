@@ -58,10 +58,5 @@ export class AuthorizationOptions {
 
   /** A file of kind AuthorizationConfiguration, in place of the modes. Read again when it changes. */
   @Flag('authorization-config')
-  @Check<AuthorizationOptions>((file: string, { authorizationMode, authorizationWebhookConfigFile }) =>
-    file !== '' && (authorizationMode !== defaultModes || authorizationWebhookConfigFile !== '')
-      ? '--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined'
-      : undefined,
-  )
   authorizationConfig = '';
 }

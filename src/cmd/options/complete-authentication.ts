@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { fingerprintOf } from '#apimachinery/x509/certificate';
+import { readCertificates } from '#apimachinery/x509/certificate-pool';
 import { publicKeysOf } from '#apiserver/authentication/public-keys';
 import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
 import { parseAuthenticationConfiguration, type AuthenticationConfiguration } from '#cmd/config/authentication-configuration';
@@ -32,10 +34,13 @@ export async function authenticationOf(
     'authentication-config',
     parsed(authentication.authenticationConfig, (text) => parseAuthenticationConfiguration(text, serviceAccounts.serviceAccountIssuer)),
   );
-  if (structured && oidc.oidcIssuerUrl !== '') problems.push('authentication-config file and oidc-* flags are mutually exclusive');
+  if (structured?.anonymous && options.isGiven('anonymous-auth'))
+    problems.push(
+      'anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file',
+    );
   const lookedUp = await collect('authentication-kubeconfig', lookUpAuthenticationInfo(delegation));
   const config: AuthenticationConfig = {
-    anonymous: structured?.anonymous?.enabled ?? authentication.anonymousAuth,
+    anonymous: structured?.anonymous?.enabled ?? allowsAnonymous(options),
     anonymousPaths: structured?.anonymous?.paths,
     clientCa,
     delegatedClientCa: authentication.clientCaFile === '' ? lookedUp?.clientCa : undefined,
@@ -49,8 +54,27 @@ export async function authenticationOf(
     delegated: await collect('authentication-kubeconfig', delegatedTokens(delegation)),
     apiAudiences: serviceAccounts.apiAudiences.length > 0 ? serviceAccounts.apiAudiences : serviceAccounts.serviceAccountIssuer,
   };
+  if (authentication.requestheaderAllowedNames.length === 0 && overlaps(clientCa, config.requestHeader?.clientCa))
+    problems.push(overlapping);
   if (problems.length > 0) throw new Error(problems.join('\n'));
   return config;
+}
+
+/** Who may do everything must say who they are. Upstream: kubeapiserver/options/authentication.go (ApplyAuthorization). */
+function allowsAnonymous({ authentication, authorization }: ServerOptions): boolean {
+  return (
+    authentication.anonymousAuth && !(authorization.authorizationConfig === '' && authorization.authorizationMode.includes('AlwaysAllow'))
+  );
+}
+
+const overlapping =
+  '--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users';
+
+/** True if a certificate is in both bundles. */
+function overlaps(a: string | undefined, b: string | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  const fingerprints = new Set(readCertificates(a).certificates.map(fingerprintOf));
+  return readCertificates(b).certificates.some((certificate) => fingerprints.has(fingerprintOf(certificate)));
 }
 
 /** The one issuer of the flags, if they name one. */

@@ -167,7 +167,7 @@ test('all files that are wrong are told', async () => {
     '--token-auth-file=/nope.csv',
   );
   expect(problems).toEqual([
-    `serving certificates: ${folder}/empty.crt: client CA: the bundle holds no certificate`,
+    `serving certificates: ${folder}/empty.crt: data does not contain any valid RSA or ECDSA certificates`,
     expect.stringMatching(/^serving certificates: ENOENT: no such file or directory, open '.nope.(crt|key)'$/),
     "--token-auth-file: ENOENT: no such file or directory, open '/nope.csv'",
   ]);

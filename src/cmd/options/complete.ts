@@ -1,7 +1,9 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AuditPolicy } from '#apiserver/audit/policy';
+import { signingAlgorithmOf } from '#apiserver/authentication/public-keys';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { compileOrigin } from '#apiserver/endpoints/filters/cors';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
@@ -166,7 +168,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         http2Server: serving.http2Server as Http2Implementation,
         sharesPort: serving.permitPortSharing,
         workers: serving.servingWorkers,
-        maxConcurrentStreams: serving.http2MaxStreamsPerConnection || defaultHttp2Streams,
+        maxConcurrentStreams: serving.http2MaxStreamsPerConnection > 0 ? serving.http2MaxStreamsPerConnection : defaultHttp2Streams,
       },
       authentication: authenticated,
       serviceAccounts,
@@ -383,7 +385,7 @@ async function serviceAccountsOf(
   ownKey: string | undefined,
 ): Promise<JwtTokenIssuerOptions | undefined> {
   const { serviceAccountSigningKeyFile: file, serviceAccountMaxTokenExpiration: expiration, apiAudiences } = serviceAccounts;
-  const signingKey = file === '' ? ownKey : await readFile(file, 'utf8');
+  const signingKey = file === '' ? ownKey : await readSigningKey(file);
   const [issuer] = serviceAccounts.serviceAccountIssuer;
   if (signingKey === undefined || issuer === undefined) return undefined;
   return {
@@ -393,6 +395,19 @@ async function serviceAccountsOf(
     maxExpirationSeconds: expiration === 0 ? undefined : Math.floor(expiration / 1_000),
     extendsExpiration: serviceAccounts.serviceAccountExtendTokenExpiration,
   };
+}
+
+/** Rejects for a file without a private key that tokens can be signed with. Upstream: client-go/util/keyutil (PrivateKeyFromFile). */
+async function readSigningKey(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8');
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(text);
+  } catch (cause) {
+    throw new Error(`error reading private key file ${file}: data does not contain a valid RSA or ECDSA private key`, { cause });
+  }
+  signingAlgorithmOf(key);
+  return text;
 }
 
 async function encryptionOf({ encryptionProviderConfig: file }: StorageOptions): Promise<EncryptionRule[] | undefined> {

@@ -49,6 +49,7 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
         if (flag === undefined) return at(`${name}.${unknown(property, names.keys())}`);
         try {
           (concern as Record<string, unknown>)[property] = settingOf((flags.get(flag) as FlagSpec).type, value);
+          options.markGiven(flag);
           return [];
         } catch (error) {
           return at(`${name}.${property}: ${(error as Error).message}`);

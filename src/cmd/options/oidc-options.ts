@@ -4,9 +4,7 @@ import { Check, Flag } from './flag.ts';
 /** One issuer of ID tokens. Upstream: kubernetes/pkg/kubeapiserver/options/authentication.go (OIDCAuthenticationOptions). */
 export class OidcOptions {
   @Flag('oidc-issuer-url')
-  @Check<OidcOptions>((url: string, { oidcClientId }) => {
-    if ((url === '') !== (oidcClientId === ''))
-      return 'oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set';
+  @Check<OidcOptions>((url: string) => {
     if (url === '') return undefined;
     return URL.canParse(url) && new URL(url).protocol === 'https:'
       ? undefined
@@ -18,7 +16,6 @@ export class OidcOptions {
   oidcClientId = '';
 
   @Flag('oidc-ca-file')
-  @Check<OidcOptions>(needsIssuer)
   oidcCaFile = '';
 
   @Flag('oidc-username-claim')
@@ -26,15 +23,12 @@ export class OidcOptions {
 
   /** Empty: the issuer and `#`, except for the claim `email`; `-`: none. */
   @Flag('oidc-username-prefix')
-  @Check<OidcOptions>(needsIssuer)
   oidcUsernamePrefix = '';
 
   @Flag('oidc-groups-claim')
-  @Check<OidcOptions>(needsIssuer)
   oidcGroupsClaim = '';
 
   @Flag('oidc-groups-prefix')
-  @Check<OidcOptions>(needsIssuer)
   oidcGroupsPrefix = '';
 
   @Flag('oidc-required-claim')
@@ -45,10 +39,4 @@ export class OidcOptions {
     algorithms.filter((one) => !signingAlgorithms.includes(one)).map((one) => `oidc: unsupported signing alg: ${JSON.stringify(one)}`),
   )
   oidcSigningAlgs: readonly string[] = ['RS256'];
-}
-
-function needsIssuer(value: string, { oidcIssuerUrl }: OidcOptions): string | undefined {
-  return value !== '' && oidcIssuerUrl === ''
-    ? 'oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set'
-    : undefined;
 }

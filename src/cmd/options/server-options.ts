@@ -6,6 +6,7 @@ import { AuditLogDeliveryOptions, AuditWebhookDeliveryOptions } from './audit-de
 import { AuditOptions } from './audit-options.ts';
 import { AuthenticationOptions } from './authentication-options.ts';
 import { AuthorizationOptions } from './authorization-options.ts';
+import { combinationProblems } from './combinations.ts';
 import { DataOptions } from './data-options.ts';
 import { DelegationOptions } from './delegation-options.ts';
 import { EventOptions } from './event-options.ts';
@@ -67,6 +68,18 @@ export class ServerOptions {
   readonly apis = new ApiEnablementOptions();
   readonly leadership = new LeadershipOptions();
 
+  readonly #given = new Set<string>();
+
+  /** Notes that a command line or a configuration file sets the flag, whatever its value. */
+  markGiven(flag: string): void {
+    this.#given.add(flag);
+  }
+
+  /** True for a flag that somebody has set: some defaults depend on others. */
+  isGiven(flag: string): boolean {
+    return this.#given.has(flag);
+  }
+
   /** The parts with their names. */
   concerns(): [name: string, options: object][] {
     return Object.entries(this);
@@ -106,8 +119,9 @@ export async function readServerOptions(args: readonly string[]): Promise<Server
     const given = all.filter((text) => text !== '');
     if (given.length === 0 || name === 'config') continue;
     problems.push(...setFlag(name, flags.get(name) as FlagSpec, given, targets.get(name)));
+    options.markGiven(name);
   }
-  problems.push(...validate(options));
+  problems.push(...validate(options), ...combinationProblems(options));
   if (problems.length > 0) throw new OptionsError([...new Set(problems)]);
   return { options };
 }

@@ -15,7 +15,6 @@ export const tlsVersions: ReadonlyMap<string, SecureVersion> = new Map([
 ]);
 const portMessage = '--secure-port $value must be between 1 and 65535, inclusive. It cannot be turned off with 0';
 const workersMessage = '--serving-workers $value must be between 0 and 64, inclusive';
-const streamsMessage = '--http2-max-streams-per-connection can not be negative value';
 
 /** Where and how HTTPS is served. Upstream: apiserver/pkg/server/options/serving.go. */
 export class ServingOptions {
@@ -85,9 +84,8 @@ export class ServingOptions {
   @Flag('disable-http2-serving')
   disableHttp2Serving = false;
 
-  /** 0: upstream's 100. */
+  /** 0 and less: upstream's 100. */
   @Flag('http2-max-streams-per-connection')
-  @Min(0, { message: streamsMessage })
   http2MaxStreamsPerConnection = 0;
 
   /** This flag is ours: the implementation of HTTP/2. docs/http2.md says what each costs. */

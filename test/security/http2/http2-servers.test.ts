@@ -19,7 +19,7 @@ const idleMs = 400;
 const stalledMs = 300;
 const options = { maxConcurrentStreams: 10, streamWindow: 256 * 1024, maxHeaderBytes: 1 << 20, deadlines: { ...connectionDeadlines, idleMs, prefaceMs: 400 } };
 const large = Buffer.alloc(3_000_000, 'x');
-const peer = { remoteAddress: '127.0.0.1', certificate: undefined, memo: new Map() };
+const peer = { remoteAddress: '127.0.0.1', certificates: [], memo: new Map() };
 
 let http2Server: Http2Server;
 let server: tls.Server;

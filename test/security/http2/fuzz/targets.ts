@@ -43,7 +43,7 @@ async function startHere(
   Server: new (options: Http2ServerOptions, onStream: OnStream) => OwnHttp2Server | NodeHttp2Server,
   stack: AsyncDisposableStack,
 ): Promise<Target> {
-  const peer = { remoteAddress: '127.0.0.1', certificate: undefined, memo: new Map() };
+  const peer = { remoteAddress: '127.0.0.1', certificates: [], memo: new Map() };
   const http2 = new Server(options, (stream) => serve(new Http2Exchange(stream, peer, 60_000)));
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on('error', () => socket.destroy());

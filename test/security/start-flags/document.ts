@@ -1,0 +1,31 @@
+import { flagsOf, type Outcome, rows } from './rows.ts';
+
+const head = `# Safety rules of the start flags
+
+What kube-apiserver v1.36.3 makes of command lines that concern safety: defaults that depend on other flags, and combinations that it refuses.
+kubenest does the same except where the last column says why not; its own defaults are in the README. An outcome \`starts\` means that the server
+runs; a status is the one that an anonymous client gets that lists namespaces. Messages are kube-apiserver's.
+
+Written by \`test/security/start-flags/record.ts\`; \`start-flags.test.ts\` beside it holds every row.
+
+| rule | flags | kube-apiserver | kubenest differs |
+|---|---|---|---|
+`;
+
+/** The page docs/start-flags.md. */
+export function documentOf(outcomes: Readonly<Record<string, Outcome>>): string {
+  const lines = rows.map((row) => {
+    const flags = flagsOf(row, '…').map((flag) => `\`${flag}\``);
+    return `| ${row.name} | ${cell(flags.join(' '))} | ${cell(shown(outcomes[row.name] as Outcome, row.isAsked ?? false))} | ${row.differs ?? ''} |\n`;
+  });
+  return head + lines.join('');
+}
+
+function shown(outcome: Outcome, isAsked: boolean): string {
+  if ('refused' in outcome) return `refused: ${outcome.refused.replace(/, help: .*/s, '').replaceAll('FOLDER', '…')}`;
+  return isAsked ? String(outcome.anonymous) : 'starts';
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+}

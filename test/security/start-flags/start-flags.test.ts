@@ -1,0 +1,54 @@
+/** What a command line means for safety: what a real kube-apiserver makes of it, which record.ts writes down where there is one. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { completeOptions } from '#cmd/options/complete';
+import { OptionsError, readServerOptions } from '#cmd/options/server-options';
+import { startTestCluster } from '#testing/index';
+import { documentOf } from './document.ts';
+import { flagsOf, type Outcome, type Row, rows, writeFiles } from './rows.ts';
+
+const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'outcomes.json'), 'utf8')) as Record<string, Outcome>;
+const folder = mkdtempSync(join(tmpdir(), 'start-flags-'));
+beforeAll(() => writeFiles(folder));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** `starts`, `refused`, or the status that an anonymous client gets. */
+async function outcomeOf(row: Row): Promise<number | 'starts' | 'refused'> {
+  const flags = flagsOf(row, folder);
+  if (row.isAsked) {
+    await using cluster = await startTestCluster({ flags });
+    return (await cluster.fetch('/api/v1/namespaces', { as: null })).status;
+  }
+  try {
+    const command = await readServerOptions([...flags, '--ephemeral']);
+    if (!('options' in command)) throw new Error('no options');
+    await (await completeOptions(command.options)).dispose();
+    return 'starts';
+  } catch (error) {
+    if (error instanceof OptionsError) return 'refused';
+    throw error;
+  }
+}
+
+function expected({ isAsked }: Row, outcome: Outcome | undefined): number | 'starts' | 'refused' | undefined {
+  if (!outcome) return undefined;
+  if ('refused' in outcome) return 'refused';
+  return isAsked ? outcome.anonymous : 'starts';
+}
+
+it('has a recorded outcome of each of at least 100 command lines', () => {
+  expect(rows.length).toBeGreaterThanOrEqual(100);
+  expect(Object.keys(recorded)).toEqual(rows.map(({ name }) => name));
+});
+
+it('is what docs/start-flags.md says', () => {
+  expect(readFileSync(join(import.meta.dirname, '../../../docs/start-flags.md'), 'utf8')).toBe(documentOf(recorded));
+});
+
+it.each(rows)('$name', async (row) => {
+  const outcome = await outcomeOf(row);
+  if (row.differs === undefined) expect(outcome).toBe(expected(row, recorded[row.name]));
+  else expect(outcome).not.toBe(expected(row, recorded[row.name]));
+});
