@@ -8,7 +8,7 @@ import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
 import { parseJson } from '#apimachinery/runtime/json';
 import { atOnce } from '#apimachinery/runtime/steps';
-import { decodeProtobuf, encodeProtobuf, protobufLengthSteps } from '#apimachinery/runtime/protobuf';
+import { decodeProtobuf, decodeProtobufSteps, encodeProtobuf, protobufLengthSteps } from '#apimachinery/runtime/protobuf';
 import { builtInKinds } from './built-in-kinds.ts';
 
 interface Recorded {
@@ -35,6 +35,7 @@ describe('what Kubernetes encodes is read without loss and written again byte fo
     expect(encodeProtobuf(type, object).toString('hex')).toBe(bytes.toString('hex'));
     expect(atOnce(protobufLengthSteps(type, object as KubeObject))).toBe(bytes.length);
     const read = decodeProtobuf(type, bytes);
+    expect(atOnce(decodeProtobufSteps(type, bytes))).toEqual(read);
     expect(encode(type, read)).toBe(json);
     expect(encodeProtobuf(type, read).equals(bytes)).toBe(true);
   });

@@ -81,3 +81,25 @@ describe('arithmetic', () => {
     ]);
   });
 });
+
+const many = 300_000;
+test.each<[name: string, text: string, canonical: string | undefined]>([
+  ['nines', '9'.repeat(many), '9'.repeat(many)],
+  ['zeros behind a one', `1${'0'.repeat(18)}${'000'.repeat(many)}`, '1'],
+  ['digits with a fraction beyond a nano', `${'9'.repeat(2_000)}.${'9'.repeat(10)}`, '100'],
+  ['digits with a fraction of a milli', `${'1'.repeat(2_000)}.5`, `${'1'.repeat(2_000)}500m`],
+  ['digits of a binary quantity', `${'9'.repeat(many)}Ki`, '9223372036854775807'],
+  ['zeros behind a point', `0.${'0'.repeat(many)}1`, '1n'],
+  ['an exponent of many zeros', `1000e${'0'.repeat(many)}3`, '1e6'],
+  ['an exponent of many digits', `1e${'1'.repeat(many)}`, undefined],
+  ['digits and something else', `${'1'.repeat(many)}!`, undefined],
+  ['zeros and something else', `${'0'.repeat(many)}!`, undefined],
+  ['a long suffix', `1${'n'.repeat(many)}`, undefined],
+])('takes little time for many %s', (_, text, canonical) => {
+  const began = process.cpuUsage();
+  if (canonical === undefined) expect(() => canonicalQuantity(text)).toThrow(QuantityParseError);
+  else expect(canonicalQuantity(text)).toBe(canonical);
+  const { user, system } = process.cpuUsage(began);
+  // With the square of the length it would be minutes.
+  expect((user + system) / 1_000).toBeLessThan(1_000);
+});

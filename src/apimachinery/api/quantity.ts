@@ -73,15 +73,18 @@ export class Quantity {
   /** Parses; values below a nano are rounded away from zero, binary ones are capped at 2^63-1. Throws QuantityParseError. */
   static parse(text: string): Quantity {
     if (text === '') throw new QuantityParseError(quantityFormatError);
-    const { negative, whole, fraction, suffix } = split(text);
-    const { base, exponent, format } = interpret(suffix);
+    const parts = split(text);
+    const { base, exponent, format } = interpret(parts.suffix);
+    const { negative, whole, fraction, suffix } = format === 'BinarySI' ? withFewDigits(parts) : withShortFraction(parts);
+    if (whole.length > manyDigits) return Quantity.#huge(parts, exponent, format);
     // The digits as an integer, and the power of ten that it is multiplied with.
     const digits = BigInt(whole + fraction || '0');
     let power = (base === 10 ? exponent : 0) - fraction.length;
     let value = base === 2 ? digits << BigInt(exponent) : digits;
     const small = fitsInt64(whole, fraction, exponent, format);
     // Upstream's parser of large numbers refuses a text without digits; the one for small numbers takes it for zero.
-    if (!small && !/[0-9]/.test(text.slice(0, text.length - suffix.length))) throw new QuantityParseError(quantityNumericError);
+    if (!small && whole === '' && !/[0-9]/.test(text.slice(0, text.length - suffix.length)))
+      throw new QuantityParseError(quantityNumericError);
     const kept = text === '0' || (small && isWrittenCanonically(whole, fraction, digits, exponent, format)) ? text : undefined;
     let written: QuantityFormat = format;
     if (value === 0n) {
@@ -100,6 +103,18 @@ export class Quantity {
     if (format === 'BinarySI' && value > int64Max * unit) value = int64Max * unit;
     if (format === 'BinarySI' && value > 0n && value < unit) written = 'DecimalSI';
     return new Quantity(negative ? -value : value, -power, written, kept);
+  }
+
+  /** A decimal of very many digits: its text has them all, and it compares as one of `manyDigits`. */
+  static #huge({ negative, whole, fraction }: Parts, exponent: number, format: QuantityFormat): Quantity {
+    const sign = negative ? '-' : '';
+    const mantissa = BigInt(`${sign}1${'0'.repeat(manyDigits)}`);
+    const fractionDigits = Math.max(0, Math.min(fraction.length, 9 + exponent));
+    // Whatever is below a nano makes it one nano more.
+    const isCut = /[1-9]/.test(fraction.slice(fractionDigits));
+    const digits = whole + fraction.slice(0, fractionDigits);
+    const text = writeDecimal(`${sign}${isCut ? increment(digits) : digits}`, exponent - fractionDigits, format);
+    return new Quantity(mantissa, 0, format, text);
   }
 
   get sign(): -1 | 0 | 1 {
@@ -183,27 +198,73 @@ export class Quantity {
         return `${amount}${binarySuffixes[step] ?? ''}`;
       }
     }
-    let amount = this.#mantissa;
-    let exponent = -this.#scale;
-    while (amount % 10n === 0n) {
-      amount /= 10n;
-      exponent++;
-    }
-    while (exponent % 3 !== 0) {
-      amount *= 10n;
-      exponent--;
-    }
-    if (this.format === 'DecimalExponent') return exponent === 0 ? String(amount) : `${amount}e${exponent}`;
-    return `${amount}${decimalSuffixes.get(exponent) ?? ''}`;
+    return writeDecimal(String(this.#mantissa), -this.#scale, this.format);
   }
 }
 
-/** Sign, digits and suffix of a text; the whole part is without leading zeros. */
-function split(text: string): { negative: boolean; whole: string; fraction: string; suffix: string } {
-  const match = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/.exec(text);
-  if (!match) throw new QuantityParseError(quantityFormatError);
-  const [, sign, whole = '', fraction = '', suffix = ''] = match;
-  return { negative: sign === '-', whole, fraction, suffix };
+/** `digits` * 10^`power`, which is not zero, with the largest suffix that leaves no fraction. */
+function writeDecimal(digits: string, power: number, format: QuantityFormat): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  let exponent = power + digits.length - end;
+  // Suffixes are three powers of ten apart.
+  const zeros = ((exponent % 3) + 3) % 3;
+  exponent -= zeros;
+  const amount = digits.slice(0, end) + '0'.repeat(zeros);
+  if (format === 'DecimalExponent') return exponent === 0 ? amount : `${amount}e${exponent}`;
+  return `${amount}${decimalSuffixes.get(exponent) ?? ''}`;
+}
+
+/** Digits of the next integer. */
+function increment(digits: string): string {
+  let at = digits.length;
+  while (digits[at - 1] === '9') at -= 1;
+  const nines = '0'.repeat(digits.length - at);
+  return at === 0 ? `1${nines}` : `${digits.slice(0, at - 1)}${Number(digits[at - 1]) + 1}${nines}`;
+}
+
+/** Digits of a number that is exact; beyond them BigInt would cost time. The largest quantity of the API has 19. */
+const manyDigits = 1_000;
+
+/** A binary quantity is capped at int64. */
+function withFewDigits(parts: Parts): Parts {
+  const { whole } = parts;
+  return withShortFraction(whole.length > manyDigits ? { ...parts, whole: whole.slice(0, manyDigits) } : parts);
+}
+
+/** Whatever is behind so many digits is below a nano: it matters only that it is not zero. */
+function withShortFraction(parts: Parts): Parts {
+  const { fraction } = parts;
+  if (fraction.length <= manyDigits) return parts;
+  return { ...parts, fraction: fraction.slice(0, manyDigits) + (/[1-9]/.test(fraction.slice(manyDigits)) ? '1' : '') };
+}
+
+interface Parts {
+  readonly negative: boolean;
+  readonly whole: string;
+  readonly fraction: string;
+  readonly suffix: string;
+}
+
+const suffixForm = /^[eEinumkKMGTP]{0,64}[-+]?[0-9]*$/;
+
+/** Sign, digits and suffix of a text; the whole part is without leading zeros. The time is linear in the text. */
+function split(text: string): Parts {
+  const start = text.startsWith('-') || text.startsWith('+') ? 1 : 0;
+  const wholeEnd = endOfDigits(text, start);
+  let at = wholeEnd;
+  if (text[at] === '.') at = endOfDigits(text, at + 1);
+  const suffix = text.slice(at);
+  if (!suffixForm.test(suffix)) throw new QuantityParseError(quantityFormatError);
+  let from = start;
+  while (from < wholeEnd && text[from] === '0') from += 1;
+  return { negative: text[0] === '-', whole: text.slice(from, wholeEnd), fraction: text.slice(wholeEnd + 1, at), suffix };
+}
+
+function endOfDigits(text: string, from: number): number {
+  let at = from;
+  for (let code = text.charCodeAt(at); code >= 0x30 && code <= 0x39; code = text.charCodeAt(at)) at += 1;
+  return at;
 }
 
 function interpret(suffix: string): { base: 2 | 10; exponent: number; format: QuantityFormat } {
@@ -211,7 +272,8 @@ function interpret(suffix: string): { base: 2 | 10; exponent: number; format: Qu
   if (decimal !== undefined) return { base: 10, exponent: decimal, format: 'DecimalSI' };
   const binary = Object.hasOwn(binaryExponents, suffix) ? binaryExponents[suffix] : undefined;
   if (binary !== undefined) return { base: 2, exponent: binary, format: 'BinarySI' };
-  if (/^[eE][+-]?\d+$/.test(suffix)) {
+  // No int64 has more digits.
+  if (/^[eE][+-]?0*\d{1,19}$/.test(suffix)) {
     const exact = BigInt(suffix.slice(1).replace('+', ''));
     // Upstream reads an int64 and keeps its lower half.
     if (exact === BigInt.asIntN(64, exact)) return { base: 10, exponent: Number(BigInt.asIntN(32, exact)), format: 'DecimalExponent' };

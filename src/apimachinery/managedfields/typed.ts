@@ -444,8 +444,8 @@ function itemElementAt(shape: ListShape, items: readonly unknown[], index: numbe
 /** What tells an item of a granular list from the others. Throws TypedError for an item that has no such thing. */
 export function itemElement(shape: ListShape, item: unknown, reading: Reading): PathElement {
   if (shape.keys.length === 0) return setItemElement(item);
-  if (item === null || item === undefined) throw new TypedError('associative list with keys may not have a null element');
-  if (!isMap(item)) throw new TypedError('associative list with keys may not have non-map elements');
+  if (item === null || item === undefined) throw nullElement;
+  if (!isMap(item)) throw noMap;
   const names: string[] = [];
   const values: unknown[] = [];
   for (const name of shape.keys) {
@@ -457,13 +457,25 @@ export function itemElement(shape: ListShape, item: unknown, reading: Reading): 
     names.push(name);
     values.push(value);
   }
-  if (names.length === 0) {
+  if (names.length === 0) throw withoutKeys(shape);
+  return keyElement(names, values);
+}
+
+/** Each item of a list may be wrong: an error of its own for each would take longer than all else, by its stack. */
+const nullElement = new TypedError('associative list with keys may not have a null element');
+const noMap = new TypedError('associative list with keys may not have non-map elements');
+const errorsWithoutKeys = new WeakMap<ListShape, TypedError>();
+
+function withoutKeys(shape: ListShape): TypedError {
+  let error = errorsWithoutKeys.get(shape);
+  if (!error) {
     const keys = `[${shape.declaredKeys.map((key) => JSON.stringify(key)).join(' ')}]`;
-    throw new TypedError(
+    error = new TypedError(
       `associative list with keys has an element that omits all key fields ${keys} (and doesn't have default values for any key fields)`,
     );
+    errorsWithoutKeys.set(shape, error);
   }
-  return keyElement(names, values);
+  return error;
 }
 
 function setItemElement(item: unknown): PathElement {

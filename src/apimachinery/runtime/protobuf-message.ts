@@ -20,12 +20,15 @@ import {
   writeEach,
 } from './protobuf-values.ts';
 import {
+  currentReading,
   enterPart,
   hasMore,
   leavePart,
   lengthOfWritten,
+  peekVarint,
   readString,
   readVarint,
+  resumeReading,
   skipValue,
   varintLength,
   Wire,
@@ -50,7 +53,11 @@ interface FieldWriter {
   lengthSteps(object: Json): Steps<number>;
 }
 /** Reads one occurrence of a field into the object. */
-type FieldReader = (object: Json, wire: number) => void;
+interface FieldReader {
+  (object: Json, wire: number): void;
+  /** The same of a message, in steps. */
+  readonly steps?: (object: Json) => Steps<void>;
+}
 
 /** The values of the objects that are being written, each object's behind those of the one around it: fields are looked up once, in the object's own order. */
 let slots: unknown[] = new Array<unknown>(4096).fill(undefined);
@@ -111,21 +118,55 @@ export class MessageCodec implements ValueCodec {
     return object;
   }
 
-  /** The fields up to the end of what is being read. */
-  readBody(object: Json): Json {
+  /** `read` in steps. */
+  *readSteps(): Steps<Json> {
+    const outer = enterPart();
+    const object = yield* this.readBodySteps({});
+    leavePart(outer);
+    return object;
+  }
+
+  /** `readBody` in steps, between which other messages may be read. */
+  *readBodySteps(object: Json): Steps<Json> {
     if (++depth > maxDepth) throw new DecodeError('exceeded max depth');
-    while (hasMore()) {
+    for (let count = 1; hasMore(); count += 1) {
+      if (count % valuesOfStep === 0) yield* pause();
       const tag = readVarint();
-      const wire = tag & 7;
-      const number = Math.floor(tag / 8);
-      const reader = this.#readers[number];
-      if (reader) reader(object, wire);
-      else if (number === 0) throw new DecodeError(`proto: illegal tag 0 (wire type ${wire})`);
-      else skipValue(wire);
+      const steps = this.#readers[Math.floor(tag / 8)]?.steps;
+      if (steps && (tag & 7) === Wire.Length && peekVarint() >= largePartBytes) yield* steps(object);
+      else this.#readField(object, tag);
     }
     depth--;
     return object;
   }
+
+  /** The fields up to the end of what is being read. */
+  readBody(object: Json): Json {
+    if (++depth > maxDepth) throw new DecodeError('exceeded max depth');
+    while (hasMore()) this.#readField(object, readVarint());
+    depth--;
+    return object;
+  }
+
+  #readField(object: Json, tag: number): void {
+    const wire = tag & 7;
+    const number = Math.floor(tag / 8);
+    const reader = this.#readers[number];
+    if (reader) reader(object, wire);
+    else if (number === 0) throw new DecodeError(`proto: illegal tag 0 (wire type ${wire})`);
+    else skipValue(wire);
+  }
+}
+
+/** A message of fewer bytes is read in one step. */
+const largePartBytes = 16 * 1024;
+
+/** Ends a step of reading. */
+function* pause(): Steps<void> {
+  const [reading, reached] = [currentReading(), depth];
+  yield;
+  resumeReading(reading);
+  depth = reached;
 }
 
 /** To be called before an encoding or decoding: what a failed one left is dropped. */
@@ -258,6 +299,7 @@ class Compiler {
       wire: Wire.Length,
       write: (value) => (codec ?? get()).write(value),
       read: () => (codec ?? get()).read(),
+      readSteps: () => get().readSteps(),
       lengthSteps: (value) => get().lengthSteps(value),
     };
   }
@@ -366,9 +408,7 @@ function checkWire(wire: number, wanted: number, name: string): void {
 
 function singleReader({ name, type, ptr, always, omitzero }: Field, codec: ValueCodec): FieldReader {
   const keepsZero = ptr || (always && !omitzero);
-  return (object, wire) => {
-    checkWire(wire, codec.wire, name);
-    const value = codec.read();
+  const set = (object: Json, value: unknown): void => {
     if (
       value === undefined ||
       (!keepsZero &&
@@ -383,11 +423,23 @@ function singleReader({ name, type, ptr, always, omitzero }: Field, codec: Value
       object[name] = value;
     }
   };
+  const read = (object: Json, wire: number): void => {
+    checkWire(wire, codec.wire, name);
+    set(object, codec.read());
+  };
+  const { readSteps } = codec;
+  if (!readSteps) return read;
+  return Object.assign(read, {
+    *steps(object: Json): Steps<void> {
+      set(object, yield* readSteps());
+    },
+  });
 }
 
 function repeatedReader(name: string, codec: ValueCodec): FieldReader {
-  return (object, wire) => {
-    const list = (object[name] ??= []) as unknown[];
+  const listIn = (object: Json): unknown[] => (object[name] ??= []) as unknown[];
+  const read = (object: Json, wire: number): void => {
+    const list = listIn(object);
     if (wire === Wire.Length && codec.wire !== Wire.Length) {
       // Numbers may come packed.
       readPart(() => {
@@ -398,6 +450,13 @@ function repeatedReader(name: string, codec: ValueCodec): FieldReader {
     checkWire(wire, codec.wire, name);
     list.push(codec.read() ?? null);
   };
+  const { readSteps } = codec;
+  if (!readSteps) return read;
+  return Object.assign(read, {
+    *steps(object: Json): Steps<void> {
+      listIn(object).push((yield* readSteps()) ?? null);
+    },
+  });
 }
 
 function mapReader(name: string, codec: ValueCodec): FieldReader {

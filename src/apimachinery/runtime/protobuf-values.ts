@@ -38,6 +38,8 @@ export interface ValueCodec {
   /** Writes the value, with its length if it has one. */
   write(value: unknown): void;
   read(): unknown;
+  /** `read` in steps, of messages. */
+  readSteps?(): Steps<unknown>;
   /** Of types that Go has as a slice: nil is not written. */
   readonly nilable?: boolean;
   /** How many bytes `write` writes, of values that may be large. */

@@ -140,6 +140,30 @@ export function startReading(input: Buffer): void {
   end = input.length;
 }
 
+/** What is being read, and how far. */
+export interface Reading {
+  readonly bytes: Buffer;
+  readonly at: number;
+  readonly end: number;
+}
+
+/** To be given to `resumeReading` before the next part is read, where something else may be read meanwhile. */
+export function currentReading(): Reading {
+  return { bytes, at, end };
+}
+
+export function resumeReading(reading: Reading): void {
+  ({ bytes, at, end } = reading);
+}
+
+/** The number that is read next. */
+export function peekVarint(): number {
+  const from = at;
+  const value = readVarint();
+  at = from;
+  return value;
+}
+
 /** Whether the message that is being read has more. */
 export function hasMore(): boolean {
   return at < end;

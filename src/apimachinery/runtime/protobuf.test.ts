@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { DecodeError } from './json.ts';
-import { decodeProtobuf, encodeProtobuf, isProtobuf, protobufKind, protobufLengthSteps } from './protobuf.ts';
+import { decodeProtobuf, decodeProtobufSteps, encodeProtobuf, isProtobuf, protobufKind, protobufLengthSteps } from './protobuf.ts';
 import { type StructType, SchemaRegistry } from './schema.ts';
 import { atOnce } from './steps.ts';
 import { noteKeys } from './wide-objects.ts';
@@ -142,4 +142,28 @@ describe('wide maps', () => {
     expect(decodeProtobuf(partial, bytes)).toEqual({ ...identity, metadata: { labels: { ...fewer } } });
     expect(atOnce(protobufLengthSteps(partial, changed))).toBe(bytes.length);
   });
+});
+
+it('reads two large messages in steps, by turns', () => {
+  const object = (name: string): object => ({
+    ...identity,
+    metadata: {
+      name,
+      labels: Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`${name}${i}`, 'v'])),
+      ownerReferences: Array.from({ length: 5_000 }, (_, i) => ({ apiVersion: 'v1', kind: 'Pod', name: `${name}${i}`, uid: String(i) })),
+    },
+  });
+  const bytes = ['a', 'b'].map((name) => encodeProtobuf(partial, object(name)));
+  const open = bytes.map((one) => decodeProtobufSteps(partial, one));
+  const read: object[] = [];
+  let turns = 0;
+  while (read.filter(Boolean).length < 2) {
+    turns += 1;
+    for (const [i, steps] of open.entries()) {
+      const { done, value } = steps.next();
+      if (done && value) read[i] = value;
+    }
+  }
+  expect(turns).toBeGreaterThan(10);
+  expect(read).toEqual(bytes.map((one) => decodeProtobuf(partial, one)));
 });

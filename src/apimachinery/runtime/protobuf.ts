@@ -54,6 +54,17 @@ export function protobufKind(bytes: Buffer): { apiVersion: string; kind: string 
  * DecodeError for what is no message of the type, and for a type that has no protobuf form.
  */
 export function decodeProtobuf(type: StructType, bytes: Buffer): object {
+  const { codec, object } = beginDecoding(type, bytes);
+  return codec.readBody(object);
+}
+
+/** `decodeProtobuf` in steps. */
+export function* decodeProtobufSteps(type: StructType, bytes: Buffer): Steps<object> {
+  const { codec, object } = beginDecoding(type, bytes);
+  return yield* codec.readBodySteps(object);
+}
+
+function beginDecoding(type: StructType, bytes: Buffer): { readonly codec: MessageCodec; readonly object: Record<string, unknown> } {
   const { apiVersion, kind, raw } = openEnvelope(bytes);
   const codec = messageCodec(type);
   if (!codec) throw new DecodeError(`object *${type.goName} does not implement the protobuf marshalling interface and cannot be decoded`);
@@ -62,7 +73,7 @@ export function decodeProtobuf(type: StructType, bytes: Buffer): object {
   const object: Record<string, unknown> = {};
   if (kind !== '') object['kind'] = kind;
   if (apiVersion !== '') object['apiVersion'] = apiVersion;
-  return codec.readBody(object);
+  return { codec, object };
 }
 
 function openEnvelope(bytes: Buffer): Identity & { readonly raw: Buffer } {

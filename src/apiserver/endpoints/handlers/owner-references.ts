@@ -11,9 +11,8 @@ export function dedupOwnerReferences(context: RequestContext, { metadata }: Kube
   const duplicates: string[] = [];
   const known = new Set<string>();
   for (const reference of references) {
-    const { uid, name, kind, apiVersion, controller, blockOwnerDeletion } = reference;
-    const identity = JSON.stringify([uid, name, kind, apiVersion, controller, blockOwnerDeletion]);
-    if (known.has(identity)) duplicates.push(uid);
+    const identity = identityOf(reference);
+    if (known.has(identity)) duplicates.push(reference.uid);
     else kept.push(reference);
     known.add(identity);
   }
@@ -24,4 +23,9 @@ export function dedupOwnerReferences(context: RequestContext, { metadata }: Kube
       ? `.metadata.ownerReferences contains duplicate entries after mutating admission happens; ${advice}; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`
       : `.metadata.ownerReferences contains duplicate entries; ${advice}; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`,
   );
+}
+
+/** A text that is the same for equal references alone, as the lengths of its parts stand before them. There may be 300,000. */
+function identityOf({ uid, name, kind, apiVersion, controller, blockOwnerDeletion }: Partial<OwnerReference>): string {
+  return `${controller} ${blockOwnerDeletion} ${uid?.length} ${name?.length} ${kind?.length} ${apiVersion?.length} ${uid}${name}${kind}${apiVersion}`;
 }

@@ -7,7 +7,7 @@ import { cborKind, decodeCbor, parseCborMap } from '#apimachinery/runtime/cbor';
 import { diagnoseCbor } from '#apimachinery/runtime/cbor-diagnostic';
 import { DecodeError, newOverflowError, type ParsedJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
-import { decodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
+import { decodeProtobuf, decodeProtobufSteps, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { inSteps, needsSteps, type Steps, turnOfOthers, workOn } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -191,7 +191,7 @@ export function applyFieldValidation(
   );
 }
 
-function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): DecodedBody {
+async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): Promise<DecodedBody> {
   if (bytes.length === 0) throw unrecognized(bytes, expected, 'empty data');
   if (!isProtobuf(bytes)) {
     throw unrecognized(bytes, expected, 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
@@ -200,7 +200,8 @@ function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): DecodedBody 
     const sent = protobufKind(bytes);
     const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);
     checkKind(kind, expected);
-    const object = decodeProtobuf(expected.type, bytes) as KubeObject;
+    const { type } = expected;
+    const object = (needsSteps(bytes.length) ? await inSteps(decodeProtobufSteps(type, bytes)) : decodeProtobuf(type, bytes)) as KubeObject;
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
     object.metadata ??= {};
