@@ -53,9 +53,7 @@ interface Template {
   readonly from?: number;
   readonly to?: number;
   readonly hash?: string;
-  readonly signing?: 'RSA-PSS';
   readonly issuerName?: x509.JsonName;
-  readonly serialNumber?: string;
 }
 
 const dayMs = 86_400_000;
@@ -71,22 +69,12 @@ async function newKeys(algorithm: Algorithm = p256): Promise<Keys> {
   return (await webcrypto.subtle.generateKey(algorithm as never, true, ['sign', 'verify'])) as Keys;
 }
 
-async function issue({
-  subject,
-  issuer,
-  keys,
-  extensions = [],
-  from = -1,
-  to = 30,
-  hash,
-  issuerName,
-  serialNumber,
-}: Template): Promise<Issued> {
+async function issue({ subject, issuer, keys, extensions = [], from = -1, to = 30, hash, issuerName }: Template): Promise<Issued> {
   const own = keys ?? (await newKeys());
   const signer = issuer?.keys ?? own;
   const name = signer.privateKey.algorithm.name;
   const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: serialNumber ?? nextSerial(),
+    serialNumber: nextSerial(),
     subject,
     issuer: issuerName ?? issuer?.certificate.subjectName ?? subject,
     notBefore: new Date(Date.now() + from * dayMs),
@@ -109,9 +97,7 @@ const caOf = (maxPathLength?: number): x509.Extension => new x509.BasicConstrain
 const notCa = new x509.BasicConstraintsExtension(false, undefined, true);
 const certSign = new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true);
 const keyUsage = (flags: number): x509.Extension => new x509.KeyUsagesExtension(flags, true);
-const san = (
-  ...names: ConstructorParameters<typeof x509.SubjectAlternativeNameExtension>[0] extends infer N ? N[] : never
-): x509.Extension => new x509.SubjectAlternativeNameExtension(names.flat() as never);
+const san = (names: readonly x509.JsonGeneralName[]): x509.Extension => new x509.SubjectAlternativeNameExtension([...names]);
 const raw = (id: string, critical: boolean, value: Buffer): x509.Extension => new x509.Extension(id, critical, value);
 const unknownCritical = raw('1.3.6.1.4.1.99999.1', true, der.utf8String('?'));
 
@@ -161,7 +147,6 @@ const elementsOf = (encoded: Buffer): Buffer[] => {
 /** Makes all of them; none depends on anything but the time. */
 export async function makeChains(): Promise<Chains> {
   const anchors: Issued[] = [];
-  const extraAnchors: string[] = [];
   const chains: Chain[] = [];
   let count = 0;
   const anchor = async (template: Partial<Template> = {}): Promise<Issued> => {
@@ -284,7 +269,7 @@ export async function makeChains(): Promise<Chains> {
 
   const named = (...names: { readonly type: 'dns' | 'email' | 'ip' | 'url'; readonly value: string }[]): readonly x509.Extension[] => [
     usage(clientAuth),
-    san(names as never),
+    san(names),
   ];
   const constrained = async (name: string, constraint: x509.Extension, template: Partial<Template>): Promise<void> =>
     below(`name constraints: ${name}`, { extensions: [caOf(), certSign, constraint] }, template);
@@ -549,7 +534,7 @@ export async function makeChains(): Promise<Chains> {
   await send('a client that says that it is somebody else', [client], client.keys, speaks);
 
   const pem = (issued: Issued): string => issued.certificate.toString('pem');
-  return { clientCa: [...anchors.map(pem), ...extraAnchors].join('\n'), requestHeaderCa: pem(proxyRoot), chains };
+  return { clientCa: anchors.map(pem).join('\n'), requestHeaderCa: pem(proxyRoot), chains };
 }
 
 /** The certificate with another signature of the same form. */

@@ -44,7 +44,10 @@ it('has a recorded outcome of each of at least 100 command lines', () => {
 });
 
 it('is what docs/start-flags.md says', () => {
-  expect(readFileSync(join(import.meta.dirname, '../../../docs/start-flags.md'), 'utf8')).toBe(documentOf(recorded));
+  // The formatter aligns columns.
+  const unaligned = (text: string): string => text.replaceAll(/ +/g, ' ').replaceAll(/ ?-{3,} ?/g, '---');
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/start-flags.md'), 'utf8');
+  expect(unaligned(page)).toBe(unaligned(documentOf(recorded)));
 });
 
 it.each(rows)('$name', async (row) => {
