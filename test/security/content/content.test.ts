@@ -1,0 +1,72 @@
+/**
+ * The content of a request costs no more than twice the processor time of kube-apiserver, holds nobody else up, and is never answered with a panic. The times and answers of
+ * kube-apiserver are recorded (record.ts), with the time of a fixed piece of work, by which those of another machine are compared.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Kubenest } from '../../servers/kubenest.ts';
+import { costly, odd } from './cases.ts';
+import { type Delay, Delays } from './delays.ts';
+import { ask, calibrate, measure, prepare, type Target } from './measure.ts';
+import type { Recorded } from './record.ts';
+
+const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'kube-apiserver.expected.json'), 'utf8')) as Recorded;
+
+/** Processor time that a case may cost more: a thread that starts, a collection of garbage, what the process does besides. */
+const slackMs = 400;
+const maxDelayMs = 100;
+/** What etcd says of an object that it does not take. */
+const isTooLarge = /request is too large|trying to send message larger than max/;
+
+let folder: string;
+let server: Kubenest;
+let target: Target;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'kubenest-content-'));
+  server = await Kubenest.start(folder, ['--request-timeout=60s']);
+  target = { url: server.url, token: 'admin-token', pid: server.pid };
+  await prepare(target);
+}, 120_000);
+afterAll(async () => {
+  await server.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+it('no content costs more than twice what it costs kube-apiserver, or holds others up', { timeout: 1_800_000 }, async () => {
+  const slower = Math.max(1, calibrate() / recorded.calibrationMs);
+  const costlier: string[] = [];
+  const failed: string[] = [];
+  const delays: Delay[] = [];
+  for (const one of costly) {
+    using watching = new Delays(target, one.name);
+    const { status, processorMs, text } = await measure(target, one);
+    delays.push(...(await watching.stop()));
+    const theirs = recorded.costly[one.name];
+    expect(theirs, one.name).toBeDefined();
+    const [theirStatus, theirMs] = theirs!;
+    if (status >= 500 && theirStatus < 500 && !isTooLarge.test(text)) failed.push(`${one.name}: ${status} ${text.slice(0, 200)}`);
+    if (processorMs > 2 * theirMs * slower + slackMs * slower)
+      costlier.push(`${one.name}: ${processorMs} ms, kube-apiserver ${theirMs} ms`);
+  }
+  // 99.9% of the waits are shorter than the first that is left.
+  const sorted = delays.toSorted((a, b) => b.milliseconds - a.milliseconds);
+  const left = sorted[Math.ceil(sorted.length / 1_000)]!;
+  const longest = sorted.slice(0, 30).map(({ name, milliseconds }) => `${milliseconds.toFixed(0)} ms: ${name}`);
+  expect({ costlier, failed }).toEqual({ costlier: [], failed: [] });
+  expect(left.milliseconds, longest.join('\n')).toBeLessThan(maxDelayMs * slower);
+});
+
+it('no number, null or list where another is expected is answered with a failure that kube-apiserver does not have', {
+  timeout: 600_000,
+}, async () => {
+  const failed: string[] = [];
+  for (const { name, request } of odd) {
+    const { status, text } = await ask(target, request);
+    if (status >= 500 && !recorded.failing.includes(name)) failed.push(`${name}: ${status} ${text.slice(0, 200)}`);
+    if (text.includes('panic')) failed.push(`${name}: ${text.slice(0, 200)}`);
+  }
+  expect(failed).toEqual([]);
+});
