@@ -7,7 +7,11 @@ const alias = [
 ];
 
 /** What compares times, rates or memory has the machine to itself: after all others, one file at a time. */
-const measured = ['test/bench/**/*.test.ts', 'test/fault/{greedy-clients,list-storm,overload,slow-clients,watcher-storm}.test.ts'];
+const measured = [
+  'test/bench/**/*.test.ts',
+  'test/fault/{greedy-clients,list-storm,overload,slow-clients,watcher-storm}.test.ts',
+  'test/security/http2/{budget,differential}.test.ts',
+];
 
 export default defineConfig({
   resolve: { conditions: ['kubenest-source'], alias },
