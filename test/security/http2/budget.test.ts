@@ -70,7 +70,10 @@ describe.each(['own', 'node'])('--http2-server=%s', (implementation) => {
       const told = `${Math.round(most - before)} MB more, ${waitMs} ms at the 99th percentile of ${waits.length} requests`;
       expect(most - before, told).toBeLessThan(mostMegabytes);
       expect(waitMs, told).toBeLessThan(mostWaitMs);
-      await vi.waitFor(() => expect(memory(server).now - before, 'megabytes that stay').toBeLessThan(backMegabytes), { timeout: 30_000, interval: 250 });
+      await vi.waitFor(() => expect(memory(server).now - before, 'megabytes that stay').toBeLessThan(backMegabytes), {
+        timeout: 30_000,
+        interval: 250,
+      });
       expect((await server.fetch('/api/v1/namespaces/default')).status).toBe(200);
       expect(server.pid).toBe(pid);
     },

@@ -17,7 +17,12 @@ import { connectTls, flag, frame, get, post, RawConnection, setting, settings, t
 
 const idleMs = 400;
 const stalledMs = 300;
-const options = { maxConcurrentStreams: 10, streamWindow: 256 * 1024, maxHeaderBytes: 1 << 20, deadlines: { ...connectionDeadlines, idleMs, prefaceMs: 400 } };
+const options = {
+  maxConcurrentStreams: 10,
+  streamWindow: 256 * 1024,
+  maxHeaderBytes: 1 << 20,
+  deadlines: { ...connectionDeadlines, idleMs, prefaceMs: 400 },
+};
 const large = Buffer.alloc(3_000_000, 'x');
 const peer = { remoteAddress: '127.0.0.1', certificates: [], memo: new Map() };
 
@@ -52,7 +57,8 @@ async function hung(name: string): Promise<Exchange> {
   return open.get(name)!;
 }
 
-const isClosedIn = (client: RawConnection, ms: number): Promise<boolean> => client.until(() => client.isClosed, ms).then(() => client.isClosed);
+const isClosedIn = (client: RawConnection, ms: number): Promise<boolean> =>
+  client.until(() => client.isClosed, ms).then(() => client.isClosed);
 
 describe.each([
   { name: 'own', Server: OwnHttp2Server },

@@ -65,7 +65,10 @@ function classOf({ connection, codes }: Outcome): string {
 /** In what two outcomes differ: classes of the connection, else those of streams. */
 function differencesOf(ours: Outcome, theirs: Outcome): { readonly ours: string; readonly theirs: string }[] {
   if (ours.connection !== theirs.connection) return [{ ours: classOf(ours), theirs: classOf(theirs) }];
-  const found = Object.keys(ours.streams).map((stream) => ({ ours: ours.streams[Number(stream)]!, theirs: theirs.streams[Number(stream)]! }));
+  const found = Object.keys(ours.streams).map((stream) => ({
+    ours: ours.streams[Number(stream)]!,
+    theirs: theirs.streams[Number(stream)]!,
+  }));
   return found.filter((pair) => pair.ours !== pair.theirs);
 }
 
@@ -87,13 +90,20 @@ function unreviewed({ mutation }: Case, outcomes: Readonly<Partial<Record<Target
     .map(({ peer, ours, theirs }) => `${peer}: ${theirs}${because(outcomes[peer]!)}, own: ${ours}${because(outcomes.own!)}`);
 }
 
-async function playAll(targets: readonly Target[], { steps, streams }: Case, patience: Patience): Promise<Partial<Record<TargetName, Outcome>>> {
+async function playAll(
+  targets: readonly Target[],
+  { steps, streams }: Case,
+  patience: Patience,
+): Promise<Partial<Record<TargetName, Outcome>>> {
   const outcomes = await Promise.all(targets.map(async (target) => [target.name, await play(target, steps, streams, patience)] as const));
   return Object.fromEntries(outcomes);
 }
 
 /** Plays cases until the time is over. A case that differs is played again with patience, with few others, before it is a finding. */
-export async function fuzzFrames(targets: readonly Target[], { seed, seconds, width = 64, only, most = 20 }: FuzzOptions): Promise<FuzzResult> {
+export async function fuzzFrames(
+  targets: readonly Target[],
+  { seed, seconds, width = 64, only, most = 20 }: FuzzOptions,
+): Promise<FuzzResult> {
   const ends = performance.now() + seconds * 1_000;
   const suspects: number[] = [];
   let cases = 0;

@@ -110,7 +110,8 @@ function mutate(next: Random, block: Buffer): Buffer {
 
 const sameFields = (a: readonly Field[], b: readonly Field[]): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-const described = ({ blocks, isMalformed, reason }: Decoded): string => `${blocks.length} blocks${isMalformed ? `, then malformed (${reason})` : ''}`;
+const described = ({ blocks, isMalformed, reason }: Decoded): string =>
+  `${blocks.length} blocks${isMalformed ? `, then malformed (${reason})` : ''}`;
 
 function differenceOf(ours: Decoded, theirs: Decoded): string | undefined {
   const at = ours.blocks.findIndex((fields, i) => !theirs.blocks[i] || !sameFields(fields, theirs.blocks[i]));
@@ -123,7 +124,11 @@ function differenceOf(ours: Decoded, theirs: Decoded): string | undefined {
 async function decodeByNghttp2(headerTableSize: number, blocksOf: (table: number) => readonly Buffer[]): Promise<Decoded> {
   const [near, far] = duplexPair();
   const splitter = new FrameSplitter();
-  const session = http2.connect('http://localhost', { createConnection: () => near, settings: { headerTableSize, enablePush: false }, maxHeaderListPairs: 1_000 });
+  const session = http2.connect('http://localhost', {
+    createConnection: () => near,
+    settings: { headerTableSize, enablePush: false },
+    maxHeaderListPairs: 1_000,
+  });
   const failed = new Promise<void>((resolve) => session.on('error', () => undefined).on('close', resolve));
   let table = 4_096;
   let isPrefaced = false;
@@ -234,9 +239,7 @@ async function nghttp2Case(next: Random): Promise<string | undefined> {
     }
   });
   const requests = Array.from({ length: 1 + next(8) }, () =>
-    Array.from({ length: next(8) }, () => newField(next)).filter(
-      ([name, value]) => name.startsWith('x-') && !unsent.test(value),
-    ),
+    Array.from({ length: next(8) }, () => newField(next)).filter(([name, value]) => name.startsWith('x-') && !unsent.test(value)),
   );
   for (const [i, fields] of requests.entries()) {
     const raw = [':method', 'GET', ':path', '/', ':scheme', 'http', ':authority', 'localhost', ...fields.flat()];
@@ -251,7 +254,13 @@ async function nghttp2Case(next: Random): Promise<string | undefined> {
   }
   session.destroy();
   far.destroy();
-  const wanted = requests.map((fields): Field[] => [[':method', 'GET'], [':path', '/'], [':scheme', 'http'], [':authority', 'localhost'], ...fields]);
+  const wanted = requests.map((fields): Field[] => [
+    [':method', 'GET'],
+    [':path', '/'],
+    [':scheme', 'http'],
+    [':authority', 'localhost'],
+    ...fields,
+  ]);
   const difference = differenceOf({ blocks: read, isMalformed: false }, { blocks: wanted, isMalformed: false });
   return difference && `decoder, of what nghttp2 writes: ${difference}`;
 }
@@ -259,7 +268,11 @@ async function nghttp2Case(next: Random): Promise<string | undefined> {
 /** Random and mutated blocks: the own decoder finds what Go's does, or both find them malformed. */
 async function decoderCase(next: Random, go: GoDecoder): Promise<string | undefined> {
   const blocks = Array.from({ length: 1 + next(5) }, (_, i) => {
-    const block = encodeAtRandom(next, Array.from({ length: next(6) }, () => newField(next)), i * 2);
+    const block = encodeAtRandom(
+      next,
+      Array.from({ length: next(6) }, () => newField(next)),
+      i * 2,
+    );
     return next(3) === 0 ? mutate(next, block) : block;
   });
   const [ours, theirs] = [decodeHere(4_096, blocks), await go.decode(4_096, blocks)];
@@ -269,7 +282,15 @@ async function decoderCase(next: Random, go: GoDecoder): Promise<string | undefi
   return difference && `decoder: ${difference}; blocks ${blocks.map((each) => each.toString('hex')).join(' ')}`;
 }
 
-export async function fuzzHpack({ seed, seconds, most = 20 }: { readonly seed: number; readonly seconds: number; readonly most?: number }): Promise<HpackResult> {
+export async function fuzzHpack({
+  seed,
+  seconds,
+  most = 20,
+}: {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly most?: number;
+}): Promise<HpackResult> {
   await using stack = new AsyncDisposableStack();
   const go = noGo() ? undefined : new GoDecoder(await runGo('hpack', stack));
   const ends = performance.now() + seconds * 1_000;

@@ -126,9 +126,20 @@ const ofFields: Mutation[] = [
   onRequest('pseudo-headers in another order', (request) => {
     request.fields = [...request.fields.slice(0, 4).reverse(), ...request.fields.slice(4)];
   }),
-  ...['echo', '*', 'https://localhost/echo', '/ec ho', '/ec\tho', '/ec\0ho', '/ec\x7fho', '/ec\xe9ho', '/echo?a=b', '/echo#x', '//echo', '/%zz'].map(
-    (path) => onRequest(`the path ${JSON.stringify(path)}`, (request) => pathOf(request, path)),
-  ),
+  ...[
+    'echo',
+    '*',
+    'https://localhost/echo',
+    '/ec ho',
+    '/ec\tho',
+    '/ec\0ho',
+    '/ec\x7fho',
+    '/ec\xe9ho',
+    '/echo?a=b',
+    '/echo#x',
+    '//echo',
+    '/%zz',
+  ].map((path) => onRequest(`the path ${JSON.stringify(path)}`, (request) => pathOf(request, path))),
   ...['get', 'G T', 'G\0T', 'G(T', 'CONNECT', 'BREW'].map((method) =>
     onRequest(`the method ${JSON.stringify(method)}`, (request) => setField(request, ':method', method)),
   ),
@@ -166,7 +177,11 @@ const ofLength: Mutation[] = [
   ),
   ...(['4', '5'] as const).map((second) =>
     onRequest(`content-length: 4 and ${second}`, (request) => {
-      request.fields = [...request.fields.filter(([name]) => name !== 'content-length'), ['content-length', '4'], ['content-length', second]];
+      request.fields = [
+        ...request.fields.filter(([name]) => name !== 'content-length'),
+        ['content-length', '4'],
+        ['content-length', second],
+      ];
       Object.assign(request, { body: [Buffer.from('four')], trailers: undefined });
       pathOf(request, '/echo');
       setField(request, ':method', 'POST');
@@ -202,7 +217,9 @@ const ofFrames: Mutation[] = [
   ...sized('GOAWAY', types.goAway, 0, [0, 7]),
   ...sized('PRIORITY', types.priority, idle, [0, 4, 6]),
   ...sized('WINDOW_UPDATE', types.windowUpdate, 0, [0, 3, 5]),
-  ...[3, 5].map((size) => behind(`RST_STREAM of ${size} octets`, 'open', (stream) => [spec(types.resetStream, 0, stream, Buffer.alloc(size))])),
+  ...[3, 5].map((size) =>
+    behind(`RST_STREAM of ${size} octets`, 'open', (stream) => [spec(types.resetStream, 0, stream, Buffer.alloc(size))]),
+  ),
   ...[3, 5].map((size) =>
     behind(`WINDOW_UPDATE of ${size} octets`, 'open', (stream) => [spec(types.windowUpdate, 0, stream, Buffer.alloc(size, 1))]),
   ),
@@ -214,7 +231,9 @@ const ofFrames: Mutation[] = [
   ...[types.settings, types.ping, types.goAway].map((type) =>
     onConnection(`a frame of type ${type} on a stream`, () => [spec(type, 0, 1, Buffer.alloc(type === types.settings ? 6 : 8))]),
   ),
-  onConnection('HEADERS with an even number', () => headerFrames({ stream: 100, pieces: 1, padding: -1, hasPriority: false }, block(pseudo('GET', '/hang')), true)),
+  onConnection('HEADERS with an even number', () =>
+    headerFrames({ stream: 100, pieces: 1, padding: -1, hasPriority: false }, block(pseudo('GET', '/hang')), true),
+  ),
   ...[types.data, types.resetStream, types.windowUpdate].map((type) =>
     onConnection(`a frame of type ${type} on an idle stream`, () => [spec(type, 0, idle, uint32(1))]),
   ),
@@ -232,18 +251,32 @@ const ofFrames: Mutation[] = [
   },
   onConnection('an unknown type of frame', (random) => [spec(unknown, random(256), random(200), Buffer.alloc(random(1_000)))]),
   onConnection('a frame larger than any may be', () => [spec(unknown, 0, 0, none, 256 * 1024 + 1)]),
-  onConnection('PUSH_PROMISE of a client', () => [spec(types.pushPromise, flag.endHeaders, 1, Buffer.concat([uint32(2), block(pseudo('GET', '/'))]))]),
+  onConnection('PUSH_PROMISE of a client', () => [
+    spec(types.pushPromise, flag.endHeaders, 1, Buffer.concat([uint32(2), block(pseudo('GET', '/'))])),
+  ]),
   onConnection('a frame with the reserved bit', (random) => [spec(types.ping, 0, 0x80000000 + random(1), Buffer.alloc(8))]),
   onConnection('GOAWAY', () => [spec(types.goAway, 0, 0, uint32(0, 0))]),
   onConnection('GOAWAY with an error', () => [spec(types.goAway, 0, 0, uint32(0, 2))]),
   onConnection('PRIORITY of a stream that depends on itself', () => [spec(types.priority, 0, idle, priorityOf(idle))]),
   opening('HEADERS that depend on themselves', () => [
-    spec(types.headers, flag.endHeaders | flag.endStream | flag.priority, idle, Buffer.concat([priorityOf(idle), block(pseudo('GET', '/hang'))])),
+    spec(
+      types.headers,
+      flag.endHeaders | flag.endStream | flag.priority,
+      idle,
+      Buffer.concat([priorityOf(idle), block(pseudo('GET', '/hang'))]),
+    ),
   ]),
-  opening('HEADERS too short for their priority', () => [spec(types.headers, flag.endHeaders | flag.endStream | flag.priority, idle, Buffer.alloc(4))]),
+  opening('HEADERS too short for their priority', () => [
+    spec(types.headers, flag.endHeaders | flag.endStream | flag.priority, idle, Buffer.alloc(4)),
+  ]),
   opening('HEADERS too short for their padding', () => [spec(types.headers, flag.endHeaders | flag.endStream | flag.padded, idle, none)]),
   opening('HEADERS with more padding than payload', () => [
-    spec(types.headers, flag.endHeaders | flag.endStream | flag.padded, idle, Buffer.concat([Buffer.from([200]), block(pseudo('GET', '/hang'))])),
+    spec(
+      types.headers,
+      flag.endHeaders | flag.endStream | flag.padded,
+      idle,
+      Buffer.concat([Buffer.from([200]), block(pseudo('GET', '/hang'))]),
+    ),
   ]),
   opening('HEADERS of padding alone', () => [
     spec(types.headers, flag.endHeaders | flag.endStream | flag.padded, idle, Buffer.from([2, 0, 0])),
@@ -356,7 +389,10 @@ const ofSettings: Mutation[] = [
   ]),
   raw('SETTINGS_ENABLE_CONNECT_PROTOCOL', [[8, 1]]),
   raw('no settings at all', []),
-  raw('99 settings', Array.from({ length: 99 }, () => [0x99, 1] as const)),
+  raw(
+    '99 settings',
+    Array.from({ length: 99 }, () => [0x99, 1] as const),
+  ),
   onConnection('SETTINGS that acknowledge something', () => [spec(types.settings, flag.ack, 0, Buffer.alloc(6))]),
   onConnection('an acknowledgement of no PING', () => [spec(types.ping, flag.ack, 0, Buffer.alloc(8))]),
   onConnection('an acknowledgement of no SETTINGS', () => [spec(types.settings, flag.ack, 0)]),

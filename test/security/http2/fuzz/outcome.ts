@@ -25,7 +25,8 @@ export interface Outcome {
   readonly codes: Readonly<Record<number, number>>;
 }
 
-const codeNames = `NO_ERROR PROTOCOL_ERROR INTERNAL_ERROR FLOW_CONTROL_ERROR SETTINGS_TIMEOUT STREAM_CLOSED FRAME_SIZE_ERROR REFUSED_STREAM CANCEL
+const codeNames =
+  `NO_ERROR PROTOCOL_ERROR INTERNAL_ERROR FLOW_CONTROL_ERROR SETTINGS_TIMEOUT STREAM_CLOSED FRAME_SIZE_ERROR REFUSED_STREAM CANCEL
   COMPRESSION_ERROR CONNECT_ERROR ENHANCE_YOUR_CALM`.split(/\s+/);
 
 class Player {
@@ -135,7 +136,12 @@ export interface Patience {
 }
 
 /** `streams`: those whose outcomes are wanted. */
-export async function play(target: Target, steps: readonly Step[], streams: readonly number[], { quietMs, mostMs }: Patience): Promise<Outcome> {
+export async function play(
+  target: Target,
+  steps: readonly Step[],
+  streams: readonly number[],
+  { quietMs, mostMs }: Patience,
+): Promise<Outcome> {
   const player = new Player(target.port);
   try {
     for (const step of steps) await player.play(step, quietMs, mostMs);

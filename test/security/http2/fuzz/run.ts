@@ -27,7 +27,12 @@ const secondsOf = (share: number): number => Number(values.seconds) * (values.on
 if (values.only !== 'hpack') {
   await using stack = new AsyncDisposableStack();
   const only = values.case?.map(Number);
-  const { cases, findings } = await fuzzFrames(await startTargets(stack), { seed, seconds: secondsOf(0.75), most: 1_000, ...(only && { only }) });
+  const { cases, findings } = await fuzzFrames(await startTargets(stack), {
+    seed,
+    seconds: secondsOf(0.75),
+    most: 1_000,
+    ...(only && { only }),
+  });
   for (const finding of findings) console.log(describeFinding(finding));
   console.log(`frames: ${cases} cases, ${findings.length} findings`);
   found += findings.length;

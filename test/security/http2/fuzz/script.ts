@@ -79,7 +79,10 @@ export function headerFrames(
         isPadded ? Buffer.alloc(padding) : none,
       ]);
       const flags =
-        (isLast ? flag.endHeaders : 0) | (endStream ? flag.endStream : 0) | (isPadded ? flag.padded : 0) | (hasPriority ? flag.priority : 0);
+        (isLast ? flag.endHeaders : 0) |
+        (endStream ? flag.endStream : 0) |
+        (isPadded ? flag.padded : 0) |
+        (hasPriority ? flag.priority : 0);
       frames.push(spec(types.headers, flags, stream, payload));
     }
   }
@@ -105,7 +108,13 @@ export function stepsOf(script: Script, random: Random): Step[] {
   if (script.isInterleaved) {
     // The heads in the order of their numbers: a lower one behind a higher one is an error.
     for (const group of groups) frames.push(...(group.shift() ?? []));
-    while (groups.some((group) => group.length > 0)) frames.push(...(pick(random, groups.filter((group) => group.length > 0)).shift() ?? []));
+    while (groups.some((group) => group.length > 0))
+      frames.push(
+        ...(pick(
+          random,
+          groups.filter((group) => group.length > 0),
+        ).shift() ?? []),
+      );
   } else frames.push(...groups.flat(2));
   const first = [script.preface, settings(...script.settings), ...script.before.map(bytesOf)];
   const requests = Buffer.concat(frames.map(bytesOf));
@@ -129,7 +138,11 @@ function answeredOf({ settings: values, requests }: Script): number[] {
 const smallAnswer = 100;
 
 /** A valid request. `path`: `/hang` is never answered. */
-export function newRequest(random: Random, stream: number, path = pick(random, ['/echo', '/echo', '/echo', '/hang', '/early', '/large'])): RequestSpec {
+export function newRequest(
+  random: Random,
+  stream: number,
+  path = pick(random, ['/echo', '/echo', '/echo', '/hang', '/early', '/large']),
+): RequestSpec {
   const method = path === '/early' ? 'POST' : pick(random, ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']);
   const sizes = Array.from({ length: 1 + random(4) }, () => pick(random, [0, 1, 2, 100, 1_000, 10_000]));
   const hasBody = method !== 'GET' && (path === '/early' || random(4) > 0);

@@ -24,7 +24,12 @@ export interface Target {
 
 const folder = resolve(import.meta.dirname, '../go');
 const large = Buffer.alloc(200_000, 'x');
-const options: Http2ServerOptions = { maxConcurrentStreams: 100, streamWindow: 256 * 1024, maxHeaderBytes: 1 << 20, deadlines: connectionDeadlines };
+const options: Http2ServerOptions = {
+  maxConcurrentStreams: 100,
+  streamWindow: 256 * 1024,
+  maxHeaderBytes: 1 << 20,
+  deadlines: connectionDeadlines,
+};
 
 /** As `handle` of go/main.go. */
 function serve(exchange: Exchange): void {
