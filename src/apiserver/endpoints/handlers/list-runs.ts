@@ -59,12 +59,12 @@ export class LargeLists {
 
   /**
    * The bytes of all runs, without what separates them. Each is made once for that; those of what is found to be no large list are
-   * kept. `isWanted`: asked before each.
+   * kept if `keeps` is true. `isWanted`: asked before each.
    */
-  async measure(chunks: readonly ListChunk[], run: Run, isWanted: () => boolean): Promise<number> {
+  async measure(chunks: readonly ListChunk[], run: Run, isWanted: () => boolean, keeps = true): Promise<number> {
     const { variant } = run;
     let total = 0;
-    let isKept = true;
+    let isKept = keeps;
     for (const [at, chunk] of chunks.entries()) {
       if (!isWanted()) break;
       total += this.#lengthOf(chunk, variant) ?? (isKept ? (await this.#made(chunk, run)).length : await this.#measured(chunk, run));

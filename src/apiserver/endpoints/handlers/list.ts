@@ -18,6 +18,7 @@ import type { RequestSpan } from '#apiserver/tracing/tracer';
 import { groupResourceString } from '#apimachinery/api/errors';
 import { type Deflated, deflatedPiece, GzipMember } from './gzip-pieces.ts';
 import { parseObject, prepareProtobuf } from './large-objects.ts';
+import { HeldLists } from './held-lists.ts';
 import { LargeLists, type Run, runsOf } from './list-runs.ts';
 import { type MediaType, negotiate, type Negotiated } from './negotiation.ts';
 import { newWrongPartial, partialBytes } from './partial.ts';
@@ -121,10 +122,12 @@ function respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list
     : { kind: endpoint.definition.listKind, apiVersion: groupVersion, partial, variant: groupVersion, metadata };
   const isProtobuf = mediaType === 'application/vnd.kubernetes.protobuf';
   const body = isProtobuf ? protobufBody(endpoint, form) : jsonBody(endpoint, list, form);
-  if (!isLarge(context, list, negotiated)) return startSteps(respondWhole(context, endpoint, list, negotiated, form, body));
   // What is shown as it is stored need not be measured.
   const itemBytes = isProtobuf || partial || endpoint.conversion ? undefined : storedItemBytes(endpoint, list);
-  return respondLarge(context, mediaType, list, body, itemBytes);
+  return respondInTurn(context, list, canBeMadeAsTaken(context, negotiated), {
+    whole: () => startSteps(respondWhole(context, endpoint, list, negotiated, form, body)),
+    asTaken: (isLarge) => respondLarge(context, mediaType, list, body, itemBytes, isLarge),
+  });
 }
 
 /** What is encoded already takes no time, and most lists are. */
@@ -224,11 +227,56 @@ function aroundItems(endpoint: ResourceEndpoint, form: ListForm): { readonly hea
 /** The runs of a list of more are made as the client takes them: else each such list is a second copy of all that is stored, as long as it lasts. */
 export const largeLists = new LargeLists(32 * 1024 * 1024);
 
-/** Whether a list may be so large, and what is asked of it can be made of its runs one by one. */
-function isLarge(context: RequestContext, { chunks }: CacheList, negotiated: Negotiated): boolean {
+/** Lists of objects that were selected are copies of their own. While these are as many as this, more are made as their clients take them, too. */
+const heldLists = new HeldLists(64 * 1024 * 1024);
+/** What leaves at once, or nearly so, is not counted. */
+const smallListBytes = 64 * 1024;
+
+/** True if what is asked of a list can be made of its runs one by one. */
+function canBeMadeAsTaken(context: RequestContext, negotiated: Negotiated): boolean {
   const { mediaType } = negotiated;
   if (mediaType !== 'application/json' && mediaType !== 'application/vnd.kubernetes.protobuf') return false;
-  return sum(chunks, ({ bytes }) => bytes) > largeLists.mostKept && !context.audit?.recordsResponse && !wantsPretty(context, negotiated);
+  return !context.audit?.recordsResponse && !wantsPretty(context, negotiated);
+}
+
+interface ListAnswers {
+  whole(): void | Promise<void>;
+  /** `isLarge`: by its size, and not for want of room. */
+  asTaken(isLarge: boolean): Promise<void>;
+}
+
+/** Sends a list whole where it is small enough and there is room for it, else as its client takes it, else once there is room. */
+function respondInTurn(context: RequestContext, list: CacheList, mayBeMade: boolean, answers: ListAnswers): void | Promise<void> {
+  const isLarge = mayBeMade && sum(list.chunks, ({ bytes }) => bytes) > largeLists.mostKept;
+  if (!isLarge && hold(context, list)) return answers.whole();
+  return mayBeMade ? answers.asTaken(isLarge) : respondOnceThereIsRoom(context, list, () => answers.whole());
+}
+
+/** Counts a list as held until its client has it. False if there is no room. */
+function hold({ exchange }: RequestContext, { chunks }: CacheList): boolean {
+  const own = ownBytes(chunks);
+  if (own <= smallListBytes) return true;
+  const release = heldLists.tryHold(own);
+  if (release) exchange.onClose(release);
+  return release !== undefined;
+}
+
+function ownBytes(chunks: readonly ListChunk[]): number {
+  return sum(chunks, ({ owner, bytes }) => (owner === undefined ? bytes : 0));
+}
+
+function respondOnceThereIsRoom(context: RequestContext, list: CacheList, respond: () => void | Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const giveUp = heldLists.whenRoom(ownBytes(list.chunks), () => {
+      if (!isWanted(context)) return resolve();
+      hold(context, list);
+      Promise.resolve().then(respond).then(resolve, reject);
+    });
+    context.exchange.onClose(() => {
+      giveUp();
+      resolve();
+    });
+  });
 }
 
 /** Of the JSON of a list that is shown as it is stored: commas instead of the lines' ends, or of what stands before an item but for a brace. */
@@ -236,13 +284,14 @@ function storedItemBytes({ itemPrefix }: ResourceEndpoint, { chunks, count }: Ca
   return sum(chunks, ({ bytes }) => bytes) - count * Math.max(itemPrefix, 1) + Math.max(0, count - 1);
 }
 
-/** `itemBytes`: undefined where they are to be measured. */
+/** `itemBytes`: undefined where they are to be measured. `isLarge`: it is by its size, and may turn out to be small in the form that is asked for. */
 async function respondLarge(
   context: RequestContext,
   mediaType: MediaType,
   list: CacheList,
   body: ListBody,
   itemBytes: number | undefined,
+  isLarge: boolean,
 ): Promise<void> {
   const { exchange } = context;
   const { chunks } = list;
@@ -260,10 +309,11 @@ async function respondLarge(
     if (isGzip) return sendGzip(context, 200, mediaType, await gzipOf(runs, body, total));
     return sendRuns(context, mediaType, body, total, runs, ({ chunk, run, deflated }) => largeLists.inflated(chunk, run, deflated));
   }
-  const total = itemBytes ?? separatedBytes(await largeLists.measure(chunks, body.run, () => isWanted(context)), chunks, separator);
+  const total =
+    itemBytes ?? separatedBytes(await largeLists.measure(chunks, body.run, () => isWanted(context), isLarge), chunks, separator);
   // What was not measured to its end is no small list.
   if (!isWanted(context)) return;
-  if (total <= largeLists.mostKept) return respondPieces(context, mediaType, await startSteps(piecesOf(list, body)));
+  if (isLarge && total <= largeLists.mostKept) return respondPieces(context, mediaType, await startSteps(piecesOf(list, body)));
   sendRuns(context, mediaType, body, total, chunks, (chunk) => largeLists.run(chunk, body.run));
 }
 
@@ -373,9 +423,11 @@ function respondTable(
   };
   const { mediaType } = negotiated;
   const { compareRows } = endpoint.definition;
-  if (!compareRows && mediaType === 'application/json' && isLarge(context, list, negotiated))
-    return respondLarge(context, mediaType, list, body, undefined);
-  return startSteps(respondRows(context, list, negotiated, body, compareRows));
+  const mayBeMade = !compareRows && mediaType === 'application/json' && canBeMadeAsTaken(context, negotiated);
+  return respondInTurn(context, list, mayBeMade, {
+    whole: () => startSteps(respondRows(context, list, negotiated, body, compareRows)),
+    asTaken: (isLarge) => respondLarge(context, mediaType, list, body, undefined, isLarge),
+  });
 }
 
 function* respondRows(

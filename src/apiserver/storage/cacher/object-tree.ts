@@ -14,6 +14,8 @@ export type MakeItem = (object: CachedObject) => Buffer;
 
 /** A run of list items in order. Nothing of it changes any more. */
 export interface ListChunk {
+  /** The tree that it is of; undefined where it was made for one list, and no other shares its encodings. */
+  readonly owner: object | undefined;
   readonly items: readonly CachedObject[];
   /**
    * All items with the separator between them (none at the ends), made at the first use of the variant and kept for the

@@ -1,0 +1,59 @@
+/** Lists that are selected are copies of their own: clients that ask for many and read none must not fill the process with them. */
+import http2 from 'node:http2';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+const count = 24;
+const text = 'x'.repeat(500_000);
+let cluster: TestCluster;
+
+beforeAll(async () => {
+  cluster = await startTestCluster({ listen: true });
+  for (let i = 0; i < count; i += 1) {
+    const labels = Object.fromEntries(Array.from({ length: 20 }, (_, label) => [`l${label}`, 'x']));
+    await cluster.fetch(configMaps, { body: { metadata: { name: `large-${i}`, labels }, data: { text } } });
+  }
+}, 60_000);
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+const usedBytes = (): number => {
+  const { external, arrayBuffers, heapUsed } = process.memoryUsage();
+  return Math.max(external, arrayBuffers) + heapUsed;
+};
+
+function open(session: http2.ClientHttp2Session, label: number, accept: string): http2.ClientHttp2Stream {
+  const path = `${configMaps}?labelSelector=${encodeURIComponent(`l${label % 20}=x,name${label}!=y`)}`;
+  const stream = session.request({ ':path': path, authorization: `Bearer ${cluster.token('admin')}`, accept });
+  stream.on('error', () => undefined);
+  return stream;
+}
+
+it.each([
+  'application/json',
+  'application/vnd.kubernetes.protobuf',
+  'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json',
+])(
+  'holds a bounded amount of lists in %s that nobody reads, and sends those that are read',
+  async (accept) => {
+    const session = http2.connect(cluster.url ?? '', {
+      ca: cluster.certificateAuthority ?? '',
+      settings: { initialWindowSize: 0 },
+    });
+    session.on('error', () => undefined);
+    const before = usedBytes();
+    const streams = Array.from({ length: 40 }, (_, i) => open(session, i, accept));
+    await Promise.all(streams.slice(0, 4).map((stream) => new Promise((resolve) => stream.once('response', resolve))));
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    // 40 lists of 12 MB would be 480 MB.
+    expect(usedBytes() - before).toBeLessThan(220_000_000);
+    const reader = http2.connect(cluster.url ?? '', { ca: cluster.certificateAuthority ?? '' });
+    let received = 0;
+    const read = open(reader, 99, accept);
+    for await (const chunk of read) received += (chunk as Buffer).length;
+    expect(received).toBeGreaterThan(accept.includes('Partial') ? 1_000 : count * text.length);
+    reader.destroy();
+    session.destroy();
+  },
+  60_000,
+);
