@@ -565,6 +565,11 @@ describe('a connection ends with', () => {
       code: errorCodes.enhanceYourCalm,
     },
     {
+      name: 'watches that are opened and reset at once',
+      frames: Array.from({ length: 250 }, (_, i) => [get(i * 2 + 1, '/watch'), frame(resetStream, 0, i * 2 + 1, uint32(8))]).flat(),
+      code: errorCodes.enhanceYourCalm,
+    },
+    {
       name: 'requests that the server has to reset (CVE-2025-8671)',
       frames: Array.from({ length: 250 }, (_, i) => [get(i * 2 + 1, '/hang'), frame(windowUpdate, 0, i * 2 + 1, uint32(0))]).flat(),
       code: errorCodes.enhanceYourCalm,

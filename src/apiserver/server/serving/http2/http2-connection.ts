@@ -123,6 +123,8 @@ export class Http2Connection implements FrameHandler {
   #ready: Http2Stream[] = [];
   /** Streams of which the last frame is among those that leave next. */
   #ending: Http2Stream[] = [];
+  /** Writes so far, each with all frames that no window held back. */
+  #batches = 0;
   #isScheduled = false;
   #isWriting = false;
   /** Whole slices that have left since others had their turn. */
@@ -184,6 +186,7 @@ export class Http2Connection implements FrameHandler {
 
   /** The head of an answer. Heads leave in the order of the calls, since each may change the table that the next one is read by. */
   sendHead(stream: Http2Stream, status: number, fields: readonly string[], endStream: boolean): void {
+    stream.headBatch = this.#batches;
     const block = this.#encoder.encode(status, fields, httpDate());
     const most = this.#clientFrameBytes;
     for (let at = 0; at === 0 || at < block.length; at += most) {
@@ -375,9 +378,9 @@ export class Http2Connection implements FrameHandler {
   #onReset(id: number): void {
     this.#assertNotIdle(id);
     const stream = this.#streams.get(id);
-    // A watch that is cancelled was served; one that was not answered may have cost all of its work (CVE-2023-44487).
+    // A watch that is cancelled was served; one whose answer had not left may have cost all of its work (CVE-2023-44487).
     if (!stream) return this.#countIdleFrame();
-    if (!stream.headersSent) this.#countBrokenStream();
+    if (!stream.headersSent || stream.headBatch === this.#batches) this.#countBrokenStream();
     this.#forget(stream);
   }
 
@@ -570,6 +573,7 @@ export class Http2Connection implements FrameHandler {
     }
     this.#control = [];
     this.#controlBytes = 0;
+    this.#batches += 1;
     at = this.#writeBodies(out, at);
     if (at === 0) return releaseBuffer(out);
     if (at >= sliceBytes) this.#slices += 1;

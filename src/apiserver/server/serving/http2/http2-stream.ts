@@ -39,6 +39,8 @@ export class Http2Stream implements ServerStream {
   readonly bodyLength: number | undefined;
 
   headersSent = false;
+  /** The connection's write that the head leaves with. */
+  headBatch = -1;
   /** `end` was called, or the answer has no body. */
   writableEnded = false;
   /** Both sides have ended, or one of them broke it off: nothing comes or goes any more. */
