@@ -22,6 +22,11 @@ export class CollectedBody {
     if (expected > limit) this.#reject(new BodyTooLargeError(`the body has ${expected} bytes`));
   }
 
+  /** True once more than the limit has come. */
+  get isTooLarge(): boolean {
+    return this.#isTooLarge;
+  }
+
   data(chunk: Buffer): void {
     if (this.#isTooLarge) return;
     if (this.#bytes.length + chunk.length <= this.#limit) return this.#bytes.append(chunk);

@@ -5,6 +5,9 @@ import { ArrivingBody } from './arriving-body.ts';
 import { CollectedBody } from './body.ts';
 import { MergedBytes } from './merged-bytes.ts';
 
+/** Octets of a body that are dropped behind its answer before the connection ends. Upstream: net/http/server.go (maxPostHandlerReadBytes). */
+export const unwantedBytes = 256 * 1024;
+
 /** Octets that are held for a reader that does not come, or not fast enough. */
 const windowBytes = 64 * 1024;
 
@@ -19,9 +22,13 @@ export class Http1Body {
   #reader: CollectedBody | ArrivingBody | undefined;
   #isWhole = false;
   #isGone = false;
+  #received = 0;
 
   constructor(request: IncomingMessage) {
-    request.on('data', (chunk: Buffer) => (this.#reader ?? this).data(chunk));
+    request.on('data', (chunk: Buffer) => {
+      this.#received += chunk.length;
+      (this.#reader ?? this).data(chunk);
+    });
     request.on('end', () => {
       this.#isWhole = true;
       this.#reader?.end();
@@ -36,6 +43,16 @@ export class Http1Body {
   get isFull(): boolean {
     const pending = this.#reader instanceof ArrivingBody ? this.#reader.pendingBytes : this.#early.length;
     return pending >= windowBytes;
+  }
+
+  /**
+   * True if so much of it has not come that the connection ends behind the answer. `length`: undefined if its head does not say it.
+   * Upstream: net/http/server.go (chunkWriter.writeHeader).
+   */
+  endsConnection(length: number | undefined): boolean {
+    if (this.#isWhole) return false;
+    if (this.#reader instanceof CollectedBody && this.#reader.isTooLarge) return true;
+    return length !== undefined && length - this.#received > unwantedBytes;
   }
 
   /** See `Exchange.readBody`. `expected`: the length that the head has, 0 if none. */

@@ -74,7 +74,7 @@ export class Http1Exchange implements Exchange {
     if (body && body.length > sliceBytes) return this.sendPieces(status, headers, [body], body.length);
     const { response } = this.raw;
     pushContentLength(headers, status, body?.length ?? 0);
-    response.writeHead(status, headers);
+    this.#writeHead(status, headers);
     response.end(this.method === 'HEAD' ? undefined : body);
     cutOffIfStalled(response, this.#stalledMs, body?.length ?? 0);
   }
@@ -82,7 +82,7 @@ export class Http1Exchange implements Exchange {
   sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
     const { response } = this.raw;
     pushContentLength(headers, status, totalLength);
-    response.writeHead(status, headers);
+    this.#writeHead(status, headers);
     if (this.method === 'HEAD') response.end();
     else writeSlices(response, pieces);
     cutOffIfStalled(response, this.#stalledMs, totalLength);
@@ -90,10 +90,16 @@ export class Http1Exchange implements Exchange {
 
   open(status: number, headers: FlatHeaders, kind: StreamKind = 'open'): ResponseStream {
     const { response } = this.raw;
-    response.writeHead(status, headers);
+    this.#writeHead(status, headers);
     response.flushHeaders();
     response.socket?.setNoDelay(true);
     return new StreamedAnswer(response, this.#stalledMs, kind, () => response.destroy());
+  }
+
+  /** A client that has much of the body left to send is told not to use the connection again. */
+  #writeHead(status: number, headers: FlatHeaders): void {
+    if (this.body?.endsConnection(this.bodyLength)) this.closeConnectionAfter();
+    this.raw.response.writeHead(status, headers);
   }
 
   endResponse(): void {

@@ -142,6 +142,18 @@ it('ends a connection whose body goes on behind its answer', async () => {
   expect(statuses(client)).toEqual(['200']);
 });
 
+it.each([
+  ['in chunks', (body: string): string => chunked('/large', `${body.length.toString(16)}\r\n${body}\r\n`)],
+  ['of a known length', (body: string): string => counted('/large', body)],
+])('answers a body that is too large, %s, and says that the connection ends', async (_, request) => {
+  const client = await connect();
+  client.socket.write(request('x'.repeat(2 << 20)));
+  await once(client.socket, 'end');
+  expect(statuses(client)).toEqual(['200']);
+  expect(client.received).toMatch(/\r\nConnection: close\r\n/);
+  expect(client.received).toMatch(/the body has (?:2097152|more than 1048576) bytes/);
+});
+
 it('drops the rest of a body that is small, and goes on', async () => {
   const client = await connect();
   client.socket.write(counted('/unread', 'x'.repeat(100_000)) + get('/next'));

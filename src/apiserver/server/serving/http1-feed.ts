@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { type ConnectionDeadlines, Persistence } from './deadlines.ts';
 import { endSoon } from './end-soon.ts';
-import type { Http1Body } from './http1-body.ts';
+import { type Http1Body, unwantedBytes } from './http1-body.ts';
 import type { Http1Exchange } from './http1-exchange.ts';
 import { type AcceptedHead, badRequest, headerFieldsTooLarge, inspectHead, refusalAnswer } from './http1-head.ts';
 import { readShared } from './http2/shared-read-buffer.ts';
@@ -16,8 +16,6 @@ const limits = {
   pieceBytes: 4 * 1024,
   /** A head has so many at most. */
   headBytes: 1 << 20,
-  /** Octets of a body that are dropped behind its answer before the connection ends. Upstream: net/http/server.go (maxPostHandlerReadBytes). */
-  unwantedBytes: 256 * 1024,
 } as const;
 
 const headEnd = Buffer.from('\r\n\r\n');
@@ -62,6 +60,8 @@ export class Http1Feed {
   /** Takes over the socket's reading from node:http, which has begun to listen. */
   constructor(socket: TLSSocket) {
     this.#socket = socket;
+    // node:http calls it behind the last answer of a connection, of which the client may still be sending the request.
+    socket.destroySoon = () => endSoon(socket);
     const listeners = socket.listeners('data') as ((piece: Buffer) => void)[];
     socket.removeAllListeners('data');
     this.#parse = (piece) => {
@@ -183,7 +183,7 @@ export class Http1Feed {
     this.#parse(bytes.subarray(start, this.#at));
     if (this.#open > 0) return;
     this.#unwanted += this.#at - start;
-    if (this.#unwanted > limits.unwantedBytes) endSoon(this.#socket);
+    if (this.#unwanted > unwantedBytes) endSoon(this.#socket);
   }
 
   /** Where a body in chunks may end: behind the next empty line, of which the begin may have been in the piece before. */
