@@ -40,15 +40,20 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     const { cert, key } = await issueServingCertificate();
     extension = https
       .createServer({ cert, key, keepAliveTimeout: 60_000 }, (request, response) => {
-        void text(request).then((body) => {
-          const { method, url, headers } = request;
-          if (url?.startsWith(things)) seen.push({ method, url, headers, body, user: headers['x-remote-user'] as string | undefined });
-          response.setHeader('content-type', 'application/json');
-          response.end(JSON.stringify({ kind: 'APIResourceList', groupVersion: 'small.test.dev/v1', resources: [] }));
-        });
+        void text(request).then(
+          (body) => {
+            const { method, url, headers } = request;
+            if (url?.startsWith(things)) seen.push({ method, url, headers, body, user: headers['x-remote-user'] as string | undefined });
+            response.setHeader('content-type', 'application/json');
+            response.end(JSON.stringify({ kind: 'APIResourceList', groupVersion: 'small.test.dev/v1', resources: [] }));
+          },
+          () => undefined,
+        );
       })
       .on('clientError', (error: NodeJS.ErrnoException, socket) => {
-        if (error.code?.startsWith('HPE_')) seen.push({ method: error.code, url: '', user: undefined, body: '', headers: {} });
+        // A request that was broken off in its body is none: where only its end tells that it is malformed, its begin is on its way already.
+        if (error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE')
+          seen.push({ method: error.code, url: '', user: undefined, body: '', headers: {} });
         socket.destroy();
       })
       .listen(0, '127.0.0.1');
@@ -88,6 +93,8 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
   /** Over HTTP/2; resolves with the status, or the code of the reset. */
   async function overHttp2(method: string, headers: http2.OutgoingHttpHeaders, body: string | undefined): Promise<number> {
     const session = http2.connect(cluster.url ?? '', { ca: cluster.certificateAuthority ?? '' });
+    // node:http2 ends the connection of such a request (RFC 9113, 5.4.1), with a code of its own.
+    session.on('error', () => undefined);
     const fields = { ':method': method, ':path': `${things}/attack`, authorization: authorization('mallory'), ...headers };
     const stream = session.request(fields, { endStream: body === undefined });
     if (body !== undefined) stream.end(body);
@@ -144,7 +151,10 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     { name: 'a hexadecimal length', method: 'POST', headers: { 'content-length': `0x${lengths.toString(16)}` }, body: smuggled },
     { name: 'a list of lengths', method: 'POST', headers: { 'content-length': `${lengths}, ${lengths}` }, body: smuggled },
   ])('HTTP/2: $name ends the request, and nothing of it is sent on', async ({ method, headers, body }) => {
-    expect(await overHttp2(method, headers, body)).toBe(http2.constants.NGHTTP2_PROTOCOL_ERROR);
+    const { NGHTTP2_PROTOCOL_ERROR, NGHTTP2_INTERNAL_ERROR } = http2.constants;
+    const codes =
+      process.env['KUBENEST_TEST_HTTP2_SERVER'] === 'node' ? [NGHTTP2_PROTOCOL_ERROR, NGHTTP2_INTERNAL_ERROR] : [NGHTTP2_PROTOCOL_ERROR];
+    expect(codes).toContain(await overHttp2(method, headers, body));
     await bobPosts();
     const whole = seen.filter(({ url }) => url !== `${things}/attack`);
     expect(whole).toEqual([expect.objectContaining(ofBob)]);
