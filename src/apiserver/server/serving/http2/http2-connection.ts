@@ -52,6 +52,8 @@ interface HeaderBlock {
 const limits = {
   /** Requests that come to nothing by what the client does before they are answered: CVE-2023-44487 (rapid reset), CVE-2025-8671 (the server is made to reset). */
   brokenStreams: { burst: 200, perSecond: 33 },
+  /** Ranges of stream numbers that are remembered as skipped. */
+  skippedRanges: 32,
   /** Frames that ask for nothing: CVE-2019-9512, 9515, 9518. */
   idleFrames: { burst: 1000, perSecond: 100 },
   /** Frames of one header block: twice what the largest block needs in frames of 16 KiB, which every peer takes (RFC 9113, 4.2). */
@@ -99,9 +101,13 @@ export class Http2Connection implements FrameHandler {
   readonly #arriving = new Persistence();
   readonly #idle = new Persistence();
   #prefaceLeft = prefaceBytes.length;
+  /** Settings were sent that are not acknowledged. */
+  #awaitsSettings = false;
   #hasSettings = false;
   /** The number of the last request that was taken. */
   #lastStream = 0;
+  /** Numbers that requests have left out, as ranges; as many as there is reason to keep. They can be used no more: RFC 9113, 5.1.1. */
+  readonly #skipped: (readonly [from: number, to: number])[] = [];
   /** Requests that it has taken since it waited for the others. */
   #taken = 0;
   /** A header block that goes on in the next frame. */
@@ -316,6 +322,7 @@ export class Http2Connection implements FrameHandler {
     this.#decoder.decode(block, head.add);
     const endsStream = (flag & flags.endStream) !== 0;
     if (id <= this.#lastStream) return this.#onTrailers(id, endsStream, head);
+    this.#noteSkipped(id);
     this.#lastStream = id;
     this.#countRequest();
     // What comes behind a GOAWAY, the client sends again on another connection: RFC 9113, 6.8.
@@ -331,12 +338,21 @@ export class Http2Connection implements FrameHandler {
     stream.end(headerListTooLong);
   }
 
+  #noteSkipped(id: number): void {
+    const next = this.#lastStream === 0 ? 1 : this.#lastStream + 2;
+    if (id > next && this.#skipped.length < limits.skippedRanges) this.#skipped.push([next, id - 2]);
+  }
+
   #onTrailers(id: number, endsStream: boolean, head: RequestHead): void {
     head.endTrailers();
     const { malformed } = head;
     const stream = this.#streams.get(id);
     // Of a request that ended here already, its rest may be under way.
-    if (!stream) return this.#countIdleFrame();
+    if (!stream) {
+      if (this.#skipped.some(([from, to]) => id >= from && id <= to))
+        throw new Http2Error(errorCodes.protocolError, 'the number of a request is lower than one before');
+      return this.#countIdleFrame();
+    }
     if (stream.hasWholeBody) return this.#breakOff(stream, errorCodes.streamClosed);
     if (!endsStream || malformed !== undefined) return this.#breakOff(stream, errorCodes.protocolError);
     this.#endBody(stream);
@@ -345,7 +361,7 @@ export class Http2Connection implements FrameHandler {
   dataBegins(id: number, flag: number, length: number, bodyLength: number): void {
     if (this.#isClosed) return;
     this.#assertExpected(frameTypes.data, id);
-    if (id === 0 || id > this.#lastStream) throw new Http2Error(errorCodes.protocolError, 'data of no request');
+    this.#assertNotIdle(id);
     this.#receiveWindow -= length;
     if (this.#receiveWindow < 0) throw new Http2Error(errorCodes.flowControlError, 'more data than the window of the connection');
     // Bodies that nobody takes are held back by the windows of their streams; that of the connection is as large as all of them.
@@ -405,6 +421,8 @@ export class Http2Connection implements FrameHandler {
     if (id !== 0) throw new Http2Error(errorCodes.protocolError, 'settings are of the connection');
     if (flag & flags.ack) {
       if (payload.length !== 0) throw new Http2Error(errorCodes.frameSizeError, 'an acknowledgement is empty');
+      if (!this.#awaitsSettings) throw new Http2Error(errorCodes.protocolError, 'there are no settings to acknowledge');
+      this.#awaitsSettings = false;
       return;
     }
     if (payload.length > maxSettings * 6) throw new Http2Error(errorCodes.protocolError, 'these are too many settings');
@@ -519,6 +537,7 @@ export class Http2Connection implements FrameHandler {
       payload.writeUInt32BE(value, i * 6 + 2);
     }
     this.#queue(frameTypes.settings, 0, 0, payload);
+    this.#awaitsSettings = true;
     if (this.#receiveWindow > initial.window) this.#queueNumber(frameTypes.windowUpdate, 0, this.#receiveWindow - initial.window);
   }
 

@@ -8,8 +8,8 @@ import { ofConnection } from './protocol.ts';
 const validName = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 /** No control characters (RFC 9110, 5.5), and no blanks around it (RFC 9113, 8.2.1). */
 const invalidValue = /[\0-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$/;
-/** A path begins with a slash, or is `*`, and has no spaces and no control characters (RFC 9113, 8.3.1). */
-const validPath = /^(?:\/[^\0-\x20\x7f]*|\*)$/;
+/** A path begins with a slash, or is `*`, and has no spaces, control characters (RFC 9113, 8.3.1) or malformed escapes (RFC 3986, 2.1) before its query. */
+const validPath = /^(?:\/(?:[^\0-\x20\x7f%?]|%[\dA-Fa-f]{2})*(?:\?[^\0-\x20\x7f]*)?|\*)$/;
 const pseudo = new Set([':method', ':scheme', ':authority', ':path']);
 const neverTrailers = [...pseudo, 'content-length', 'host'];
 /** A second one is ignored, as node:http does. */
