@@ -6,8 +6,14 @@ import { staticTable } from './static-table.ts';
 /** What an entry counts for in a table beside its octets: RFC 7541, 4.1. */
 export const entryOverhead = 32;
 
-/** Told of each field of a block, in its order. */
-export type OnField = (name: string, value: string) => void;
+/**
+ * Called with each field of a block, in its order. `isValid`: the value has no character that a value may not have. An entry of the
+ * table is checked once, not for each of the many references that one octet makes (CVE-2016-6581).
+ */
+export type OnField = (name: string, value: string, isValid: boolean) => void;
+
+/** No control characters (RFC 9110, 5.5), and no blanks around it (RFC 9113, 8.2.1). */
+const invalidValue = /[\0-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$/;
 
 /**
  * The header fields of a connection's requests: HPACK, RFC 7541. Each block changes the table by which the next ones are read, so that all
@@ -22,6 +28,7 @@ export class HeaderDecoder {
   /** The newest last. The first `#evicted` have gone. */
   #names: string[] = [];
   #values: string[] = [];
+  #valid: boolean[] = [];
   #evicted = 0;
 
   #block: Buffer | undefined;
@@ -42,13 +49,14 @@ export class HeaderDecoder {
       const first = block[this.#at] as number;
       if (first >= 0x80) {
         const index = this.#integer(0x7f);
-        onField(this.#nameAt(index), this.#valueAt(index));
+        onField(this.#nameAt(index), this.#valueAt(index), index <= staticTable.length || (this.#valid[this.#place(index)] as boolean));
       } else if (first >= 0x40) {
         const index = this.#integer(0x3f);
         const name = index === 0 ? this.#text() : this.#nameAt(index);
         const value = this.#text();
-        this.#add(name, value);
-        onField(name, value);
+        const isValid = !invalidValue.test(value);
+        this.#add(name, value, isValid);
+        onField(name, value, isValid);
       } else if (first >= 0x20) {
         if (!mayResize) throw malformed('a table is resized in the middle of a block');
         const bytes = this.#integer(0x1f);
@@ -59,7 +67,8 @@ export class HeaderDecoder {
       } else {
         const index = this.#integer(0x0f);
         const name = index === 0 ? this.#text() : this.#nameAt(index);
-        onField(name, this.#text());
+        const value = this.#text();
+        onField(name, value, !invalidValue.test(value));
       }
       mayResize = false;
     }
@@ -112,13 +121,14 @@ export class HeaderDecoder {
     return place;
   }
 
-  #add(name: string, value: string): void {
+  #add(name: string, value: string, isValid: boolean): void {
     const bytes = name.length + value.length + entryOverhead;
     this.#evict(bytes);
     // An entry that is too large for the table empties it, and is not added.
     if (bytes > this.#tableLimit) return;
     this.#names.push(name);
     this.#values.push(value);
+    this.#valid.push(isValid);
     this.#tableBytes += bytes;
   }
 
@@ -133,6 +143,7 @@ export class HeaderDecoder {
     if (this.#evicted < 128) return;
     this.#names = this.#names.slice(this.#evicted);
     this.#values = this.#values.slice(this.#evicted);
+    this.#valid = this.#valid.slice(this.#evicted);
     this.#evicted = 0;
   }
 }

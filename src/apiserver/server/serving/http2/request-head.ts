@@ -6,8 +6,6 @@ import { ofConnection } from './protocol.ts';
 
 /** Names of fields are lower case: RFC 9113, 8.2.1. */
 const validName = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-/** No control characters (RFC 9110, 5.5), and no blanks around it (RFC 9113, 8.2.1). */
-const invalidValue = /[\0-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$/;
 /** A path begins with a slash, or is `*`, and has no spaces, control characters (RFC 9113, 8.3.1) or malformed escapes (RFC 3986, 2.1) before its query. */
 const validPath = /^(?:\/(?:[^\0-\x20\x7f%?]|%[\dA-Fa-f]{2})*(?:\?[^\0-\x20\x7f]*)?|\*)$/;
 const pseudo = new Set([':method', ':scheme', ':authority', ':path']);
@@ -47,11 +45,11 @@ export class RequestHead {
     this.#maxBytes = maxBytes;
   }
 
-  readonly add = (name: string, value: string): void => {
+  readonly add = (name: string, value: string, isValid: boolean): void => {
     this.#bytes += name.length + value.length + entryOverhead;
     if (this.#bytes > this.#maxBytes) this.isTooLarge = true;
     if (this.isTooLarge || this.malformed !== undefined) return;
-    if (invalidValue.test(value)) return this.#refuse(`the value of ${name} has a character that may not be there`);
+    if (!isValid) return this.#refuse(`the value of ${name} has a character that may not be there`);
     const { headers } = this;
     // What every object has, as `constructor`, is no text.
     const inherited = headers[name];
