@@ -188,8 +188,17 @@ const checks: Readonly<Record<string, () => Promise<void> | void>> = {
   },
   async '1.2.7'() {
     expect(listOf('authorization-mode')).toContain('Node');
+    const node = await user('system:node:n1', 'system:nodes');
     // RBAC alone would answer 403.
-    expect((await call(await user('system:node:n1', 'system:nodes'), 'GET', '/api/v1/nodes/n1')).status).toBe(404);
+    expect((await call(node, 'GET', '/api/v1/nodes/n1')).status).toBe(404);
+    // Its pods' Secrets are a node's, and no others.
+    for (const name of ['used', 'unused']) await call(admin, 'POST', inDefault('secrets'), { metadata: { name } });
+    await tokenOf('default');
+    const volumes = [{ name: 'v', secret: { secretName: 'used' } }];
+    const { status } = await call(admin, 'POST', inDefault('pods'), { ...pod, spec: { ...pod.spec, nodeName: 'n1', volumes } });
+    expect(status).toBe(201);
+    await expect.poll(async () => (await call(node, 'GET', inDefault('secrets/used'))).status, { timeout: 15_000 }).toBe(200);
+    expect((await call(node, 'GET', inDefault('secrets/unused'))).status).toBe(403);
   },
   async '1.2.8'() {
     expect(listOf('authorization-mode')).toContain('RBAC');
@@ -215,7 +224,7 @@ const checks: Readonly<Record<string, () => Promise<void> | void>> = {
   },
   async '1.2.11'() {
     await tokenOf('default');
-    const { status, body } = await call(admin, 'POST', `${inDefault('pods')}?dryRun=All`, pod);
+    const { status, body } = await call(admin, 'POST', `${inDefault('pods')}?dryRun=All`, { ...pod, metadata: { name: 'q' } });
     expect(status).toBe(201);
     expect(body).toMatchObject({ spec: { containers: [{ imagePullPolicy: 'Always' }] } });
   },
