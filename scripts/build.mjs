@@ -4,6 +4,7 @@ import http from 'node:http';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { sbomText } from './sbom.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const started = new Date();
@@ -102,6 +103,7 @@ try {
   });
   await bundle.close();
   copyTables('src');
+  writeFileSync(join(out, 'sbom.cdx.json'), sbomText(root));
   writeFileSync(join(out, '.built'), '');
   // Its time says what the build has seen: what was changed meanwhile is newer.
   utimesSync(join(out, '.built'), started, started);

@@ -98,7 +98,7 @@ function installPackages() {
 
 function buildIfStale(node) {
   const built = join(root, 'dist/.built');
-  const sources = ['src', 'plugins', 'scripts/build.mjs', 'package-lock.json', 'package.json'];
+  const sources = ['src', 'plugins', 'scripts/build.mjs', 'scripts/sbom.mjs', 'package-lock.json', 'package.json'];
   if (existsSync(built) && sources.every((source) => newest(join(root, source)) <= statSync(built).mtimeMs)) return;
   tell('building');
   for (const script of ['build.mjs', 'warm-up.mjs']) run(node, [join(root, 'scripts', script)], { stdio: ['ignore', 2, 'inherit'] });

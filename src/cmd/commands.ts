@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addBackupCommands } from './backup/backup-commands.ts';
 import { addDevCommands } from './dev/dev-command.ts';
+import { addEncryptionCommands } from './encryption-commands.ts';
 import { addExplainCommand } from './explain/explain-command.ts';
 import { ignoreStreamErrors } from './log-output.ts';
 import { readServerOptions } from './options/server-options.ts';
@@ -24,6 +25,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   addPluginCommands(program);
   addExplainCommand(program);
   addBackupCommands(program, args);
+  addEncryptionCommands(program);
   addDevCommands(program);
   // The flags are pflag's, whose syntax is not commander's: what follows the verb is read by the options.
   for (const [verb, name] of [

@@ -74,7 +74,8 @@ function serveSmall(): Promise<https.Server> {
           }),
         );
     })
-    .on('upgrade', (_request, socket) => {
+    .on('upgrade', ({ url, headers }, socket) => {
+      seen.push({ url, headers });
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
       socket.on('data', (bytes: Buffer) => socket.write(`echo ${bytes.toString()}`));
       socket.on('error', () => {});
@@ -276,6 +277,20 @@ describe('an APIService with a server', () => {
     const [echo] = (await once(socket, 'data')) as [Buffer];
     expect(echo.toString()).toBe('echo hello');
     socket.destroy();
+  });
+
+  it('sees no token that stands among the protocols of a websocket', async () => {
+    const socket = tls.connect({ port: portOf(front), host: '127.0.0.1', ca: front.certificateAuthority, ALPNProtocols: ['http/1.1'] });
+    await once(socket, 'secureConnect');
+    seen.length = 0;
+    const token = `base64url.bearer.authorization.k8s.io.${Buffer.from(front.token('jane')).toString('base64url')}`;
+    const head = ['GET /apis/small.test.dev/v1/echo HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket'];
+    socket.write(`${[...head, `Sec-WebSocket-Protocol: ${token}, v5.channel.k8s.io`].join('\r\n')}\r\n\r\n`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 101 /);
+    socket.destroy();
+    const { headers } = seen.find(({ url }) => url?.endsWith('/echo')) ?? {};
+    expect(headers).toMatchObject({ 'x-remote-user': 'jane', 'sec-websocket-protocol': 'v5.channel.k8s.io' });
   });
 
   it('is not trusted with a certificate of another name or authority', async () => {

@@ -24,6 +24,9 @@ const statusesOf = async (cluster: TestCluster, token: (i: number) => string, co
 const only = (...statuses: readonly number[]) => new Set(statuses);
 const works = (service: JsonService): JsonService['answer'] => service.answer;
 
+/** Makes an answer longer than the server reads. */
+const tooLong = 'x'.repeat(3 * 1024 * 1024);
+
 describe('a token webhook', () => {
   const startAsking = async (service: JsonService): Promise<TestCluster> => {
     await writeFile(file('webhook.json'), kubeconfigOf(service.url));
@@ -48,6 +51,10 @@ describe('a token webhook', () => {
     { fault: 'refuses', answer: { status: 403, body: {} } },
     { fault: 'answers nonsense', answer: { body: { status: 'yes' } } },
     { fault: 'redirects (CVE-2020-8561)', answer: { status: 302, body: { status: { authenticated: true, user: { username: 'x' } } } } },
+    {
+      fault: 'answers with more than 3 MiB',
+      answer: { body: { status: { authenticated: true, user: { username: 'x' } }, rest: tooLong } },
+    },
   ])('that $fault lets nobody in, and all are in again once it is well', async ({ answer }) => {
     await using service = await start();
     const good = works(service);
@@ -105,6 +112,7 @@ describe('an authorization webhook', () => {
     { fault: 'refuses', answer: { status: 400, body: {} } },
     { fault: 'answers nonsense', answer: { body: { allowed: true } } },
     { fault: 'redirects (CVE-2020-8561)', answer: { status: 302, body: { status: { allowed: true } } } },
+    { fault: 'answers with more than 3 MiB', answer: { body: { status: { allowed: true }, rest: tooLong } } },
   ])('that $fault lets nobody through, and decides again once it is well', { timeout: 60_000 }, async ({ answer }) => {
     await using service = await start();
     const good = works(service);

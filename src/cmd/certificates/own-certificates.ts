@@ -19,6 +19,9 @@ export interface OwnCertificates {
 }
 
 const admin: CertificateRequest = { commonName: 'kubernetes-admin', organizations: ['system:masters'], usages: ['client'] };
+/** Shown to kubelets where `--kubelet-client-certificate` names it; not of system:masters, so kubelets ask what it may do. */
+const kubeletClient: CertificateRequest = { commonName: 'kube-apiserver-kubelet-client', usages: ['client'] };
+const kubeletClientName = 'apiserver-kubelet-client';
 const frontProxyClient: CertificateRequest = { commonName: 'front-proxy-client', usages: ['client'] };
 /** Certificates are made anew when they end within it. */
 const renewBeforeMs = 30 * 86_400_000;
@@ -42,6 +45,7 @@ export async function ownCertificates(folder: string, servingNames: readonly str
     writePair(folder, name, issued);
     return issued;
   };
+  await ensure(kubeletClientName, kubeletClient);
   return {
     ca: ca.cert,
     serving: await ensure('apiserver', servingRequest(servingNames)),
@@ -76,15 +80,17 @@ async function issuePairs(folder: string, servingNames: readonly string[]): Prom
       Authority.create('front-proxy-ca'),
       newSigningKey(),
     ]);
-    const [serving, administrator, frontProxy] = await Promise.all([
+    const [serving, administrator, toKubelets, frontProxy] = await Promise.all([
       ca.issue(servingRequest(servingNames)),
       ca.issue(admin),
+      ca.issue(kubeletClient),
       frontProxyCa.issue(frontProxyClient),
     ]);
     const files: readonly (readonly [name: string, pair: KeyPair])[] = [
       ['ca', ca.pair],
       ['apiserver', serving],
       ['admin', administrator],
+      [kubeletClientName, toKubelets],
       ['front-proxy-ca', frontProxyCa.pair],
       ['front-proxy-client', frontProxy],
     ];

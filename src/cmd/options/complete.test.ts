@@ -36,6 +36,8 @@ test('without flags everything is made once, in the data folder', async () => {
   expect((await readdir(join(folder, 'data/pki'))).sort()).toEqual([
     'admin.crt',
     'admin.key',
+    'apiserver-kubelet-client.crt',
+    'apiserver-kubelet-client.key',
     'apiserver.crt',
     'apiserver.key',
     'ca.crt',

@@ -1,0 +1,92 @@
+// The software bill of materials of the package: CycloneDX 1.5 (https://cyclonedx.org/docs/1.5/json/). The build writes it to dist,
+// of which `npm pack` takes all. It is made of the lock file alone: the same lock file gives the same text anywhere.
+import { Buffer } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Returns the document for a manifest (package.json) and its lock file (version 3): the packages that a server runs with,
+ * and which of them needs which.
+ */
+export function sbomOf(manifest, { packages }) {
+  const component = {
+    type: 'application',
+    ...identityOf(manifest.name, manifest),
+    description: manifest.description,
+  };
+  const libraries = Object.entries(packages).filter(([path, { dev, link }]) => path.startsWith('node_modules/') && !dev && !link);
+  const components = new Map(libraries.map(([path, locked]) => [refOf(nameOf(path), locked), libraryOf(nameOf(path), locked)]));
+  const dependencies = new Map([[component['bom-ref'], needsOf('', packages)]]);
+  for (const [path, locked] of libraries) {
+    const ref = refOf(nameOf(path), locked);
+    dependencies.set(ref, [...new Set([...(dependencies.get(ref) ?? []), ...needsOf(path, packages)])]);
+  }
+  return {
+    $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    version: 1,
+    metadata: { lifecycles: [{ phase: 'build' }], component },
+    components: sorted(components).map(([, library]) => library),
+    dependencies: sorted(dependencies).map(([ref, needs]) => ({ ref, dependsOn: needs.toSorted() })),
+  };
+}
+
+/** The text of the document of a checkout. */
+export function sbomText(root) {
+  const read = (file) => JSON.parse(readFileSync(join(root, file), 'utf8'));
+  return `${JSON.stringify(sbomOf(read('package.json'), read('package-lock.json')), undefined, 2)}\n`;
+}
+
+function libraryOf(name, locked) {
+  return {
+    type: 'library',
+    ...identityOf(name, locked),
+    scope: locked.optional ? 'optional' : 'required',
+    ...(locked.integrity ? { hashes: locked.integrity.split(' ').map(hashOf) } : {}),
+  };
+}
+
+function identityOf(name, { version, license }) {
+  return {
+    'bom-ref': refOf(name, { version }),
+    name,
+    version,
+    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    ...(license ? { licenses: [licenseOf(license)] } : {}),
+  };
+}
+
+const refOf = (name, { version }) => `${name}@${version}`;
+
+/** The name that a path of the lock file ends with. */
+const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+const sorted = (map) => [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+/** An SPDX identifier, or an expression of several. */
+const licenseOf = (text) => (/\s(OR|AND|WITH)\s/.test(text) ? { expression: text } : { license: { id: text } });
+
+/** A hash of `integrity` (W3C Subresource Integrity), which is base64, in hex. */
+function hashOf(integrity) {
+  const [algorithm, digest] = integrity.split(/-(.*)/s);
+  return { alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(digest, 'base64').toString('hex') };
+}
+
+/** The references of the packages that a package needs and that are there when a server runs. */
+function needsOf(path, packages) {
+  const { dependencies, optionalDependencies, peerDependencies } = packages[path];
+  return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).flatMap((name) => {
+    const place = placesFrom(path, name).find((one) => packages[one]);
+    const found = place === undefined ? undefined : packages[place];
+    return found && !found.dev && !found.link ? refOf(name, found) : [];
+  });
+}
+
+/** The paths at which Node finds a package of that name from another, nearest first. */
+function placesFrom(path, name) {
+  const places = [];
+  for (let folder = path; folder !== ''; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/'))))
+    places.push(`${folder}/node_modules/${name}`);
+  return [...places, `node_modules/${name}`];
+}

@@ -1,0 +1,23 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+const pages = ['SECURITY.md', 'docs/threat-model.md', 'docs/hardening.md'];
+
+it.each(pages)('%s names tests, pages and files that are there', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  const files = [...text.matchAll(/`((?:test|src|plugins|bin|config)\/[^`* ]+)`/g)].map(([, file = '']) => join(root, file));
+  const links = [...text.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => join(root, dirname(page), link));
+  expect([...files, ...links].length).toBeGreaterThan(0);
+  expect([...files, ...links].filter((file) => !existsSync(file))).toEqual([]);
+});
+
+it('each party that sends something has a section with a test, or the reason why none can hold it', () => {
+  const text = readFileSync(join(root, 'docs/threat-model.md'), 'utf8');
+  const [, table = ''] = text.split('## Who sends what where');
+  const parties = [...table.slice(0, table.indexOf('\n## ')).matchAll(/^\| ([^|]+?) +\|/gm)].map(([, party = '']) => party);
+  const sections = new Map(text.split(/^## /m).map((section) => [section.split('\n', 1)[0]?.toLowerCase(), section]));
+  expect(parties.slice(2)).toHaveLength(10);
+  for (const party of parties.slice(2)) expect(sections.get(party.replace(/ \(.*\)$/, '').toLowerCase())).toMatch(/`[a-z][^`]*\.test\.ts`/);
+});
