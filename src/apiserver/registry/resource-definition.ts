@@ -1,4 +1,4 @@
-import type { GroupVersion, KubeObject } from '#apimachinery/meta/types';
+import type { DeleteOptions, GroupVersion, KubeObject } from '#apimachinery/meta/types';
 import type { ReplicasPaths } from '#apimachinery/managedfields/scale-handler';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { FieldError } from '#apimachinery/validation/field';
@@ -43,6 +43,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   validateSteps?(object: T, old: T | undefined, context: StrategyContext): Steps<FieldError[]>;
   warningsOnCreate?(object: T, context: StrategyContext): string[];
   warningsOnUpdate?(object: T, old: T, context: StrategyContext): string[];
+  /** Warnings about the options of a DELETE, of one object or of a collection. */
+  warningsOnDelete?(options: DeleteOptions): string[];
   /** Messages of what is wrong with a name, empty if nothing; `prefix` for a generateName. Without it: a DNS-1123 subdomain. */
   validateName?(name: string, prefix: boolean): readonly string[];
   /** `validateName` where the name of a new object follows from its spec (APIServices). */

@@ -18,6 +18,7 @@ export class DeleteHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const options = await readDeleteOptions(context, endpoint);
+    for (const text of endpoint.definition.strategy.warningsOnDelete?.(options) ?? []) context.warn(text);
     const request = newDeleteRequest(context, endpoint, options);
     context.span?.event('About to delete object from database');
     const { stored, gone } = await endpoint.store.delete(request, context.info.name, options);
