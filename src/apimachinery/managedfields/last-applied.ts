@@ -52,8 +52,8 @@ export function updateLastApplied(object: KubeObject, applied: KubeObject): Kube
 
 function buildLastApplied(applied: KubeObject): string {
   const annotations = annotationsOf(applied);
-  if (!annotations) return `${encodeJson(applied)}\n`;
-  const { [lastAppliedConfigAnnotation]: _, ...others } = annotations;
+  if (!annotations && !(applied.metadata && 'annotations' in applied.metadata)) return `${encodeJson(applied)}\n`;
+  const { [lastAppliedConfigAnnotation]: _, ...others } = annotations ?? {};
   const { annotations: __, ...metadata } = applied.metadata;
   return `${encodeJson({ ...applied, metadata: Object.keys(others).length > 0 ? { ...metadata, annotations: others } : metadata })}\n`;
 }

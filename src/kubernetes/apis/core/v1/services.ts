@@ -38,6 +38,8 @@ export default defineResource<Service>({
       verbs: ['create', 'delete', 'get', 'patch', 'update'],
       connect: true,
     },
-    status: statusSubresource<Service>({ strategy: { validateUpdate: validateServiceStatusUpdate, warningsOnUpdate: loadBalancerWarnings } }),
+    status: statusSubresource<Service>({
+      strategy: { validateUpdate: validateServiceStatusUpdate, warningsOnUpdate: loadBalancerWarnings },
+    }),
   },
 });

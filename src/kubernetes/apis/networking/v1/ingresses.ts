@@ -51,6 +51,8 @@ export default defineResource<Ingress>({
     ageColumn,
   ],
   subresources: {
-    status: statusSubresource<Ingress>({ strategy: { validateUpdate: validateIngressStatusUpdate, warningsOnUpdate: loadBalancerWarnings } }),
+    status: statusSubresource<Ingress>({
+      strategy: { validateUpdate: validateIngressStatusUpdate, warningsOnUpdate: loadBalancerWarnings },
+    }),
   },
 });

@@ -1,7 +1,11 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, formatLabelSelector, stringColumn } from '#kubernetes/apis/columns';
-import { networkPolicyWarnings, validateNetworkPolicy, validateNetworkPolicyUpdate } from '#kubernetes/apis/networking/validation/network-policy';
+import {
+  networkPolicyWarnings,
+  validateNetworkPolicy,
+  validateNetworkPolicyUpdate,
+} from '#kubernetes/apis/networking/validation/network-policy';
 import type { NetworkPolicy } from '#kubernetes/schema/networking_v1.gen';
 import { defaultNetworkPolicy } from './defaults.ts';
 
