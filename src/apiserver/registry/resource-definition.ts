@@ -217,6 +217,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly columns: readonly Column<T>[];
   /** Conditions of an object's row in the Table form. */
   rowConditions?(object: T): readonly TableRowCondition[];
+  /** Annotations that upstream's internal objects have as fields: rows of the Table form, which are made of those, do not show them. */
+  readonly internalAnnotations?: readonly string[];
   /** The order of rows in the Table form of a list where it is another than that of the list. */
   compareRows?(a: T, b: T): number;
   readonly subresources: Readonly<Record<string, Subresource<T>>>;

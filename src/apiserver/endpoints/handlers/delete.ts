@@ -27,7 +27,9 @@ export class DeleteHandler {
     if (!gone && stored.object.metadata.deletionTimestamp === undefined) {
       return respondDeletedStatus(context, endpoint, stored.object, negotiated);
     }
-    if (!gone || endpoint.definition.strategy.returnsDeletedObject) return respondObject(context, endpoint, 200, stored.bytes, negotiated);
+    // What waits for its dependents, as the client asked, is accepted only.
+    const code = !gone && options.orphanDependents === false ? 202 : 200;
+    if (!gone || endpoint.definition.strategy.returnsDeletedObject) return respondObject(context, endpoint, code, stored.bytes, negotiated);
     respondDeletedStatus(context, endpoint, stored.object, negotiated);
   }
 }

@@ -22,6 +22,7 @@ export default defineResource<RuntimeClass>({
   schema: 'node_v1.RuntimeClass',
   storagePath: 'runtimeclasses',
   strategy: {
+    anyFinalizers: true,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: validateRuntimeClass,
