@@ -59,6 +59,25 @@ describe('a request for a custom resource', () => {
   });
 });
 
+describe('an applied configuration', () => {
+  const formatted = kind({
+    type: 'object',
+    properties: { address: { type: 'string', format: 'cidr' }, any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+  });
+  beforeAll(() => define(formatted));
+  it.each<[string, Json, number, string]>([
+    ['a number for a string with a format', { address: 5 }, 422, 'spec.address in body must be of type cidr: "int64"'],
+    ['a list for an object of any fields', { any: ['x'] }, 500, '.spec.any: expected map, got &{[x]}'],
+  ])('that has %s is refused', async (_, spec, code, message) => {
+    const answer = await call(`${formatted.path()}/a?fieldManager=m`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+      body: widget(formatted, 'a', { spec }),
+    });
+    expect([answer.code, answer.body['message']]).toEqual([code, expect.stringContaining(message)]);
+  });
+});
+
 describe('discovery', () => {
   it('lists the status before the scale', async () => {
     const { body } = await call(`/apis/${widgets.group}/v1`);

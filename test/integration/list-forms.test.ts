@@ -48,6 +48,17 @@ describe('forms of a list', () => {
     expect((await list<Table>(configMaps, table)).rows.map(({ object }) => object?.metadata)).toEqual(metadata);
   });
 
+  it('have rows without the annotations that are fields of internal objects', async () => {
+    const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const path = '/apis/apps/v1/namespaces/default/daemonsets';
+    const body = { metadata: { name: 'd', annotations: { x: 'y' } }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
+    expect((await cluster.fetch(path, { body })).status).toBe(201);
+    const annotationsOf = async (asked: string): Promise<unknown> =>
+      (await list<Table>(asked, table)).rows[0]?.object?.metadata.annotations;
+    expect(await annotationsOf(path)).toEqual({ x: 'y' });
+    expect(await annotationsOf(`${path}/d`)).toEqual({ x: 'y' });
+  });
+
   it.each([
     { includeObject: 'None', kind: undefined },
     { includeObject: 'Metadata', kind: 'PartialObjectMetadata' },

@@ -7,6 +7,8 @@ import type { Structural } from '#apimachinery/structural/structural';
 const scalar = (kind: ScalarKind): Type => ({ kind: 'scalar', scalar: kind });
 const any: Type = { kind: 'raw', name: 'any' };
 const text = scalar('string');
+/** Of a scalar of any kind, the kind is checked by validation alone. */
+const anyScalar = scalar('intOrString');
 
 function field(name: string, type: Type, more: Partial<Field> = {}): Field {
   return { name, type, required: false, ptr: true, always: false, omitzero: false, default: undefined, atomic: false, ...more };
@@ -86,7 +88,7 @@ const isAtomic = ({ props }: Structural): boolean => props['x-kubernetes-map-typ
 
 function typeOf(name: string, schema: Structural): Type {
   const { props, type, items, additionalProperties } = schema;
-  if (props['x-kubernetes-int-or-string']) return scalar('intOrString');
+  if (props['x-kubernetes-int-or-string']) return anyScalar;
   switch (type) {
     case 'array':
       return {
@@ -99,9 +101,9 @@ function typeOf(name: string, schema: Structural): Type {
       if (schema.properties.size > 0 || schema.embeddedResource) return structOf(name, schema);
       if (additionalProperties)
         return { kind: 'map', values: typeOf(`${name}{}`, additionalProperties), mapType: isAtomic(schema) ? 'atomic' : 'granular' };
-      return isAtomic(schema) ? structOf(name, schema) : any;
+      return structOf(name, schema);
     case 'string':
-      return text;
+      return props.format && props.format !== 'byte' ? anyScalar : text;
     case 'integer':
       return scalar('int64');
     case 'number':

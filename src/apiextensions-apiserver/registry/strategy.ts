@@ -8,6 +8,7 @@ import { validateListSetsAndMaps } from '#apimachinery/structural/list-types';
 import { validateEmbeddedResources } from '#apimachinery/structural/object-meta';
 import { addErrors, type FieldError, FieldError as Failure, fieldPath, invalid, type Path } from '#apimachinery/validation/field';
 import { isQualifiedName } from '#apimachinery/validation/names';
+import { validateObjectMeta } from '#apimachinery/validation/object-meta';
 import type { Strategy, StrategyContext } from '#apiserver/registry/resource-definition';
 import type { CustomResourceSubresources } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import type { CustomVersion } from './custom-version.ts';
@@ -159,6 +160,9 @@ const blocking = new Set<FieldError['type']>([
 const unchecked =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
+/** A wrong name does not keep rules from being checked, as a missing one does. */
+const anyName = (): readonly string[] => [];
+
 function validateRules(
   rules: CustomResourceRules | undefined,
   errors: readonly FieldError[],
@@ -167,7 +171,12 @@ function validateRules(
   { warn = () => {} }: StrategyContext,
 ): FieldError[] {
   if (!rules) return [];
-  if (errors.some(({ type }) => blocking.has(type))) return [new Failure('FieldValueInvalid', '<nil>', null, unchecked)];
+  const ofMeta = validateObjectMeta(
+    object.metadata,
+    { namespaced: object.metadata.namespace !== undefined, nameFn: anyName },
+    fieldPath('metadata'),
+  );
+  if ([...ofMeta, ...errors].some(({ type }) => blocking.has(type))) return [new Failure('FieldValueInvalid', '<nil>', null, unchecked)];
   return rules.validate(object, old, warn);
 }
 

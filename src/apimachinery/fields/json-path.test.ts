@@ -23,6 +23,7 @@ describe('JsonPath', () => {
   it.each<[string, unknown[]]>([
     ['.spec.size', [3]],
     ['.spec.missing', []],
+    ['...spec.size', [3]],
     ['.spec.missing.deeper', []],
     [".spec['a\\.b']", ['dotted']],
     [".spec['a.b']", []],
@@ -48,7 +49,7 @@ describe('JsonPath', () => {
     expect(new JsonPath(path).find(object)).toEqual(found);
   });
 
-  it.each(['.spec[', '.spec.list[x]', '.spec["size"]', ".spec['a"])('%s is refused', (path) => {
+  it.each(['.spec[', '....', '.spec.list[x]', '.spec["size"]', ".spec['a"])('%s is refused', (path) => {
     expect(() => new JsonPath(path)).toThrow(JsonPathError);
   });
 });

@@ -138,7 +138,8 @@ class Parser {
       else if (this.text.startsWith('..', this.#at)) {
         this.#at += 2;
         steps.push({ kind: 'descent' });
-        if (this.#at < this.text.length && this.text[this.#at] !== '[') steps.push(this.#name());
+        if (this.text.startsWith('..', this.#at)) throw new JsonPathError('invalid multiple recursive descent');
+        if (this.#at < this.text.length && !'[.'.includes(this.text[this.#at]!)) steps.push(this.#name());
       } else if (char === '.') {
         this.#at += 1;
         // A dot at the end is the object itself.

@@ -337,7 +337,7 @@ function withOwner(owners: readonly Manager[], self: Manager): Steps<readonly Ma
 
 /** `namespace/name; group/version, Kind=kind`, as upstream's errors name an object. */
 function describe({ apiVersion, kind, metadata }: KubeObject): string {
-  return `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}; ${formatKind(apiVersion, kind)}`;
+  return `${textOf(metadata?.namespace)}/${textOf(metadata?.name)}; ${formatKind(apiVersion, kind)}`;
 }
 
 /** What is no text is missing to upstream. */

@@ -50,10 +50,12 @@ export function updateLastApplied(object: KubeObject, applied: KubeObject): Kube
   return deepEqual(annotations, object.metadata.annotations) ? object : { ...object, metadata: { ...object.metadata, annotations } };
 }
 
+/** The configuration without the annotation. Annotations that are no map of strings, null among them, are left out; an empty map stays. */
 function buildLastApplied(applied: KubeObject): string {
   const annotations = annotationsOf(applied);
-  if (!annotations) return `${encodeJson(applied)}\n`;
-  const { [lastAppliedConfigAnnotation]: _, ...others } = annotations;
-  const { annotations: __, ...metadata } = applied.metadata;
-  return `${encodeJson({ ...applied, metadata: Object.keys(others).length > 0 ? { ...metadata, annotations: others } : metadata })}\n`;
+  const { annotations: _, ...metadata } = applied.metadata;
+  if (!annotations) return `${encodeJson({ ...applied, metadata })}\n`;
+  const others = Object.entries(annotations).filter(([key]) => key !== lastAppliedConfigAnnotation);
+  const kept = Object.fromEntries(others.map(([key, value]) => [key, value ?? '']));
+  return `${encodeJson({ ...applied, metadata: { ...metadata, annotations: kept } })}\n`;
 }

@@ -210,7 +210,13 @@ export function formatPathElement(element: PathElement): string {
   }
 }
 
+/** A key may have any value where it is not valid. Upstream: structured-merge-diff/value/value.go (ToString). */
 function formatScalar(value: unknown): string {
   if (typeof value === 'string') return quote(value);
+  if (Array.isArray(value)) return `[${value.map(formatScalar).join(',')}]`;
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value)
+      .map(([key, item]) => `${key}=${formatScalar(item)}`)
+      .join('');
   return typeof value === 'number' && !Number.isInteger(value) ? formatFloat(value) : String(value);
 }

@@ -36,3 +36,10 @@ describe('validateSteps', () => {
     expect([...validateSteps(spec, { items: items(10_000) })].length).toBeGreaterThan(50);
   });
 });
+
+it.each<[unknown, string]>([
+  [{ name: { a: 'b' } }, '.items[name=a="b"].name: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"a":"b"}}'],
+  [{ name: ['x', 1] }, '.items[name=["x",1]].name: expected string, got &value.valueUnstructured{Value:[]interface {}{"x", 1}}'],
+])('names an item by its key %j, though that has the wrong type', (item, message) => {
+  expect(messageOf(() => validate(spec, { items: [item] }))).toBe(message);
+});

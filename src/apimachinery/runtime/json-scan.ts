@@ -6,6 +6,9 @@ export const maxNestingDepth = 10_000;
 /** Upstream keeps so many strict errors and drops the rest. */
 const maxReported = 100;
 
+/** So many repeated keys are found again; nobody sends more of them by mistake. */
+const maxRepeatedKeys = 1_000;
+
 export const quoteMark = 0x22;
 export const backslash = 0x5c;
 
@@ -55,6 +58,8 @@ export class JsonScan {
   surrogates = false;
   tooDeep = false;
   duplicates: string[] | undefined = undefined;
+  /** Offsets of the first bytes of keys that their objects have before. */
+  repeatedKeys: number[] | undefined = undefined;
   literals: Map<string, string> | undefined = undefined;
   overflow: string | undefined = undefined;
   /** Start and end of every integer that a double cannot hold and an int64 can. */
@@ -170,12 +175,12 @@ export class JsonScan {
         top++;
         if (set !== undefined) {
           const key = keyText(bytes, open, top - 1).toWellFormed();
-          if (set.has(key)) this.#report(depth);
+          if (set.has(key)) this.#report(depth, start);
           else set.add(key);
         } else {
           for (let k = base; k < top - 1; k++) {
             if (keyHash[k] === hash && sameBytes(bytes, keyStart[k]!, keyEnd[k]!, start, end)) {
-              this.#report(depth);
+              this.#report(depth, start);
               break;
             }
           }
@@ -235,7 +240,9 @@ export class JsonScan {
     return paused;
   }
 
-  #report(depth: number): void {
+  #report(depth: number, start: number): void {
+    this.repeatedKeys ??= [];
+    if (this.repeatedKeys.length < maxRepeatedKeys) this.repeatedKeys.push(start);
     // Making a path takes time that grows with the depth: a body of nothing but duplicates must not take longer for it.
     if (++this.#repeated > 2 * maxReported) return;
     const at = this.#path(depth);

@@ -24,6 +24,8 @@ export interface ParsedJson {
   readonly value: unknown;
   /** Paths of keys that an object has more than once (`spec.containers[0].name`), each path once, at most 100. The last value counts. */
   readonly duplicateFields: readonly string[];
+  /** Where those keys are, each occurrence but the first, at most 1,000: the offsets of their first bytes (`mergeRepeatedKeys`). */
+  readonly repeatedKeys?: readonly number[] | undefined;
   /**
    * The literals of numbers that are no plain int64 (`1.0`, `1e3`, twenty digits), by path, at most 100; undefined if there are none. `decode`
    * needs them to refuse `1.0` as an integer in Go's words.
@@ -177,9 +179,11 @@ function checkDepth({ tooDeep, bytes }: JsonScan): void {
   if (tooDeep) throw findSyntaxError(bytes) ?? new JsonSyntaxError('exceeded max depth', bytes.length);
 }
 
-function parsed({ overflow, duplicates, literals }: JsonScan, value: unknown, found: Overflow): ParsedJson {
+function parsed({ overflow, duplicates, repeatedKeys, literals }: JsonScan, value: unknown, found: Overflow): ParsedJson {
   if (overflow !== undefined && found === 'refuse') throw newOverflowError(overflow);
-  return { value, duplicateFields: duplicates ?? none, literals, overflow };
+  return repeatedKeys
+    ? { value, duplicateFields: duplicates ?? none, repeatedKeys, literals, overflow }
+    : { value, duplicateFields: none, literals, overflow };
 }
 
 /** Reads a part between what opens and what closes it; long integers are marked. Throws JsonSyntaxError, of the whole text. */

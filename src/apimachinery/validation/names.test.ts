@@ -47,6 +47,8 @@ test.each<[found: readonly string[], messages: string[]]>([
   [names.isValidPortNum(0), ['must be between 1 and 65535, inclusive']],
   [names.isValidPathSegmentName('/%'), ["may not contain '/'", "may not contain '%'"]],
   [names.nameIsDNSLabel('a-', true), []],
+  [names.longName('x'.repeat(254), false), ['must be no more than 253 bytes']],
+  [names.longName('Bad_', true), []],
   [
     names.isHTTPHeaderName('_'),
     [

@@ -268,6 +268,9 @@ function maskTrailingDash(name: string): string {
 }
 
 export const nameIsDNSSubdomain: ValidateNameFunc = (name, prefix) => isDNS1123Subdomain(prefix ? maskTrailingDash(name) : name);
+/** The rule of kinds whose name is validated declaratively, which says nothing of a generateName. Upstream: apimachinery/pkg/api/validate (LongName). */
+export const longName: ValidateNameFunc = (name, prefix) =>
+  prefix ? [] : isDNS1123Subdomain(name).map((message) => message.replace(/^(must be no more than \d+) characters$/, '$1 bytes'));
 export const nameIsDNSLabel: ValidateNameFunc = (name, prefix) => isDNS1123Label(prefix ? maskTrailingDash(name) : name);
 export const nameIsDNS1035Label: ValidateNameFunc = (name, prefix) => isDNS1035Label(prefix ? maskTrailingDash(name) : name);
 export const validatePathSegmentName: ValidateNameFunc = (name, prefix) =>

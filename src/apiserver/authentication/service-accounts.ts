@@ -1,4 +1,4 @@
-import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { nameIsDNSSubdomain, validateNamespaceName, validateServiceAccountName } from '#apimachinery/validation/names';
 import type { UserInfo } from './authenticator.ts';
 
 const userPrefix = 'system:serviceaccount:';
@@ -8,7 +8,9 @@ const nodeNameKey = 'authentication.kubernetes.io/node-name';
 export function serviceAccountOf(userName: string): { readonly namespace: string; readonly name: string } | undefined {
   if (!userName.startsWith(userPrefix)) return undefined;
   const [namespace = '', name = '', ...more] = userName.slice(userPrefix.length).split(':');
-  return namespace && name && more.length === 0 ? { namespace, name } : undefined;
+  const isValid =
+    more.length === 0 && validateNamespaceName(namespace, false).length === 0 && validateServiceAccountName(name, false).length === 0;
+  return isValid ? { namespace, name } : undefined;
 }
 
 /** The node of the pod that a service account's token is bound to; undefined for other users. */

@@ -1,4 +1,4 @@
-import type { GroupVersion, KubeObject } from '#apimachinery/meta/types';
+import type { DeleteOptions, GroupVersion, KubeObject } from '#apimachinery/meta/types';
 import type { ReplicasPaths } from '#apimachinery/managedfields/scale-handler';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { FieldError } from '#apimachinery/validation/field';
@@ -43,6 +43,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   validateSteps?(object: T, old: T | undefined, context: StrategyContext): Steps<FieldError[]>;
   warningsOnCreate?(object: T, context: StrategyContext): string[];
   warningsOnUpdate?(object: T, old: T, context: StrategyContext): string[];
+  /** Warnings about the options of a DELETE, of one object or of a collection. */
+  warningsOnDelete?(options: DeleteOptions): string[];
   /** Messages of what is wrong with a name, empty if nothing; `prefix` for a generateName. Without it: a DNS-1123 subdomain. */
   validateName?(name: string, prefix: boolean): readonly string[];
   /** `validateName` where the name of a new object follows from its spec (APIServices). */
@@ -215,6 +217,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly columns: readonly Column<T>[];
   /** Conditions of an object's row in the Table form. */
   rowConditions?(object: T): readonly TableRowCondition[];
+  /** Annotations that upstream's internal objects have as fields: rows of the Table form, which are made of those, do not show them. */
+  readonly internalAnnotations?: readonly string[];
   /** The order of rows in the Table form of a list where it is another than that of the list. */
   compareRows?(a: T, b: T): number;
   readonly subresources: Readonly<Record<string, Subresource<T>>>;

@@ -1,5 +1,7 @@
 /** What controllers with a template of pods have in common. */
 import { labelSelectorAsSelector, type LabelSelectorSource } from '#apimachinery/labels/selector';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
+import { encode } from '#apimachinery/runtime/encode';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { addErrors, type FieldError, type JsonText, type Path, invalid } from '#apimachinery/validation/field';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
@@ -50,14 +52,8 @@ export function selectorValue(selector: LabelSelector | undefined): JsonText | u
 
 /** A bad value that is a template. */
 export function templateValue({ metadata = {}, spec = {} }: PodTemplateSpec): JsonText {
-  const { labels, annotations } = metadata;
   return structValue({
-    ...(labels && { labels: sorted(labels) }),
-    ...(annotations && { annotations: sorted(annotations) }),
+    ...(JSON.parse(encode(metaSchema.struct('meta_v1.ObjectMeta'), metadata)) as object),
     Spec: internalValue('PodSpec', spec),
   });
-}
-
-function sorted(map: Labels): Labels {
-  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -308,3 +308,78 @@ describe('podQosClass', () => {
     expect(podQosClass({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec })).toBe(want);
   });
 });
+
+describe('warnings', () => {
+  const master = { 'node-role.kubernetes.io/master': 'x' };
+  const useControlPlane = 'use "node-role.kubernetes.io/control-plane" instead';
+  it.each([
+    {
+      path: 'networking.k8s.io/ingresses',
+      given: { metadata: { annotations: { 'kubernetes.io/ingress.class': 'nginx' } }, spec: {} },
+      want: ['annotation "kubernetes.io/ingress.class" is deprecated, please use \'spec.ingressClassName\' instead'],
+    },
+    {
+      path: 'networking.k8s.io/ingresses',
+      given: { metadata: { annotations: { 'kubernetes.io/ingress.class': 'nginx' } }, spec: { ingressClassName: 'nginx' } },
+      want: [],
+    },
+    {
+      path: 'networking.k8s.io/networkpolicies',
+      given: {
+        spec: {
+          ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.1/8', except: ['10.0.0.2/16'] } }] }],
+          egress: [{}, { to: [{}, { ipBlock: { cidr: '10.0.0.3/8' } }] }],
+        },
+      },
+      want: [
+        'spec.ingress[0].from[0].ipBlock.cidr: CIDR value "10.0.0.1/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.0.0.1/32"?)',
+        'spec.ingress[0].from[0].ipBlock.except[0]: CIDR value "10.0.0.2/16" is ambiguous in this context (should be "10.0.0.0/16" or "10.0.0.2/32"?)',
+        'spec.egress[1].to[1].ipBlock.cidr: CIDR value "10.0.0.3/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.0.0.3/32"?)',
+      ],
+    },
+    {
+      path: 'node.k8s.io/runtimeclasses',
+      given: { scheduling: { nodeSelector: { ...master, a: 'b' } } },
+      want: [`scheduling.nodeSelector: ${useControlPlane}`],
+    },
+    {
+      path: 'storage.k8s.io/storageclasses',
+      given: { allowedTopologies: [{ matchLabelExpressions: [{ key: 'a' }, { key: 'beta.kubernetes.io/os' }] }] },
+      want: ['allowedTopologies[0].matchLabelExpressions[1].key: deprecated since v1.14; use "kubernetes.io/os" instead'],
+    },
+    {
+      path: 'storage.k8s.io/csistoragecapacities',
+      given: {
+        nodeTopology: { matchLabels: master, matchExpressions: [{ key: 'beta.kubernetes.io/os', operator: 'Exists' }] },
+      },
+      want: [
+        'nodeTopology.matchExpressions[0].key: beta.kubernetes.io/os is deprecated since v1.14; use "kubernetes.io/os" instead',
+        `nodeTopology.matchLabels.node-role.kubernetes.io/master: ${useControlPlane}`,
+      ],
+    },
+    {
+      path: 'resource.k8s.io/resourceslices',
+      given: { spec: { driver: 'Gpu.example.com' } },
+      want: ['spec.driver: driver names should be lowercase; "Gpu.example.com" contains uppercase characters'],
+    },
+  ])('$path warns of $given on create', ({ path, given, want }) => {
+    expect(strategyOf(path).warningsOnCreate?.(object(given), context)).toEqual(want);
+  });
+
+  it.each(['core/services/status', 'networking.k8s.io/ingresses/status'])('%s warns of addresses that are not canonical', (path) => {
+    const given = object({ status: { loadBalancer: { ingress: [{ hostname: 'a' }, { ip: '::0' }] } } });
+    expect(strategyOf(path).warningsOnUpdate?.(given, given, context)).toEqual([
+      'status.loadBalancer.ingress[1]: IPv6 address "::0" should be in RFC 5952 canonical format ("::")',
+    ]);
+  });
+
+  const podsStay = [expect.stringMatching(/^child pods are preserved by default when jobs are deleted; /)];
+  it.each([
+    { options: {}, want: podsStay },
+    { options: { gracePeriodSeconds: 0 }, want: podsStay },
+    { options: { propagationPolicy: 'Background' }, want: [] },
+    { options: { orphanDependents: true }, want: [] },
+  ])('the deletion of jobs with $options warns if it does not say what happens to pods', ({ options, want }) => {
+    expect(strategyOf('batch/jobs').warningsOnDelete?.(options)).toEqual(want);
+  });
+});

@@ -14,6 +14,7 @@ import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import type { Stored } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
+import { warnOf } from './request-body.ts';
 import { ensureNameMatches, newWriteRequest } from './write-request.ts';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 
@@ -33,7 +34,7 @@ export async function applyObject(
   options: WriteQuery,
 ): Promise<Stored> {
   const { namespace, name } = context.info;
-  const configuration = await readApplied(context, body, options);
+  const { configuration, strictErrors } = await readApplied(body);
   const request = newWriteRequest(context, endpoint, options, body.bytes.length);
   return endpoint.store.update(
     request,
@@ -45,6 +46,7 @@ export async function applyObject(
       const applied = inParts ? await inSteps(deepCopySteps(configuration)) : deepCopy(configuration);
       const how = [liveVersioned, applied, options.fieldManager, options.force ?? false] as const;
       const merged = inParts ? await inSteps(fieldManager.applySteps(...how)) : fieldManager.apply(...how);
+      checkApplied(context, strictErrors, options);
       const next = inParts ? await inSteps(deepCopySteps(merged ?? liveVersioned)) : deepCopy(merged ?? liveVersioned);
       if (inParts) await turnOfOthers();
       if (!existing && next.metadata.uid) {
@@ -66,20 +68,32 @@ export async function applyObject(
   );
 }
 
-/** Reads an applied configuration: as parsed, not decoded, to be copied for each attempt. Rejects with BadRequest. */
-export async function readApplied(context: RequestContext, body: AppliedBody, options: WriteQuery): Promise<KubeObject> {
-  const { object, errors } = await parseApplied(body);
-  if (errors.length > 0 && options.fieldValidation === 'Strict') throw newBadRequest(`error strict decoding YAML: ${errors.join(', ')}`);
-  if (options.fieldValidation === 'Warn') for (const error of errors) context.warn(error);
-  return object as unknown as KubeObject;
+export interface Applied {
+  /** As parsed, not decoded, to be copied for each attempt. */
+  readonly configuration: KubeObject;
+  /** For `checkApplied`. */
+  readonly strictErrors: readonly string[];
 }
 
-interface Applied {
+/** Reads an applied configuration. Rejects with BadRequest. */
+export async function readApplied(body: AppliedBody): Promise<Applied> {
+  const { object, errors } = await parseApplied(body);
+  return { configuration: object as unknown as KubeObject, strictErrors: errors };
+}
+
+/** Applies `fieldValidation` to a configuration, once it has been merged. Throws BadRequest. */
+export function checkApplied(context: RequestContext, strictErrors: readonly string[], { fieldValidation }: WriteQuery): void {
+  if (fieldValidation === 'Warn') warnOf(context, strictErrors);
+  if (fieldValidation === 'Strict' && strictErrors.length > 0)
+    throw newBadRequest(`error strict decoding YAML: ${strictErrors.join(', ')}`);
+}
+
+interface ParsedConfiguration {
   readonly object: JsonObject;
   readonly errors: readonly string[];
 }
 
-async function parseApplied({ form, bytes }: AppliedBody): Promise<Applied> {
+async function parseApplied({ form, bytes }: AppliedBody): Promise<ParsedConfiguration> {
   try {
     if (form === 'application/yaml') return await parseAppliedYaml(bytes);
     return { object: await workOn(bytes.length, parseCborMap(bytes, true)), errors: [] };
@@ -89,14 +103,14 @@ async function parseApplied({ form, bytes }: AppliedBody): Promise<Applied> {
   }
 }
 
-async function parseAppliedYaml(bytes: Buffer): Promise<Applied> {
+async function parseAppliedYaml(bytes: Buffer): Promise<ParsedConfiguration> {
   const { value, duplicateError } = await convertYaml(bytes);
   const object = value ?? {};
   if (!isJsonObject(object))
     throw new DecodeError(
       `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(object)} into Go value of type map[string]interface {}`,
     );
-  return { object, errors: duplicateError === undefined ? [] : [duplicateError] };
+  return { object, errors: duplicateError === undefined ? [] : [`error converting YAML to JSON: ${duplicateError}`] };
 }
 
 async function convertYaml(bytes: Buffer): Promise<ParsedYaml> {

@@ -22,6 +22,7 @@ export class DeleteCollectionHandler {
     const { store, definition } = endpoint;
     const predicate = await selectionOf(definition, listOptions, '');
     const options = await readDeleteOptions(context, endpoint);
+    for (const text of endpoint.definition.strategy.warningsOnDelete?.(options) ?? []) context.warn(text);
     const { namespace } = context.info;
     const list = await store.cacher.list({
       scope: store.prefix(namespace),

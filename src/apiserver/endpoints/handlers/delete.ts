@@ -18,6 +18,7 @@ export class DeleteHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const options = await readDeleteOptions(context, endpoint);
+    for (const text of endpoint.definition.strategy.warningsOnDelete?.(options) ?? []) context.warn(text);
     const request = newDeleteRequest(context, endpoint, options);
     context.span?.event('About to delete object from database');
     const { stored, gone } = await endpoint.store.delete(request, context.info.name, options);
@@ -26,7 +27,9 @@ export class DeleteHandler {
     if (!gone && stored.object.metadata.deletionTimestamp === undefined) {
       return respondDeletedStatus(context, endpoint, stored.object, negotiated);
     }
-    if (!gone || endpoint.definition.strategy.returnsDeletedObject) return respondObject(context, endpoint, 200, stored.bytes, negotiated);
+    // What waits for its dependents, as the client asked, is accepted only.
+    const code = !gone && options.orphanDependents === false ? 202 : 200;
+    if (!gone || endpoint.definition.strategy.returnsDeletedObject) return respondObject(context, endpoint, code, stored.bytes, negotiated);
     respondDeletedStatus(context, endpoint, stored.object, negotiated);
   }
 }

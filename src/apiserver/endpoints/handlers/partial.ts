@@ -48,3 +48,23 @@ function metadataOf(bytes: Buffer, start: number): Buffer | undefined {
   }
   return undefined;
 }
+
+/** The metadata of a row: of a built-in kind, what upstream's internal object has, which some annotations become fields of. */
+export function rowPartial({ definition }: ResourceEndpoint, object: KubeObject, shown: KubeObject, version: string): string {
+  if (definition.custom) return encodePartial(shown, version);
+  return encodePartial(withoutAnnotations(object, definition.internalAnnotations ?? []), version);
+}
+
+function withoutAnnotations(object: KubeObject, names: readonly string[]): KubeObject {
+  const { annotations } = object.metadata;
+  if (!annotations || !names.some((name) => Object.hasOwn(annotations, name))) return object;
+  const rest = Object.fromEntries(Object.entries(annotations).filter(([name]) => !names.includes(name)));
+  return { ...object, metadata: { ...object.metadata, annotations: rest } };
+}
+
+/** `rowPartial` of an object with its stored bytes. */
+export function rowPartialBytes(endpoint: ResourceEndpoint, object: StoredObject, version: string): Buffer {
+  const { custom, internalAnnotations } = endpoint.definition;
+  if (custom || (!endpoint.conversion && !internalAnnotations)) return partialBytes(endpoint, object, version);
+  return Buffer.from(rowPartial(endpoint, object.object, object.object, version));
+}

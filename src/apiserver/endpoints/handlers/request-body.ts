@@ -7,6 +7,7 @@ import { cborKind, decodeCbor, parseCborMap } from '#apimachinery/runtime/cbor';
 import { diagnoseCbor } from '#apimachinery/runtime/cbor-diagnostic';
 import { DecodeError, newOverflowError, type ParsedJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
+import { mergeRepeatedKeys } from '#apimachinery/runtime/repeated-keys';
 import { decodeProtobuf, decodeProtobufSteps, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { inSteps, needsSteps, type Steps, turnOfOthers, workOn } from '#apimachinery/runtime/steps';
@@ -84,13 +85,14 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   let yamlErrors: readonly string[];
   let literals: ParsedJson['literals'];
   let overflow: ParsedJson['overflow'];
+  let repeatedKeys: ParsedJson['repeatedKeys'];
   try {
     const parsing = parse(bytes, mediaType, expected.decode ? 'refuse' : 'keep');
     const parsed = parsing instanceof Promise ? await parsing : parsing;
     raw = parsed.value;
     const { duplicateError } = parsed as Partial<ParsedYaml>;
     yamlErrors = duplicateError === undefined ? [] : [duplicateError];
-    ({ duplicateFields: duplicates = [], literals, overflow } = parsed as Partial<ParsedJson>);
+    ({ duplicateFields: duplicates = [], literals, overflow, repeatedKeys } = parsed as Partial<ParsedJson>);
   } catch (error) {
     if (error instanceof JsonSyntaxError)
       throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${error.message}`);
@@ -105,7 +107,9 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   if (expected.decode) checkCustomKind(raw as Partial<KubeObject>, bytes, expected);
   else checkKind(kind, expected);
   try {
-    const decoding = workOn(bytes.length, decodeDocument(expected, raw, { literals }));
+    const merged =
+      repeatedKeys && !expected.decode ? await workOn(bytes.length, mergeRepeatedKeys(expected.type, bytes, repeatedKeys)) : undefined;
+    const decoding = workOn(bytes.length, decodeDocument(expected, merged ? merged.value : raw, { literals }));
     const { object, unknownFields } = decoding instanceof Promise ? await decoding : decoding;
     if (inParts) await turnOfOthers();
     if (overflow !== undefined && !hasFiniteNumbers(object)) throw newOverflowError(overflow);
@@ -113,7 +117,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     if (expected.decode) return { object, strictErrors: inTurn(yamlErrors, wordedErrors([], duplicates), wordedErrors(unknownFields, [])) };
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
-    return { object, strictErrors: inTurn(yamlErrors, wordedErrors(unknownFields, duplicates)) };
+    return { object, strictErrors: merged?.strictErrors ?? inTurn(yamlErrors, wordedErrors(unknownFields, [])) };
   } catch (error) {
     if (error instanceof DecodeError) throw cannotBeHandled(kind, expected, error.message);
     throw error;
@@ -153,16 +157,27 @@ function* inTurn<T>(...lists: readonly Iterable<T>[]): Generator<T> {
   for (const list of lists) yield* list;
 }
 
-const yamlPrefix = 'yaml: unmarshal errors:\n';
+const yamlPrefix = /^(?:error converting YAML to JSON: )?yaml: unmarshal errors:\n/;
 
 /** An error of YAML has a line for each key that is there twice, which are told one by one. Upstream: handlers/rest.go (parseYAMLWarnings). */
 function* warningsOf(error: string): Generator<string> {
-  if (!error.startsWith(yamlPrefix)) return yield error;
-  for (let from = yamlPrefix.length; from <= error.length; ) {
+  const prefix = yamlPrefix.exec(error)?.[0];
+  if (prefix === undefined) return yield error;
+  for (let from = prefix.length; from <= error.length; ) {
     const end = error.indexOf('\n', from);
     const to = end < 0 ? error.length : end;
     yield error.slice(from, to).trim();
     from = to + 1;
+  }
+}
+
+/** Warns of strict errors as long as there is room. Upstream: handlers/rest.go (addStrictDecodingWarnings). */
+export function warnOf(context: RequestContext, errors: Iterable<string>): void {
+  for (const error of errors) {
+    for (const warning of warningsOf(error)) {
+      context.warn(warning);
+      if (!context.takesWarnings) return;
+    }
   }
 }
 
@@ -174,15 +189,7 @@ export function applyFieldValidation(
   expected: { readonly kind: GroupVersionKind },
 ): void {
   if (validation === 'Ignore') return;
-  if (validation === 'Warn') {
-    for (const error of errors) {
-      for (const warning of warningsOf(error)) {
-        context.warn(warning);
-        if (!context.takesWarnings) return;
-      }
-    }
-    return;
-  }
+  if (validation === 'Warn') return warnOf(context, errors);
   const all = [...errors];
   if (all.length === 0) return;
   const { kind, version } = expected.kind;

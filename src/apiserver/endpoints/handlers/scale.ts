@@ -8,7 +8,7 @@ import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
 import { atOnce } from '#apimachinery/runtime/steps';
 import { quote } from '#apimachinery/runtime/quote';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
-import { type AppliedBody, readApplied } from './apply.ts';
+import { type AppliedBody, checkApplied, readApplied } from './apply.ts';
 import { type Negotiated, negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { appliedForm, Patch, patchTypesOf, type PatchType, unsupportedPatchType } from './patch.ts';
@@ -176,9 +176,10 @@ function patcher(context: RequestContext, endpoint: ResourceEndpoint, type: Patc
 }
 
 async function applier(context: RequestContext, endpoint: ResourceEndpoint, body: AppliedBody, options: WriteQuery): Promise<Rescale> {
-  const configuration = await readApplied(context, body, options);
+  const { configuration, strictErrors } = await readApplied(body);
   return (scale) => {
     const applied = endpoint.fieldManager.apply(scale, deepCopy(configuration), options.fieldManager, options.force ?? false);
+    checkApplied(context, strictErrors, options);
     if (applied && applied.kind !== 'Scale') throw newBadRequest(`expected input object type to be Scale, but ${applied.kind}`);
     return deepCopy(applied ?? scale) as Scale;
   };

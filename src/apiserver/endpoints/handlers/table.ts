@@ -8,7 +8,7 @@ import { quote } from '#apimachinery/runtime/quote';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { defaultColumns } from '#apiserver/registry/table-columns';
 import type { Column } from '#apiserver/registry/resource-definition';
-import { encodePartial, partialBytes } from './partial.ts';
+import { rowPartial, rowPartialBytes } from './partial.ts';
 import { fromStorage, type ResourceEndpoint, type StoredObject } from './resource-endpoint.ts';
 
 type IncludeObject = 'None' | 'Metadata' | 'Object';
@@ -46,7 +46,7 @@ export function encodeTable(
     const shown = fromStorage(endpoint, object);
     const cells = encodeCells(endpoint, columns, object, now);
     if (options.includeObject === 'None') return `${cells}null}`;
-    return `${cells}${options.includeObject === 'Object' ? encode(endpoint.type, shown) : encodePartial(shown, version)}}`;
+    return `${cells}${options.includeObject === 'Object' ? encode(endpoint.type, shown) : rowPartial(endpoint, object, shown, version)}}`;
   });
   return `${tableHead(version, metadata, columns, withHeaders)}${rows.join(',')}]}`;
 }
@@ -64,7 +64,7 @@ export function encodeRow(
   const cells = encodeCells(endpoint, columnsOf(endpoint), object.object, now);
   if (includeObject === 'None') return Buffer.from(`${cells}null}`);
   if (includeObject === 'Object') return Buffer.from(`${cells}${encode(endpoint.type, fromStorage(endpoint, object.object))}}`);
-  return Buffer.concat([Buffer.from(cells), partialBytes(endpoint, object, version), rowEnd]);
+  return Buffer.concat([Buffer.from(cells), rowPartialBytes(endpoint, object, version), rowEnd]);
 }
 
 /** All of a row before its object. */

@@ -85,8 +85,8 @@ export function groupVersionNames({ group, version }: GroupVersion): { tag: stri
   return { tag: `${identifier(name, false)}_${identifier(version, false)}`, id: identifier(name, true) + identifier(version, true) };
 }
 
-function title(subresource: string): string {
-  return subresource.charAt(0).toUpperCase() + subresource.slice(1);
+function title(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** `a Pod`, `an Ingress`, `Endpoints`. */
@@ -244,7 +244,7 @@ class PathBuilder {
   #id(verb: string, resource: ResourceDefinition, place: Place, middle = '', list = ''): string {
     const scope = place.namespaced && !place.allNamespaces ? 'Namespaced' : '';
     const suffix = `${place.withPath ? 'WithPath' : ''}${place.allNamespaces ? 'ForAllNamespaces' : ''}`;
-    return `${verb}${this.#names.id}${middle}${scope}${resource.kind}${title(place.subresource)}${list}${suffix}`;
+    return `${verb}${this.#names.id}${title(`${middle}${scope}${resource.kind}${title(place.subresource)}${list}${suffix}`)}`;
   }
 
   #responses(

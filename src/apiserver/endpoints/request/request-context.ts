@@ -7,7 +7,7 @@ import type { MediaType } from '#apiserver/endpoints/handlers/negotiation';
 import type { Exchange, FlatHeaders } from './exchange.ts';
 import { noParameters, parseQuery } from './query.ts';
 import type { RequestInfo } from './request-info.ts';
-import { leastRunes, longestWarning, warningRunes } from './warnings.ts';
+import { cutText, isUnsendable, leastRunes, longestWarning, warningRunes } from './warnings.ts';
 
 /** A filter's or endpoint's work on one request. A promise that rejects is answered by the outermost filter that knows how. */
 export type Handler = (context: RequestContext) => void | Promise<void>;
@@ -154,9 +154,9 @@ export class RequestContext {
     return this.#warnedRunes <= warningRunes;
   }
 
-  /** Adds a `Warning: 299` header to the response. Repeated texts are sent once; those of which none could be sent any more are not kept. */
+  /** Adds a `Warning: 299` header to the response. Repeated texts are sent once; those that would not be sent are not kept. */
   warn(whole: string): void {
-    if (whole === '') return;
+    if (whole === '' || isUnsendable(cutText(whole))) return;
     const text = whole.slice(0, longestWarning);
     this.warnings ??= [];
     if (!this.takesWarnings || this.warnings.includes(text)) return;

@@ -1,8 +1,22 @@
 import { expect, it } from 'vitest';
 import { warningHeaders } from './warnings.ts';
 
-it('quotes texts and keeps control characters out of headers', () => {
-  expect(warningHeaders(['say "hi" \\ \r\nX-Evil: 1'])).toEqual(['299 - "say \\"hi\\" \\\\  X-Evil: 1"']);
+it('quotes texts', () => {
+  expect(warningHeaders(['say "hi" \\'])).toEqual(['299 - "say \\"hi\\" \\\\"']);
+});
+
+it.each(['\r\nX-Evil: 1', 'a\tb', 'a\u007f', 'a\u0085'])('does not send %j, which has a control character', (text) => {
+  expect(warningHeaders([text, 'one line'])).toEqual(['299 - "one line"']);
+});
+
+it('sends the beginning of a text with a late control character only where texts are cut', () => {
+  const late = `${'x'.repeat(300)}\n`;
+  expect(warningHeaders([late])).toEqual([]);
+  expect(warningHeaders([late, 'y'.repeat(5000)])).toEqual([`299 - "${'x'.repeat(256)}"`, `299 - "${'y'.repeat(256)}"`]);
+});
+
+it('sends all texts up to the one that crosses the limit', () => {
+  expect(warningHeaders(Array.from({ length: 100 }, (_, i) => `${100 + i}${'x'.repeat(102)}`))).toHaveLength(40);
 });
 
 it('sends long texts whole as long as all of them fit', () => {

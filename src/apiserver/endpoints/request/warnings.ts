@@ -9,21 +9,43 @@ export function leastRunes(text: string): number {
   return Math.min(Math.ceil(text.length / 2), cutRunes);
 }
 
-/** The values of the `Warning` headers of one response: `299 - "text"`, RFC 7234 5.5. */
+/** A text that is not sent: control characters have no place in a header. */
+export function isUnsendable(text: string): boolean {
+  return /\p{Cc}/u.test(text);
+}
+
+/**
+ * The values of the `Warning` headers of one response: `299 - "text"`, RFC 7234 5.5. The text that crosses the limit makes all of them be cut, and
+ * no more are added once what has been sent has reached it.
+ */
 export function warningHeaders(texts: readonly string[]): string[] {
-  const total = texts.reduce((sum, text) => sum + runes(text), 0);
-  let left = warningRunes;
+  const whole = texts.filter((text) => !isUnsendable(text));
+  const total = whole.reduce((sum, text) => sum + runes(text), 0);
+  return total > warningRunes ? cutHeaders(texts) : whole.map(header);
+}
+
+function cutHeaders(texts: readonly string[]): string[] {
   const out: string[] = [];
+  let whole = 0;
+  let sent = 0;
   for (const text of texts) {
-    let kept = text;
-    if (total > warningRunes) {
-      if (runes(kept) > cutRunes) kept = [...kept].slice(0, cutRunes).join('');
-      left -= runes(kept);
-      if (left < 0) break;
-    }
-    out.push(`299 - "${quoted(kept)}"`);
+    if (whole > warningRunes && sent >= warningRunes) break;
+    if (!isUnsendable(text)) whole += runes(text);
+    const cut = cutText(text);
+    if (isUnsendable(cut)) continue;
+    sent += runes(cut);
+    out.push(header(cut));
   }
   return out;
+}
+
+/** The beginning of a text that is sent where not all texts fit. */
+export function cutText(text: string): string {
+  return text.length > cutRunes ? [...text.slice(0, 2 * cutRunes)].slice(0, cutRunes).join('') : text;
+}
+
+function header(text: string): string {
+  return `299 - "${quoted(text)}"`;
 }
 
 function runes(text: string): number {
@@ -32,8 +54,7 @@ function runes(text: string): number {
   return count;
 }
 
-/** Header text: no control characters, quotes and backslashes escaped, bytes beyond ASCII as UTF-8 in latin1 so that Node sends them as they are. */
+/** Header text: quotes and backslashes escaped, bytes beyond ASCII as UTF-8 in latin1 so that Node sends them as they are. */
 function quoted(text: string): string {
-  const plain = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').replace(/["\\]/g, '\\$&');
-  return Buffer.from(plain, 'utf8').toString('latin1');
+  return Buffer.from(text.replace(/["\\]/g, '\\$&'), 'utf8').toString('latin1');
 }

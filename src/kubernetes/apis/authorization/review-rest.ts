@@ -43,8 +43,21 @@ async function review<T extends AccessReview>(
   // As upstream: the kind of a decoded internal object is empty.
   if (errors.length > 0) throw newInvalid({ group, kind: '' }, '', errors);
   await request.validate('CREATE', object, undefined);
-  const { decision, reason } = await authorizer.authorize(attributesOf(userOf(object), object.spec ?? {}));
-  object.status = { allowed: decision === 'Allow', ...(decision === 'Deny' && { denied: true }), ...(reason && { reason }) };
+  const { resourceAttributes } = object.spec ?? {};
+  const selectors = [
+    selectorOfReview('field', resourceAttributes?.fieldSelector),
+    selectorOfReview('label', resourceAttributes?.labelSelector),
+  ];
+  const [fieldSelector, labelSelector] = selectors.map(({ requirements }) => requirements);
+  const attributes = attributesOf(userOf(object), object.spec ?? {});
+  const { decision, reason } = await authorizer.authorize({ ...attributes, fieldSelector, labelSelector });
+  const evaluationError = selectors.flatMap(({ problem }) => problem ?? []).join('; ');
+  object.status = {
+    allowed: decision === 'Allow',
+    ...(decision === 'Deny' && { denied: true }),
+    ...(reason && { reason }),
+    ...(evaluationError && { evaluationError }),
+  };
   return respondValue(context, endpoint, 201, object, negotiated);
 }
 
@@ -60,7 +73,6 @@ function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttribute
     name = '',
   } = resourceAttributes ?? {};
   if (resourceAttributes) {
-    const { fieldSelector, labelSelector } = resourceAttributes;
     return {
       user,
       verb,
@@ -72,7 +84,6 @@ function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttribute
       namespace,
       name,
       path: '',
-      ...selectorsOfReview(fieldSelector, labelSelector),
     };
   }
   const { path = '', verb: method = '' } = nonResourceAttributes ?? {};
@@ -90,26 +101,40 @@ function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttribute
   };
 }
 
-/** Raw selectors, or requirements; of requirements only those that limit what is asked for as a list of values does. Upstream: registry/authorization/util/helpers.go. */
-function selectorsOfReview(
-  fields: ResourceAttributes['fieldSelector'],
-  labels: ResourceAttributes['labelSelector'],
-): Pick<AuthorizationAttributes, 'fieldSelector' | 'labelSelector'> {
-  const parsed = selectorsOf({ fieldSelector: fields?.rawSelector ?? '', labelSelector: labels?.rawSelector ?? '' });
-  return {
-    fieldSelector: parsed.fieldSelector ?? requirementsOf(fields?.requirements),
-    labelSelector: parsed.labelSelector ?? requirementsOf(labels?.requirements),
-  };
+interface ReviewedSelector {
+  readonly requirements: SelectorRequirement[] | undefined;
+  /** For the status of the review, if some of the selector does not count. */
+  readonly problem?: string;
 }
 
-function requirementsOf(
-  requirements: readonly { readonly key?: string; readonly operator?: string; readonly values?: readonly string[] }[] | undefined,
-): SelectorRequirement[] | undefined {
-  return requirements?.flatMap(({ key = '', operator = '', values = [] }) => (isOperator(operator) ? { key, operator, values } : []));
+/** A raw selector, or its requirements; those that authorizers do not know are ignored, which asks for more. Upstream: BuildEvaluationError in registry/authorization/util/helpers.go. */
+function selectorOfReview(
+  kind: 'field' | 'label',
+  selector: ResourceAttributes['fieldSelector'] | ResourceAttributes['labelSelector'],
+): ReviewedSelector {
+  const { rawSelector = '', requirements = [] } = selector ?? {};
+  const name = `${kind}Selector` as const;
+  const ignored = (how: string): string => `spec.resourceAttributes.${name} ${how} due to parse error`;
+  if (requirements.length === 0) {
+    const parsed = selectorsOf({ fieldSelector: '', labelSelector: '', [name]: rawSelector })[name];
+    return { requirements: parsed && [...parsed], ...(rawSelector !== '' && !parsed && { problem: ignored('ignored') }) };
+  }
+  const known = requirements.flatMap(({ key = '', operator = '', values = [] }) =>
+    isOperator(operator) && (kind === 'label' || isOneValue(operator, values)) ? { key, operator, values } : [],
+  );
+  if (known.length === requirements.length) return { requirements: known };
+  return known.length > 0
+    ? { requirements: known, problem: ignored('partially ignored') }
+    : { requirements: undefined, problem: ignored('ignored') };
 }
 
 function isOperator(text: string): text is SelectorRequirement['operator'] {
   return ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(text);
+}
+
+/** What a field selector may ask for. */
+function isOneValue(operator: SelectorRequirement['operator'], values: readonly string[]): boolean {
+  return (operator === 'In' || operator === 'NotIn') && values.length === 1;
 }
 
 function userOfSpec({ spec = {} }: { spec?: SubjectAccessReviewSpec }): UserInfo {

@@ -112,6 +112,7 @@ export class TokenRequestHandler {
   }
 
   async #find(resource: string, namespace: string, { kind: kindName = '', name = '', uid }: BoundObjectReference): Promise<KubeObject> {
+    if (name === '') throw newBadRequest('Name parameter required.');
     const { object } = await this.stores.of({ group: '', resource }).get(namespace, name, '');
     if (uid && uid !== object.metadata.uid) {
       throw newConflict(

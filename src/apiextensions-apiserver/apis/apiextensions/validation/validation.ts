@@ -30,11 +30,11 @@ export function* validateDefinitionUpdate(definition: CustomResourceDefinition, 
   const requirements = updateRequirements(definition, old);
   const errors = yield* validateSpec(path, spec, requirements);
   if (requirements.immutableNames) {
-    addErrors(errors, validateImmutableField(spec.scope, oldSpec.scope, path.child('scope')));
-    addErrors(errors, validateImmutableField(spec.names?.kind, oldSpec.names?.kind, path.child('names', 'kind')));
+    addErrors(errors, validateImmutableField(spec.scope ?? '', oldSpec.scope ?? '', path.child('scope')));
+    addErrors(errors, validateImmutableField(spec.names?.kind ?? '', oldSpec.names?.kind ?? '', path.child('names', 'kind')));
   }
-  addErrors(errors, validateImmutableField(spec.group, oldSpec.group, path.child('group')));
-  addErrors(errors, validateImmutableField(spec.names?.plural, oldSpec.names?.plural, path.child('names', 'plural')));
+  addErrors(errors, validateImmutableField(spec.group ?? '', oldSpec.group ?? '', path.child('group')));
+  addErrors(errors, validateImmutableField(spec.names?.plural ?? '', oldSpec.names?.plural ?? '', path.child('names', 'plural')));
   return [
     ...errors,
     ...validateStatus(definition),

@@ -71,6 +71,7 @@ export default defineResource<DaemonSet>({
       warningsOnUpdate: (daemonSet, old) => (templateGeneration(daemonSet) === templateGeneration(old) ? [] : templateWarnings(daemonSet)),
     }),
   ),
+  internalAnnotations: [templateGenerationAnnotation],
   columns: [
     nameColumn,
     integerColumn(

@@ -1,3 +1,4 @@
+import type { DeleteOptions } from '#apimachinery/meta/types';
 import { humanDuration } from '#apimachinery/runtime/duration';
 import { fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
@@ -46,6 +47,14 @@ function specWarnings({ spec }: Job): string[] {
   return [...jobSpecWarnings(spec, 'spec'), ...podTemplateWarnings(spec?.template, fieldPath('spec', 'template'))];
 }
 
+/** A deletion that does not say what happens to the pods leaves them. Upstream: pkg/registry/batch/job/storage. */
+function deletionWarnings({ propagationPolicy, orphanDependents }: DeleteOptions): string[] {
+  if (propagationPolicy !== undefined || orphanDependents !== undefined) return [];
+  return [
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  ];
+}
+
 export default defineResource<Job>({
   group: 'batch',
   version: 'v1',
@@ -67,6 +76,7 @@ export default defineResource<Job>({
         const labels = job.spec?.template?.metadata?.labels;
         if (labels && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels };
       },
+      warningsOnDelete: deletionWarnings,
       validate: validateJob,
       validateUpdate: validateJobUpdate,
       warningsOnCreate: (job) => [...hostnameWarning(job.metadata.name, 'Pod names and hostnames'), ...specWarnings(job)],

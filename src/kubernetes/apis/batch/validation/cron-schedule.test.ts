@@ -28,7 +28,7 @@ describe('scheduleError', () => {
     ['1/2/3 * * * *', 'too many slashes: 1/2/3'],
     ['x * * * *', 'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax'],
     ['@bogus', 'unrecognized descriptor: @bogus'],
-    ['@every x', 'failed to parse duration x: time: invalid duration "x"'],
+    ['@every x', 'failed to parse duration @every x: time: invalid duration "x"'],
     ['TZ=0', 'invalid schedule format: runtime error: slice bounds out of range [:-1]'],
     ['TZ=Mars/X * * * * *', 'provided bad location Mars/X: unknown time zone Mars/X'],
   ])('%j is none', (schedule, error) => {
@@ -42,7 +42,11 @@ it.each([
   ['Etc/GMT+1', true],
   ['EST5EDT', true],
   ['Mars/X', false],
+  ['Europe/Kiev', true],
+  ['US/Pacific', true],
   ['europe/berlin', false],
+  ['EUROPE/BERLIN', false],
+  ['ETC/GMT', false],
   ['+01:00', false],
 ])('isTimeZone(%s) is %s', (name, expected) => {
   expect(isTimeZone(name)).toBe(expected);

@@ -50,7 +50,7 @@ function descriptorError(text: string): string | undefined {
     parseDuration(duration);
     return undefined;
   } catch (error) {
-    return `failed to parse duration ${duration}: ${(error as Error).message}`;
+    return `failed to parse duration ${text}: ${(error as Error).message}`;
   }
 }
 
@@ -95,10 +95,12 @@ function parseNumber(text: string, names?: readonly string[]): number | string {
  */
 export function isTimeZone(name: string): boolean {
   if (name === 'UTC' || name === 'Local') return true;
-  if (!name.split('/').every((part) => /^[A-Z]/.test(part))) return false;
+  // Areas of more than two letters are no abbreviations.
+  if (!name.split('/').every((part) => /^[A-Z]/.test(part)) || /^[A-Z]{3,}\//.test(name)) return false;
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
+    // Node takes names in any case, and Go as they are written in the database.
+    const known = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+    return known === name || known.toLowerCase() !== name.toLowerCase();
   } catch {
     return false;
   }

@@ -1,4 +1,5 @@
 import { fieldPath } from '#apimachinery/validation/field';
+import { longName } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
@@ -27,6 +28,7 @@ export default defineResource<ReplicationController>({
   strategy: specAndStatus(
     withPodTemplate<ReplicationController>(({ spec }) => spec?.template, {
       defaultGarbageCollectionPolicy: 'orphan',
+      validateName: longName,
       validate: (controller) => validateReplicationController(controller),
       validateUpdate: validateReplicationController,
       warningsOnCreate: ({ metadata, spec }) => [

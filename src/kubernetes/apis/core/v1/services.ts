@@ -2,7 +2,8 @@ import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, formatLabels, stringColumn, wide } from '#kubernetes/apis/columns';
 import { externalIpText, portsText, serviceStrategy } from '#kubernetes/apis/core/service';
-import { serviceStatusWarnings, validateServiceStatusUpdate } from '#kubernetes/apis/core/validation/service';
+import { loadBalancerWarnings } from '#kubernetes/apis/core/load-balancer';
+import { validateServiceStatusUpdate } from '#kubernetes/apis/core/validation/service';
 import { statusSubresource } from '#kubernetes/apis/strategy';
 import type { Service } from '#kubernetes/schema/core_v1.gen';
 import { defaultService } from './defaults.ts';
@@ -37,6 +38,8 @@ export default defineResource<Service>({
       verbs: ['create', 'delete', 'get', 'patch', 'update'],
       connect: true,
     },
-    status: statusSubresource({ strategy: { validateUpdate: validateServiceStatusUpdate, warningsOnUpdate: serviceStatusWarnings } }),
+    status: statusSubresource<Service>({
+      strategy: { validateUpdate: validateServiceStatusUpdate, warningsOnUpdate: loadBalancerWarnings },
+    }),
   },
 });

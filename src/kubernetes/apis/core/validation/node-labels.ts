@@ -1,4 +1,5 @@
 /** Labels of nodes that have new names. Upstream: pkg/api/node/util.go. */
+import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import type { Path } from '#apimachinery/validation/field';
 import { isValidLabelValue } from '#apimachinery/validation/names';
 import type { NodeSelectorTerm } from '#kubernetes/schema/core_v1.gen';
@@ -11,6 +12,7 @@ const deprecated: ReadonlyMap<string, string> = new Map([
   ['beta.kubernetes.io/instance-type', 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead'],
   ['app.kubernetes.io/created-by', 'deprecated since v1.9'],
   ['scheduler.alpha.kubernetes.io/preferAvoidPods', 'deprecated since v1.22; use Taints and Tolerations instead'],
+  ['node-role.kubernetes.io/master', 'use "node-role.kubernetes.io/control-plane" instead'],
 ]);
 
 /** What to say of a label, if it is deprecated. */
@@ -37,4 +39,15 @@ export function warnNodeSelectorTerm(
 
 export function warnNodeSelectorTerms(warnings: string[], terms: readonly NodeSelectorTerm[] | undefined, path: () => Path): void {
   for (const [i, term] of (terms ?? []).entries()) warnNodeSelectorTerm(warnings, term, () => path().index(i));
+}
+
+/** Warnings about a selector of nodes by their labels. Upstream: GetWarningsForNodeSelector. */
+export function nodeLabelSelectorWarnings({ matchExpressions = [], matchLabels = {} }: LabelSelector, path: Path): string[] {
+  const warnings: string[] = [];
+  warnNodeSelectorTerm(warnings, { matchExpressions }, () => path);
+  for (const label of Object.keys(matchLabels)) {
+    const text = nodeLabelDeprecation(label);
+    if (text !== undefined) warnings.push(`${path.child('matchLabels', label).toString()}: ${text}`);
+  }
+  return warnings;
 }

@@ -393,8 +393,3 @@ export function serviceWarnings({ metadata, spec = noSpec }: Service): string[] 
     warnings.push(`spec.trafficDistribution: ${quote('PreferClose')} is deprecated; use ${quote('PreferSameZone')}`);
   return warnings;
 }
-
-export function serviceStatusWarnings({ status }: Service): string[] {
-  const path = fieldPath('status', 'loadBalancer', 'ingress');
-  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }, i) => (ip ? getWarningsForIP(path.index(i), ip) : []));
-}

@@ -1,7 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn } from '#kubernetes/apis/columns';
-import { loadBalancerText } from '#kubernetes/apis/core/load-balancer';
+import { loadBalancerText, loadBalancerWarnings } from '#kubernetes/apis/core/load-balancer';
 import { validateIngress, validateIngressStatusUpdate, validateIngressUpdate } from '#kubernetes/apis/networking/validation/ingress';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { Ingress } from '#kubernetes/schema/networking_v1.gen';
@@ -19,6 +19,13 @@ function hostsText({ spec }: Ingress): string {
   return more ? `${hosts.join(',')} + ${rules.length - 3} more...` : hosts.join(',');
 }
 
+const classAnnotation = 'kubernetes.io/ingress.class';
+
+function classWarnings({ metadata, spec }: Ingress): string[] {
+  if (metadata.annotations?.[classAnnotation] === undefined || spec?.ingressClassName !== undefined) return [];
+  return [`annotation ${JSON.stringify(classAnnotation)} is deprecated, please use 'spec.ingressClassName' instead`];
+}
+
 export default defineResource<Ingress>({
   group: 'networking.k8s.io',
   version: 'v1',
@@ -28,7 +35,7 @@ export default defineResource<Ingress>({
   storageVersionHash: '39NQlfNR+bo=',
   schema: 'networking_v1.Ingress',
   storagePath: 'ingress',
-  strategy: specAndStatus({ validate: validateIngress, validateUpdate: validateIngressUpdate }),
+  strategy: specAndStatus({ validate: validateIngress, validateUpdate: validateIngressUpdate, warningsOnCreate: classWarnings }),
   columns: [
     nameColumn,
     stringColumn(
@@ -44,6 +51,8 @@ export default defineResource<Ingress>({
     ageColumn,
   ],
   subresources: {
-    status: statusSubresource({ strategy: { validateUpdate: validateIngressStatusUpdate } }),
+    status: statusSubresource<Ingress>({
+      strategy: { validateUpdate: validateIngressStatusUpdate, warningsOnUpdate: loadBalancerWarnings },
+    }),
   },
 });

@@ -1,7 +1,11 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, formatLabelSelector, stringColumn } from '#kubernetes/apis/columns';
-import { validateNetworkPolicy, validateNetworkPolicyUpdate } from '#kubernetes/apis/networking/validation/network-policy';
+import {
+  networkPolicyWarnings,
+  validateNetworkPolicy,
+  validateNetworkPolicyUpdate,
+} from '#kubernetes/apis/networking/validation/network-policy';
 import type { NetworkPolicy } from '#kubernetes/schema/networking_v1.gen';
 import { defaultNetworkPolicy } from './defaults.ts';
 
@@ -15,7 +19,13 @@ export default defineResource<NetworkPolicy>({
   schema: 'networking_v1.NetworkPolicy',
   storagePath: 'networkpolicies',
   defaults: defaultNetworkPolicy,
-  strategy: { generation: 'spec', validate: validateNetworkPolicy, validateUpdate: validateNetworkPolicyUpdate },
+  strategy: {
+    generation: 'spec',
+    validate: validateNetworkPolicy,
+    validateUpdate: validateNetworkPolicyUpdate,
+    warningsOnCreate: networkPolicyWarnings,
+    warningsOnUpdate: networkPolicyWarnings,
+  },
   columns: [
     nameColumn,
     stringColumn('Pod-Selector', describe('networking_v1.NetworkPolicySpec', 'podSelector'), ({ spec }) =>

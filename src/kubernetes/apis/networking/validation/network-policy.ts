@@ -9,7 +9,7 @@ import {
   notSupported,
   required,
 } from '#apimachinery/validation/field';
-import { isValidCIDRForLegacyField, parseCIDRSloppy } from '#apimachinery/validation/ip';
+import { getWarningsForCIDR, isValidCIDRForLegacyField, parseCIDRSloppy } from '#apimachinery/validation/ip';
 import { isValidPortName, isValidPortNum } from '#apimachinery/validation/names';
 import { errorsOfEach } from '#apimachinery/validation/pausing';
 import { check } from '#kubernetes/apis/core/validation/checks';
@@ -35,6 +35,22 @@ export function validateNetworkPolicyUpdate({ spec = noSpec }: NetworkPolicy, { 
   const peers = [...(old.ingress ?? []).flatMap(({ from = [] }) => from), ...(old.egress ?? []).flatMap(({ to = [] }) => to)];
   const cidrs = peers.flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr ?? '', ...(ipBlock.except ?? [])] : []));
   return validateSpec(spec, { invalidLabelValues: ofSelector.length > 0, cidrs: new Set(cidrs) });
+}
+
+/** Warnings about address blocks that are not in canonical form. Upstream: pkg/registry/networking/networkpolicy/strategy.go. */
+export function networkPolicyWarnings({ spec = noSpec }: NetworkPolicy): string[] {
+  const ingress = (spec.ingress ?? []).flatMap(({ from = [] }, i) => peerWarnings(from, specPath.child('ingress').index(i).child('from')));
+  const egress = (spec.egress ?? []).flatMap(({ to = [] }, i) => peerWarnings(to, specPath.child('egress').index(i).child('to')));
+  return [...ingress, ...egress];
+}
+
+function peerWarnings(peers: readonly NetworkPolicyPeer[], path: Path): string[] {
+  return peers.flatMap(({ ipBlock }, i) => {
+    if (!ipBlock) return [];
+    const at = path.index(i).child('ipBlock');
+    const exceptions = (ipBlock.except ?? []).flatMap((cidr, k) => getWarningsForCIDR(at.child('except').index(k), cidr));
+    return [...getWarningsForCIDR(at.child('cidr'), ipBlock.cidr ?? ''), ...exceptions];
+  });
 }
 
 function validateSpec(spec: NetworkPolicySpec, allowed: Allowed): FieldError[] {

@@ -1,3 +1,4 @@
+import { longName } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { validateDeviceClass, validateDeviceClassUpdate } from '#kubernetes/apis/resource/validation/device-class';
@@ -11,6 +12,12 @@ export default defineResource({
   storageVersionHash: 'Yk2PTc1Ybxk=',
   schema: 'resource_v1.DeviceClass',
   storagePath: 'deviceclasses',
-  strategy: { returnsDeletedObject: true, generation: 'spec', validate: validateDeviceClass, validateUpdate: validateDeviceClassUpdate },
+  strategy: {
+    returnsDeletedObject: true,
+    generation: 'spec',
+    validateName: longName,
+    validate: validateDeviceClass,
+    validateUpdate: validateDeviceClassUpdate,
+  },
   columns: [nameColumn, ageColumn],
 });

@@ -32,6 +32,11 @@ function attributesOf(slice: ResourceSlice | undefined): DeviceAttribute[] {
   return (slice?.spec?.devices ?? []).flatMap(({ attributes = {} }) => presentKeys(attributes).map((key) => attributes[key]!));
 }
 
+function driverWarnings({ spec: { driver = '' } = {} }: ResourceSlice): string[] {
+  if (driver === driver.toLowerCase()) return [];
+  return [`spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`];
+}
+
 export default defineResource<ResourceSlice>({
   group: 'resource.k8s.io',
   version: 'v1',
@@ -49,6 +54,8 @@ export default defineResource<ResourceSlice>({
     prepareForUpdate: (slice, old, { isEnabled }) => dropDisabledFields(slice, old, isEnabled),
     validate: validateResourceSlice,
     validateUpdate: validateResourceSliceUpdate,
+    warningsOnCreate: driverWarnings,
+    warningsOnUpdate: driverWarnings,
   },
   selectableFields: { 'spec.driver': ({ spec }) => spec?.driver ?? '', 'spec.nodeName': ({ spec }) => spec?.nodeName ?? '' },
   unsupportedField: unsupportedSliceField('v1'),

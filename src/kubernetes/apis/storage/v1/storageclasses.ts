@@ -1,11 +1,23 @@
+import { fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, describeMeta } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { nodeLabelDeprecation } from '#kubernetes/apis/core/validation/node-labels';
 import { validateStorageClass, validateStorageClassUpdate } from '#kubernetes/apis/storage/validation/storage-class';
 import type { StorageClass } from '#kubernetes/schema/storage_v1.gen';
 import { defaultStorageClass } from './defaults.ts';
 
 const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'];
+
+function topologyWarnings({ allowedTopologies = [] }: StorageClass): string[] {
+  const path = fieldPath('allowedTopologies');
+  return allowedTopologies.flatMap(({ matchLabelExpressions = [] }, i) =>
+    matchLabelExpressions.flatMap(({ key = '' }, j) => {
+      const text = nodeLabelDeprecation(key);
+      return text === undefined ? [] : [`${path.index(i).child('matchLabelExpressions').index(j).child('key').toString()}: ${text}`];
+    }),
+  );
+}
 
 export default defineResource<StorageClass>({
   group: 'storage.k8s.io',
@@ -18,7 +30,13 @@ export default defineResource<StorageClass>({
   schema: 'storage_v1.StorageClass',
   storagePath: 'storageclasses',
   defaults: defaultStorageClass,
-  strategy: { returnsDeletedObject: true, validate: validateStorageClass, validateUpdate: validateStorageClassUpdate },
+  strategy: {
+    returnsDeletedObject: true,
+    validate: validateStorageClass,
+    validateUpdate: validateStorageClassUpdate,
+    warningsOnCreate: topologyWarnings,
+    warningsOnUpdate: topologyWarnings,
+  },
   columns: [
     stringColumn(
       'Name',

@@ -1,0 +1,144 @@
+/**
+ * JSON objects with repeated keys, as Go decodes them: into a struct, the later value is decoded on top of the earlier one. Structs and maps are
+ * merged, lists item by item, and null leaves what is no pointer as it is.
+ *
+ * `{"data":{"a":"1"},"data":{"b":"2"}}` is read as `{"data":{"a":"1"},"<mark>0:data":{"b":"2"}}`, whose type then says that `data` has both keys.
+ * Upstream: sigs.k8s.io/json, internal/golang/encoding/json/decode.go.
+ */
+import { getOwn, setOwn } from '#apimachinery/patch/own-property';
+import { parseJsonSteps } from './json.ts';
+import type { StructType } from './schema.ts';
+import type { Steps } from './steps.ts';
+import { Code, type FieldPlan, structPlan, type StructPlan, type ValuePlan } from './struct-plan.ts';
+import { keysOf } from './wide-objects.ts';
+
+type Json = Record<string, unknown>;
+
+export interface MergedJson {
+  readonly value: unknown;
+  /** `unknown field "x"` and `duplicate field "y"` in document order, each once, at most 100. */
+  readonly strictErrors: readonly string[];
+}
+
+const maxErrors = 100;
+
+/** Stands before a repeated key while it is a key of its own. No client can know it. */
+const mark = `\u0002${Math.random().toString(36).slice(2)}${Math.random().toString(36).slice(2)}:`;
+const markInJson = JSON.stringify(mark).slice(1, -1);
+
+/** Reads a valid JSON text for a struct type. `repeatedKeys`: the offsets of the first bytes of the keys that are repeated, of `parseJson`. */
+export function* mergeRepeatedKeys(type: StructType, bytes: Buffer, repeatedKeys: readonly number[]): Steps<MergedJson> {
+  const { value } = yield* parseJsonSteps(markedKeys(bytes, repeatedKeys), undefined, 'keep');
+  if (!isObject(value)) return { value, strictErrors: [] };
+  const merging = new Merging();
+  const merged = yield* merging.struct(structPlan(type), value, undefined);
+  return { value: merged, strictErrors: [...merging.errors] };
+}
+
+function markedKeys(bytes: Buffer, repeatedKeys: readonly number[]): Buffer {
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (const [i, at] of repeatedKeys.entries()) {
+    pieces.push(bytes.subarray(from, at), Buffer.from(`${markInJson}${i}:`));
+    from = at;
+  }
+  pieces.push(bytes.subarray(from));
+  return Buffer.concat(pieces);
+}
+
+function plainKey(key: string): string {
+  return key.startsWith(mark) ? key.slice(key.indexOf(':', mark.length) + 1) : key;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Visits so many keys in a step. */
+const stepKeys = 512;
+
+class Merging {
+  readonly errors = new Set<string>();
+  #visited = 0;
+
+  *struct(plan: StructPlan, later: Json, earlier: unknown, path = ''): Steps<Json> {
+    const merged: Json = isObject(earlier) ? earlier : {};
+    for (const key of keysOf(later)) {
+      if (++this.#visited % stepKeys === 0) yield;
+      const name = plainKey(key);
+      const at = path === '' ? name : `${path}.${name}`;
+      const field = plan.byName.get(name);
+      if (!field) {
+        if (plan.preserve) setOwn(merged, name, withoutMarks(later[key]));
+        else this.#report('unknown', at);
+        continue;
+      }
+      if (name !== key) this.#report('duplicate', at);
+      setOwn(merged, name, yield* this.#field(field, later[key], getOwn(merged, name), at));
+    }
+    return merged;
+  }
+
+  *#field(field: FieldPlan, later: unknown, earlier: unknown, path: string): Steps<unknown> {
+    if (later !== null) return yield* this.#value(field.value, later, earlier, path);
+    const keeps = !field.isPointer && field.code !== Code.List && field.code !== Code.Map && field.code !== Code.StringMap;
+    return keeps && field.code !== Code.Raw ? (earlier ?? null) : null;
+  }
+
+  *#value(plan: ValuePlan, later: unknown, earlier: unknown, path: string): Steps<unknown> {
+    switch (plan.code) {
+      case Code.Struct:
+        return isObject(later) ? yield* this.struct(plan.struct(), later, earlier, path) : withoutMarks(later);
+      case Code.Map:
+      case Code.StringMap:
+        return isObject(later) ? yield* this.#map(plan.items(), later, earlier, path) : withoutMarks(later);
+      case Code.List:
+        return Array.isArray(later) ? yield* this.#list(plan.items(), later, earlier, path) : withoutMarks(later);
+      default:
+        return withoutMarks(later);
+    }
+  }
+
+  *#map(items: ValuePlan, later: Json, earlier: unknown, path: string): Steps<Json> {
+    const merged: Json = isObject(earlier) ? earlier : {};
+    for (const key of keysOf(later)) {
+      if (++this.#visited % stepKeys === 0) yield;
+      const name = plainKey(key);
+      const at = `${path}.${name}`;
+      if (name !== key) this.#report('duplicate', at);
+      setOwn(merged, name, yield* this.#value(items, later[key], undefined, at));
+    }
+    return merged;
+  }
+
+  *#list(items: ValuePlan, later: readonly unknown[], earlier: unknown, path: string): Steps<unknown[]> {
+    const before: readonly unknown[] = Array.isArray(earlier) ? earlier : [];
+    const merged: unknown[] = [];
+    for (const [i, item] of later.entries()) {
+      if (++this.#visited % stepKeys === 0) yield;
+      merged.push(item === null ? (before[i] ?? null) : yield* this.#value(items, item, before[i], `${path}[${i}]`));
+    }
+    return merged;
+  }
+
+  #report(what: 'unknown' | 'duplicate', path: string): void {
+    if (this.errors.size < maxErrors) this.errors.add(`${what} field ${JSON.stringify(path)}`);
+  }
+}
+
+/** A value that Go does not decode by its fields: of repeated keys the last value counts. In place but for objects with such keys. */
+function withoutMarks(root: unknown): unknown {
+  const holder = [root];
+  const open: (unknown[] | Json)[] = [holder];
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    const entries: Json = container as Json;
+    for (const key of keysOf(container)) {
+      const value = entries[key];
+      if (typeof value === 'object' && value !== null) open.push(value as Json);
+      if (!key.startsWith(mark)) continue;
+      delete entries[key];
+      setOwn(entries, plainKey(key), value);
+    }
+  }
+  return holder[0];
+}
