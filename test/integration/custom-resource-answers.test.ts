@@ -78,6 +78,48 @@ describe('an applied configuration', () => {
   });
 });
 
+describe('a document that cannot be decoded', () => {
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const wrongItems = {
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { a: { type: 'array', items: { minimum: 'x' } } } } },
+  };
+  const problem =
+    'json: cannot unmarshal string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties.items.minimum of type float64';
+
+  it('names all fields around a nested schema of a new definition', async () => {
+    const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: wrongItems } }];
+    const body = { metadata: { name: 'xs.other.dev' }, spec: { group: 'other.dev', names: { plural: 'xs', kind: 'X' }, versions } };
+    const answer = await call(path, { body: { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', ...body } });
+    expect([answer.code, answer.body['message']]).toEqual([
+      400,
+      `CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: ${problem}`,
+    ]);
+  });
+
+  it('is an invalid patch where a definition is patched', async () => {
+    const body = [{ op: 'replace', path: '/spec/versions/0/schema/openAPIV3Schema', value: wrongItems }];
+    const headers = { 'content-type': 'application/json-patch+json' };
+    const answer = await call(`${path}/widgets.${widgets.group}`, { method: 'PATCH', headers, body });
+    expect([answer.code, answer.body['message']]).toEqual([422, expect.stringMatching(`"minimum.*${problem}$`)]);
+  });
+
+  it.each<[string, string, unknown, string, string]>([
+    ['the patch as it was sent', 'json-patch', [{ op: 'add', path: '/data', value: { k: 1.5 } }], '"data\\":{\\"k\\":1.5}', 'number'],
+    ['the first of the errors by its key', 'merge-patch', { kind: 'ConfigMap', immutable: 'x', data: 5 }, '', 'number'],
+  ])('is told with %s', async (_, type, body, shown, word) => {
+    const maps = '/api/v1/namespaces/default/configmaps';
+    await call(maps, { body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' } } });
+    const answer = await call(`${maps}/m`, {
+      method: 'PATCH',
+      headers: { 'content-type': `application/${type}+json` },
+      body: body as Json,
+    });
+    expect([answer.code, answer.body['message']]).toEqual([422, expect.stringContaining(shown)]);
+    expect(answer.body['message']).toContain(`cannot unmarshal ${word} into`);
+  });
+});
+
 describe('discovery', () => {
   it('lists the status before the scale', async () => {
     const { body } = await call(`/apis/${widgets.group}/v1`);

@@ -161,6 +161,7 @@ export class Patch {
     readonly type: PatchType,
     { value, duplicateFields }: ParsedJson,
     readonly options: WriteQuery,
+    private readonly body: Buffer,
   ) {
     const validates = options.fieldValidation !== 'Ignore';
     if (type === 'application/json-patch+json') {
@@ -180,7 +181,7 @@ export class Patch {
   /** Throws BadRequest for what is no patch of its type. */
   static *read(context: RequestContext, endpoint: ResourceEndpoint, type: PatchType, body: Buffer, options: WriteQuery): Steps<Patch> {
     try {
-      return new Patch(context, endpoint, type, needsSteps(body.length) ? yield* parseJsonSteps(body) : parseJson(body), options);
+      return new Patch(context, endpoint, type, needsSteps(body.length) ? yield* parseJsonSteps(body) : parseJson(body), options, body);
     } catch (error) {
       if (!(error instanceof JsonSyntaxError || error instanceof DecodeError)) throw error;
       const decoding = options.fieldValidation !== 'Ignore' && type !== 'application/strategic-merge-patch+json';
@@ -204,8 +205,7 @@ export class Patch {
         this.#isStrategic ? { form: 'unstructured' } : undefined,
       );
     } catch (error) {
-      // Decoding has used the document up as far as it came.
-      if (error instanceof DecodeError) throw this.#invalid(yield* this.#apply(yield* current()), error.message);
+      if (error instanceof DecodeError) throw yield* this.#undecodable(current, error);
       throw error;
     }
     const { object } = decoded;
@@ -216,8 +216,32 @@ export class Patch {
       throw this.#invalid(patched, `strict decoding error: ${errors.join(', ')}`);
     if (options.fieldValidation === 'Warn') for (const error of errors) this.context.warn(error);
     object.metadata ??= {};
-    endpoint.definition.defaults?.(object);
+    try {
+      endpoint.definition.defaults?.(object);
+    } catch (error) {
+      if ((error as Error).cause instanceof DecodeError) throw yield* this.#undecodable(current, (error as Error).cause as DecodeError);
+      throw error;
+    }
     return object;
+  }
+
+  /** The error of a document that cannot be decoded, with the document. Decoding has used up both the document and the patch as far as it came. */
+  *#undecodable(current: () => Steps<KubeObject>, { message }: DecodeError): Steps<Error> {
+    const { context, endpoint, type, body, options } = this;
+    const again = yield* Patch.read(context, endpoint, type, body, options);
+    const patched = yield* again.#apply(yield* current());
+    return again.#invalid(patched, this.type === 'application/merge-patch+json' ? again.#firstProblem(patched, message) : message);
+  }
+
+  /** Upstream decodes a merged document in the order of its sorted keys: that decides which of several errors is told. */
+  #firstProblem(patched: unknown, message: string): string {
+    try {
+      atOnce(decodeDocument(this.endpoint, parseJson(Buffer.from(encodeJson(patched)), 'keep').value));
+      return message;
+    } catch (error) {
+      if (error instanceof DecodeError) return error.message;
+      throw error;
+    }
   }
 
   /** Upstream decodes what such a patch makes with its converter of parsed objects. */

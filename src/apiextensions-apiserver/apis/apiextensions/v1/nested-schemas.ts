@@ -19,22 +19,28 @@ export function decodeNestedSchemas(root: JsonSchemaProps): void {
   for (let next = pending.pop(); next; next = pending.pop()) {
     const [props, depth] = next;
     if (depth > maxDepth) throw cannotBeHandled('exceeded max depth');
-    decodeItems(props);
+    const fail = (keyword: string, message: string): never => {
+      throw cannotBeHandled(within([...(keywordsTo(root, props) ?? []), keyword], message));
+    };
+    decodeItems(props, fail);
     sortValues(props);
     for (const keyword of ['additionalProperties', 'additionalItems'] as const) {
       const value = props[keyword];
       if (value === undefined) continue;
-      if (isJsonObject(value)) props[keyword] = decodeSchema(value);
-      else if (typeof value !== 'boolean') throw cannotBeHandled('boolean or JSON schema expected');
+      if (isJsonObject(value)) props[keyword] = decodeSchema(value, keyword, fail);
+      else if (typeof value !== 'boolean') fail(keyword, 'boolean or JSON schema expected');
     }
     for (const subschema of subschemas(props)) pending.push([subschema, depth + 1]);
   }
 }
 
-function decodeItems(props: JsonSchemaProps): void {
+/** Refuses the value of a keyword of the present schema. */
+type Fail = (keyword: string, message: string) => never;
+
+function decodeItems(props: JsonSchemaProps, fail: Fail): void {
   const { items } = props;
-  if (isJsonObject(items)) props.items = decodeSchema(items);
-  else if (Array.isArray(items) && items.length > 0) props.items = items.map((item) => decodeSchema(item));
+  if (isJsonObject(items)) props.items = decodeSchema(items, 'items', fail);
+  else if (Array.isArray(items) && items.length > 0) props.items = items.map((item) => decodeSchema(item, 'items', fail));
   else delete props.items;
 }
 
@@ -93,15 +99,53 @@ function sorted(value: unknown, depth = 0): unknown {
   return isJsonObject(value) ? mapInOrder(value, (one) => sorted(one, depth + 1)) : value;
 }
 
-function decodeSchema(value: unknown): JsonSchemaProps {
+/** Keywords with schemas by name, whose names Go's errors leave out. */
+const mapsOfSchemas = ['properties', 'patternProperties', 'definitions', 'dependencies'] as const;
+const keywordsWithSchemas = [
+  'items',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'additionalProperties',
+  'additionalItems',
+  ...mapsOfSchemas,
+] as const;
+
+/** The keywords on the way from a schema to one within it. */
+function keywordsTo(root: JsonSchemaProps, wanted: JsonSchemaProps): string[] | undefined {
+  const pending: [Json, string[]][] = [[root as Json, []]];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const [props, path] = next;
+    if (props === (wanted as Json)) return path;
+    for (const keyword of keywordsWithSchemas) {
+      const value = props[keyword];
+      const isMap = (mapsOfSchemas as readonly string[]).includes(keyword) && isJsonObject(value);
+      const schemas: unknown[] = isMap ? Object.values(value) : Array.isArray(value) ? value : [value];
+      for (const one of schemas) if (isJsonObject(one)) pending.push([one, [...path, keyword]]);
+    }
+  }
+  return undefined;
+}
+
+/** Go's error of a nested schema names the fields around it. */
+function within(keywords: readonly string[], message: string): string {
+  const place = `JSONSchemaProps.spec.versions.schema.openAPIV3Schema.${keywords.join('.')}.`;
+  return message.replace(/(?<=^json: cannot unmarshal \w+(?: \S+)? into Go struct field )JSONSchemaProps\./, place);
+}
+
+function decodeSchema(value: unknown, keyword: string, fail: Fail): JsonSchemaProps {
   try {
     return inOrder(decode<JsonSchemaProps>(propsType(), value, { strict: false }).object);
   } catch (error) {
-    if (error instanceof DecodeError) throw cannotBeHandled(error.message);
+    if (error instanceof DecodeError) return fail(keyword, error.message);
     throw error;
   }
 }
 
+/** With the reason as its cause, which a patch tells in its own words. */
 function cannotBeHandled(reason: string): Error {
-  return newBadRequest(`CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: ${reason}`);
+  const error = newBadRequest(`CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: ${reason}`);
+  error.cause = new DecodeError(reason);
+  return error;
 }
