@@ -78,6 +78,27 @@ describe('an applied configuration', () => {
   });
 });
 
+describe('a custom resource', () => {
+  const ruled = kind({ type: 'object', 'x-kubernetes-validations': [{ rule: 'self.a != "q"' }], properties: { a: { type: 'string' } } });
+  beforeAll(() => define(ruled));
+
+  it('without a name has rules that were not checked', async () => {
+    const { body } = await call(ruled.path(), {
+      body: { apiVersion: `${ruled.group}/v1`, kind: 'Widget', metadata: {}, spec: { a: 'b' } },
+    });
+    expect(body['message']).toContain(
+      'name or generateName is required, <nil>: Invalid value: null: some validation rules were not checked',
+    );
+  });
+
+  it('that waits for its dependents is accepted for deletion', async () => {
+    const held = widget(ruled, 'held', { spec: { a: 'b' } });
+    await call(ruled.path(), { body: { ...held, metadata: { name: 'held', finalizers: ['a/b'] } } });
+    const answer = await call(`${ruled.path()}/held`, { method: 'DELETE', body: { orphanDependents: false } });
+    expect(answer.code).toBe(202);
+  });
+});
+
 describe('a document that cannot be decoded', () => {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const wrongItems = {

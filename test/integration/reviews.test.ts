@@ -102,6 +102,26 @@ describe('access reviews', () => {
     expect(answer.message).toContain(message);
   });
 
+  const known = { key: 'spec.nodeName', operator: 'In', values: ['n'] };
+  it.each([
+    { name: 'a raw selector', attributes: { fieldSelector: { rawSelector: '(((' } }, error: 'fieldSelector ignored' },
+    {
+      name: 'an operator',
+      attributes: { labelSelector: { requirements: [{ key: 'a', operator: 'in', values: ['b'] }] } },
+      error: 'labelSelector ignored',
+    },
+    {
+      name: 'one of two requirements',
+      attributes: { fieldSelector: { requirements: [known, { key: 'a', operator: 'Exists' }] } },
+      error: 'fieldSelector partially ignored',
+    },
+    { name: 'nothing', attributes: { fieldSelector: { requirements: [known] } }, error: undefined },
+  ])('tells that $name is ignored', async ({ attributes, error }) => {
+    const spec = { user: 'alice', resourceAttributes: { ...get, ...attributes } };
+    const { status } = await post(authorization('subjectaccessreviews'), { spec });
+    expect(status.evaluationError).toBe(error && `spec.resourceAttributes.${error} due to parse error`);
+  });
+
   it('has no name', async () => {
     const answer = await post(authorization('selfsubjectaccessreviews'), { metadata: { name: 'x' }, spec: { resourceAttributes: get } });
     expect(answer.message).toContain('metadata: Invalid value: {"name":"x"');
