@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { parseJson } from './json.ts';
 import { type MergedJson, mergeRepeatedKeys } from './repeated-keys.ts';
+import type { StructType } from './schema.ts';
 import { atOnce } from './steps.ts';
 
 function merged(text: string): MergedJson {
@@ -39,6 +40,24 @@ test.each([
   },
 ])('merges $what', ({ text, value, errors }) => {
   expect(merged(text)).toEqual({ value, strictErrors: errors.map((path) => `duplicate field "${path}"`) });
+});
+
+test('refuses what is nested deeper than structs may be', () => {
+  const text = `{"not":{},"not":${'{"not":'.repeat(5_000)}{}${'}'.repeat(5_000)}}`;
+  const type: StructType = {
+    kind: 'struct',
+    name: 'test_v1.Nested',
+    goName: 'v1.Nested',
+    get fields() {
+      return new Map([
+        ['not', { name: 'not', type, required: false, ptr: true, always: false, omitzero: false, default: undefined, atomic: false }],
+      ]);
+    },
+    atomic: false,
+    preserveUnknownFields: false,
+  };
+  const bytes = Buffer.from(text);
+  expect(() => atOnce(mergeRepeatedKeys(type, bytes, parseJson(bytes).repeatedKeys ?? []))).toThrow('exceeded max depth');
 });
 
 test('tells unknown and duplicate fields in the order of the document, and nothing of what is within unknown ones', () => {

@@ -6,7 +6,7 @@
  * Upstream: sigs.k8s.io/json, internal/golang/encoding/json/decode.go.
  */
 import { getOwn, setOwn } from '#apimachinery/patch/own-property';
-import { parseJsonSteps } from './json.ts';
+import { DecodeError, parseJsonSteps } from './json.ts';
 import type { StructType } from './schema.ts';
 import type { Steps } from './steps.ts';
 import { Code, type FieldPlan, structPlan, type StructPlan, type ValuePlan } from './struct-plan.ts';
@@ -54,14 +54,19 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Structs of a text with repeated keys may be nested so deep: the walk takes three frames of the stack for each. No API type comes near. */
+const maxDepth = 200;
+
 /** Visits so many keys in a step. */
 const stepKeys = 512;
 
 class Merging {
   readonly errors = new Set<string>();
   #visited = 0;
+  #depth = 0;
 
   *struct(plan: StructPlan, later: Json, earlier: unknown, path = ''): Steps<Json> {
+    if (++this.#depth > maxDepth) throw new DecodeError('exceeded max depth');
     const merged: Json = isObject(earlier) ? earlier : {};
     for (const key of keysOf(later)) {
       if (++this.#visited % stepKeys === 0) yield;
@@ -76,6 +81,7 @@ class Merging {
       if (name !== key) this.#report('duplicate', at);
       setOwn(merged, name, yield* this.#field(field, later[key], getOwn(merged, name), at));
     }
+    this.#depth--;
     return merged;
   }
 

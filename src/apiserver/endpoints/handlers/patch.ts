@@ -230,13 +230,14 @@ export class Patch {
     const { context, endpoint, type, body, options } = this;
     const again = yield* Patch.read(context, endpoint, type, body, options);
     const patched = yield* again.#apply(yield* current());
-    return again.#invalid(patched, this.type === 'application/merge-patch+json' ? again.#firstProblem(patched, message) : message);
+    return again.#invalid(patched, this.type === 'application/merge-patch+json' ? yield* again.#firstProblem(patched, message) : message);
   }
 
   /** Upstream decodes a merged document in the order of its sorted keys: that decides which of several errors is told. */
-  #firstProblem(patched: unknown, message: string): string {
+  *#firstProblem(patched: unknown, message: string): Steps<string> {
     try {
-      atOnce(decodeDocument(this.endpoint, parseJson(Buffer.from(encodeJson(patched)), 'keep').value));
+      const sorted = yield* parseJsonSteps(Buffer.from(encodeJson(patched)), undefined, 'keep');
+      yield* decodeDocument(this.endpoint, sorted.value);
       return message;
     } catch (error) {
       if (error instanceof DecodeError) return error.message;
