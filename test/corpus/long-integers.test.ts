@@ -58,7 +58,7 @@ function runRules(strategy: Strategy, make: () => KubeObject, makeOld: () => Kub
     () => strategy.prepareForCreate?.(created, context as never),
     () => strategy.validate?.(created, context as never),
     () => strategy.warningsOnCreate?.(created, context as never),
-    () => strategy.canonicalize?.(created as never),
+    () => strategy.canonicalize?.(created as never, context as never),
     () => strategy.prepareForUpdate?.(object, old, context as never),
     () => strategy.validateUpdate?.(object, old, context as never),
     () => [...(strategy.validateSteps?.(object, old, context as never) ?? [])],

@@ -26,6 +26,7 @@ export function customResourceStrategy(
   subresources: CustomResourceSubresources | undefined,
   rules: () => CustomResourceRules | undefined,
 ): Strategy {
+  const pruneApplied = pruningApplied(version);
   const hasStatus = subresources?.status !== undefined;
   const scale = subresources?.scale;
   const withRules = (errors: FieldError[], object: KubeObject, old: KubeObject | undefined, context: StrategyContext): FieldError[] => [
@@ -38,19 +39,17 @@ export function customResourceStrategy(
     anyFinalizers: true,
     allowUnconditionalUpdate: false,
     ...(hasStatus && { resetFields: [['status']] }),
-    prepareForCreate(object, { isApply }) {
+    canonicalize: pruneApplied,
+    prepareForCreate(object) {
       if (hasStatus) delete object['status'];
       object.metadata.generation = 1;
-      if (isApply) version.prune(object);
     },
-    prepareForUpdate(object, old, { isApply }) {
+    prepareForUpdate(object, old) {
       if (hasStatus) {
         keepFields(object, old, ['status']);
       }
       if (!deepEqual({ ...object, metadata: null }, { ...old, metadata: null }))
         object.metadata.generation = nextGeneration(old.metadata.generation);
-      // What an apply merged was not pruned when it was decoded. Undeclared fields count as a change.
-      if (isApply) version.prune(object);
     },
     validate(object, context) {
       const wrongKind = validateTypeMeta(version, object);
@@ -91,14 +90,15 @@ export function customResourceStatusStrategy(
   rules: () => CustomResourceRules | undefined,
 ): Strategy {
   const { scale } = subresources;
+  const pruneApplied = pruningApplied(version);
   return {
     anyFinalizers: true,
     allowUnconditionalUpdate: false,
     resetFields: [['metadata'], ['spec']],
-    prepareForUpdate(object, old, { isApply }) {
+    prepareForUpdate(object, old) {
       keepAllBut(object, old, ['status']);
-      if (isApply) version.prune(object);
     },
+    canonicalize: pruneApplied,
     validateUpdate(object, old, context) {
       const wrongKind = validateTypeMeta(version, object);
       if (wrongKind.length > 0) return wrongKind;
@@ -112,6 +112,16 @@ export function customResourceStatusStrategy(
       addErrors(errors, newListErrors(version, object, old));
       return [...errors, ...validateRules(rules(), errors, object, old, context)];
     },
+  };
+}
+
+/**
+ * Prunes what an apply merged: unlike other writes, it was not when it was decoded. Undeclared fields, and nulls, are validated
+ * and count as a change before that.
+ */
+function pruningApplied(version: CustomVersion): NonNullable<Strategy['canonicalize']> {
+  return (object, { isApply }) => {
+    if (isApply) version.prune(object);
   };
 }
 

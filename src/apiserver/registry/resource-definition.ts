@@ -34,7 +34,7 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   prepareForCreate?(object: T, context: StrategyContext): void;
   prepareForUpdate?(object: T, old: T, context: StrategyContext): void;
   /** Brings an object that passed validation into its canonical form, in place; on create and update. */
-  canonicalize?(object: T): void;
+  canonicalize?(object: T, context: StrategyContext): void;
   /** Of a large object it is called more than once, until its loops have had their time (validation/pausing.ts): it finds the same each time. */
   validate?(object: T, context: StrategyContext): FieldError[];
   /** As `validate`. */

@@ -329,7 +329,7 @@ export class Store {
     );
     this.#throwInvalid(segment, object);
     for (const text of strategy.warningsOnCreate?.(object, request) ?? []) request.warn(text);
-    strategy.canonicalize?.(object);
+    strategy.canonicalize?.(object, request);
   }
 
   #finalizerErrors({ metadata: { finalizers } }: KubeObject, strategy: Strategy): FieldError[] {
@@ -526,7 +526,7 @@ export class Store {
     return this.#validate(request, object, existing, strategy, inParts, validate, ({ ofMeta, ofKind }) => {
       this.#throwInvalid([...ofMeta, ...ofKind], object);
       for (const text of strategy.warningsOnUpdate?.(object, existing, request) ?? []) request.warn(text);
-      strategy.canonicalize?.(object);
+      strategy.canonicalize?.(object, request);
     });
   }
 

@@ -29,7 +29,7 @@ const object = ({ metadata, ...rest }: { metadata?: object; [field: string]: unk
 function created(path: string, given: object): KubeObject {
   const result = object(given as { metadata?: object });
   strategyOf(path).prepareForCreate?.(result, context);
-  strategyOf(path).canonicalize?.(result);
+  strategyOf(path).canonicalize?.(result, context);
   return result;
 }
 function updated(path: string, given: object, old: object): KubeObject {
