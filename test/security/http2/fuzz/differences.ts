@@ -182,4 +182,18 @@ export const reviewed: readonly Reviewed[] = [
     theirs: /^(connection error|connection open, a stream reset|reset)$/,
     rfc: 'RFC 9113, 5.1: "An endpoint MAY treat receipt of any other type of frame on a closed stream as a connection error"',
   },
+  {
+    mutation: /^the path "\/%zz"/,
+    peers: nghttp2,
+    ours: reset,
+    theirs: /^(answer|partial|none)/,
+    rfc: 'RFC 9113, 8.3.1: ":path" is the path and query of a URI, of which RFC 3986, 2.1 has an escape as two hexadecimal digits; Go refuses it, too',
+  },
+  {
+    mutation: /^HEADERS with a lower number than before/,
+    peers: nghttp2,
+    ours: error,
+    theirs: goesOn,
+    rfc: 'RFC 9113, 5.1.1: a new stream has a higher number than all before, and an unexpected number is a connection error; Go refuses it, too',
+  },
 ];
