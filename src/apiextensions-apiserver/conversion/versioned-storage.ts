@@ -62,7 +62,7 @@ abstract class StorageView extends DelegatingStorage {
     return this.#shown(await this.#told(this.storage.update(key, expected, await this.toStored(encode), options)));
   }
 
-  /** What a dry run answers: the object as it would be read back. Upstream: registry/generic/registry/dryrun.go (copyInto). */
+  /** Returns the object of a dry run as it would be read back. Upstream: registry/generic/registry/dryrun.go (copyInto). */
   async asStored(bytes: Buffer): Promise<Buffer> {
     if (this.keepsForm) return bytes;
     const { served } = this.versions;

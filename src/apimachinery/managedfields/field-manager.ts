@@ -73,7 +73,7 @@ export interface FieldManagerOptions {
   /** The type in another version; undefined if the version is gone. Needed with `convert`. Throws VersionError where upstream's converter fails. */
   readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;
   /**
-   * What an object does that has fields which another version does not declare (custom resources): `fail`, as upstream's converter,
+   * Treatment of an object with fields that another version does not declare (custom resources): `fail`, as upstream's converter,
    * or `skip` the managers of that version, where `convert` does less than the webhook that converts. undefined: there is none.
    */
   readonly unfit?: 'fail' | 'skip' | undefined;

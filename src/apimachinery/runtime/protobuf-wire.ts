@@ -140,7 +140,7 @@ export function startReading(input: Buffer): void {
   end = input.length;
 }
 
-/** What is being read, and how far. */
+/** The text that is read, and the position in it. */
 export interface Reading {
   readonly bytes: Buffer;
   readonly at: number;

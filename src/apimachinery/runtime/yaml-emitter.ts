@@ -16,7 +16,7 @@ const bestWidth = 80;
 class Emitter {
   text = '';
   #column = 0;
-  /** Whether the text ends with a line end: to look at the text's end would join its pieces each time. */
+  /** True if the text ends with a line end: to look at the text's end would join its pieces each time. */
   #lineEnded = false;
 
   #put(text: string): void {
@@ -163,7 +163,7 @@ const base60Float = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 /** go-yaml reads such a text as a time; whether its numbers are in range makes no difference here. */
 const timestamp = /^\d{4}-\d{1,2}-\d{1,2}(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)| \d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?)?$/;
 const breaks = /[\n\r\u0085\u2028\u2029]/;
-/** What libyaml takes for printable, but for line ends; characters beyond the basic plane are not. */
+/** Characters that libyaml takes for printable, but for line ends; characters beyond the basic plane are not. */
 const printableText = /^[\n -~\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
 
 interface ScalarForm {
@@ -248,7 +248,7 @@ function compareNatural(a: readonly string[], b: readonly string[]): number {
   return a.length - b.length;
 }
 
-/** Whether the digits right before a place have one that is not zero. */
+/** True if the digits right before a place have one that is not zero. */
 function followsNumber(text: readonly string[], place: number): boolean {
   for (let j = place - 1; j >= 0 && digit.test(text[j]!); j--) if (text[j] !== '0') return true;
   return false;

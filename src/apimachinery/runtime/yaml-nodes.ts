@@ -130,7 +130,7 @@ class Parser {
   readonly #scanner: YamlScanner;
   readonly #tags = new Map<string, string>();
   readonly #anchors = new Map<string, YamlNode>();
-  /** What comes when the open node is complete, the innermost last. */
+  /** The continuations of open nodes, the innermost last. */
   readonly #states: State[] = [];
   #state: State = 'block-node';
   /** Containers that are open, the innermost last. */

@@ -54,7 +54,7 @@ export function parsePemCertificateRequest(base64: string): CertificateRequest {
   return parseCertificateRequest(block.bytes);
 }
 
-/** What is wrong with the requester's signature; undefined if nothing is. */
+/** Returns what is wrong with the requester's signature; undefined if it is valid. */
 export function requestSignatureProblem(request: CertificateRequest): string | undefined {
   return signatureProblem(request, request.publicKey, { allowsSha1: true });
 }
