@@ -25,10 +25,15 @@ function expectAnswers(texts: readonly string[], answers: readonly YamlAnswer[])
   expect(answers).toHaveLength(texts.length);
   const differing = texts.flatMap((text, i) => {
     const [ours, theirs] = [read(text), answers[i]!];
-    const isSame = ours.json === theirs.json && ours.error === theirs.error && ours.strict === theirs.strict;
+    const isSame = ours.json === withoutEscapes(theirs.json) && ours.error === theirs.error && ours.strict === theirs.strict;
     return isSame || theirs.error?.startsWith('panic: ') ? [] : [{ text, ours, theirs }];
   });
   expect(differing.slice(0, 10)).toEqual([]);
+}
+
+/** Go writes what is no UTF-8 (a `!!binary` scalar may have it) as an escape, and the character itself as it is. */
+function withoutEscapes(json: string | undefined): string | undefined {
+  return json?.replace(/(?<!\\)((?:\\\\)*)\\ufffd/g, '$1\ufffd');
 }
 
 it('reads 1,000 texts as sigs.k8s.io/yaml does', () => {
@@ -43,7 +48,8 @@ it('reads 50,000 other texts as sigs.k8s.io/yaml does', { timeout: 120_000 }, as
   try {
     const program = join(folder, 'yaml');
     await buildGoProgram(programs, './yaml', program);
-    const texts = yamlTexts(Math.floor(Math.random() * 2 ** 31), 50_000);
+    const texts = yamlTexts(Number(process.env['FUZZ_SEED'] ?? 2), 50_000);
+    texts.push('!!binary 0x1f');
     expectAnswers(texts, readWithGo(program, texts));
   } finally {
     rmSync(folder, { recursive: true });

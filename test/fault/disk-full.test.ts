@@ -154,6 +154,7 @@ it.for([500_000, 120_000, 20_000])(
     const left = (await listed(server)).filter((name) => names.includes(name));
     expect(left).toEqual([]);
     await server.kill('SIGKILL');
+    disk.fillWhatIsLeft();
     await server.restart();
     await vi.waitFor(async () => expect((await listed(server)).filter((name) => names.includes(name))).toEqual([]), 10_000);
   },

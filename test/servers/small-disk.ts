@@ -1,6 +1,6 @@
 /** A file system of the test's own that is soon full. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,6 +11,8 @@ export interface SmallDisk extends Disposable {
   readonly folder: string;
   /** Takes so much of it, until `makeRoom`. */
   fill(megabytes: number): void;
+  /** Takes all of it that is free, until `makeRoom`. */
+  fillWhatIsLeft(): void;
   makeRoom(): void;
 }
 
@@ -27,6 +29,10 @@ export function smallDisk(megabytes: number): SmallDisk | undefined {
   return {
     folder,
     fill: (size) => writeFileSync(filler, Buffer.alloc(size * megabyte)),
+    fillWhatIsLeft: () => {
+      const { bavail, bsize } = statfsSync(folder);
+      writeFileSync(filler, Buffer.alloc(bavail * bsize));
+    },
     makeRoom: () => rmSync(filler),
     [Symbol.dispose]() {
       execFileSync('umount', [folder]);

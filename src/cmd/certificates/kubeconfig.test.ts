@@ -5,6 +5,19 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { expect, test } from 'vitest';
 import { writeKubeconfig } from './kubeconfig.ts';
 
+test('a file that says the same already is not written', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kubenest-kubeconfig-'));
+  const file = join(folder, 'kubeconfig');
+  const parts = { server: 'https://127.0.0.1:6443', ca: 'CA', client: { cert: 'CERT', key: 'KEY' } };
+  await writeKubeconfig(file, parts);
+  const { ino } = await stat(file);
+  await writeKubeconfig(file, parts);
+  expect((await stat(file)).ino).toBe(ino);
+  await writeKubeconfig(file, { ...parts, server: 'https://127.0.0.1:7443' });
+  expect((await stat(file)).ino).not.toBe(ino);
+  await rm(folder, { recursive: true });
+});
+
 test('a client library finds the server, the authority and the certificate in it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kubenest-kubeconfig-'));
   const file = join(folder, 'kubeconfig');

@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { KeyPair } from './issue.ts';
 
 export interface KubeconfigParts {
@@ -27,9 +27,20 @@ export function kubeconfig({ server, ca, client }: KubeconfigParts): string {
   )}\n`;
 }
 
-/** Writes it where only the owner can read it. */
+/** Writes it where only the owner can read it; a file that says the same already stays, for a server has to start on a full disk as well. */
 export async function writeKubeconfig(file: string, parts: KubeconfigParts): Promise<void> {
+  const text = kubeconfig(parts);
+  if ((await textOf(file)) === text) return;
   const draft = `${file}-${process.pid}`;
-  await writeFile(draft, kubeconfig(parts), { mode: 0o600 });
+  await writeFile(draft, text, { mode: 0o600 });
   await rename(draft, file);
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return undefined;
+  }
 }
