@@ -1,5 +1,5 @@
 import type { Steps } from '#apimachinery/runtime/steps';
-import { type FieldError, Path } from './field.ts';
+import { addErrors, type FieldError, maxErrors, Path } from './field.ts';
 
 /** How far a loop has come that a pause has ended. */
 interface Loop<S> {
@@ -86,13 +86,26 @@ export function errorsOfEach<T>(
   return checkEach(container, place, items, noState, visit).errors;
 }
 
+/** Adds what is wrong with each item of a list, as `errorsOfEach` finds it. Throws TooManyErrors. */
+export function addErrorsOfEach<T>(
+  errors: FieldError[],
+  items: readonly T[],
+  path: Path,
+  visit: (errors: FieldError[], item: T, path: Path) => void,
+): void {
+  addErrors(
+    errors,
+    errorsOfEach(items, path, items, (found, item, i) => visit(found, item, path.index(i))),
+  );
+}
+
 const noState = (): undefined => undefined;
 
 /** The path of what is checked, or who checks it: tells loops over the same container apart. */
 type Place = Path | object;
 
 /**
- * The errors of all items, and the state that their visits shared. Within `validatingSteps` the loop may be left between two items, and during one that has
+ * The errors of all items (of more than `maxErrors`, of the first), and the state that their visits shared. Within `validatingSteps` the loop may be left between two items, and during one that has
  * loops of its own, which is then visited again: what a visit leaves in the state for later ones, it leaves last.
  */
 export function checkEach<T, S>(
@@ -106,12 +119,12 @@ export function checkEach<T, S>(
   if (!found || items.length < 2) {
     const errors: FieldError[] = [];
     const state = newState();
-    for (let i = 0; i < items.length; i++) visit(errors, items[i]!, i, state);
+    for (let i = 0; i < items.length && errors.length <= maxErrors; i++) visit(errors, items[i]!, i, state);
     return { errors, state };
   }
   const loop = found.loop(container, place, newState);
   const { errors, state } = loop;
-  for (; loop.next < items.length; loop.next++) {
+  for (; loop.next < items.length && errors.length <= maxErrors; loop.next++) {
     if (loop.next % itemsPerLook === 0) found.pauseIfDue(loop);
     const before = errors.length;
     try {

@@ -19,6 +19,7 @@ import {
   validateNamespaceName,
 } from '#apimachinery/validation/names';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
+import { addErrorsOfEach, errorsOfEach } from '#apimachinery/validation/pausing';
 import type {
   Affinity,
   NodeAffinity,
@@ -78,10 +79,10 @@ export function validateNodeSelectorRequirement(
       errors.push(invalid(path.child('operator'), operator, 'not a valid selector operator'));
   }
   check(errors, isQualifiedName(key), key, path, 'key');
-  for (const [i, value] of values.entries()) {
+  addErrorsOfEach(errors, values, path.child('values'), (found, value, at) => {
     const wrong = isValidLabelValue(value);
-    if (wrong.length > 0 && !allowInvalidLabelValue()) check(errors, wrong, value, path.child('values').index(i));
-  }
+    if (wrong.length > 0 && !allowInvalidLabelValue()) check(found, wrong, value, at);
+  });
 }
 
 function validateNodeFieldSelectorRequirement(
@@ -96,7 +97,7 @@ function validateNodeFieldSelectorRequirement(
     errors.push(invalid(path.child('key'), key, 'not a valid field selector key'));
     return;
   }
-  for (const [i, value] of values.entries()) check(errors, nameIsDNSSubdomain(value, false), value, path.child('values').index(i));
+  addErrorsOfEach(errors, values, path.child('values'), (found, value, at) => check(found, nameIsDNSSubdomain(value, false), value, at));
 }
 
 export function validateNodeSelectorTerm(
@@ -105,10 +106,10 @@ export function validateNodeSelectorTerm(
   allowInvalidLabelValue: () => boolean,
   path: Path,
 ): void {
-  for (const [i, requirement] of matchExpressions.entries())
-    validateNodeSelectorRequirement(errors, requirement, allowInvalidLabelValue, path.child('matchExpressions').index(i));
-  for (const [i, requirement] of matchFields.entries())
-    validateNodeFieldSelectorRequirement(errors, requirement, path.child('matchFields').index(i));
+  addErrorsOfEach(errors, matchExpressions, path.child('matchExpressions'), (found, requirement, at) =>
+    validateNodeSelectorRequirement(found, requirement, allowInvalidLabelValue, at),
+  );
+  addErrorsOfEach(errors, matchFields, path.child('matchFields'), validateNodeFieldSelectorRequirement);
 }
 
 export function validateNodeSelector(
@@ -119,7 +120,9 @@ export function validateNodeSelector(
 ): void {
   const at = path.child('nodeSelectorTerms');
   if (nodeSelectorTerms.length === 0) errors.push(required(at, 'must have at least one node selector term'));
-  for (const [i, term] of nodeSelectorTerms.entries()) validateNodeSelectorTerm(errors, term, allowInvalidLabelValue, at.index(i));
+  addErrorsOfEach(errors, nodeSelectorTerms, at, (found, term, place) =>
+    validateNodeSelectorTerm(found, term, allowInvalidLabelValue, place),
+  );
 }
 
 const always = () => true;
@@ -138,11 +141,15 @@ function validateNodeAffinity(errors: FieldError[], affinity: NodeAffinity, path
       () => options.allowInvalidLabelValueInRequiredNodeAffinity,
       path.child('requiredDuringSchedulingIgnoredDuringExecution'),
     );
-  for (const [i, { weight, preference = {} }] of (soft ?? []).entries()) {
-    const at = path.child('preferredDuringSchedulingIgnoredDuringExecution').index(i);
-    validateWeight(errors, weight, at);
-    validateNodeSelectorTerm(errors, preference, always, at.child('preference'));
-  }
+  addErrorsOfEach(
+    errors,
+    soft ?? [],
+    path.child('preferredDuringSchedulingIgnoredDuringExecution'),
+    (found, { weight, preference = {} }, at) => {
+      validateWeight(found, weight, at);
+      validateNodeSelectorTerm(found, preference, always, at.child('preference'));
+    },
+  );
 }
 
 export function validateAffinity(
@@ -163,14 +170,19 @@ interface PodAffinityRules {
 
 /** Also of anti-affinity. */
 function validatePodAffinity(errors: FieldError[], rules: PodAffinityRules, path: Path, options: PodOptions): void {
-  for (const [i, term] of (rules.requiredDuringSchedulingIgnoredDuringExecution ?? []).entries()) {
-    validatePodAffinityTerm(errors, term, path.child('requiredDuringSchedulingIgnoredDuringExecution').index(i), options);
-  }
-  for (const [i, { weight, podAffinityTerm = {} }] of (rules.preferredDuringSchedulingIgnoredDuringExecution ?? []).entries()) {
-    const at = path.child('preferredDuringSchedulingIgnoredDuringExecution').index(i);
-    validateWeight(errors, weight, at);
-    validatePodAffinityTerm(errors, podAffinityTerm, at.child('podAffinityTerm'), options);
-  }
+  const { requiredDuringSchedulingIgnoredDuringExecution: hard, preferredDuringSchedulingIgnoredDuringExecution: soft } = rules;
+  addErrorsOfEach(errors, hard ?? [], path.child('requiredDuringSchedulingIgnoredDuringExecution'), (found, term, at) =>
+    validatePodAffinityTerm(found, term, at, options),
+  );
+  addErrorsOfEach(
+    errors,
+    soft ?? [],
+    path.child('preferredDuringSchedulingIgnoredDuringExecution'),
+    (found, { weight, podAffinityTerm = {} }, at) => {
+      validateWeight(found, weight, at);
+      validatePodAffinityTerm(found, podAffinityTerm, at.child('podAffinityTerm'), options);
+    },
+  );
 }
 
 function validatePodAffinityTerm(errors: FieldError[], term: PodAffinityTerm, path: Path, options: PodOptions): void {
@@ -244,71 +256,67 @@ export function validateTopologySpreadConstraints(
   options: PodOptions,
 ): void {
   const lastOf = new Map(constraints.map((constraint, i) => [uniquePair(constraint), i]));
-  for (const [i, constraint] of constraints.entries()) {
-    const at = path.index(i);
-    const { topologyKey = '', whenUnsatisfiable = '', minDomains, labelSelector, matchLabelKeys } = constraint;
-    validatePositive(errors, constraint.maxSkew, at, 'maxSkew');
-    if (topologyKey === '') errors.push(required(at.child('topologyKey'), 'can not be empty'));
-    validateEnum(errors, whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway'], at, 'whenUnsatisfiable');
-    if (lastOf.get(uniquePair(constraint)) !== i)
-      errors.push(duplicate(at.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`));
-    if (minDomains !== undefined) {
-      validatePositive(errors, minDomains, at, 'minDomains');
-      if (whenUnsatisfiable !== 'DoNotSchedule') {
-        errors.push(
-          invalid(
-            at.child('minDomains'),
-            minDomains,
-            `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`,
-          ),
-        );
-      }
+  const isLast = new Set(lastOf.values());
+  const visit = (found: FieldError[], constraint: TopologySpreadConstraint, i: number): void =>
+    validateTopologySpreadConstraint(found, constraint, path.index(i), isLast.has(i), options);
+  addErrors(errors, errorsOfEach(constraints, path, constraints, visit));
+}
+
+function validateTopologySpreadConstraint(
+  errors: FieldError[],
+  constraint: TopologySpreadConstraint,
+  at: Path,
+  isUnique: boolean,
+  options: PodOptions,
+): void {
+  const { topologyKey = '', whenUnsatisfiable = '', minDomains, labelSelector, matchLabelKeys } = constraint;
+  validatePositive(errors, constraint.maxSkew, at, 'maxSkew');
+  if (topologyKey === '') errors.push(required(at.child('topologyKey'), 'can not be empty'));
+  validateEnum(errors, whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway'], at, 'whenUnsatisfiable');
+  if (!isUnique) errors.push(duplicate(at.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`));
+  if (minDomains !== undefined) {
+    validatePositive(errors, minDomains, at, 'minDomains');
+    if (whenUnsatisfiable !== 'DoNotSchedule') {
+      errors.push(
+        invalid(at.child('minDomains'), minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`),
+      );
     }
-    validateOptionalEnum(errors, constraint.nodeAffinityPolicy, ['Honor', 'Ignore'], at, 'nodeAffinityPolicy');
-    validateOptionalEnum(errors, constraint.nodeTaintsPolicy, ['Honor', 'Ignore'], at, 'nodeTaintsPolicy');
-    if (options.oldPodViolatesMatchLabelKeys)
-      validateMatchLabelKeysInTopologySpread(errors, matchLabelKeys, labelSelector, at.child('matchLabelKeys'));
-    else validateMatchLabelKeysAndMismatchLabelKeys(errors, matchLabelKeys, undefined, labelSelector, at);
-    if (!labelSelector) continue;
-    const found = validateLabelSelector(labelSelector as Selector, {}, at.child('labelSelector'));
-    if (found.length > 0 && !options.allowInvalidTopologySpreadLabelSelector) addErrors(errors, found);
   }
+  validateOptionalEnum(errors, constraint.nodeAffinityPolicy, ['Honor', 'Ignore'], at, 'nodeAffinityPolicy');
+  validateOptionalEnum(errors, constraint.nodeTaintsPolicy, ['Honor', 'Ignore'], at, 'nodeTaintsPolicy');
+  if (options.oldPodViolatesMatchLabelKeys)
+    validateMatchLabelKeysInTopologySpread(errors, matchLabelKeys, labelSelector, at.child('matchLabelKeys'));
+  else validateMatchLabelKeysAndMismatchLabelKeys(errors, matchLabelKeys, undefined, labelSelector, at);
+  if (!labelSelector) return;
+  const found = validateLabelSelector(labelSelector as Selector, {}, at.child('labelSelector'));
+  if (found.length > 0 && !options.allowInvalidTopologySpreadLabelSelector) addErrors(errors, found);
 }
 
 export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 export function validateTolerations(errors: FieldError[], tolerations: readonly Toleration[], path: Path, options: PodOptions): void {
-  for (let i = 0; i < tolerations.length; i++) {
-    const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = tolerations[i]!;
-    if (key !== '') {
-      const wrong = isQualifiedName(key);
-      if (wrong.length > 0) check(errors, wrong, key, path.index(i), 'key');
-    } else if (operator !== 'Exists') {
-      errors.push(
-        invalid(
-          path.index(i).child('operator'),
-          operator,
-          'operator must be Exists when `key` is empty, which means "match all values and all keys"',
-        ),
-      );
-    }
-    if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
-      errors.push(invalid(path.index(i).child('effect'), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
-    }
-    validateTolerationValue(errors, operator, value, path, i, options);
-    if (effect !== '' && !taintEffects.includes(effect)) errors.push(notSupported(path.index(i).child('effect'), effect, taintEffects));
-  }
+  addErrorsOfEach(errors, tolerations, path, (found, toleration, at) => validateToleration(found, toleration, at, options));
 }
 
-function validateTolerationValue(
-  errors: FieldError[],
-  operator: string,
-  value: string,
-  path: Path,
-  index: number,
-  options: PodOptions,
-): void {
-  const at = (field: string): Path => path.index(index).child(field);
+function validateToleration(errors: FieldError[], toleration: Toleration, path: Path, options: PodOptions): void {
+  const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration;
+  if (key !== '') {
+    const wrong = isQualifiedName(key);
+    if (wrong.length > 0) check(errors, wrong, key, path, 'key');
+  } else if (operator !== 'Exists') {
+    errors.push(
+      invalid(path.child('operator'), operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"'),
+    );
+  }
+  if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
+    errors.push(invalid(path.child('effect'), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+  }
+  validateTolerationValue(errors, operator, value, path, options);
+  if (effect !== '' && !taintEffects.includes(effect)) errors.push(notSupported(path.child('effect'), effect, taintEffects));
+}
+
+function validateTolerationValue(errors: FieldError[], operator: string, value: string, path: Path, options: PodOptions): void {
+  const at = (field: string): Path => path.child(field);
   switch (operator) {
     case 'Equal':
     case '': {
