@@ -6,16 +6,19 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+/** A step that takes so long, by the clock of the test. */
+function* stepOf(tookMs: number): Steps<void> {
+  const passed = performance.now.bind(performance);
+  let added = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => passed() + added);
+  added += tookMs;
+  yield;
+}
+
 /** How many turns others had between two steps, the first of which took so long. */
 async function turnsOfOthers(tookMs: number): Promise<number> {
-  let now = 0;
-  vi.spyOn(performance, 'now').mockImplementation(() => now);
-  function* work(): Steps<void> {
-    now += tookMs;
-    yield;
-  }
   let isOver = false;
-  const done = inSteps(work()).then(() => {
+  const done = inSteps(stepOf(tookMs)).then(() => {
     isOver = true;
   });
   let turns = 0;
@@ -37,4 +40,10 @@ it('after a long step others have many', async () => {
   // Three times the 25 ms that they have waited too long.
   expect(Number(process.hrtime.bigint() - began) / 1e6).toBeGreaterThan(70);
   expect(wideTurnsSoFar()).toBe(before + 1);
+});
+
+it('after a long step nobody waits if there are no others', async () => {
+  const began = process.hrtime.bigint();
+  await inSteps(stepOf(1_000));
+  expect(Number(process.hrtime.bigint() - began) / 1e6).toBeLessThan(100);
 });

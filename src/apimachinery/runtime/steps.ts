@@ -13,6 +13,8 @@ const longTurnMs = 10;
 const wideTurnMs = 20;
 /** After a long turn the others have so many times as long as they have waited too long. */
 const payback = 3;
+/** A loop that waits so long for events within a millisecond has done all that there was. */
+const idleMs = 0.5;
 
 /** When the first steps of this turn of the event loop began. */
 let turnBegan: number | undefined;
@@ -58,12 +60,22 @@ let wideTurns = 0;
 /** How many turns there were that took as long as only work on very many keys takes. */
 export const wideTurnsSoFar = (): number => wideTurns;
 
-/** Others run until this resolves: for a turn of the event loop, and longer if they have waited for a long one. */
+/** Others run until this resolves: for a turn of the event loop, and if they have waited for a long one until all are done, but no longer than is due to them. */
 export function turnOfOthers(): Promise<void> {
   const tookMs = turnBegan === undefined ? 0 : performance.now() - turnBegan;
   if (tookMs <= longTurnMs) return nextTurn();
   if (tookMs > wideTurnMs) wideTurns += 1;
-  return sleep((tookMs - turnMs) * payback);
+  return untilOthersAreDone((tookMs - turnMs) * payback);
+}
+
+/** Until the event loop has had nothing to do, for so long at most. */
+async function untilOthersAreDone(dueMs: number): Promise<void> {
+  const end = performance.now() + dueMs;
+  do {
+    const { idle } = performance.eventLoopUtilization();
+    await sleep(1);
+    if (performance.eventLoopUtilization().idle - idle > idleMs) return;
+  } while (performance.now() < end);
 }
 
 function beginTurn(): void {
