@@ -1,12 +1,13 @@
 import { isConflict, isNotFound } from '#apimachinery/api/errors';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
+import { inSteps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
 import type { CustomResourceDefinition, CustomResourceDefinitionStatus } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { type Condition, isConditionTrue, setCondition } from '../apis/apiextensions/conditions.ts';
 import { cleanupFinalizer } from '../apis/apiextensions/v1/cleanup.ts';
-import { definitionStatus } from './definition-status.ts';
+import { definitionStatus, nonStructuralCondition } from './definition-status.ts';
 import { namesAreAccepted } from './naming.ts';
 
 export const definitionsTarget: LoopbackTarget = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' };
@@ -104,7 +105,8 @@ export class DefinitionController {
   async #sync(name: string): Promise<void> {
     const crd = this.#definitions.get(name);
     if (!crd) return;
-    const status = definitionStatus(crd, this.#byGroup.get(crd.spec?.group ?? '')?.values() ?? [], now());
+    const nonStructural = await inSteps(nonStructuralCondition(crd));
+    const status = definitionStatus(crd, this.#byGroup.get(crd.spec?.group ?? '')?.values() ?? [], nonStructural, now());
     if (status) return this.#updateStatus(name, crd, () => status);
     if (crd.metadata.deletionTimestamp !== undefined && crd.metadata.finalizers?.includes(cleanupFinalizer))
       await this.#finalize(name, crd);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '#apimachinery/runtime/steps';
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
-import { definitionStatus } from './definition-status.ts';
+import { definitionStatus, nonStructuralCondition } from './definition-status.ts';
 
 const now = '2026-01-01T00:00:00Z';
 const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' };
@@ -18,14 +19,14 @@ function crd(name: string, requested: CustomResourceDefinitionNames, accepted?: 
 
 /** `type=status reason: message` of each condition. */
 const conditionsOf = (one: CustomResourceDefinition, ...others: CustomResourceDefinition[]): string[] =>
-  (definitionStatus(one, [one, ...others], now)?.conditions ?? []).map(
+  (definitionStatus(one, [one, ...others], atOnce(nonStructuralCondition(one)), now)?.conditions ?? []).map(
     ({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`,
   );
 
 describe('definitionStatus', () => {
   it('accepts names that nobody has', () => {
     const widgets = crd('widgets', names);
-    expect(definitionStatus(widgets, [widgets], now)).toMatchObject({ acceptedNames: names, storedVersions: ['v1'] });
+    expect(definitionStatus(widgets, [widgets], undefined, now)).toMatchObject({ acceptedNames: names, storedVersions: ['v1'] });
     expect(conditionsOf(widgets)).toEqual([
       'NamesAccepted=True NoConflicts: no conflicts found',
       'Established=True InitialNamesAccepted: the initial names have been accepted',
@@ -34,8 +35,8 @@ describe('definitionStatus', () => {
 
   it('leaves a status that is right', () => {
     const widgets = crd('widgets', names);
-    const status = definitionStatus(widgets, [widgets], now)!;
-    expect(definitionStatus({ ...widgets, status }, [], '2030-01-01T00:00:00Z')).toBeUndefined();
+    const status = definitionStatus(widgets, [widgets], undefined, now)!;
+    expect(definitionStatus({ ...widgets, status }, [], undefined, '2030-01-01T00:00:00Z')).toBeUndefined();
   });
 
   it.each<[string, CustomResourceDefinitionNames, string]>([

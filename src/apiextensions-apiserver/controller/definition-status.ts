@@ -1,8 +1,9 @@
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
+import type { Steps } from '#apimachinery/runtime/steps';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { newStructural, StructuralError } from '#apimachinery/structural/structural';
-import { validateStructural } from '#apimachinery/structural/validate-structural';
+import { validateStructuralSteps } from '#apimachinery/structural/validate-structural';
 import { addErrors, aggregate, type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 import { validateCABundle } from '#apimachinery/validation/webhook';
 import type { CustomResourceDefinition, CustomResourceDefinitionStatus } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
@@ -33,12 +34,13 @@ const invalidCABundle: Condition = {
 
 /**
  * The status that a definition should have: its names, and what is said of it; undefined if it has it. `group`: all
- * definitions of its group. What upstream's naming, establishing, non-structural-schema and API approval controllers write one after the other is
+ * definitions of its group; `nonStructural`: what `nonStructuralCondition` has found. What upstream's naming, establishing, non-structural-schema and API approval controllers write one after the other is
  * one change here.
  */
 export function definitionStatus(
   crd: CustomResourceDefinition,
   group: Iterable<CustomResourceDefinition>,
+  nonStructural: Condition | undefined,
   now: string,
 ): CustomResourceDefinitionStatus | undefined {
   const next: CustomResourceDefinition = { ...crd, status: deepCopy(crd.status ?? {}) };
@@ -46,7 +48,6 @@ export function definitionStatus(
   if (!namesAreAccepted(crd)) name(next, group, now);
   if (isConditionTrue(next, 'NamesAccepted') && !isConditionTrue(next, 'Established'))
     update(next, hasInvalidCABundle(crd) ? invalidCABundle : established, now);
-  const nonStructural = nonStructuralCondition(crd);
   if (nonStructural) update(next, nonStructural, now);
   else if (findCondition(next, 'NonStructuralSchema')) removeCondition(status, 'NonStructuralSchema');
   const approval = approvalCondition(crd.spec?.group ?? '', crd.metadata.annotations);
@@ -71,15 +72,17 @@ function hasInvalidCABundle({ spec }: CustomResourceDefinition): boolean {
   return validateCABundle(fieldPath('caBundle'), spec?.conversion?.webhook?.clientConfig?.caBundle).length > 0;
 }
 
-/** Upstream: controller/nonstructuralschema (calculateCondition). */
-function nonStructuralCondition({ spec }: CustomResourceDefinition): Condition | undefined {
+/** What makes a definition's schemas not structural, in steps. Upstream: controller/nonstructuralschema (calculateCondition). */
+export function* nonStructuralCondition({ spec }: CustomResourceDefinition): Steps<Condition | undefined> {
   const errors: FieldError[] = [];
   if (spec?.preserveUnknownFields) errors.push(invalid(fieldPath('spec', 'preserveUnknownFields'), true, 'must be false'));
   for (const [i, { schema, name: version }] of (spec?.versions ?? []).entries()) {
     if (!schema?.openAPIV3Schema) continue;
     const path = fieldPath('spec', 'versions').index(i).child('schema', 'openAPIV3Schema');
     try {
-      addErrors(errors, validateStructural(path, newStructural(schema.openAPIV3Schema as JsonSchemaProps)));
+      const structural = newStructural(schema.openAPIV3Schema as JsonSchemaProps);
+      yield;
+      addErrors(errors, yield* validateStructuralSteps(path, structural));
     } catch (error) {
       if (!(error instanceof StructuralError)) throw error;
       const message = `failed to check validation schema for version ${version}: ${error.message}`;

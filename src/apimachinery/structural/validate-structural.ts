@@ -1,7 +1,7 @@
-import { addErrors } from '#apimachinery/validation/field';
 import { compareUtf8 } from '../runtime/json.ts';
 import { compileRegexp, RegexpError } from '../runtime/regexp.ts';
-import { type FieldError, forbidden, invalid, type Path, required } from '../validation/field.ts';
+import { atOnce, type Steps } from '../runtime/steps.ts';
+import { addErrors, type FieldError, forbidden, invalid, type Path, required } from '../validation/field.ts';
 import { additionalPropertiesSchema, itemsSchema, type JsonSchemaProps } from './json-schema-props.ts';
 import type { Structural } from './structural.ts';
 
@@ -18,24 +18,48 @@ const missingType: Readonly<Record<Level, string>> = {
  * restrict values. Sorted by message. Upstream: apiextensions-apiserver/pkg/apiserver/schema/{validation,complete}.go.
  */
 export function validateStructural(path: Path, schema: Structural): FieldError[] {
-  const errors = [...invariants(schema, 'root', path), ...completeness(schema.props, schema, path, path)];
+  return atOnce(validateStructuralSteps(path, schema));
+}
+
+/** `validateStructural` in steps. */
+export function* validateStructuralSteps(path: Path, schema: Structural): Steps<FieldError[]> {
+  const errors = yield* invariants(schema, 'root', path);
+  addErrors(errors, yield* completeness(schema.props, schema, path, path));
   return errors.sort((a, b) => compareUtf8(String(a), String(b)));
 }
 
-function invariants(schema: Structural, level: Level, path: Path): FieldError[] {
+/** Schemas of an `anyOf` and the like that are checked in a step. */
+const stepSchemas = 64;
+
+/** What is wrong with each of the schemas. */
+function* ofEach(
+  schemas: readonly JsonSchemaProps[],
+  path: Path,
+  check: (schema: JsonSchemaProps, path: Path, index: number) => Steps<FieldError[]>,
+): Steps<FieldError[]> {
+  const errors: FieldError[] = [];
+  for (const [i, schema] of schemas.entries()) {
+    if (i % stepSchemas === stepSchemas - 1) yield;
+    addErrors(errors, yield* check(schema, path.index(i), i));
+  }
+  return errors;
+}
+
+function* invariants(schema: Structural, level: Level, path: Path): Steps<FieldError[]> {
+  yield;
   const { props, items, properties, additionalProperties, embeddedResource } = schema;
   const errors: FieldError[] = [];
   if (schema.type === 'array' && !items) errors.push(required(path.child('items'), 'must be specified'));
-  if (items) addErrors(errors, invariants(items, 'item', path.child('items')));
-  for (const [name, property] of properties) addErrors(errors, invariants(property, 'field', path.child('properties').key(name)));
+  if (items) addErrors(errors, yield* invariants(items, 'item', path.child('items')));
+  for (const [name, property] of properties) addErrors(errors, yield* invariants(property, 'field', path.child('properties').key(name)));
   if (props.additionalProperties !== undefined) {
     const place = path.child('additionalProperties');
     if (level === 'root') errors.push(forbidden(place, 'must not be used at the root'));
     if (embeddedResource) errors.push(forbidden(place, 'must not be used if x-kubernetes-embedded-resource is set'));
-    if (additionalProperties) addErrors(errors, invariants(additionalProperties, 'field', place));
+    if (additionalProperties) addErrors(errors, yield* invariants(additionalProperties, 'field', place));
   }
   addErrors(errors, extensions(props, path));
-  addErrors(errors, valueValidation(props, isIntOrString(props.anyOf), isIntOrString(props.allOf?.[0]?.anyOf), level, path));
+  addErrors(errors, yield* valueValidation(props, isIntOrString(props.anyOf), isIntOrString(props.allOf?.[0]?.anyOf), level, path));
   addErrors(errors, ofType(schema, level, path));
   addErrors(errors, typeAndMeta(schema, level, path));
   if (embeddedResource && !schema.preserveUnknownFields && properties.size === 0) {
@@ -94,13 +118,20 @@ function isIntOrString(anyOf: readonly JsonSchemaProps[] | undefined): boolean {
   );
 }
 
-function valueValidation(props: JsonSchemaProps, skipAnyOf: boolean, skipFirstAllOf: boolean, level: Level, path: Path): FieldError[] {
+function* valueValidation(
+  props: JsonSchemaProps,
+  skipAnyOf: boolean,
+  skipFirstAllOf: boolean,
+  level: Level,
+  path: Path,
+): Steps<FieldError[]> {
   const { allOf = [], anyOf = [], oneOf = [], not, pattern } = props;
   const errors: FieldError[] = [];
-  if (!skipAnyOf) for (const [i, one] of anyOf.entries()) addErrors(errors, nested(one, false, level, path.child('anyOf').index(i)));
-  for (const [i, one] of allOf.entries()) addErrors(errors, nested(one, skipFirstAllOf && i === 0, level, path.child('allOf').index(i)));
-  for (const [i, one] of oneOf.entries()) addErrors(errors, nested(one, false, level, path.child('oneOf').index(i)));
-  if (not) addErrors(errors, nested(not, false, level, path.child('not')));
+  const inside = (one: JsonSchemaProps, at: Path): Steps<FieldError[]> => nested(one, false, level, at);
+  if (!skipAnyOf) addErrors(errors, yield* ofEach(anyOf, path.child('anyOf'), inside));
+  addErrors(errors, yield* ofEach(allOf, path.child('allOf'), (one, at, i) => nested(one, skipFirstAllOf && i === 0, level, at)));
+  addErrors(errors, yield* ofEach(oneOf, path.child('oneOf'), inside));
+  if (not) addErrors(errors, yield* inside(not, path.child('not')));
   if (pattern) {
     const reason = patternError(pattern);
     if (reason !== undefined)
@@ -134,12 +165,12 @@ const forbiddenInside: readonly (readonly [keyof JsonSchemaProps, string])[] = [
 ];
 
 /** A schema inside of allOf and the like: it may restrict values, not describe fields. */
-function nested(props: JsonSchemaProps, skipAnyOf: boolean, level: Level, path: Path): FieldError[] {
-  const errors = valueValidation(props, skipAnyOf, false, level, path);
+function* nested(props: JsonSchemaProps, skipAnyOf: boolean, level: Level, path: Path): Steps<FieldError[]> {
+  const errors = yield* valueValidation(props, skipAnyOf, false, level, path);
   const items = itemsSchema(props);
-  if (items) addErrors(errors, nested(items, false, level, path.child('items')));
+  if (items) addErrors(errors, yield* nested(items, false, level, path.child('items')));
   for (const [name, property] of Object.entries(props.properties ?? {}))
-    addErrors(errors, nested(property, false, 'field', path.child('properties').key(name)));
+    addErrors(errors, yield* nested(property, false, 'field', path.child('properties').key(name)));
   if (props.type) errors.push(forbidden(path.child('type'), 'must be empty to be structural'));
   if (additionalPropertiesSchema(props) || props.additionalProperties === true)
     errors.push(forbidden(path.child('additionalProperties'), 'must be undefined to be structural'));
@@ -153,25 +184,24 @@ function nested(props: JsonSchemaProps, skipAnyOf: boolean, level: Level, path: 
 }
 
 /** What allOf and the like speak of must be described outside of them, too. */
-function completeness(props: JsonSchemaProps, schema: Structural, schemaPath: Path, path: Path): FieldError[] {
+function* completeness(props: JsonSchemaProps, schema: Structural, schemaPath: Path, path: Path): Steps<FieldError[]> {
   const { allOf = [], anyOf = [], oneOf = [], not } = props;
-  const inside = (one: JsonSchemaProps, at: Path): FieldError[] => nestedCompleteness(one, schema, schemaPath, at);
-  return [
-    ...(not ? inside(not, path.child('not')) : []),
-    ...allOf.flatMap((one, i) => inside(one, path.child('allOf').index(i))),
-    ...anyOf.flatMap((one, i) => inside(one, path.child('anyOf').index(i))),
-    ...oneOf.flatMap((one, i) => inside(one, path.child('oneOf').index(i))),
-  ];
+  const inside = (one: JsonSchemaProps, at: Path): Steps<FieldError[]> => nestedCompleteness(one, schema, schemaPath, at);
+  const errors = not ? yield* inside(not, path.child('not')) : [];
+  addErrors(errors, yield* ofEach(allOf, path.child('allOf'), inside));
+  addErrors(errors, yield* ofEach(anyOf, path.child('anyOf'), inside));
+  addErrors(errors, yield* ofEach(oneOf, path.child('oneOf'), inside));
+  return errors;
 }
 
-function nestedCompleteness(props: JsonSchemaProps, schema: Structural | undefined, schemaPath: Path, path: Path): FieldError[] {
+function* nestedCompleteness(props: JsonSchemaProps, schema: Structural | undefined, schemaPath: Path, path: Path): Steps<FieldError[]> {
   if (!schema) return [required(schemaPath, `because it is defined in ${path.toString()}`)];
-  const errors = completeness(props, schema, schemaPath, path);
+  const errors = yield* completeness(props, schema, schemaPath, path);
   const items = itemsSchema(props);
-  if (items) addErrors(errors, nestedCompleteness(items, schema.items, schemaPath.child('items'), path.child('items')));
+  if (items) addErrors(errors, yield* nestedCompleteness(items, schema.items, schemaPath.child('items'), path.child('items')));
   for (const [name, property] of Object.entries(props.properties ?? {})) {
     const place = schemaPath.child('properties').key(name);
-    addErrors(errors, nestedCompleteness(property, schema.properties.get(name), place, path.child('properties').key(name)));
+    addErrors(errors, yield* nestedCompleteness(property, schema.properties.get(name), place, path.child('properties').key(name)));
   }
   return errors;
 }

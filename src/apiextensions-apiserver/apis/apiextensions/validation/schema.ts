@@ -4,7 +4,7 @@ import { type JsonSchemaProps, schemaHas } from '#apimachinery/structural/json-s
 import { validateDefaults } from '#apimachinery/structural/schema-defaults';
 import { SchemaValidator } from '#apimachinery/structural/schema-validator';
 import { newStructural, type Structural, StructuralError } from '#apimachinery/structural/structural';
-import { validateStructural } from '#apimachinery/structural/validate-structural';
+import { validateStructuralSteps } from '#apimachinery/structural/validate-structural';
 import { addErrors, type FieldError, forbidden, invalid, type Path } from '#apimachinery/validation/field';
 import { CelRuleContext } from '#apiextensions-apiserver/cel/rule-context';
 import { RuleValidator } from '#apiextensions-apiserver/cel/rule-validator';
@@ -95,8 +95,7 @@ function* checkStructural(
   try {
     const structural = newStructural(schema);
     yield;
-    const errors = validateStructural(place, structural);
-    yield;
+    const errors = yield* validateStructuralSteps(place, structural);
     if (errors.length > 0) return { errors, unconvertible: [] };
     return {
       errors: validateDefaults(place, structural, { requirePruned: prunedDefaults, rules: validateDefaultByRules }),
