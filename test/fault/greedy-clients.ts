@@ -21,8 +21,9 @@ const workers = 500;
 const retryMs = 250;
 const pauseMs = 10;
 const warmUpMs = 1_000;
-/** What a renewal may take, at the 99th percentile. */
+/** What a renewal may take beside the greedy, at the 99th percentile: so long, or on a slower machine so many times what it takes alone. */
 const mostMs = 100;
+const mostTimes = 20;
 /** After so long a leader gives up what it holds (client-go's renewDeadline). */
 const deadlineMs = 10_000;
 
@@ -75,6 +76,8 @@ async function renew(server: Kubenest, seconds: number): Promise<Readonly<Record
   return Object.fromEntries(await Promise.all(clients.map(async ({ name, client }) => [name, waitsOf(await client.end())] as const)));
 }
 
+const barOf = (aloneMs: number): number => Math.max(mostMs, mostTimes * aloneMs);
+
 export async function runGreedyClients(seconds: number, backend: BackendName = 'embedded'): Promise<GreedyResult> {
   const isQuiet = loadavg()[0]! < availableParallelism();
   const folder = mkdtempSync(join(tmpdir(), 'greedy-'));
@@ -98,8 +101,10 @@ export async function runGreedyClients(seconds: number, backend: BackendName = '
   const metrics = String((await server.fetch('/metrics')).body);
   const violations = [
     ...Object.entries(beside).flatMap(([name, waits]) => [
-      ...(waits.workP99Ms < mostMs ? [] : [`the server computed ${waits.workP99Ms} ms before it renewed the lease of the ${name}`]),
-      ...(!isQuiet || waits.p99Ms < mostMs ? [] : [`the ${name} waited ${waits.p99Ms} ms for its lease`]),
+      ...(waits.workP99Ms < barOf(alone[name]!.workP99Ms)
+        ? []
+        : [`the server computed ${waits.workP99Ms} ms before it renewed the lease of the ${name}`]),
+      ...(!isQuiet || waits.p99Ms < barOf(alone[name]!.p99Ms) ? [] : [`the ${name} waited ${waits.p99Ms} ms for its lease`]),
       ...(waits.longestMs < deadlineMs ? [] : [`the ${name} lost its lease: it waited ${waits.longestMs} ms`]),
     ]),
     ...(counts.refused === 0 ? ['nobody was refused'] : []),
