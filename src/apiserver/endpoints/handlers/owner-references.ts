@@ -11,6 +11,11 @@ export function dedupOwnerReferences(context: RequestContext, { metadata }: Kube
   const duplicates: string[] = [];
   const known = new Set<string>();
   for (const reference of references) {
+    const last = kept.at(-1);
+    if (last && isSame(last, reference)) {
+      duplicates.push(reference.uid);
+      continue;
+    }
     const identity = identityOf(reference);
     if (known.has(identity)) duplicates.push(reference.uid);
     else kept.push(reference);
@@ -24,6 +29,11 @@ export function dedupOwnerReferences(context: RequestContext, { metadata }: Kube
       : `.metadata.ownerReferences contains duplicate entries; ${advice}; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`,
   );
 }
+
+const parts = ['uid', 'name', 'kind', 'apiVersion', 'controller', 'blockOwnerDeletion'] as const;
+
+/** Of a million empty ones, each is told from the one before without a text of its own. */
+const isSame = (a: OwnerReference, b: OwnerReference): boolean => parts.every((part) => a[part] === b[part]);
 
 /** A text that is the same for equal references alone, as the lengths of its parts stand before them. There may be 300,000. */
 function identityOf({ uid, name, kind, apiVersion, controller, blockOwnerDeletion }: Partial<OwnerReference>): string {

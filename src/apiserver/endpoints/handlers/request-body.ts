@@ -12,6 +12,7 @@ import { decodeProtobuf, decodeProtobufSteps, isProtobuf, protobufKind } from '#
 import type { StructType } from '#apimachinery/runtime/schema';
 import { inSteps, needsSteps, type Steps, turnOfOthers, workOn } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { SharedBudget } from '#apiserver/endpoints/request/shared-budget';
 import type { ParsedYaml } from '#apimachinery/runtime/yaml';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import type { EndpointRestrictions, MediaType } from './negotiation.ts';
@@ -33,9 +34,25 @@ export function inputMediaType(
 /** What a body may have. Upstream: server/config.go. */
 export const maxRequestBodyBytes = 3 * 1024 * 1024;
 
-/** The whole body of a request, whose size is noted. Rejects as `Exchange.readBody` does. */
+/**
+ * Large bodies that arrive at once have so many octets. Others wait before they are read, their clients held back by the windows of the transport.
+ */
+const arriving = new SharedBudget(256 * 1024 * 1024);
+
+/**
+ * Large bodies that are worked on at once have so many octets: of three megabytes of `{}` a hundred are made, and one thread gains nothing by doing
+ * much at the same time. They are counted when they are there, so that no client holds others up by sending slowly.
+ */
+const working = new SharedBudget(8 * 1024 * 1024);
+
+/**
+ * The whole body of a request, whose size is noted. A large one waits until there is room for it, until the request is over, among those of other
+ * users. Rejects as `Exchange.readBody` does.
+ */
 export function readRequestBody(context: RequestContext): Promise<Buffer> {
-  const read = context.exchange.readBody(maxRequestBodyBytes).then((body) => {
+  const { bodyLength, isInProcess } = context.exchange;
+  const isLarge = !isInProcess && (bodyLength === undefined || needsSteps(bodyLength));
+  const read = (isLarge ? readLargeBody(context) : context.exchange.readBody(maxRequestBodyBytes)).then((body) => {
     context.requestBytes = body.length;
     context.span?.event('limitedReadBody succeeded', [['len', body.length]]);
     return body;
@@ -48,6 +65,20 @@ export function readRequestBody(context: RequestContext): Promise<Buffer> {
       ]),
     );
   return read;
+}
+
+async function readLargeBody(context: RequestContext): Promise<Buffer> {
+  const { exchange } = context;
+  await hold(arriving, context, Math.min(exchange.bodyLength ?? maxRequestBodyBytes, maxRequestBodyBytes));
+  const body = await exchange.readBody(maxRequestBodyBytes);
+  if (needsSteps(body.length)) await hold(working, context, body.length);
+  return body;
+}
+
+/** Until the request is over. Rejects with ClientGoneError. */
+async function hold(budget: SharedBudget, context: RequestContext, bytes: number): Promise<void> {
+  const taken = budget.take(context.user?.name ?? '', bytes, (gone) => context.exchange.onClose(gone));
+  context.whenSettled(taken instanceof Promise ? await taken : taken);
 }
 
 /** What a body must be. */

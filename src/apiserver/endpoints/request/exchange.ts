@@ -53,6 +53,8 @@ export interface Exchange {
    * never ends as a whole one. The only length by which to frame what is sent on.
    */
   readonly bodyLength: number | undefined;
+  /** Sent by the server's own process, perhaps by what another request is waiting for: it waits for no other request. */
+  readonly isInProcess?: true;
   /** The values of a request header, one for each time that it was sent, as they were sent. The name in lower case. */
   headerValues(name: string): string[];
   /** Whether the response's head has been sent. */

@@ -29,6 +29,7 @@ export class InProcessExchange implements Exchange {
   readonly headers: IncomingHttpHeaders;
   readonly peer = peer;
   readonly raw = undefined;
+  readonly isInProcess = true;
   readonly response: Promise<Response>;
   #responded = false;
   #closed = false;
