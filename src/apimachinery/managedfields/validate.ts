@@ -87,7 +87,8 @@ function addFinding({ errors }: Findings, place: Place, message: string): void {
   errors.push(path ? `${path}: ${message}` : message);
 }
 
-const isMap = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 
 function validateValue(shape: Shape, value: unknown, place: Place, findings: Findings, depth: number): void {
   if (value === null || value === undefined) return;
@@ -165,6 +166,7 @@ function formatGoSyntax(value: unknown, depth = 0): string {
   if (value === null || value === undefined) return 'interface {}(nil)';
   if (typeof value === 'string') return encodeString(value);
   if (Array.isArray(value)) return `[]interface {}{${value.map((item) => formatGoSyntax(item, depth + 1)).join(', ')}}`;
+  if (value instanceof Uint8Array) return `[]uint8{${[...value].map((byte) => `0x${byte.toString(16)}`).join(', ')}}`;
   if (isMap(value)) {
     return `map[string]interface {}{${sortedKeys(value)
       .map((key) => `${encodeString(key)}:${formatGoSyntax(value[key], depth + 1)}`)
