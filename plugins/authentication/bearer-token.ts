@@ -43,8 +43,10 @@ export class UnknownToken extends AuthenticationStrategy {
   readonly name = 'UnknownToken';
 
   authenticate(credentials: Credentials): void {
-    if ((bearerToken(credentials) ?? webSocketToken(credentials)) === undefined) this.pass();
-    else this.fail(invalidToken);
+    if ((bearerToken(credentials) ?? webSocketToken(credentials)) !== undefined) return this.fail(invalidToken);
+    const problem = webSocketProblem(credentials);
+    if (problem === undefined) this.pass();
+    else this.fail(problem);
   }
 }
 
@@ -66,11 +68,25 @@ function bearerToken(credentials: Credentials): string | undefined {
  * protocol besides. The header loses it. Upstream: apiserver/pkg/authentication/request/websocket.
  */
 function webSocketToken({ headers }: Credentials): string | undefined {
-  const protocols = headers['sec-websocket-protocol'];
-  if (protocols === undefined || !protocols.includes(webSocketPrefix) || headers.upgrade?.toLowerCase() !== 'websocket') return undefined;
-  const all = protocols.split(',').map((protocol) => protocol.trim());
-  const encoded = all.filter((protocol) => protocol.startsWith(webSocketPrefix));
-  if (encoded.length !== 1 || all.length < 2) return undefined;
+  const { encoded, others } = webSocketProtocols(headers);
+  if (encoded.length !== 1 || others === 0) return undefined;
   const token = Buffer.from((encoded[0] as string).slice(webSocketPrefix.length), 'base64url').toString();
   return token === '' ? undefined : token;
+}
+
+/** Why there is no token among the protocols though it was meant to be there. */
+function webSocketProblem({ headers }: Credentials): string | undefined {
+  const { encoded, others } = webSocketProtocols(headers);
+  if (encoded.length > 1) return 'multiple base64.bearer.authorization tokens specified';
+  return encoded.length === 1 && others === 0 ? 'missing additional subprotocol' : undefined;
+}
+
+/** The protocols of a WebSocket that are tokens, and how many others there are. */
+function webSocketProtocols(headers: Credentials['headers']): { readonly encoded: readonly string[]; readonly others: number } {
+  const protocols = headers['sec-websocket-protocol'];
+  if (protocols === undefined || !protocols.includes(webSocketPrefix) || headers.upgrade?.toLowerCase() !== 'websocket')
+    return { encoded: [], others: 0 };
+  const all = protocols.split(',').map((protocol) => protocol.trim());
+  const encoded = all.filter((protocol) => protocol.startsWith(webSocketPrefix));
+  return { encoded, others: all.length - encoded.length };
 }

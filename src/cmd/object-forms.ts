@@ -131,16 +131,24 @@ class TypedForm implements ObjectForm {
     const { type, apiVersion } = this.options;
     if (isProtobuf(stored)) {
       const kind = protobufKind(stored);
+      this.#checkKind(kind);
       if (kind.apiVersion === apiVersion) return decodeProtobuf(type, stored) as KubeObject;
       const other = this.#otherVersion(kind.apiVersion);
       return other.toStorage(decodeProtobuf(other.type, stored) as KubeObject);
     }
     const object = parseJson(stored).value as KubeObject;
+    this.#checkKind(object);
     if (object.apiVersion === apiVersion) return decode<KubeObject>(type, object).object;
     const convert = unservedVersions.get(`${object.apiVersion} ${object.kind}`);
     if (convert) return decode<KubeObject>(type, convert(object)).object;
     const other = this.#otherVersion(object.apiVersion);
     return other.toStorage(decode<KubeObject>(other.type, object).object);
+  }
+
+  #checkKind({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): void {
+    const { resource } = this.options;
+    if (resource && kind !== resource.kind)
+      throw new Error(`it is a ${apiVersion} ${kind}, not a ${this.options.apiVersion} ${resource.kind}`);
   }
 
   /** Throws for a version that is not known. */

@@ -167,6 +167,7 @@ export {
   NoSpaceError,
   StorageError,
   UnavailableError,
+  UndecodableRecordError,
   UnknownOutcomeError,
 } from '#apiserver/storage/errors';
 export { Clock } from '#apiserver/storage/cacher/clock';
@@ -184,6 +185,7 @@ export {
 } from '#apiserver/webhook/kubeconfig';
 export * as protobufMessage from '#apimachinery/runtime/message-table';
 export { compareKeys, hasUncommonOrder, lowerBound, validateKey, validatePrefix } from '#apiserver/storage/key';
+export { UnreadableRecord } from '#apiserver/storage/unreadable-record';
 export type {
   CommitFeed,
   Durability,

@@ -8,6 +8,7 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueServingCertificate } from '#testing/serving-certificate';
 import { startTestCluster, type TestCluster } from '#testing/index';
+import { askWebSocket } from './websocket-client.ts';
 
 /** An address of this machine that may be proxied to: loopback may not. */
 const own = Object.values(networkInterfaces())
@@ -131,6 +132,27 @@ describe('logs', () => {
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([200, 'text/plain', 'line 1\nline 2\n']);
     expect(seen.at(-1)?.url).toBe('/containerLogs/default/p/c?follow=true&sinceTime=2020-01-01T00%3A00%3A00Z&tailLines=2');
     expect(seen.at(-1)?.headers['authorization']).toBeUndefined();
+  });
+
+  it.each([
+    ['', [0x82, Buffer.from('line 1\nline 2\n')]],
+    ['binary.k8s.io', [0x82, Buffer.from('line 1\nline 2\n')]],
+    ['unknown, base64.binary.k8s.io', [0x81, Buffer.from(Buffer.from('line 1\nline 2\n').toString('base64'))]],
+  ] as const)('come over WebSocket, too: subprotocol %j', async (protocols, [opcode, payload]) => {
+    const { status, headers, frames } = await askWebSocket(cluster, `${pods}/p/log`, {
+      'Sec-WebSocket-Protocol': protocols,
+      Origin: undefined,
+    });
+    expect([status, headers.at(-1)]).toEqual(['101 Switching Protocols', `Sec-WebSocket-Protocol: ${protocols.split(', ').at(-1)}`]);
+    expect(frames).toEqual([
+      { opcode, payload: Buffer.alloc(0) },
+      { opcode, payload },
+      { opcode: 0x88, payload: Buffer.from([3, 232]) },
+    ]);
+  });
+
+  it('are refused over WebSocket with a subprotocol that is not known', async () => {
+    expect((await askWebSocket(cluster, `${pods}/p/log`, { 'Sec-WebSocket-Protocol': 'v4.channel.k8s.io' })).status).toBe('403 Forbidden');
   });
 
   it('are none while the pod has no node', async () => {

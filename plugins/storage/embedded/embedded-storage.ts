@@ -114,6 +114,8 @@ const healthTimeoutMs = 2_000;
  * (group commit). Nothing is shown before it is on the disk: reads are of the last acknowledged revision.
  */
 export class EmbeddedStorage implements Storage, CommitFeed {
+  /** Values have checksums. */
+  readonly verifiesValues = true;
   readonly #database: DatabaseSync;
   readonly #release: () => void;
   readonly #committer: Committer;

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { CorruptRecordError, type Revision, type StorageEvent, type StorageRecord } from 'kubenest/sdk';
+import { CorruptRecordError, type Revision, type StorageEvent, type StorageRecord, UnreadableRecord } from 'kubenest/sdk';
 import type { IndexEntry } from './key-index.ts';
 import { checksum } from './log-file.ts';
 
@@ -9,7 +9,7 @@ export type LogRow = [revision: number, key: string, createRevision: number, pre
 
 type Entry = IndexEntry<unknown>;
 
-/** What the log has of keys at any revision that is not compacted. Throws CorruptRecordError for a value that is damaged or missing. */
+/** What the log has of keys at any revision that is not compacted. The value of a record that is damaged or missing throws CorruptRecordError. */
 export class LogReader {
   readonly #database: DatabaseSync;
   readonly #selectValue: StatementSync;
@@ -84,16 +84,14 @@ export class LogReader {
   }
 
   #record(key: string, revision: Revision, createRevision: Revision): StorageRecord {
-    const record = this.#recordIfKept(key, revision, createRevision);
-    if (!record) throw new CorruptRecordError(key, revision, 'its value is missing');
-    return record;
+    return this.#recordIfKept(key, revision, createRevision) ?? damaged({ key, revision, createRevision }, 'its value is missing');
   }
 
   #recordIfKept(key: string, revision: Revision, createRevision: Revision): StorageRecord | undefined {
     const row = this.#selectValue.get(revision) as unknown as [crc: number, value: Uint8Array] | undefined;
     if (!row) return undefined;
     const value = Buffer.from(row[1].buffer, row[1].byteOffset, row[1].byteLength);
-    if (checksum(key, value) !== row[0]) throw new CorruptRecordError(key, revision, 'its checksum is wrong');
+    if (checksum(key, value) !== row[0]) return damaged({ key, revision, createRevision }, 'its checksum is wrong');
     return { key, revision, createRevision, value };
   }
 }
@@ -121,4 +119,8 @@ export class LoggedEvent implements StorageEvent {
 /** The first key that is after all keys under the prefix: `0` follows `/`. */
 function afterPrefix(prefix: string): string {
   return `${prefix.slice(0, -1)}0`;
+}
+
+function damaged(place: Omit<StorageRecord, 'value'>, reason: string): StorageRecord {
+  return new UnreadableRecord(place, new CorruptRecordError(place.key, place.revision, reason));
 }

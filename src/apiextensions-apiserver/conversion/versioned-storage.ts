@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { withoutResourceVersion } from '#apiserver/storage/cacher/resource-version';
 import { DelegatingStorage } from '#apiserver/storage/delegating-storage';
-import { ConflictError } from '#apiserver/storage/errors';
+import { ConflictError, UndecodableRecordError } from '#apiserver/storage/errors';
 import type {
   CommitFeed,
   Encode,
@@ -15,6 +15,8 @@ import type {
   StorageRecord,
   WriteOptions,
 } from '#apiserver/storage/storage';
+import { UnreadableRecord } from '#apiserver/storage/unreadable-record';
+import { checkKind } from '#apiserver/registry/record-form';
 import type { VersionedStorage } from '#apiserver/registry/storage-factory';
 import type { CustomVersion } from '../registry/custom-version.ts';
 import { type Converter, withVersion } from './converter.ts';
@@ -120,7 +122,7 @@ class RenamingStorage extends StorageView {
   readonly decode = (record: StorageRecord): Buffer => {
     if (this.#written.has(record.value)) return record.value;
     const { served } = this.versions;
-    const stored = served.parse(record.value);
+    const stored = parseStored(record, served);
     repairStored(stored, this.versions);
     const object = withVersion(stored, served.groupVersion);
     if (object !== stored) served.prune(object);
@@ -189,14 +191,17 @@ class ConvertingStorage extends StorageView {
 
   protected async fromStored(records: readonly StorageRecord[]): Promise<StorageRecord[]> {
     const { served } = this.versions;
-    const stored = records.map(({ value }) => served.parse(value));
+    const read = records.map((record) => readStored(record, served));
+    const stored = read.flatMap((object) => (object instanceof UnreadableRecord ? [] : [object]));
     for (const object of stored) repairStored(object, this.versions);
-    const objects = await this.converter.convert(stored, served.groupVersion);
-    return records.map((record, i) => {
-      const object = objects[i]!;
-      if (object !== stored[i]) served.prune(object);
-      object.metadata.resourceVersion = String(record.revision);
-      return { ...record, value: served.encode(object) };
+    const objects = (await this.converter.convert(stored, served.groupVersion)).values();
+    return records.map(({ key, revision, createRevision }, i) => {
+      const before = read[i]!;
+      if (before instanceof UnreadableRecord) return before;
+      const object = objects.next().value!;
+      if (object !== before) served.prune(object);
+      object.metadata.resourceVersion = String(revision);
+      return { key, revision, createRevision, value: served.encode(object) };
     });
   }
 
@@ -215,6 +220,27 @@ class ConvertingStorage extends StorageView {
   async isStale(key: string): Promise<boolean> {
     const record = await this.storage.get(key);
     return record !== undefined && this.versions.stored.parse(record.value).apiVersion !== this.versions.stored.groupVersion;
+  }
+}
+
+/** Throws UndecodableRecordError for what is no object of the resource. */
+function parseStored(record: StorageRecord, served: CustomVersion): KubeObject {
+  const { key, revision, value } = record;
+  try {
+    const object = served.parse(value);
+    checkKind(object, served.kind);
+    return object;
+  } catch (error) {
+    throw new UndecodableRecordError(key, revision, (error as Error).message, { cause: error });
+  }
+}
+
+/** As `parseStored`. What cannot be read does not keep others from being converted with it. */
+function readStored(record: StorageRecord, served: CustomVersion): KubeObject | UnreadableRecord {
+  try {
+    return parseStored(record, served);
+  } catch (error) {
+    return new UnreadableRecord(record, error as Error);
   }
 }
 

@@ -198,6 +198,11 @@ export function newInternalError(error: Error | string): StatusError {
   return typeof error === 'string' ? new StatusError(status) : new StatusError(status, { cause: error });
 }
 
+/** The answer to a list of which some cannot be read. Upstream: apiserver/pkg/storage/etcd3/corrupt_obj_deleter.go (NewAPIStatusError). */
+export function newStorageReadError({ group, resource }: GroupResource, message: string, causes: readonly StatusCause[]): StatusError {
+  return failure(500, 'StorageReadError', message, details({ name: 'list', group, kind: resource, causes: [...causes] }));
+}
+
 export function newRequestEntityTooLargeError(message: string): StatusError {
   return failure(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`);
 }

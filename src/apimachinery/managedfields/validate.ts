@@ -34,7 +34,8 @@ const stepValues = 256;
 /** Where a value is, in words, which only an error needs. */
 type Place = () => string;
 
-const isMap = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 
 /** What is wrong with a configuration; of more than `maxErrors` the first are told. */
 class Validation {
@@ -121,6 +122,7 @@ function formatGoSyntax(value: unknown, depth = 0): string {
   if (value === null || value === undefined) return 'interface {}(nil)';
   if (typeof value === 'string') return encodeString(value);
   if (Array.isArray(value)) return `[]interface {}{${value.map((item) => formatGoSyntax(item, depth + 1)).join(', ')}}`;
+  if (value instanceof Uint8Array) return `[]uint8{${[...value].map((byte) => `0x${byte.toString(16)}`).join(', ')}}`;
   if (isMap(value)) {
     return `map[string]interface {}{${sortedKeys(value)
       .map((key) => `${encodeString(key)}:${formatGoSyntax(value[key], depth + 1)}`)

@@ -7,7 +7,7 @@ import { DecodeError, encodeJson, encodeRawJson } from '#apimachinery/runtime/js
 import { quote } from '#apimachinery/runtime/quote';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { atOnce } from '#apimachinery/runtime/steps';
-import { completeKind, isGroupVersion, type KindLookup, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
+import { completeKind, isGroupVersion, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 
 /** A resource by which the same objects can be had, and their kind there. */
@@ -121,7 +121,7 @@ export class VersionedForms implements ObjectForms {
     if (said.kind === expected.kind && (this.#isOwn(said) || this.#others().some((other) => isVersionOf(other, said)))) return said;
     const { kinds } = this.#options;
     if (!kinds.has(said)) throw new DecodeError(noKindRegistered(said.kind, groupVersionString(said)));
-    throw new ConversionError(`converting (${said.version}.${said.kind}) to (${kinds.internalName(expected)}): unknown conversion`);
+    throw new ConversionError(kindProblem(kinds, said, expected));
   }
 
   #isOwn(kind: GroupVersionKind): boolean {

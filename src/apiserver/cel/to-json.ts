@@ -14,20 +14,23 @@ export class NotJsonError extends Error {
 
 /** An object that knows its own JSON form. */
 interface JsonSource {
-  toJson(): unknown;
+  toJson(form: BytesForm): unknown;
 }
 
+/** What becomes of bytes: text in base64, or the bytes themselves, for those who hold them against a schema. */
+export type BytesForm = 'base64' | 'bytes';
+
 /** Plain data for a value. Bytes are base64, times and durations text. Throws NotJsonError. */
-export function toJson(value: Value, budget = { items: maxItems }): unknown {
+export function toJson(value: Value, budget = { items: maxItems }, form: BytesForm = 'base64'): unknown {
   if (value === null || typeof value !== 'object') return value;
   if (value instanceof CelList || value instanceof CelMap) spend(budget, value.size);
-  if (value instanceof CelList) return [...value].map((item) => toJson(item, budget));
-  if (value instanceof CelMap) return mapToJson(value, budget);
+  if (value instanceof CelList) return [...value].map((item) => toJson(item, budget, form));
+  if (value instanceof CelMap) return mapToJson(value, budget, form);
   if (value instanceof Double) return value.value;
   if (value instanceof Uint) return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.value) : value.value;
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (value instanceof Uint8Array) return form === 'bytes' ? value : Buffer.from(value).toString('base64');
   if (value instanceof Timestamp || value instanceof Duration) return toText(value);
-  if (value instanceof Optional && value.value !== undefined) return toJson(value.value, budget);
+  if (value instanceof Optional && value.value !== undefined) return toJson(value.value, budget, form);
   if (
     !(value instanceof Optional) &&
     !(value instanceof CelType) &&
@@ -35,7 +38,7 @@ export function toJson(value: Value, budget = { items: maxItems }): unknown {
     isCelObject(value) &&
     'toJson' in value
   ) {
-    return (value as JsonSource).toJson();
+    return (value as JsonSource).toJson(form);
   }
   throw new NotJsonError('value has no JSON form');
 }
@@ -45,11 +48,11 @@ function spend(budget: { items: number }, size: number): void {
   if (budget.items < 0) throw new NotJsonError(`a value has at most ${maxItems} items`);
 }
 
-function mapToJson(map: CelMap, budget: { items: number }): JsonObject {
+function mapToJson(map: CelMap, budget: { items: number }, form: BytesForm): JsonObject {
   const object: JsonObject = {};
   for (const key of map.keys()) {
     if (typeof key !== 'string') throw new NotJsonError('map keys must be strings');
-    setOwn(object, key, toJson(map.find(key)!, budget));
+    setOwn(object, key, toJson(map.find(key)!, budget, form));
   }
   return object;
 }

@@ -10,6 +10,7 @@ import { customResourceRestrictions, resourceRestrictions, watchEventBuckets } f
 import { cborGate, type EndpointRestrictions, withCbor } from '#apiserver/endpoints/handlers/negotiation';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Column, ParentSubresource, ResourceDefinition, Strategy, Subresource } from '#apiserver/registry/resource-definition';
+import { recordHead } from '#apiserver/registry/record-form';
 import type { Scheme } from '#apiserver/registry/scheme';
 import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/server/delegation';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
@@ -156,7 +157,7 @@ export class Installer {
     const stored = definition.storageVersion;
     const { group, version } = kind;
     const { custom } = definition;
-    const itemPrefix = `{"kind":"${definition.kind}","apiVersion":"${groupVersionString(stored?.version ?? definition)}",`;
+    const head = recordHead(definition.kind, stored?.version ?? definition);
     const described = definition.subresources[subresource];
     const isConnection = described?.kind !== undefined && described.connect === true;
     return {
@@ -195,7 +196,7 @@ export class Installer {
       },
       restrictions: custom ? this.#restrictions.custom : this.#restrictions.builtIn,
       decode: custom && ((document) => custom.decode(document)),
-      itemPrefix: custom ? 0 : Buffer.byteLength(itemPrefix),
+      itemPrefix: custom ? 0 : head.length,
       isEnabled: this.#isEnabled,
       watchEvents: newSeries(watchEventBuckets, { group, version, resource: definition.resource }),
       watchLists: new Map(),

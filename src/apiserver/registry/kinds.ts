@@ -1,4 +1,4 @@
-import { type GroupVersionKind, parseGroupVersion } from '#apimachinery/meta/types';
+import { type GroupVersionKind, groupVersionString, parseGroupVersion } from '#apimachinery/meta/types';
 
 /** What upstream's scheme says of a kind that it does not have. */
 export function noKindRegistered(kind: string, apiVersion: string): string {
@@ -11,6 +11,12 @@ export interface KindLookup {
   has(kind: GroupVersionKind): boolean;
   /** As Go names the internal type: `core.ConfigMap`. */
   internalName(kind: GroupVersionKind): string;
+}
+
+/** Why an object of one kind is none of another. */
+export function kindProblem(kinds: KindLookup, said: GroupVersionKind, wanted: GroupVersionKind): string {
+  if (!kinds.has(said)) return noKindRegistered(said.kind, groupVersionString(said));
+  return `converting (${said.version}.${said.kind}) to (${kinds.internalName(wanted)}): unknown conversion`;
 }
 
 /** Upstream: apimachinery/pkg/runtime/schema/group_version.go (ParseGroupVersion). */

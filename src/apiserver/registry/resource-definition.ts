@@ -211,7 +211,12 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly strategy: Strategy<T>;
   /** Labels accepted in fieldSelector besides metadata.name (and metadata.namespace), with the field's text in the storage version. */
   readonly selectableFields: Readonly<Record<string, FieldText<T>>>;
-  /** The message for another label; without it, the generic one that names metadata.name and metadata.namespace. */
+  /** Of a version that has names of its own for fields: by label, the selectable field of the stored version. Others are not accepted. */
+  readonly fieldLabels?: Readonly<Record<string, string>>;
+  /**
+   * The message for another label, of kinds that convert their labels themselves; without it, the generic one that names metadata.name and
+   * metadata.namespace, which then is accepted of cluster-scoped kinds, too.
+   */
   unsupportedField?(label: string): string;
   /** The columns of the Table form; their values are taken of the storage version. */
   readonly columns: readonly Column<T>[];

@@ -3,6 +3,7 @@ import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { SchemaRegistry, TypeSource } from '#apimachinery/runtime/schema';
+import { recordForm } from './record-form.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
 import { Store, type StoreHooks } from './store.ts';
 import { Cacher, type ConsistencyStatus } from '#apiserver/storage/cacher/cacher';
@@ -84,6 +85,7 @@ export class StorageFactory {
         fieldNames: Object.keys(definition.selectableFields),
         resource: { group, resource },
         onConsistencyCheck: (status, message) => this.onConsistencyCheck?.({ group, resource }, status, message),
+        recognise: recordForm(definition.kind, definition.storageVersion?.version ?? definition, this.storage.verifiesValues ?? false),
         indexed: Object.keys(definition.selectableFields).filter((field) => field === 'spec.nodeName'),
       });
       found = { group, resource, cacher };

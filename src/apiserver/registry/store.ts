@@ -12,7 +12,14 @@ import {
   newTimeoutError,
 } from '#apimachinery/api/errors';
 import { nextGeneration } from '#apimachinery/meta/generation';
-import { type DeleteOptions, type GroupKind, type GroupResource, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
+import {
+  type DeleteOptions,
+  type GroupKind,
+  type GroupResource,
+  groupVersionString,
+  type KubeObject,
+  parseGroupVersion,
+} from '#apimachinery/meta/types';
 import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
@@ -34,6 +41,7 @@ import { type EncodedObject, ObjectEncoding } from './object-encoding.ts';
 import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
 import { encodingTold, toldOf } from './told-writes.ts';
 import { ensureNamespaceMatches } from './namespace-scope.ts';
+import { checkIdentity, type Identity } from './identity.ts';
 import { wipeSystemFields } from './system-fields.ts';
 
 /** A compare-and-swap that lost against so many others in a row gives up. */
@@ -140,6 +148,8 @@ export class Store {
   readonly groupResource: GroupResource;
   /** Of the stored version: errors name `Event`, not `Event.events.k8s.io`. */
   readonly groupKind: GroupKind;
+  /** Of each object that is stored. */
+  readonly #kind: Pick<Identity, 'apiVersion' | 'kind'>;
   readonly #strategy: Strategy;
   readonly #cacher: Cacher | undefined;
   #records: CurrentRecords | undefined;
@@ -156,7 +166,9 @@ export class Store {
     this.type = schemas.struct(definition.storageVersion?.schema ?? definition.schema);
     this.encoding = new ObjectEncoding(this.type, definition.custom !== undefined);
     this.groupResource = { group: definition.group, resource: definition.resource };
-    this.groupKind = { group: (definition.storageVersion?.version ?? definition).group, kind: definition.kind };
+    const version = definition.storageVersion?.version ?? definition;
+    this.#kind = { apiVersion: groupVersionString({ group: version.group, version: version.version }), kind: definition.kind };
+    this.groupKind = { group: version.group, kind: definition.kind };
     this.#strategy = definition.strategy;
   }
 
@@ -224,7 +236,8 @@ export class Store {
     const generate = !metadata.name && metadata.generateName;
     const inParts = needsSteps(request.bodyBytes);
     if (inParts) await turnOfOthers();
-    metadata.uid = randomUUID();
+    const uid = randomUUID();
+    metadata.uid = uid;
     metadata.creationTimestamp = request.now;
     for (let attempt = 1; ; attempt += 1) {
       if (generate && !metadata.name) metadata.name = generateName(metadata.generateName ?? '');
@@ -234,11 +247,15 @@ export class Store {
         const prepared = attempt === 1 ? this.#validating(object, () => this.#prepareCreate(request, object, inParts)) : undefined;
         if (prepared) await prepared;
         if (inParts) await turnOfOthers();
+        // The name may come of mutating admission; from here on nothing changes it.
+        const name = metadata.name ?? '';
         const validated = request.validate('CREATE', object, undefined);
         if (validated) await validated;
-        const key = this.key(request.namespace, metadata.name ?? '');
+        const key = this.key(request.namespace, name);
+        const identity = this.#identity(request, name, uid);
+        checkIdentity(object, identity);
         if (request.dryRun) {
-          if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
+          if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, name);
           const bytes = inParts ? await this.encoding.encodeWholeInSteps(object) : this.encoding.encode(object);
           return { object, bytes: await this.#asStored(bytes), created: true };
         }
@@ -246,7 +263,7 @@ export class Store {
         delete metadata.resourceVersion;
         const encodeAt = inParts
           ? await this.#storable(request, object, await this.encoding.encodeInSteps(object))
-          : this.#encodeAt(object);
+          : this.#encodeAt(object, identity);
         const store = (made: Encode) => this.storage.create(key, made, this.#writeOptions());
         const { span } = request;
         const create = span
@@ -423,6 +440,7 @@ export class Store {
       if (inParts) await turnOfOthers();
       const validated = request.validate('UPDATE', object, existing);
       if (validated) await validated;
+      checkIdentity(object, this.#identity(request, name, existing.metadata.uid));
       const inSomeSteps = inParts ? await this.encoding.encodeInSteps(object) : undefined;
       object.metadata.resourceVersion = String(revision);
       const unchanged = inSomeSteps ? inSomeSteps.at(revision) : this.encoding.encode(object);
@@ -563,7 +581,9 @@ export class Store {
     const held = (object.metadata.finalizers?.length ?? 0) > 0 || this.#keepsEmptied(object);
     if (held && grace === 'immediate' && !begins) markAsDeleting(this.definition, object, request.now);
     const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
-    const encodeAt = inParts ? (await this.encoding.encodeInSteps(object)).at : this.#encodeAt(object);
+    const identity = this.#identity(request, name, existing.metadata.uid);
+    checkIdentity(object, identity);
+    const encodeAt = inParts ? (await this.encoding.encodeInSteps(object)).at : this.#encodeAt(object, identity);
     if (request.dryRun) return { stored: { object, bytes: encodeAt(revision), created: false }, gone: !stays };
     let last = revision;
     if (stays || grace === 'graceful') {
@@ -582,6 +602,25 @@ export class Store {
   }
 
   /**
+   * Deletes an object that cannot be read, without a look at it. Throws Invalid for one that can be read, or is missing.
+   * Upstream: corrupt_obj_deleter.go of the generic registry.
+   */
+  async deleteUnreadable(namespace: string, name: string): Promise<void> {
+    const key = this.#keyOf(namespace, name);
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      const record = await this.cacher.stored(key);
+      if (!record?.failure) throw newNotUnreadable(this.groupResource, name);
+      try {
+        await this.storage.delete(key, record.revision);
+        return;
+      } catch (error) {
+        if (!(error instanceof ConflictError)) throw error;
+      }
+    }
+    throw newTimeoutError(`${this.definition.resource} ${JSON.stringify(name)}: other writers were faster ${maxAttempts} times`, 1);
+  }
+
+  /**
    * How an object is written: without the managers of its fields where it is too large with them and nobody applied it. Throws where it is
    * too large without them. Upstream: endpoints/handlers/rest.go (isTooLargeError).
    */
@@ -593,9 +632,15 @@ export class Store {
     return this.#storable(request, object, await this.encoding.encodeInSteps(object));
   }
 
+  #identity({ namespace }: WriteRequest, name: string, uid: string | undefined): Identity {
+    const { namespaced } = this.definition;
+    return { ...this.#kind, namespace: namespaced ? namespace : '', name, uid };
+  }
+
   /** Encodes a small object at the revision that it gets. */
-  #encodeAt(object: KubeObject): Encode {
+  #encodeAt(object: KubeObject, identity: Identity): Encode {
     return (revision) => {
+      checkIdentity(object, identity);
       object.metadata.resourceVersion = String(revision);
       const encoded = this.encoding.encode(object);
       const refusal = this.encoding.refusal(object, encoded.length);
@@ -652,6 +697,16 @@ function newInvalidName(name: string): Error {
 /** Whether a new object has a resourceVersion, which only the storage asks: not a dry run, which answers what was sent. Upstream: Create of etcd3/store.go. */
 function isVersionSet(text: string | undefined): boolean {
   return text !== undefined && /^\d+$/.test(text) && BigInt(text) !== 0n && BigInt(text) <= maxVersion;
+}
+
+function newNotUnreadable({ group, resource }: GroupResource, name: string): Error {
+  return newInvalid({ group, kind: resource }, name, [
+    invalid(
+      fieldPath('ignoreStoreReadErrorWithClusterBreakingPotential'),
+      true,
+      'is exclusively used to delete corrupt object(s), try again by removing this option',
+    ),
+  ]);
 }
 
 /** A name of the base and five letters. */

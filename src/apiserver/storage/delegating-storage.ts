@@ -30,6 +30,10 @@ export abstract class DelegatingStorage implements Storage {
     return this.storage.sharesRevision ?? false;
   }
 
+  get verifiesValues(): boolean {
+    return this.storage.verifiesValues ?? false;
+  }
+
   async requestProgress(): Promise<void> {
     await this.storage.requestProgress?.();
   }

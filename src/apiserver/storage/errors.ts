@@ -72,6 +72,18 @@ export class CorruptRecordError extends StorageError {
   }
 }
 
+/** What a record holds is no object of its resource: it is cut off, or of another kind. Others are not concerned. */
+export class UndecodableRecordError extends StorageError {
+  constructor(
+    readonly key: string,
+    readonly revision: Revision,
+    readonly reason: string,
+    options?: ErrorOptions,
+  ) {
+    super(`storage: the record ${key} of revision ${revision} cannot be decoded: ${reason}`, options);
+  }
+}
+
 /** The store took no write: it cannot be reached, or has stopped after a failure. What was asked for has not happened. */
 export class UnavailableError extends StorageError {}
 

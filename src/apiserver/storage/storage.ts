@@ -15,6 +15,7 @@ export interface StorageRecord {
   readonly revision: Revision;
   /** The revision of the write that created it. */
   readonly createRevision: Revision;
+  /** Throws CorruptRecordError or UndecodableRecordError where it is damaged: the key is known all the same, and others are not concerned. */
   readonly value: Buffer;
 }
 
@@ -97,6 +98,8 @@ export interface Storage {
   watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent>;
   /** Whether `currentRevision` asks once for all that ask in a turn of the event loop: less work than to read a record for each. */
   readonly sharesRevision?: boolean;
+  /** True if a value that is read is one that this server's code encoded: it has a checksum, or is decoded and encoded anew. Default: false. */
+  readonly verifiesValues?: boolean;
   /** Makes watches yield PROGRESS soon. Only backends have it whose revision moves by writes of others. */
   requestProgress?(): Promise<void>;
   /** Whether a value is to be written again, though nothing of it changes: it is stored in an older form. */

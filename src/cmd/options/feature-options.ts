@@ -28,6 +28,7 @@ export class FeatureOptions {
 
 /** The gates that may have another value than their default: what they switch is here. */
 const settable: ReadonlySet<string> = new Set([
+  'AllowUnsafeMalformedObjectDeletion',
   'CBORServingAndStorage',
   'ClusterTrustBundle',
   'CoordinatedLeaderElection',

@@ -1,3 +1,4 @@
+import { isSelectable } from '#apiserver/endpoints/handlers/selection';
 import { describe, expect, it } from 'vitest';
 import { DiscoveryRegistry } from '#apiserver/endpoints/discovery/discovery-registry';
 import type { ApiGroup } from '#apiserver/registry/api-group';
@@ -109,10 +110,11 @@ describe('the resource definitions against the real server', () => {
       tables.table<Record<string, { labels: string[]; unsupported: [number, string, string] }>>('drift/field-selectors'),
     );
     expect(selectors.length).toBeGreaterThan(50);
+    const known = [...new Set(selectors.flatMap(([, { labels }]) => labels))].sort();
     for (const [path, { labels, unsupported }] of selectors) {
       const resource = byPath.get(path)!;
-      const generic = resource.unsupportedField && !resource.namespaced ? ['metadata.name'] : ['metadata.name', 'metadata.namespace'];
-      expect([...generic, ...Object.keys(resource.selectableFields)].sort(), path).toEqual(labels);
+      const own = Object.keys({ ...resource.selectableFields, ...resource.fieldLabels }).filter((label) => !known.includes(label));
+      expect([...known, ...own].filter((label) => isSelectable(resource, label)).sort(), path).toEqual(labels);
       expect(
         resource.unsupportedField?.('bogus') ?? '"bogus" is not a known field selector: only "metadata.name", "metadata.namespace"',
         path,

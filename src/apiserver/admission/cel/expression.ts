@@ -27,6 +27,8 @@ export interface CompiledExpression {
   readonly program: Program | undefined;
   /** Why not, in upstream's words. */
   readonly error: string | undefined;
+  /** True for an error that is not the expression's text alone. Upstream: cel/errors.go (ErrorTypeInternal). */
+  readonly isInternal?: boolean;
   /** undefined if it could not be checked. */
   readonly outputType: CelType | undefined;
   /** The parts that made it what it is, for a request that is traced; none without a program. */
@@ -70,7 +72,7 @@ export function compileExpression(
     return { expression, program: compiled.program(), error: undefined, outputType, explain };
   } catch (error) {
     if (!(error instanceof PlanError)) throw error;
-    return failed(`program instantiation failed: ${error.message}`);
+    return { ...failed(`program instantiation failed: ${error.message}`), isInternal: true };
   }
 }
 
@@ -81,7 +83,11 @@ export class PolicyCompiler {
   readonly variables = new Map<string, CompiledExpression>();
   readonly #declared = new DeclaredVariables();
 
-  constructor(readonly age: ExpressionAge) {}
+  /** `hasVariables`: false where the policy is validated and has none; then no expression knows of any. */
+  constructor(
+    readonly age: ExpressionAge,
+    private readonly hasVariables = true,
+  ) {}
 
   addVariable(name: string, expression: string, options: VariableOptions, age = this.age): CompiledExpression {
     const compiled = this.compile(expression, variableTypes, options, age);
@@ -93,8 +99,10 @@ export class PolicyCompiler {
   /** `age`: of this expression, where it is another than that of the policy. */
   compile(expression: string, returnTypes: readonly CelType[], options: VariableOptions, age = this.age): CompiledExpression {
     const structs = this.#declared.soFar();
-    const environmentOf = (): Environment =>
-      admissionEnvironment(options, age).extend({ variables: { variables: variablesType }, structs });
+    const environmentOf = (): Environment => {
+      const environment = admissionEnvironment(options, age);
+      return this.hasVariables ? environment.extend({ variables: { variables: variablesType }, structs }) : environment;
+    };
     return compileExpression(environmentOf, expression, returnTypes);
   }
 }

@@ -6,7 +6,7 @@ import { type CelType, dynType, listType, stringType, structType } from '#apiser
 import type { StructProvider } from '#apiserver/cel/environment';
 import { equal } from '#apiserver/cel/runtime/equality';
 import { CelError, CelList, CelMap, type CelObject, type Value } from '#apiserver/cel/runtime/values';
-import { toJson } from '#apiserver/cel/to-json';
+import { type BytesForm, toJson } from '#apiserver/cel/to-json';
 
 export const objectType = structType('Object');
 const jsonPatchType = structType('JSONPatch');
@@ -31,9 +31,9 @@ export class ObjectValue implements CelObject {
     });
   }
 
-  toJson(): JsonObject {
+  toJson(form?: BytesForm): JsonObject {
     const object: JsonObject = {};
-    for (const [name, value] of this.fields) setOwn(object, name, toJson(value));
+    for (const [name, value] of this.fields) setOwn(object, name, toJson(value, undefined, form));
     return object;
   }
 

@@ -12,7 +12,7 @@ import { type ConditionOutcome, MatchConditions } from '#apiserver/admission/cel
 import { JsonPatchValue, jsonPatchListType, ObjectValue, objectType } from '#apiserver/admission/cel/patch-types';
 import { runtimeCELCostBudget } from '#apiserver/cel/cost/limits';
 import { CelList, type Value } from '#apiserver/cel/runtime/values';
-import { NotJsonError, toJson } from '#apiserver/cel/to-json';
+import { type BytesForm, NotJsonError, toJson } from '#apiserver/cel/to-json';
 import { applyConfiguration } from './apply-configuration.ts';
 import type { MutatingPolicySpec, Mutation } from './policy-types.ts';
 
@@ -95,7 +95,7 @@ function applied({ request, object, kind }: EvaluationInput, value: Value): Kube
   const live = object as KubeObject;
   if (!(value instanceof ObjectValue)) throw new MutationError('unsupported return type from ApplyConfiguration expression');
   checkTypes(value);
-  const configuration = asJson(value) as JsonObject;
+  const configuration = asJson(value, 'bytes') as JsonObject;
   setOwn(configuration, 'apiVersion', live.apiVersion);
   setOwn(configuration, 'kind', live.kind);
   try {
@@ -144,9 +144,9 @@ function checkTypes(value: ObjectValue): void {
   if (wrong.length > 0) throw new MutationError(`type mismatch: ${wrong.join('\n')}`);
 }
 
-function asJson(value: Value): unknown {
+function asJson(value: Value, form?: BytesForm): unknown {
   try {
-    return toJson(value);
+    return toJson(value, undefined, form);
   } catch (error) {
     if (!(error instanceof NotJsonError)) throw error;
     throw new MutationError(error.message, { cause: error });

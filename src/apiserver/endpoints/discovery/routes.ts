@@ -6,11 +6,12 @@ import { respondBytes, respondJson, respondNoRoute, setHeader } from '#apiserver
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { onlyGet, type PathMux, trimSlashes } from '#apiserver/server/path-mux';
 import type { DiscoveryDocument, DiscoveryRegistry } from './discovery-registry.ts';
+import { encodedDocument } from './encoded-document.ts';
 
 const restrictions: EndpointRestrictions = {
   ...plainRestrictions,
   allowsConversion: ({ group, version, kind }, mediaType) =>
-    group === 'apidiscovery.k8s.io' && version === 'v2' && kind === 'APIGroupDiscoveryList' && mediaType === 'application/json',
+    group === 'apidiscovery.k8s.io' && version === 'v2' && kind === 'APIGroupDiscoveryList' && mediaType !== 'application/cbor',
 };
 
 /** Only aggregated documents are counted. Upstream: endpoints/discovery/aggregated/handler.go. */
@@ -35,8 +36,8 @@ export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, not
       return respondBytes(
         context,
         200,
-        `application/json;g=apidiscovery.k8s.io;v=${negotiated.convert.version};as=APIGroupDiscoveryList`,
-        document.json,
+        `${negotiated.mediaType};g=apidiscovery.k8s.io;v=${negotiated.convert.version};as=APIGroupDiscoveryList`,
+        encodedDocument(document, negotiated.mediaType),
       );
     };
   const legacy = onlyGet(root('api', (context) => discovery.legacyVersions(context.header('host') ?? context.header(':authority') ?? '')));

@@ -10,6 +10,7 @@ import { parseListOptions } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { respondList } from './list.ts';
 import { selectionOf } from './selection.ts';
+import { refuseUnsafeDeletion } from './unsafe-deletion.ts';
 import { newDeleteRequest } from './write-request.ts';
 
 /** DELETE of a collection: of each object that is listed, as if it were deleted alone; what is gone meanwhile does not matter. Upstream: Store.DeleteCollection. */
@@ -22,6 +23,7 @@ export class DeleteCollectionHandler {
     const { store, definition } = endpoint;
     const predicate = await selectionOf(definition, listOptions, '');
     const options = await readDeleteOptions(context, endpoint);
+    refuseUnsafeDeletion(options);
     for (const text of endpoint.definition.strategy.warningsOnDelete?.(options) ?? []) context.warn(text);
     const { namespace } = context.info;
     const list = await store.cacher.list({

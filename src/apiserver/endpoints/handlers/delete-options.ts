@@ -5,6 +5,7 @@ import type { RequestContext } from '#apiserver/endpoints/request/request-contex
 import { validateDeleteOptions } from '#apiserver/registry/deletion';
 import { parseBoolean, parseInt64 } from '#apiserver/endpoints/request/list-options';
 import { decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
+import { unsafeDeletionGate } from './unsafe-deletion.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 
 const metaKind: GroupVersionKind = { group: 'meta.k8s.io', version: 'v1', kind: 'DeleteOptions' };
@@ -15,6 +16,7 @@ const internalVersion = 'meta.k8s.io/__internal';
 export async function readDeleteOptions(context: RequestContext, endpoint: ResourceEndpoint): Promise<DeleteOptions> {
   const body = await readRequestBody(context);
   const options = body.length > 0 ? await optionsOfBody(context, body, endpoint) : optionsOfQuery(context);
+  if (!endpoint.isEnabled(unsafeDeletionGate)) delete options.ignoreStoreReadErrorWithClusterBreakingPotential;
   const errors = validateDeleteOptions(options);
   if (errors.length > 0) throw newInvalid({ group: metaKind.group, kind: metaKind.kind }, '', errors);
   return options;
@@ -35,8 +37,6 @@ async function optionsOfBody(context: RequestContext, body: Buffer, endpoint: Re
   // As upstream notes them.
   context.audit?.requestObject({ ...object, apiVersion: internalVersion }, type);
   const { metadata: _, kind: __, apiVersion: ___, ...options } = object;
-  // AllowUnsafeMalformedObjectDeletion
-  delete options['ignoreStoreReadErrorWithClusterBreakingPotential'];
   return options as DeleteOptions;
 }
 
@@ -50,6 +50,8 @@ function optionsOfQuery(context: RequestContext): DeleteOptions {
   if (orphan !== undefined) options.orphanDependents = orphan;
   const policy = parameters.get('propagationPolicy');
   if (policy !== null && policy !== '') options.propagationPolicy = policy;
+  const ignored = parseBoolean(parameters.get('ignoreStoreReadErrorWithClusterBreakingPotential'));
+  if (ignored !== undefined) options.ignoreStoreReadErrorWithClusterBreakingPotential = ignored;
   const dryRun = parameters.getAll('dryRun');
   if (dryRun.length > 0) options.dryRun = dryRun;
   return options;

@@ -1,23 +1,30 @@
-import { Injectable, UseInterceptors } from '@nestjs/common';
+import { Inject, Injectable, UseInterceptors } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import type { KubeObject, Status } from '#apimachinery/meta/types';
+import type { KubeObject } from '#apimachinery/meta/types';
 import { encodeLine } from '#apimachinery/runtime/encode';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Authorizer } from '#apiserver/authorization/authorizer';
+import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { readDeleteOptions } from './delete-options.ts';
+import { newStatusSuccess } from './deleted-status.ts';
 import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { respondJson } from './responses.ts';
+import { deleteUnreadable, isUnsafeDeletion } from './unsafe-deletion.ts';
 import { newDeleteRequest } from './write-request.ts';
 
 /** DELETE of one object. Upstream: endpoints/handlers/delete.go. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class DeleteHandler {
+  constructor(@Inject(UnionAuthorizer) private readonly authorizer: Authorizer) {}
+
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const options = await readDeleteOptions(context, endpoint);
+    if (isUnsafeDeletion(options)) return deleteUnreadable(context, endpoint, negotiated, this.authorizer);
     for (const text of endpoint.definition.strategy.warningsOnDelete?.(options) ?? []) context.warn(text);
     const request = newDeleteRequest(context, endpoint, options);
     context.span?.event('About to delete object from database');
@@ -41,13 +48,7 @@ function respondDeletedStatus(
   negotiated: Parameters<typeof respondJson>[3],
 ): void {
   const { group, resource } = endpoint.definition;
-  const status: Status = {
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Success',
-    details: { name: metadata.name ?? '', ...(group && { group }), kind: resource, uid: metadata.uid ?? '' },
-  } as Status;
+  const status = newStatusSuccess({ name: metadata.name ?? '', ...(group && { group }), kind: resource, uid: metadata.uid ?? '' });
   context.audit?.responseStatus(status);
   const type = metaSchema.struct('meta_v1.Status');
   context.span?.event('About to write a response');

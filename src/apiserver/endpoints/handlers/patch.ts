@@ -8,7 +8,7 @@ import {
   newUnsupportedMediaType,
   StatusError,
 } from '#apimachinery/api/errors';
-import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
+import { groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { formatValue } from '#apimachinery/patch/format-value';
 import { interpretPatchError } from '#apimachinery/patch/interpret-patch-error';
 import { applyJsonPatchSteps, decodeJsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
@@ -31,7 +31,7 @@ import { negotiate, servesCbor } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { readRequestBody, strictErrors } from './request-body.ts';
-import { noKindRegistered } from '#apiserver/registry/kinds';
+import { kindProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { ensureNameMatches, newWriteRequest } from './write-request.ts';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
@@ -283,7 +283,8 @@ export class Patch {
       object.apiVersion = apiVersion;
       return;
     }
-    throw this.#invalid(patched, noKindRegistered(object.kind, object.apiVersion ?? ''));
+    const said = { ...parseGroupVersion(object.apiVersion ?? ''), kind: object.kind };
+    throw this.#invalid(patched, kindProblem(this.endpoint.kinds, said, kind));
   }
 
   #invalid(patched: unknown, message: string): Error {

@@ -16,7 +16,7 @@ import { SharedBudget } from '#apiserver/endpoints/request/shared-budget';
 import type { ParsedYaml } from '#apimachinery/runtime/yaml';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import type { EndpointRestrictions, MediaType } from './negotiation.ts';
-import { completeKind, isGroupVersion, type KindLookup, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
+import { completeKind, isGroupVersion, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, type ResourceEndpoint } from './resource-endpoint.ts';
 
 /** The media type of a request's body; JSON if it says none. Throws UnsupportedMediaType (415). */
@@ -317,10 +317,11 @@ function checkKind(kind: GroupVersionKind, expected: ExpectedBody): void {
       `the API version in the data (${groupVersionString(kind)}) does not match the expected API version (${groupVersionString(want)})`,
     );
   }
-  const cause = known
-    ? `converting (${kind.version}.${kind.kind}) to (${expected.kinds.internalName(want)}): unknown conversion`
-    : noKindRegistered(kind.kind, groupVersionString(kind));
-  throw cannotBeHandled(kind, expected, cause);
+  throw cannotBeHandled(
+    kind,
+    expected,
+    known ? kindProblem(expected.kinds, kind, want) : noKindRegistered(kind.kind, groupVersionString(kind)),
+  );
 }
 
 /** Any object with a kind is a custom resource, but it must be of the endpoint's version. */

@@ -68,6 +68,7 @@ async function writeScale(
   endpoint: ResourceEndpoint,
   request: WriteRequest,
   rescale: Rescale,
+  isPatch: boolean,
 ): Promise<KubeObject> {
   const { definition, store } = endpoint;
   const { name } = context.info;
@@ -93,14 +94,8 @@ async function writeScale(
       throw newBadRequest(`the spec replicas field ${quote(binding.requiredPath ?? '')} cannot be empty`);
     const errors = binding.validate?.(scale) ?? [];
     if (errors.length > 0) throw newInvalid({ group: 'autoscaling', kind: 'Scale' }, name, errors);
-    if (scale.metadata.uid && scale.metadata.uid !== next.metadata.uid) {
-      const detail = `Precondition failed: UID in precondition: ${scale.metadata.uid}, UID in object meta: ${next.metadata.uid}`;
-      throw newConflict(
-        store.groupResource,
-        name,
-        `StorageError: invalid object, Code: 4, Key: /registry${store.key(request.namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
-      );
-    }
+    if (scale.metadata.uid && scale.metadata.uid !== next.metadata.uid)
+      throw newUidConflict(endpoint, store.key(request.namespace, name), scale, next, isPatch);
     binding.setReplicas(next, scale.spec?.replicas ?? 0);
     // Without a version, custom resources keep theirs: no update of theirs may be unconditional.
     if (scale.metadata.resourceVersion || !definition.custom) next.metadata.resourceVersion = scale.metadata.resourceVersion ?? '';
@@ -108,6 +103,21 @@ async function writeScale(
     return next;
   });
   return stored.object;
+}
+
+/** A patch is held to the uid by its handler, a PUT by the storage. Upstream: handlers/patch.go, storage/interfaces.go (Preconditions). */
+function newUidConflict(
+  { store, subresource }: ResourceEndpoint,
+  key: string,
+  scale: Scale,
+  { metadata }: KubeObject,
+  isPatch: boolean,
+): Error {
+  const { group, resource } = store.groupResource;
+  const detail = `Precondition failed: UID in precondition: ${scale.metadata.uid}, UID in object meta: ${metadata.uid}`;
+  if (isPatch) return newConflict({ group, resource: `${resource}/${subresource}` }, metadata.name ?? '', detail);
+  const cause = `StorageError: invalid object, Code: 4, Key: /registry${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`;
+  return newConflict(store.groupResource, metadata.name ?? '', cause);
 }
 
 function assignManagedFields({ metadata }: KubeObject, entries: KubeObject['metadata']['managedFields']): void {
@@ -144,7 +154,7 @@ export class ScaleUpdateHandler {
     ensureNamespaceMatches(endpoint.definition, context.info.namespace, object);
     ensureNameMatches(context.info.name, object);
     const read = (): Scale => deepCopy(object) as Scale;
-    return respondScale(context, endpoint, await writeScale(context, endpoint, request, read), negotiated);
+    return respondScale(context, endpoint, await writeScale(context, endpoint, request, read, false), negotiated);
   }
 }
 
@@ -164,7 +174,7 @@ export class ScalePatchHandler {
     const rescale = form
       ? await applier(context, endpoint, { form, bytes: body }, options)
       : patcher(context, endpoint, patchType, body, options);
-    return respondScale(context, endpoint, await writeScale(context, endpoint, request, rescale), negotiated);
+    return respondScale(context, endpoint, await writeScale(context, endpoint, request, rescale, true), negotiated);
   }
 }
 

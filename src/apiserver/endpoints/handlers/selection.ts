@@ -29,8 +29,10 @@ function* selectionSteps(
   options: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>,
   name: string,
 ): Steps<Predicate> {
-  const { labels, fields } = yield* readSelectors(options);
-  for (const { field } of fields.requirements) checkField(definition, field);
+  const { labels, fields: asked } = yield* readSelectors(options);
+  for (const { field } of asked.requirements) checkField(definition, field);
+  const { fieldLabels } = definition;
+  const fields = fieldLabels ? asked.transform((label, value) => [fieldLabels[label] ?? label, value]) : asked;
   const selectedName = fields.requiresExactMatch('metadata.name');
   if (name && !fields.isEmpty() && selectedName !== name) throw newBadRequest("fieldSelector metadata.name doesn't match requested name");
   const exactName = name || selectedName;
@@ -50,8 +52,14 @@ function* selectionSteps(
   };
 }
 
+/** True for a label that field selectors of this version may name. */
+export function isSelectable({ namespaced, selectableFields, fieldLabels, unsupportedField }: ResourceDefinition, label: string): boolean {
+  if (label === 'metadata.name' || Object.hasOwn(fieldLabels ?? selectableFields, label)) return true;
+  return label === 'metadata.namespace' && (namespaced || !unsupportedField);
+}
+
 function checkField(definition: ResourceDefinition, label: string): void {
-  if (label === 'metadata.name' || label === 'metadata.namespace' || Object.hasOwn(definition.selectableFields, label)) return;
+  if (isSelectable(definition, label)) return;
   throw newBadRequest(
     definition.unsupportedField?.(label) ?? `${quote(label)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );

@@ -23,6 +23,7 @@ import { fromStorage, type ResourceEndpoint, watchEventBuckets, watchListBuckets
 import { cborType, startHeaders } from './responses.ts';
 import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, encodeTable, tableHead, tableOptions } from './table.ts';
+import { acceptWebSocket, agreeToWatch, isWebSocketRequest } from './websocket.ts';
 
 /** `--min-request-timeout` in seconds: without timeoutSeconds a watch lasts one to two times as long. */
 export const MinRequestTimeout = Symbol.for('kubenest.MinRequestTimeout');
@@ -70,6 +71,10 @@ function sendsInitialEvents({ resourceVersion, resourceVersionMatch }: ListQuery
   return isLegacy && isEnabled('WatchList') ? true : undefined;
 }
 
+const protobuf = 'application/vnd.kubernetes.protobuf';
+/** Of the length before a frame of protobuf. */
+const lengthBytes = 4;
+
 /** How an event becomes bytes; events keep the bytes of each variant, so that all its watchers share them. */
 interface Frames {
   readonly variant: string;
@@ -86,17 +91,22 @@ class WatchStream implements WatchSink {
   #isFirst = true;
   #ended = false;
   readonly #early: Buffer[] = [];
+  /** Its messages need no lengths between them, and are not measured: upstream's HandleWS. */
+  readonly #isWebSocket: boolean;
 
   constructor(
     readonly context: RequestContext,
     readonly frames: Frames,
     readonly negotiated: Negotiated,
     readonly endpoint: Pick<ResourceEndpoint, 'watchEvents' | 'watchLists'>,
-  ) {}
+  ) {
+    this.#isWebSocket = isWebSocketRequest(context);
+  }
 
   begin(handle: WatchHandle, milliseconds: number): void {
-    const { context, negotiated } = this;
-    const stream = context.exchange.open(200, startHeaders(context, 200, watchMediaType(negotiated.mediaType)));
+    const { context } = this;
+    const stream = this.#open();
+    if (!stream) return handle.close();
     this.#stream = stream;
     context.span?.event('About to start writing response');
     for (const bytes of this.#early.splice(0)) stream.write(bytes);
@@ -112,6 +122,14 @@ class WatchStream implements WatchSink {
     if (this.#ended) stream.end();
   }
 
+  /** undefined where the client asked for a WebSocket in a wrong way, which it was told. */
+  #open(): ResponseStream | undefined {
+    const { context, negotiated } = this;
+    if (!this.#isWebSocket || !isWebSocketRequest(context))
+      return context.exchange.open(200, startHeaders(context, 200, watchMediaType(negotiated.mediaType)));
+    return acceptWebSocket(context, agreeToWatch(negotiated.mediaType === 'application/json' ? 'text' : 'binary'));
+  }
+
   prepare(event: ObjectEvent): Promise<void> | undefined {
     const { variant, prepare } = this.frames;
     return prepare && event.prepared(variant, prepare);
@@ -121,10 +139,11 @@ class WatchStream implements WatchSink {
     const { variant, make } = this.#isFirst && event.type !== 'BOOKMARK' ? (this.frames.first ?? this.frames) : this.frames;
     if (event.type !== 'BOOKMARK') this.#isFirst = false;
     const bytes = (event as { frame(variant: string, make: (event: WatchEvent) => Buffer): Buffer }).frame(variant, make);
-    observe(this.endpoint.watchEvents, watchEventBuckets, bytes.length);
     if (event.type === 'BOOKMARK' && event.initialEventsEnd) this.#listed();
-    if (this.#stream) this.#stream.write(bytes);
-    else this.#early.push(bytes);
+    if (!this.#isWebSocket) observe(this.endpoint.watchEvents, watchEventBuckets, bytes.length);
+    const message = this.#isWebSocket && this.negotiated.mediaType === protobuf ? bytes.subarray(lengthBytes) : bytes;
+    if (this.#stream) this.#stream.write(message);
+    else this.#early.push(message);
   }
 
   /** What there was is sent. Upstream: handlers/watch.go (shouldRecordWatchListLatency). */
@@ -175,7 +194,7 @@ function framesOf(context: RequestContext, endpoint: ResourceEndpoint, negotiate
   if (mediaType === 'application/cbor')
     return cborFrames(endpoint, negotiated, framesOf(context, endpoint, { ...negotiated, mediaType: 'application/json' }));
   const apiVersion = groupVersionString(endpoint.kind);
-  if (mediaType === 'application/vnd.kubernetes.protobuf') {
+  if (mediaType === protobuf) {
     const type = convert ? metaSchema.struct('meta_v1.PartialObjectMetadata') : endpoint.type;
     const shown = (object: KubeObject): KubeObject => (convert ? partialObject(object, convert.version) : object);
     return {

@@ -81,8 +81,11 @@ export interface Exchange {
 
 /** A request that asks for another protocol (`Connection: Upgrade`): its connection may be taken over. */
 export interface UpgradableExchange extends Exchange {
-  /** The bare connection, which begins with what the client has sent behind the request. Nothing of HTTP is written to it any more. */
-  takeOver(): Duplex;
+  /**
+   * The bare connection, which begins with what the client has sent behind the request. Nothing of HTTP is written to it any more. `end` is called
+   * where `endResponse` is: the owner of the connection ends it in its own way.
+   */
+  takeOver(end?: () => void): Duplex;
 }
 
 export function isUpgradable(exchange: Exchange): exchange is UpgradableExchange {

@@ -13,6 +13,7 @@ export class UpgradeExchange extends Http1Exchange implements UpgradableExchange
   readonly socket: Duplex;
   readonly #head: Buffer;
   #taken = false;
+  #end: (() => void) | undefined;
 
   /** `head`: what the client has sent already behind the request. */
   constructor(request: IncomingMessage, socket: Duplex, head: Buffer, peer: Peer) {
@@ -41,8 +42,14 @@ export class UpgradeExchange extends Http1Exchange implements UpgradableExchange
     else this.socket.once('close', listener);
   }
 
-  takeOver(): Duplex {
+  override endResponse(): void {
+    if (this.#taken) this.#end?.();
+    else super.endResponse();
+  }
+
+  takeOver(end?: () => void): Duplex {
     this.#taken = true;
+    this.#end = end;
     this.raw.response.detachSocket(this.socket as never);
     // It may be silent for as long as its owners like.
     (this.socket as Socket).setTimeout(0);

@@ -17,7 +17,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { type CacheEvent, EventHistory } from './event-history.ts';
 import { type Feed, feedOf } from './feed.ts';
 import { FieldIndex } from './field-index.ts';
-import { Leaf, ObjectTree, type Snapshot } from './object-tree.ts';
+import { Leaf, type ListChunk, ObjectTree, type Snapshot } from './object-tree.ts';
 import { everything, type Predicate } from './predicate.ts';
 import { pathsAround } from './large-object.ts';
 import { ListCounts } from './list-counts.ts';
@@ -36,6 +36,7 @@ import { parseResourceVersion } from './resource-version.ts';
 import { SnapshotStore } from './snapshot-store.ts';
 import { ErrorEvent } from './watch-event.ts';
 import { digestOf, StoredObjects } from './stored-objects.ts';
+import { causeOf, refuseUnreadable } from './unreadable.ts';
 import { WatchGroups } from './watch-groups.ts';
 import { WatchTimer } from './watch-timer.ts';
 import { Watcher, type WatchHandle, type WatchSink, type WatchSource } from './watcher.ts';
@@ -57,6 +58,8 @@ export interface CacherOptions {
   readonly indexed?: readonly string[] | undefined;
   /** JSON with the resourceVersion of what is stored (decrypts it, say). Throws for what cannot be read. Default: as it is stored. */
   readonly decode?: ((record: StorageRecord) => Buffer) | undefined;
+  /** Throws for JSON, as `decode` gives it, that is none of an object of the resource. Default: all is one. */
+  readonly recognise?: ((bytes: Buffer) => void) | undefined;
   /** How the resource is called in messages. Default: the prefix. */
   readonly resource?: GroupResource | undefined;
   /** How long events are kept at least. Default: 75 s. */
@@ -145,12 +148,14 @@ export class Cacher {
   #stopSweeping: (() => void) | undefined;
   readonly #stopChecking: () => void;
   readonly #name: string;
+  readonly #resource: GroupResource;
 
   constructor(options: CacherOptions) {
     this.#storage = options.storage;
     this.#clock = options.clock ?? systemClock;
     this.#prefix = options.prefix;
-    this.#name = options.resource ? groupResourceString(options.resource) : options.prefix;
+    this.#resource = options.resource ?? { group: '', resource: options.prefix };
+    this.#name = groupResourceString(this.#resource);
     this.#stored = new StoredObjects({
       storage: options.storage,
       prefix: options.prefix,
@@ -161,6 +166,8 @@ export class Cacher {
         fieldPaths: pathsAround(options.fieldNames ?? []),
       },
       decode: options.decode,
+      recognise: options.recognise,
+      resource: this.#resource,
     });
     this.#historyMs = options.historyMs ?? 75_000;
     this.#indexed = options.indexed ?? [];
@@ -244,6 +251,12 @@ export class Cacher {
     const wait = this.#fresh(revision);
     if (!wait) return this.#objects.get(key)?.readable;
     return wait.then(() => (this.#state === 'ready' ? this.#objects.get(key)?.readable : this.#getFromStorage(key, revision)));
+  }
+
+  /** The record of a key as the storage has it, though it cannot be read (`failure`). */
+  async stored(key: string): Promise<CachedObject | undefined> {
+    const record = await this.#stored.get(key, 0);
+    return record && this.#stored.of(record);
   }
 
   /** Whether it has each write before its writer knows of it, so that what it has is the present. */
@@ -414,7 +427,7 @@ export class Cacher {
     const { key, revision, record } = event;
     const previous = this.#objects.get(key);
     const object = record && this.#stored.of(record);
-    if (object?.failure && (object.failure.cause as Error | undefined)?.cause instanceof UnavailableError) {
+    if (object?.failure && causeOf(object.failure) instanceof UnavailableError) {
       // Listing waits until it can be read.
       this.#initialize();
       return;
@@ -532,7 +545,8 @@ export class Cacher {
       return this.#counted(singleList(isSelected ? object : undefined, revision), object ? 1 : 0);
     }
     const snapshot = this.#tree.snapshot();
-    const indexed = query.isContinued ? undefined : this.#indexFor(query.predicate);
+    // Nobody knows the fields of what cannot be read.
+    const indexed = query.isContinued || this.#unreadable > 0 ? undefined : this.#indexFor(query.predicate);
     const kept = (list: CacheList): CacheList => {
       if (list.continueToken !== '') this.#snapshots.keep(revision, snapshot, this.#clock.now());
       this.#sweepRegularly();
@@ -555,14 +569,27 @@ export class Cacher {
   #listSnapshot(snapshot: Snapshot, query: ListQuery, revision: Revision): CacheList | Promise<CacheList> {
     const { scope, from, predicate, limit } = query;
     const chunks = snapshot.chunks(scope, from);
-    if (this.#unreadable > 0) for (const { items } of chunks) for (const object of items) void object.readable;
     const total = chunks.reduce((sum, chunk) => sum + chunk.items.length, 0);
-    if (!predicate.isEmpty) return this.#selected(chunks, total, query, revision, '');
-    if (limit === 0 || total <= limit)
+    if (!predicate.isEmpty) {
+      this.#refuseUnreadable(chunks);
+      return this.#selected(chunks, total, query, revision, '');
+    }
+    if (limit === 0 || total <= limit) {
+      this.#refuseUnreadable(chunks);
       return this.#counted({ chunks, count: total, revision, continueToken: '', remainingItemCount: undefined }, total);
+    }
     const page = firstOf(chunks, limit);
+    this.#refuseUnreadable(page);
     const continueToken = tokenAfter(page, scope, revision);
     return this.#counted({ chunks: page, count: limit, revision, continueToken, remainingItemCount: total - limit }, total);
+  }
+
+  #refuseUnreadable(chunks: readonly ListChunk[]): void {
+    if (this.#unreadable > 0)
+      refuseUnreadable(
+        chunks.flatMap(({ items }) => items),
+        this.#resource,
+      );
   }
 
   #indexFor({ exactField }: Predicate): Iterable<CachedObject> | undefined {

@@ -1,15 +1,17 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { newInternalError, newResourceExpired, newTooLargeResourceVersion } from '#apimachinery/api/errors';
+import { newResourceExpired, newTooLargeResourceVersion } from '#apimachinery/api/errors';
+import type { GroupResource } from '#apimachinery/meta/types';
 import { needsSteps, turnOfOthers } from '#apimachinery/runtime/steps';
-import { CompactedError, FutureRevisionError, InvalidKeyError } from '../errors.ts';
+import { CompactedError, FutureRevisionError, InvalidKeyError, UndecodableRecordError } from '../errors.ts';
 import type { ListResult, Revision, Storage, StorageRecord } from '../storage.ts';
 import { CachedObject, type ObjectReader } from './cached-object.ts';
 import { encodeContinue } from './continue-token.ts';
 import { ListCounts } from './list-counts.ts';
 import { type CacheList, expiredContinue, type ListQuery, singleList } from './list-query.ts';
 import { leavesOf } from './object-tree.ts';
+import { failureOfRecord, refuseUnreadable } from './unreadable.ts';
 
 /** Upstream: apiserver/pkg/storage/etcd3/store.go (maxLimit). */
 const pageLimit = 10_000;
@@ -25,6 +27,9 @@ export interface StoredObjectsOptions {
   readonly reader: ObjectReader;
   /** JSON with the resourceVersion of what is stored; throws for what cannot be read. */
   readonly decode: ((record: StorageRecord) => Buffer) | undefined;
+  /** Throws for JSON that is none of an object of the resource. */
+  readonly recognise: ((bytes: Buffer) => void) | undefined;
+  readonly resource: GroupResource;
 }
 
 /** The objects of one resource as the storage has them: what a cache begins with, and what it does not have. */
@@ -34,25 +39,37 @@ export class StoredObjects {
   readonly #prefix: string;
   readonly #reader: ObjectReader;
   readonly #decode: ((record: StorageRecord) => Buffer) | undefined;
+  readonly #recognise: ((bytes: Buffer) => void) | undefined;
+  readonly #resource: GroupResource;
 
-  constructor({ storage, prefix, reader, decode }: StoredObjectsOptions) {
+  constructor({ storage, prefix, reader, decode, recognise, resource }: StoredObjectsOptions) {
     this.#storage = storage;
     this.#prefix = prefix;
     this.#reader = reader;
     this.#decode = decode;
+    this.#recognise = recognise;
+    this.#resource = resource;
   }
 
   /** What is stored, or why it cannot be read (`failure`). */
   of(record: StorageRecord): CachedObject {
     const { key, revision, createRevision } = record;
     try {
-      return new CachedObject(key, revision, createRevision, this.#decode ? this.#decode(record) : record.value, this.#reader);
+      return new CachedObject(key, revision, createRevision, this.#bytesOf(record), this.#reader);
     } catch (error) {
-      const failure = newInternalError(
-        new Error(`unable to transform key ${JSON.stringify(`/registry${key}`)}: ${(error as Error).message}`, { cause: error }),
-      );
-      return new CachedObject(key, revision, createRevision, Buffer.alloc(0), this.#reader, failure);
+      return new CachedObject(key, revision, createRevision, Buffer.alloc(0), this.#reader, failureOfRecord(record, error as Error));
     }
+  }
+
+  /** Lists and watches hand these bytes on without a further look at them. */
+  #bytesOf(record: StorageRecord): Buffer {
+    const bytes = this.#decode ? this.#decode(record) : record.value;
+    try {
+      this.#recognise?.(bytes);
+    } catch (error) {
+      throw new UndecodableRecordError(record.key, record.revision, (error as Error).message, { cause: error });
+    }
+    return bytes;
   }
 
   /**
@@ -142,13 +159,14 @@ export class StoredObjects {
       read += result.records.length;
       if (query.at === 'atLeast' && query.revision > revision) throw newTooLargeResourceVersion(query.revision, revision, 0);
       let { more } = result;
-      for (const record of result.records) {
+      const objects = result.records.map((record) => this.of(record));
+      refuseUnreadable(limit > 0 && predicate.isEmpty ? objects.slice(0, limit - items.length) : objects, this.#resource);
+      for (const object of objects) {
         if (limit > 0 && items.length >= limit) {
           more = true;
           break;
         }
-        last = record.key;
-        const object = this.of(record).readable;
+        last = object.key;
         if (predicate.matches(object)) items.push(object);
         if (needsSteps(object.size)) await turnOfOthers();
       }

@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { CommitFeed, Encode, Revision, Storage, StorageRecord } from '../storage.ts';
+import { UndecodableRecordError } from '../errors.ts';
 import { ValueStorage } from './value-storage.ts';
 
 /** The form in which the objects of a resource are stored: without their resourceVersion, which the store knows by itself. */
@@ -25,6 +26,10 @@ export class ObjectStorage extends ValueStorage {
     super(storage);
   }
 
+  override get verifiesValues(): boolean {
+    return true;
+  }
+
   protected encoding(key: string, encode: Encode): Encode {
     const form = this.formOf(key);
     if (!form) return encode;
@@ -40,6 +45,14 @@ export class ObjectStorage extends ValueStorage {
 
   protected readerOf(key: string): ((record: StorageRecord) => Buffer) | undefined {
     const form = this.formOf(key);
-    return form && (({ value, revision }) => this.#written.get(value) ?? form.fromStorage(value, revision));
+    return form && ((record) => this.#written.get(record.value) ?? readWith(form, record));
+  }
+}
+
+function readWith(form: ObjectForm, { key, value, revision }: StorageRecord): Buffer {
+  try {
+    return form.fromStorage(value, revision);
+  } catch (error) {
+    throw new UndecodableRecordError(key, revision, (error as Error).message, { cause: error });
   }
 }

@@ -14,6 +14,8 @@ import { proxyRequest } from '#apiserver/endpoints/handlers/proxy';
 import { parseBoolean, parseInt64 } from '#apiserver/endpoints/request/list-options';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { respondBytes, sendOn, startHeaders } from '#apiserver/endpoints/handlers/responses';
+import { acceptWebSocket, agreeToRead, isWebSocketRequest } from '#apiserver/endpoints/handlers/websocket';
+import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
 import type { Container, Pod } from '#kubernetes/schema/core_v1.gen';
@@ -165,8 +167,18 @@ async function stream(context: RequestContext, { secure, host, port, tls, dial }
   });
   const status = response.statusCode ?? 500;
   if (status < 200 || status > 206) throw await kubeletError(response, status, info.name);
-  const out = exchange.open(200, startHeaders(context, 200, 'text/plain'));
-  sendOn(response, out);
+  const out = openLog(context);
+  if (out) sendOn(response, out);
+  else response.destroy();
+}
+
+/** undefined where a WebSocket was asked for in a wrong way. Upstream: endpoints/handlers/responsewriters/writers.go (StreamObject). */
+function openLog(context: RequestContext): ResponseStream | undefined {
+  if (!isWebSocketRequest(context)) return context.exchange.open(200, startHeaders(context, 200, 'text/plain'));
+  const out = acceptWebSocket(context, agreeToRead);
+  // An empty message says that it has begun.
+  out?.write(Buffer.alloc(0));
+  return out;
 }
 
 async function kubeletError(response: http.IncomingMessage, status: number, name: string): Promise<StatusError> {

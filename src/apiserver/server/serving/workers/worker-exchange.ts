@@ -182,8 +182,15 @@ function copiedBytes(pieces: readonly Buffer[]): number {
 /** One whose connection may be taken over. */
 export class WorkerUpgradeExchange extends WorkerExchange implements UpgradableExchange {
   #socket: RemoteSocket | undefined;
+  #end: (() => void) | undefined;
 
-  takeOver(): Duplex {
+  override endResponse(): void {
+    if (this.#socket) this.#end?.();
+    else super.endResponse();
+  }
+
+  takeOver(end?: () => void): Duplex {
+    this.#end = end;
     const { outbox } = this.worker;
     const stream = new RemoteStream(outbox, this.request, streams.open.highWaterBytes);
     if (this.begin()) {

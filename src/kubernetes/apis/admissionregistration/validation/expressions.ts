@@ -1,5 +1,14 @@
 /** Expressions of policies and webhooks. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
-import { addErrors, duplicate, type FieldError, invalid, type Path, required, tooMany } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  duplicate,
+  type FieldError,
+  internalError,
+  invalid,
+  type Path,
+  required,
+  tooMany,
+} from '#apimachinery/validation/field';
 import { isQualifiedName } from '#apimachinery/validation/names';
 import { admissionEnvironment, type ExpressionAge } from '#apiserver/admission/cel/environment';
 import { type CompiledExpression, compileExpression, conditionTypes } from '#apiserver/admission/cel/expression';
@@ -16,8 +25,9 @@ export function ageOf(expression: string, known: KnownExpressions): ExpressionAg
 }
 
 /** What is wrong with an expression that was compiled. `shown`: as the object has it. */
-export function compileErrors(path: Path, { error, expression }: CompiledExpression, shown = expression): FieldError[] {
-  return error === undefined ? [] : [invalid(path, shown, error)];
+export function compileErrors(path: Path, { error, isInternal, expression }: CompiledExpression, shown = expression): FieldError[] {
+  if (error === undefined) return [];
+  return [isInternal ? internalError(path, new Error(error)) : invalid(path, shown, error)];
 }
 
 export function validateMatchConditions(

@@ -133,7 +133,7 @@ function validateCommonExpressions(errors: FieldError[], common: CommonSpec, kno
   }
   const { variables = [] } = common;
   const path = spec.child('variables');
-  const newScope = (): Scope => ({ compiler: new PolicyCompiler('new'), params, known });
+  const newScope = (): Scope => ({ compiler: new PolicyCompiler('new', variables.length > 0), params, known });
   const checked = checkEach(variables, path, variables, newScope, (found, variable, i, scope) =>
     addVariable(found, scope, variable, path.index(i)),
   );

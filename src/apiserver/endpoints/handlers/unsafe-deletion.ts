@@ -1,0 +1,60 @@
+import { newForbidden, newInvalid } from '#apimachinery/api/errors';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
+import type { DeleteOptions } from '#apimachinery/meta/types';
+import { encodeLine } from '#apimachinery/runtime/encode';
+import { quote } from '#apimachinery/runtime/quote';
+import { fieldPath, invalid } from '#apimachinery/validation/field';
+import type { Authorizer } from '#apiserver/authorization/authorizer';
+import { authorizationAttributes } from '#apiserver/authorization/authorization.guard';
+import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { newStatusSuccess } from './deleted-status.ts';
+import type { Negotiated } from './negotiation.ts';
+import type { ResourceEndpoint } from './resource-endpoint.ts';
+import { respondJson } from './responses.ts';
+
+/** The gate of the option by which objects that cannot be read are deleted. */
+export const unsafeDeletionGate = 'AllowUnsafeMalformedObjectDeletion';
+
+const option = 'ignoreStoreReadErrorWithClusterBreakingPotential';
+const verb = 'unsafe-delete-ignore-read-errors';
+
+/** True if the request is to delete an object that cannot be read. The option is dropped while its gate is off. */
+export function isUnsafeDeletion(options: DeleteOptions): boolean {
+  return options[option] === true;
+}
+
+/** Throws Invalid: each such object is deleted by itself. Upstream: endpoints/handlers/delete.go (DeleteCollection). */
+export function refuseUnsafeDeletion(options: DeleteOptions): void {
+  if (!isUnsafeDeletion(options)) return;
+  throw newInvalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
+    invalid(fieldPath(option), true, 'is not allowed with DELETECOLLECTION, try again after removing the option'),
+  ]);
+}
+
+/**
+ * Deletes an object that cannot be read, for a user who has the verb `unsafe-delete-ignore-read-errors`; preconditions, finalizers, admission and
+ * hooks have nothing to look at. Throws Forbidden, and Invalid for an object that can be read or is missing. Upstream: endpoints/handlers/delete.go,
+ * registry/generic/registry/corrupt_obj_deleter.go.
+ */
+export async function deleteUnreadable(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  negotiated: Negotiated,
+  authorizer: Authorizer,
+): Promise<void> {
+  const { namespace, name } = context.info;
+  context.auditAnnotations?.set('apiserver.k8s.io/unsafe-delete-ignore-read-error', '');
+  await authorize(context, endpoint, authorizer);
+  await endpoint.store.deleteUnreadable(endpoint.definition.namespaced ? namespace : '', name);
+  const status = newStatusSuccess({ name, kind: endpoint.kind.kind }, 200);
+  context.audit?.responseStatus(status);
+  const type = metaSchema.struct('meta_v1.Status');
+  respondJson(context, 200, encodeLine(type, status), negotiated, type);
+}
+
+async function authorize(context: RequestContext, { store }: ResourceEndpoint, authorizer: Authorizer): Promise<void> {
+  const forbidden = (errText: string): Error => newForbidden(store.groupResource, context.info.name, errText);
+  if (context.info.subresource !== '') throw forbidden(`${option} delete option is not allowed on a subresource or non-resource request`);
+  const { decision, reason } = await authorizer.authorize({ ...authorizationAttributes(context), verb });
+  if (decision !== 'Allow') throw forbidden(`not permitted to do ${quote(verb)}, reason: ${reason}`);
+}

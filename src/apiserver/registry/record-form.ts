@@ -1,0 +1,48 @@
+import { Buffer, isUtf8 } from 'node:buffer';
+import { groupVersionString, type GroupVersion, type KubeObject } from '#apimachinery/meta/types';
+
+const end = Buffer.from('}\n');
+
+/** The members before all others in the stored JSON of a built-in kind; lists leave them out of their items. */
+export function recordHead(kind: string, version: GroupVersion): Buffer {
+  return Buffer.from(`{"kind":"${kind}","apiVersion":"${groupVersionString(version)}",`);
+}
+
+/**
+ * Makes what throws for bytes that are not the stored JSON of an object of this kind. Of a store that verifies its values, the beginning and the end
+ * of the text show that: the rest is what this server encoded. The JSON of other stores is parsed.
+ */
+export function recordForm(kind: string, version: GroupVersion, isVerified: boolean): (bytes: Buffer) => void {
+  const head = recordHead(kind, version);
+  return (bytes) => {
+    const { length } = bytes;
+    const isWhole =
+      length > head.length + end.length &&
+      head.compare(bytes, 0, head.length) === 0 &&
+      bytes[length - 2] === end[0] &&
+      bytes[length - 1] === end[1];
+    if (!isWhole) throw new Error(`it ${describe(bytes)}, not a ${groupVersionString(version)} ${kind}`);
+    if (!isVerified) checkJson(bytes);
+  };
+}
+
+function checkJson(bytes: Buffer): void {
+  if (!isUtf8(bytes)) throw new Error('it is not UTF-8');
+  JSON.parse(bytes.toString('latin1'));
+}
+
+/** Throws for an object of another kind or group. Objects of custom resources may be stored in any version of their group. */
+export function checkKind({ apiVersion, kind }: KubeObject, expected: { readonly group: string; readonly kind: string }): void {
+  const isOfGroup = typeof apiVersion === 'string' && apiVersion.startsWith(`${expected.group}/`);
+  if (kind !== expected.kind || !isOfGroup) throw new Error(`it is a ${apiVersion} ${kind}, not a ${expected.kind} of ${expected.group}`);
+}
+
+function describe(bytes: Buffer): string {
+  try {
+    const { apiVersion, kind } = JSON.parse(bytes.toString()) as Partial<KubeObject>;
+    if (typeof apiVersion === 'string' && typeof kind === 'string') return `is a ${apiVersion} ${kind}`;
+  } catch {
+    // Not JSON.
+  }
+  return `is no object (${bytes.length} bytes)`;
+}

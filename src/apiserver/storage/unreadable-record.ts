@@ -1,0 +1,22 @@
+import type { Buffer } from 'node:buffer';
+import type { Revision, StorageRecord } from './storage.ts';
+
+/** A record of which only its place is known. Its value throws why. */
+export class UnreadableRecord implements StorageRecord {
+  readonly key: string;
+  readonly revision: Revision;
+  readonly createRevision: Revision;
+
+  constructor(
+    { key, revision, createRevision }: Omit<StorageRecord, 'value'>,
+    private readonly failure: Error,
+  ) {
+    this.key = key;
+    this.revision = revision;
+    this.createRevision = createRevision;
+  }
+
+  get value(): Buffer {
+    throw this.failure;
+  }
+}

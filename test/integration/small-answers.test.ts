@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+
+/** Answers as kube-apiserver v1.36.3 gives them. */
+let cluster: TestCluster;
+beforeAll(async () => {
+  cluster = await startTestCluster();
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+interface Told {
+  readonly code?: number;
+  readonly message?: string;
+  readonly details?: object;
+}
+const tell = async (path: string, options: Parameters<TestCluster['fetch']>[1]): Promise<Told> =>
+  (await (await cluster.fetch(path, options)).json()) as Told;
+
+describe('expressions of a policy', () => {
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies?dryRun=All';
+  const policy = (spec: object): object => ({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: 'x' },
+    spec: {
+      matchConstraints: { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }] },
+      ...spec,
+    },
+  });
+  const at = 'ValidatingAdmissionPolicy.admissionregistration.k8s.io "x" is invalid: spec.validations[0].expression: ';
+
+  it('know no variables where the policy has none', async () => {
+    const { message } = await tell(path, { body: policy({ validations: [{ expression: 'variables.x == 1' }] }) });
+    expect(message).toBe(
+      `${at}Invalid value: "variables.x == 1": compilation failed: ERROR: <input>:1:1: undeclared reference to 'variables' (in container '')\n | variables.x == 1\n | ^`,
+    );
+  });
+
+  it('know those that the policy has', async () => {
+    const variables = [{ name: 'y', expression: '1' }];
+    const { message } = await tell(path, { body: policy({ variables, validations: [{ expression: 'variables.x == 1' }] }) });
+    expect(message).toContain("<input>:1:10: undefined field 'x'");
+    const { code } = await tell(path, { body: policy({ variables, validations: [{ expression: 'variables.y == 1' }] }) });
+    expect(code).toBeUndefined();
+  });
+
+  it('that cannot become a program are an internal error', async () => {
+    const told = await tell(path, { body: policy({ validations: [{ expression: 'bool("yes")' }] }) });
+    const message = "Internal error: program instantiation failed: type conversion error from 'string' to 'bool'";
+    expect(told).toMatchObject({ code: 422, message: at + message, details: { causes: [{ reason: 'InternalError', message }] } });
+  });
+});
+
+describe('the uid of a Scale', () => {
+  const path = '/apis/apps/v1/namespaces/default/deployments';
+  const scale = {
+    apiVersion: 'autoscaling/v1',
+    kind: 'Scale',
+    metadata: { name: 'd', namespace: 'default', uid: 'x' },
+    spec: { replicas: 2 },
+  };
+  beforeAll(async () => {
+    const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const body = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
+    expect((await cluster.fetch(path, { body })).status).toBe(201);
+  });
+
+  it.each([
+    ['a merge patch', 'PATCH', 'application/merge-patch+json', ''],
+    ['an apply', 'PATCH', 'application/apply-patch+yaml', '?fieldManager=m&force=true'],
+  ])('is checked by %s before the store does', async (_, method, type, query) => {
+    const told = await tell(`${path}/d/scale${query}`, { method, body: scale, headers: { 'content-type': type } });
+    expect(told).toMatchObject({ code: 409, details: { name: 'd', group: 'apps', kind: 'deployments/scale' } });
+    expect(told.message).toMatch(
+      /^Operation cannot be fulfilled on deployments\/scale\.apps "d": Precondition failed: UID in precondition: x, UID in object meta: \S+$/,
+    );
+  });
+
+  it('is checked by the store for a PUT', async () => {
+    const told = await tell(`${path}/d/scale`, { method: 'PUT', body: scale });
+    expect(told).toMatchObject({ code: 409, details: { kind: 'deployments' } });
+    expect(told.message).toContain('StorageError: invalid object, Code: 4, Key: /registry/deployments/default/d, ');
+  });
+});
+
+describe('a patched kind', () => {
+  it.each([
+    ['Secret', 'converting (v1.Secret) to (core.ConfigMap): unknown conversion'],
+    ['Nothing', 'no kind "Nothing" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"'],
+  ])('%s is refused', async (kind, why) => {
+    const path = '/api/v1/namespaces/default/configmaps';
+    await cluster.fetch(path, { body: { metadata: { name: 'd' } } });
+    const body = [{ op: 'replace', path: '/kind', value: kind }];
+    const told = await tell(`${path}/d`, { method: 'PATCH', body, headers: { 'content-type': 'application/json-patch+json' } });
+    expect([told.code, told.message?.endsWith(`: ${why}`)]).toEqual([422, true]);
+  });
+});
+
+it.each(['application/yaml', 'application/vnd.kubernetes.protobuf'])('aggregated discovery comes in %s', async (type) => {
+  const form = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+  for (const path of ['/api', '/apis']) {
+    const json = await cluster.fetch(path, { headers: { accept: `application/json;${form}` } });
+    const response = await cluster.fetch(path, { headers: { accept: `${type};${form}` } });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, `${type};${form}`]);
+    expect(response.headers.get('etag')).toBe(json.headers.get('etag'));
+    const bytes = Buffer.from(await response.arrayBuffer());
+    expect(bytes.toString('latin1', 0, 12)).toBe(type.endsWith('yaml') ? 'apiVersion: ' : 'k8s\0\n/\n\x16apid');
+  }
+});
+
+it('bytes in an ApplyConfiguration are no text', async () => {
+  const group = '/apis/admissionregistration.k8s.io/v1/';
+  const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }];
+  const mutations = [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{binaryData: {"k": b"abc"}}' } }];
+  const spec = {
+    matchConstraints: { resourceRules: rules, objectSelector: { matchLabels: { bytes: 'yes' } } },
+    failurePolicy: 'Fail',
+    reinvocationPolicy: 'Never',
+    mutations,
+  };
+  const metadata = { name: 'b' };
+  for (const [resource, kind, own] of [
+    ['mutatingadmissionpolicies', 'MutatingAdmissionPolicy', spec],
+    ['mutatingadmissionpolicybindings', 'MutatingAdmissionPolicyBinding', { policyName: 'b' }],
+  ] as const) {
+    const body = { apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata, spec: own };
+    expect((await cluster.fetch(group + resource, { body })).status).toBe(201);
+  }
+  const body = { metadata: { name: 'bytes', labels: { bytes: 'yes' } } };
+  const { message } = await tell('/api/v1/namespaces/default/configmaps', { body });
+  expect(message).toContain(
+    'error applying patch: failed to convert patch object to typed object: .binaryData.k: expected string, got &value.valueUnstructured{Value:[]uint8{0x61, 0x62, 0x63}}',
+  );
+});
