@@ -1,3 +1,4 @@
+import { isContainer } from '#apimachinery/runtime/numbers';
 import { getOwn, isJsonObject } from '../patch/own-property.ts';
 import { deepEqual } from '../runtime/equality.ts';
 
@@ -72,7 +73,7 @@ function descend(root: unknown): unknown[] {
   const found: unknown[] = [];
   const pending = [root];
   for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
-    if (typeof value !== 'object' || value === null) continue;
+    if (!isContainer(value)) continue;
     found.push(value);
     for (const each of Object.values(value).reverse()) pending.push(each);
   }

@@ -1,5 +1,6 @@
 import { formatValue, goTypeName } from '#apimachinery/patch/format-value';
 import { encodeString, sortedKeys } from '#apimachinery/runtime/json';
+import { isContainer, isNumber } from '#apimachinery/runtime/numbers';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { formatPathElement } from './path-element.ts';
@@ -87,7 +88,7 @@ function addFinding({ errors }: Findings, place: Place, message: string): void {
   errors.push(path ? `${path}: ${message}` : message);
 }
 
-const isMap = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMap = (value: unknown): value is Record<string, unknown> => isContainer(value) && !Array.isArray(value);
 
 function validateValue(shape: Shape, value: unknown, place: Place, findings: Findings, depth: number): void {
   if (value === null || value === undefined) return;
@@ -111,7 +112,7 @@ function validateScalar({ scalar }: ScalarShape, value: unknown, report: (messag
   const kind = typeof value;
   switch (scalar) {
     case 'numeric':
-      if (kind !== 'number' && kind !== 'bigint') report(`expected numeric (int or float), got ${goTypeName(value)}`);
+      if (!isNumber(value)) report(`expected numeric (int or float), got ${goTypeName(value)}`);
       return;
     case 'string':
       if (kind !== 'string') report(`expected string, got &value.valueUnstructured{Value:${formatGoSyntax(value)}}`);
@@ -120,7 +121,7 @@ function validateScalar({ scalar }: ScalarShape, value: unknown, report: (messag
       if (kind !== 'boolean') report(`expected boolean, got ${formatGoPointer(value)}`);
       return;
     case 'untyped':
-      if (kind === 'object') report(`expected any scalar, got ${formatGoPointer(value)}`);
+      if (isContainer(value)) report(`expected any scalar, got ${formatGoPointer(value)}`);
   }
 }
 

@@ -3,7 +3,8 @@
  * Upstream: apimachinery/pkg/util/validation/field.
  */
 import { encodeJson } from '../runtime/json.ts';
-import { formatFloat, quote } from '../runtime/quote.ts';
+import { Float64, formatNumber } from '../runtime/numbers.ts';
+import { quote } from '../runtime/quote.ts';
 
 export type FieldErrorType =
   | 'FieldValueNotFound'
@@ -129,14 +130,14 @@ function formatBadValue(value: unknown, texts: Map<object, string> | undefined):
     case 'string':
       return quote(value);
     case 'number':
-      // Integers that a double does not hold exactly are bigints: these were written as a fraction or with an exponent.
-      return Number.isSafeInteger(value) ? String(value) : formatFloat(value);
     case 'bigint':
+      return formatNumber(value);
     case 'boolean':
       return String(value);
     case 'undefined':
       return 'null';
     default:
+      if (value instanceof Float64) return formatNumber(value);
       return value instanceof JsonText ? value.text : formatContainer(value as object | null, texts);
   }
 }
