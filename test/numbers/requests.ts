@@ -158,6 +158,19 @@ const get = (name: string, path: string, field: string, accept?: string): Number
   ...(accept !== undefined && { accept }),
 });
 
+/** Metadata is decoded by its type, whatever the rest is. */
+function inMetadata(literal: string): NumberRequest[] {
+  const meta = `{"name":"a","generation":${literal},"deletionGracePeriodSeconds":${literal}}`;
+  const embedded = `{"embedded":{"apiVersion":"v1","kind":"A","metadata":${meta}}}`;
+  return [
+    post(`${literal} in metadata`, dry(custom), object('a', '{}').replace('{"name":"a"}', meta), 'generation'),
+    post(`${literal} in embedded metadata`, dry(custom), object('a', embedded), 'embedded'),
+    post(`${literal} in a name`, dry(custom), object('a', '{}').replace('"a"', literal)),
+    post(`${literal} as a spec`, dry(custom), object('a', literal)),
+    post(`${literal} in a label`, dry(custom), object('a', '{}').replace('"name":"a"', `"name":"a","labels":{"a":${literal}}`)),
+  ];
+}
+
 const dry = (path: string): string => `${path}?dryRun=All`;
 
 /** A literal in each field of a custom resource, of which nothing is stored. */
@@ -368,6 +381,7 @@ export const inJson: NumberRequests = {
     post('a deployment', deployments, deployment('d', '3')),
     post('a service', services, service('s', '54')),
     ...literals.flatMap(inEachField),
+    ...few.flatMap(inMetadata),
     ...few.flatMap(history),
     ...few.flatMap(inRawContent),
     ...[...few, '3.0', '54', '54.0'].flatMap(inBuiltIns),

@@ -1,6 +1,6 @@
-import { isContainer } from '#apimachinery/runtime/numbers';
 import { getOwn, isJsonObject } from '../patch/own-property.ts';
 import { deepEqual } from '../runtime/equality.ts';
+import { isContainer, isNumber } from '../runtime/numbers.ts';
 
 /** A path that cannot be read. */
 export class JsonPathError extends Error {
@@ -109,9 +109,8 @@ function holds({ left, operator, right }: Step & { kind: 'filter' }, item: unkno
 }
 
 function compare(a: unknown, b: unknown, operator: string): boolean {
-  const numbers = typeof a === 'number' && typeof b === 'number';
-  if (!numbers && !(typeof a === 'string' && typeof b === 'string')) return false;
-  const less = (a as number) < (b as number);
+  if (!(isNumber(a) && isNumber(b)) && !(typeof a === 'string' && typeof b === 'string')) return false;
+  const less = a < b;
   const equal = a === b;
   return operator === '<' ? less : operator === '<=' ? less || equal : operator === '>' ? !less && !equal : !less;
 }

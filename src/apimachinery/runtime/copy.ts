@@ -1,5 +1,5 @@
 import { setOwn } from '../patch/own-property.ts';
-import { isContainer } from './numbers.ts';
+import { Float64, isContainer } from './numbers.ts';
 import { atOnce, type Steps } from './steps.ts';
 import { keysOf, noteKeys, notedKeys } from './wide-objects.ts';
 
@@ -16,13 +16,15 @@ const recursionLimit = 500;
 type Json = Record<string, unknown>;
 
 function copy(value: unknown, depth: number): unknown {
-  if (!isContainer(value)) return value;
+  if (value === null || typeof value !== 'object') return value;
+  const isList = Array.isArray(value);
+  if (!isList && value instanceof Float64) return value;
   if (depth > recursionLimit || notedKeys(value)) return atOnce(copySteps(value));
-  if (Array.isArray(value)) {
+  if (isList) {
     const list = new Array<unknown>(value.length);
     for (let i = 0; i < value.length; i++) {
       const item: unknown = value[i];
-      list[i] = isContainer(item) ? copy(item, depth + 1) : item;
+      list[i] = item !== null && typeof item === 'object' ? copy(item, depth + 1) : item;
     }
     return list;
   }
@@ -30,7 +32,7 @@ function copy(value: unknown, depth: number): unknown {
   for (const key in value) {
     const item = (value as Json)[key];
     if (item === undefined) continue;
-    const copied = isContainer(item) ? copy(item, depth + 1) : item;
+    const copied = item !== null && typeof item === 'object' ? copy(item, depth + 1) : item;
     setOwn(object, key, copied);
   }
   return object;

@@ -1,9 +1,9 @@
-import { isContainer, isEqualNumber, isSameLiteral, isSameNumber } from './numbers.ts';
+import { Float64, isContainer, isEqualNumber, isSameLiteral, isSameNumber } from './numbers.ts';
 import { atOnce, type Steps } from './steps.ts';
 import { keysOf, notedKeys } from './wide-objects.ts';
 
 /**
- * Whether two values of JSON are the same in content, numbers by type and value; the order of keys does not count, and a property that is undefined is not
+ * True if two values of JSON are the same in content, numbers by type and value; the order of keys does not count, and a property that is undefined is not
  * there. Values that were decoded are in canonical form, so this is Go's semantic equality for them. Any depth.
  */
 export function deepEqual(a: unknown, b: unknown): boolean {
@@ -26,9 +26,11 @@ const recursionLimit = 500;
 
 function equal(a: unknown, b: unknown, depth: number, sameNumber: SameNumber): boolean {
   if (a === b) return true;
-  if (!isContainer(a) || !isContainer(b)) return sameNumber(a, b);
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return sameNumber(a, b);
+  const isList = Array.isArray(a);
+  if (!isList && (a instanceof Float64 || b instanceof Float64)) return sameNumber(a, b);
   if (depth > recursionLimit || notedKeys(a) || notedKeys(b)) return atOnce(equalSteps(a, b, sameNumber));
-  if (Array.isArray(a)) {
+  if (isList) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
     for (let i = 0; i < a.length; i++) if (!equal(a[i], b[i], depth + 1, sameNumber)) return false;
     return true;
