@@ -1,12 +1,10 @@
 import { JsonPath, JsonPathError } from '#apimachinery/fields/json-path';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { encodeJson } from '#apimachinery/runtime/json';
-import { formatFloat } from '#apimachinery/runtime/quote';
+import { formatNumber, isContainer, isInt64, isNumber, toInt64 } from '#apimachinery/runtime/numbers';
 import type { Column } from '#apiserver/registry/resource-definition';
-import { describeMeta, nameColumn, TableColumn, translateTimestampSince } from '#apiserver/registry/table-columns';
+import { type Cell, describeMeta, nameColumn, TableColumn, translateTimestampSince } from '#apiserver/registry/table-columns';
 import type { CustomResourceColumnDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
-
-type Cell = string | number | boolean | null;
 
 const age: CustomResourceColumnDefinition = {
   name: 'Age',
@@ -58,10 +56,9 @@ function cellOf(type: string, value: unknown, now: number): Cell {
   if (value === null) return null;
   switch (type) {
     case 'integer':
-      if (typeof value === 'bigint') return value as unknown as number;
-      return typeof value === 'number' ? Math.trunc(value) : null;
+      return isNumber(value) ? toInt64(value) : null;
     case 'number':
-      return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : null;
+      return isNumber(value) ? (isInt64(value) ? Number(value) : value) : null;
     case 'boolean':
       return typeof value === 'boolean' ? value : null;
     case 'date':
@@ -80,6 +77,6 @@ function since(time: string, now: number): string {
 /** A value as fmt.Print shows it; lists and objects as JSON. */
 export function printed(value: unknown): string {
   if (value === null) return '<no value>';
-  if (typeof value === 'object') return encodeJson(value);
-  return typeof value === 'number' && !Number.isInteger(value) ? formatFloat(value) : String(value);
+  if (isContainer(value)) return encodeJson(value);
+  return isNumber(value) ? formatNumber(value) : String(value);
 }

@@ -8,7 +8,9 @@ const scalar = (kind: ScalarKind): Type => ({ kind: 'scalar', scalar: kind });
 const any: Type = { kind: 'raw', name: 'any' };
 const text = scalar('string');
 /** Of a scalar of any kind, the kind is checked by validation alone. */
-const anyScalar = scalar('intOrString');
+const intOrString = scalar('intOrString');
+/** Of a text with a format, server-side apply takes any scalar. */
+const anyScalar = scalar('time');
 
 function field(name: string, type: Type, more: Partial<Field> = {}): Field {
   return { name, type, required: false, ptr: true, always: false, omitzero: false, default: undefined, atomic: false, ...more };
@@ -88,7 +90,7 @@ const isAtomic = ({ props }: Structural): boolean => props['x-kubernetes-map-typ
 
 function typeOf(name: string, schema: Structural): Type {
   const { props, type, items, additionalProperties } = schema;
-  if (props['x-kubernetes-int-or-string']) return anyScalar;
+  if (props['x-kubernetes-int-or-string']) return intOrString;
   switch (type) {
     case 'array':
       return {

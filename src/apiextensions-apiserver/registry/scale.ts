@@ -1,7 +1,8 @@
 import { fieldElement } from '#apimachinery/managedfields/path-element';
 import type { ReplicasPaths } from '#apimachinery/managedfields/scale-handler';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
-import { encodeJson } from '#apimachinery/runtime/json';
+import { formatValue } from '#apimachinery/patch/format-value';
+import { Float64, isInt64 } from '#apimachinery/runtime/numbers';
 import { type FieldError, invalid, Path } from '#apimachinery/validation/field';
 import type { ScaleBinding } from '#apiserver/registry/resource-definition';
 import type { CustomResourceDefinitionSpec, CustomResourceSubresourceScale } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
@@ -21,19 +22,16 @@ function goType(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}';
   switch (typeof value) {
     case 'object':
-      return 'map[string]interface {}';
+      return value instanceof Float64 ? 'float64' : 'map[string]interface {}';
     case 'boolean':
       return 'bool';
     case 'number':
-      return Number.isSafeInteger(value) ? 'int64' : 'float64';
     case 'bigint':
-      return 'int64';
+      return isInt64(value) ? 'int64' : 'float64';
     default:
       return typeof value;
   }
 }
-
-const shown = (value: unknown): string => (typeof value === 'object' ? encodeJson(value) : String(value));
 
 /** The value at a path; undefined if a step of it is missing. Throws AccessError where a step is no object. */
 function nested(object: unknown, path: string): unknown {
@@ -43,7 +41,9 @@ function nested(object: unknown, path: string): unknown {
     if (!isJsonObject(value)) {
       if (value === undefined || value === null) return undefined;
       const place = `.${steps.slice(0, i + 1).join('.')}`;
-      throw new AccessError(`${place} accessor error: ${shown(value)} is of the type ${goType(value)}, expected map[string]interface{}`);
+      throw new AccessError(
+        `${place} accessor error: ${formatValue(value)} is of the type ${goType(value)}, expected map[string]interface{}`,
+      );
     }
     value = getOwn(value, step);
   }
@@ -53,12 +53,18 @@ function nested(object: unknown, path: string): unknown {
 function nestedOf(object: unknown, path: string, type: 'int64' | 'string'): unknown {
   const value = nested(object, path);
   if (value === undefined || goType(value) === type) return value;
-  throw new AccessError(`.${stepsOf(path).join('.')} accessor error: ${shown(value)} is of the type ${goType(value)}, expected ${type}`);
+  throw new AccessError(
+    `.${stepsOf(path).join('.')} accessor error: ${formatValue(value)} is of the type ${goType(value)}, expected ${type}`,
+  );
+}
+
+function int64At(object: unknown, path: string): number | bigint | undefined {
+  return nestedOf(object, path, 'int64') as number | bigint | undefined;
 }
 
 /** The replicas at a path; undefined if there are none. Throws Error for what is no integer. */
 function replicasAt(object: unknown, path: string): number | undefined {
-  const value = nestedOf(object, path, 'int64');
+  const value = int64At(object, path);
   return value === undefined ? undefined : Number(value);
 }
 
@@ -87,7 +93,7 @@ function setAt(object: JsonObject, path: string, value: unknown): void {
 function validateReplicas(object: unknown, path: string): FieldError[] {
   const place = new Path(path);
   try {
-    const replicas = replicasAt(object, path) ?? 0;
+    const replicas = int64At(object, path) ?? 0;
     if (replicas < 0) return [invalid(place, replicas, 'should be a non-negative integer')];
     return replicas > maxInt32 ? [invalid(place, replicas, `should be less than or equal to ${maxInt32}`)] : [];
   } catch (error) {

@@ -1,5 +1,6 @@
 import { getOwn, isJsonObject } from '../patch/own-property.ts';
 import { deepEqual } from '../runtime/equality.ts';
+import { isContainer, isNumber } from '../runtime/numbers.ts';
 
 /** A path that cannot be read. */
 export class JsonPathError extends Error {
@@ -72,7 +73,7 @@ function descend(root: unknown): unknown[] {
   const found: unknown[] = [];
   const pending = [root];
   for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
-    if (typeof value !== 'object' || value === null) continue;
+    if (!isContainer(value)) continue;
     found.push(value);
     for (const each of Object.values(value).reverse()) pending.push(each);
   }
@@ -108,9 +109,8 @@ function holds({ left, operator, right }: Step & { kind: 'filter' }, item: unkno
 }
 
 function compare(a: unknown, b: unknown, operator: string): boolean {
-  const numbers = typeof a === 'number' && typeof b === 'number';
-  if (!numbers && !(typeof a === 'string' && typeof b === 'string')) return false;
-  const less = (a as number) < (b as number);
+  if (!(isNumber(a) && isNumber(b)) && !(typeof a === 'string' && typeof b === 'string')) return false;
+  const less = a < b;
   const equal = a === b;
   return operator === '<' ? less : operator === '<=' ? less || equal : operator === '>' ? !less && !equal : !less;
 }

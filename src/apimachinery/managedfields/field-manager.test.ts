@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { StatusError } from '#apimachinery/api/errors';
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
+import { Float64 } from '#apimachinery/runtime/numbers';
 import type { StructType, Type } from '#apimachinery/runtime/schema';
 import { atOnce } from '#apimachinery/runtime/steps';
 import { type FieldManager, type FieldManagerOptions, newFieldManager } from './field-manager.ts';
@@ -304,6 +305,7 @@ describe('custom resources', () => {
       list: { kind: 'list', items: text, listType: 'atomic', listMapKeys: [] },
       map: { kind: 'map', values: struct('.spec.map', { a: text }), mapType: 'granular' },
       free: struct('.spec.free', {}, true),
+      port: { kind: 'scalar', scalar: 'intOrString' },
     }),
   });
   const manager = newFieldManager({ type: widget, groupVersion: 'test/v1', kind: 'Widget', clock });
@@ -314,6 +316,28 @@ describe('custom resources', () => {
     expect(JSON.stringify(made.metadata.managedFields![0]!.fieldsV1)).toBe(
       '{"f:spec":{".":{},"f:free":{".":{},"f:any":{".":{},"f:thing":{}}},"f:list":{},"f:map":{".":{},"f:k":{".":{},"f:a":{}}},"f:size":{}}}',
     );
+  });
+
+  it.each([
+    [['x'], 'array'],
+    [{ a: 1 }, 'object'],
+  ])('may apply %j for an int-or-string, which only its decoding refuses', (port, kind) => {
+    const refused = `json: cannot unmarshal ${kind} into Go value of type int32`;
+    expect(failure(() => manager.apply(object({}), object({ port }), 'me', false))).toMatch(refused);
+  });
+
+  it('own no other value by a number of another type', () => {
+    const live = manager.update(undefined, object({ size: 1, free: { n: 1 } }), 'me');
+    const float = new Float64(1, '1.0');
+    const next = manager.update(live, { ...live, spec: { size: float, free: { n: float } } }, 'other');
+    expect(next.metadata.managedFields?.map(({ manager: name }) => name)).toEqual(['me']);
+  });
+
+  it('may apply no unknown metadata where the root keeps unknown fields', () => {
+    const root = struct('', { apiVersion: text, kind: text, metadata: registry.struct('meta_v1.ObjectMeta') }, true);
+    const open = newFieldManager({ type: root, groupVersion: 'test/v1', kind: 'Widget', clock });
+    const applied = { ...object({ any: 1 }), metadata: { name: 'a', nope: 1 } } as KubeObject;
+    expect(failure(() => open.apply(object({}), applied, 'me', false))).toMatch('.metadata.nope: field not declared in schema');
   });
 
   it('may apply unknown fields only where they are kept', () => {

@@ -1,5 +1,6 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { isEmptyObject, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
+import { isContainer } from '#apimachinery/runtime/numbers';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { keysOf, noteKeys } from '#apimachinery/runtime/wide-objects';
 import { FieldSet, hasChildren, leaf, withMembership } from './field-set.ts';
@@ -37,7 +38,7 @@ function goesOn(node: Node | undefined): node is Node {
 function* filter(shape: Shape, value: unknown, set: Node, extract: boolean, depth: number): Steps<unknown> {
   if (depth > maxDepth) throw new TypedError(`the value is nested more than ${maxDepth} levels deep`);
   if (shape.kind === 'scalar') return value;
-  if (shape.kind === 'any' && (typeof value !== 'object' || value === null)) return value;
+  if (shape.kind === 'any' && !isContainer(value)) return value;
   if (Array.isArray(value)) {
     if (value.length === 0 || shape.kind === 'any' || shape.atomic) return extract ? value : null;
     return shape.kind === 'list' ? yield* filterItems(shape, value, set, extract, depth) : null;

@@ -1,5 +1,6 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { isEmptyObject } from '#apimachinery/patch/own-property';
+import { isContainer, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { knownFields } from './known-fields.ts';
 import type { FieldShape, ListShape, MapShape, Shape } from './shape.ts';
 
@@ -59,7 +60,7 @@ class SignatureWriter {
   text = '';
 
   value(shape: Shape, value: unknown, depth: number): boolean {
-    if (typeof value !== 'object' || value === null || shape.kind === 'scalar' || shape.atomic) {
+    if (!isContainer(value) || shape.kind === 'scalar' || shape.atomic) {
       // What is whole counts by whether there is any: Go leaves out empty containers.
       this.text += isEmptyContainer(value) ? ',' : '.';
       return true;
@@ -87,7 +88,7 @@ class SignatureWriter {
   #field(field: FieldShape, child: unknown, depth: number): boolean {
     // Ranks are below a few hundred: a character for each.
     this.text += String.fromCharCode(firstRank + field.rank);
-    if (typeof child === 'object') return this.value(field.shape, child, depth);
+    if (isContainer(child) || child === null) return this.value(field.shape, child, depth);
     // A new object is compared with an empty one, which has the zero values of required fields: nobody owns those.
     if (isZero(child)) this.text += '0';
     return true;
@@ -116,14 +117,14 @@ class SignatureWriter {
 
   #item(shape: ListShape, item: unknown, depth: number): boolean {
     if (shape.keys.length === 0) return this.#keyValue(item);
-    if (typeof item !== 'object' || item === null) return false;
+    if (!isContainer(item)) return false;
     for (const name of shape.keys) if (!this.#keyValue(Object.hasOwn(item, name) ? (item as Json)[name] : undefined)) return false;
     return this.value(shape.items, item, depth);
   }
 
   #keyValue(value: unknown): boolean {
-    if (typeof value === 'object' && value !== null) return false;
-    this.text += value === null ? 'null' : typeof value;
+    if (isContainer(value)) return false;
+    this.text += value === null ? 'null' : isNumber(value) ? 'number' : typeof value;
     this.#key(String(value));
     return true;
   }
@@ -142,9 +143,9 @@ function isAbsent({ omitsZero }: FieldShape, value: unknown): boolean {
 }
 
 function isZero(value: unknown): boolean {
-  return value === '' || value === 0 || value === false || value === 0n;
+  return value === '' || value === false || (isNumber(value) && toFloat(value) === 0);
 }
 
 function isEmptyContainer(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && isEmptyObject(value);
+  return isContainer(value) && isEmptyObject(value);
 }

@@ -1,5 +1,6 @@
 import { compareUtf8 } from '#apimachinery/runtime/json';
-import { formatFloat, quote } from '#apimachinery/runtime/quote';
+import { encodeNumber, formatNumber, isNumber } from '#apimachinery/runtime/numbers';
+import { quote } from '#apimachinery/runtime/quote';
 import { sortedSteps } from '#apimachinery/runtime/sorting';
 import type { Steps } from '#apimachinery/runtime/steps';
 
@@ -44,7 +45,7 @@ export function encodeScalar(value: unknown): string {
       char === '\\b' ? '\\u0008' : char === '\\f' ? '\\u000c' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
     );
   }
-  if (typeof value === 'bigint') return String(value);
+  if (isNumber(value)) return encodeNumber(value);
   return JSON.stringify(value) ?? 'null';
 }
 
@@ -218,5 +219,5 @@ function formatScalar(value: unknown): string {
     return Object.entries(value)
       .map(([key, item]) => `${key}=${formatScalar(item)}`)
       .join('');
-  return typeof value === 'number' && !Number.isInteger(value) ? formatFloat(value) : String(value);
+  return isNumber(value) ? formatNumber(value) : String(value);
 }

@@ -50,7 +50,10 @@ export function holdsOnlyScalars(shape: Shape): boolean {
 const untyped: ScalarShape = { kind: 'scalar', scalar: 'untyped' };
 const numeric: ScalarShape = { kind: 'scalar', scalar: 'numeric' };
 const text: ScalarShape = { kind: 'scalar', scalar: 'string' };
-const scalarShapes: Readonly<Record<ScalarKind, ScalarShape>> = {
+const atomicAny: AnyShape = { kind: 'any', atomic: true };
+const granularAny: AnyShape = { kind: 'any', atomic: false };
+
+const scalarShapes: Readonly<Record<ScalarKind, ScalarShape | AnyShape>> = {
   string: text,
   bytes: text,
   boolean: { kind: 'scalar', scalar: 'boolean' },
@@ -60,10 +63,9 @@ const scalarShapes: Readonly<Record<ScalarKind, ScalarShape>> = {
   time: untyped,
   microtime: untyped,
   quantity: untyped,
-  intOrString: untyped,
+  // Its published schema names no type.
+  intOrString: granularAny,
 };
-const atomicAny: AnyShape = { kind: 'any', atomic: true };
-const granularAny: AnyShape = { kind: 'any', atomic: false };
 
 const noFields: ReadonlyMap<string, FieldShape> = new Map();
 const emptyObject = Object.freeze({});
@@ -126,7 +128,7 @@ export class MapShape {
         rank: ranks.get(name)!,
         shape: field.granular
           ? new MapShape(field.type, false, this.#keepsUnknown())
-          : compile(field.type, field.atomic, this.#keepsUnknown()),
+          : compile(field.type, field.atomic, this.#keepsUnknown() && !hasTypeOfItsOwn(field.type)),
         omitsZero: structured && !field.ptr && !field.always,
         always: structured && field.always,
         zero: structured && field.always ? zeroOf(field) : undefined,
@@ -138,6 +140,9 @@ export class MapShape {
 
 /** Go structs are named `core_v1.Pod`, those of custom resources `group/version/Kind` and the path. */
 const isGoStruct = (type: StructType): boolean => !type.name.includes('/');
+
+/** True for metadata in a custom resource: upstream's schema refers to it, and says elsewhere that unknown fields are kept. */
+const hasTypeOfItsOwn = (type: Type): boolean => type.kind === 'struct' && isGoStruct(type);
 
 function zeroOf(field: Field): unknown {
   if (field.ptr) return null;

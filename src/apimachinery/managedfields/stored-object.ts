@@ -7,12 +7,12 @@ const fieldsV1 = '"fieldsV1":';
 const subresource = ',"subresource":"';
 
 /** Reads an object as `parseEncoded` does; fields of managers that others had, too, are the frozen tree of all of them. */
-export function parseStored(bytes: Buffer): KubeObject {
+export function parseStored(bytes: Buffer, hasRaw = false): KubeObject {
   const text = bytes.toString('utf8');
   const known: FieldsV1[] = [];
-  const object = parseEncodedText(withoutKnown(text, known)) as KubeObject;
+  const object = parseEncodedText(withoutKnown(text, known), hasRaw) as KubeObject;
   // What was taken for managedFields is a field of a custom resource's own.
-  if (!putBack(object, known)) return parseEncodedText(text) as KubeObject;
+  if (!putBack(object, known)) return parseEncodedText(text, hasRaw) as KubeObject;
   return object;
 }
 

@@ -1,7 +1,8 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { getOwn, isEmptyObject, setOwn } from '#apimachinery/patch/own-property';
-import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
+import { equalValues, equalValuesSteps } from '#apimachinery/runtime/equality';
 import { compareUtf8, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json';
+import { Float64, isContainer } from '#apimachinery/runtime/numbers';
 import { mergeRunsSteps } from '#apimachinery/runtime/sorting';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { keysOf, noteKeys } from '#apimachinery/runtime/wide-objects';
@@ -47,7 +48,7 @@ const modified = (): Delta => ({ added: undefined, modified: leaf, removed: unde
 const removed = (node: Node): Delta => ({ added: undefined, modified: undefined, removed: node });
 
 function isMap(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isContainer(value) && !Array.isArray(value);
 }
 
 function isEmptyValue(value: object): boolean {
@@ -76,6 +77,7 @@ function isZero(value: unknown): boolean {
     case 'boolean':
       return !value;
     case 'object':
+      if (value instanceof Float64) return value.value === 0;
       return value === null || (Array.isArray(value) ? value.length === 0 : isEmptyValue(value));
     default:
       return false;
@@ -209,7 +211,7 @@ function* longList(shape: ListShape, a: unknown, b: unknown, readings: Readings,
   // Found by the value that is compared: beside a long list, that is not one.
   if (!Array.isArray(b)) return;
   yield;
-  const isSame = yield* deepEqualSteps(left, right);
+  const isSame = yield* equalValuesSteps(left, right);
   found.set(right, isSame ? undefined : yield* stepsWithParts(found, comparingItems(shape, left, right, readings, inner)));
 }
 
@@ -250,8 +252,6 @@ function* namesSteps(left: Json | undefined, right: Json | undefined): Steps<str
   return names;
 }
 
-const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
 function pick(map: Json, names: readonly string[]): Json {
   const some: Json = {};
   for (const name of names) if (Object.hasOwn(map, name)) setOwn(some, name, map[name]);
@@ -267,7 +267,7 @@ function compareValues(shape: Shape, a: unknown, b: unknown, readings: Readings,
   if (parts !== undefined && skip === undefined && parts.has(b as object)) return parts.get(b as object);
   switch (shape.kind) {
     case 'scalar':
-      return deepEqual(a, b) ? undefined : modified();
+      return equalValues(a, b) ? undefined : modified();
     case 'list':
       if (shape.atomic) return isSameWhole(shape, a, b, readings) ? undefined : modified();
       return compareLists(shape, a, b, readings, descend(depth));
@@ -275,16 +275,16 @@ function compareValues(shape: Shape, a: unknown, b: unknown, readings: Readings,
       if (shape.atomic) return isSameWhole(shape, a, b, readings) ? undefined : modified();
       return compareMaps(shape, a, b, readings, skip, descend(depth));
     case 'any':
-      if (shape.atomic || !(isMap(a) || isMap(b))) return deepEqual(a, b) ? undefined : modified();
+      if (shape.atomic || !(isMap(a) || isMap(b))) return equalValues(a, b) ? undefined : modified();
       return compareMaps(shape, a, b, readings, skip, descend(depth));
   }
 }
 
 /** Compares what has one owner as a whole. What was stored has the fields that Go always writes, what a client sent need not. */
 function isSameWhole(shape: Shape, a: unknown, b: unknown, { left, right }: Readings): boolean {
-  if (deepEqual(a, b)) return true;
+  if (equalValues(a, b)) return true;
   const whole = (value: unknown, reading: Reading): unknown => (reading === 'raw' ? value : withAlwaysFields(shape, value));
-  return deepEqual(whole(a, left), whole(b, right));
+  return equalValues(whole(a, left), whole(b, right));
 }
 
 interface Change {
@@ -378,8 +378,8 @@ function valueShape(shape: MapShape | AnyShape, name: string): Shape {
 function compareLists(shape: ListShape, a: unknown, b: unknown, readings: Readings, depth: number): Delta | undefined {
   const left = Array.isArray(a) ? a : [];
   const right = Array.isArray(b) ? b : [];
-  if (left.length === 0 && right.length === 0) return deepEqual(a, b) ? undefined : modified();
-  if (left.length === right.length && deepEqual(left, right)) return undefined;
+  if (left.length === 0 && right.length === 0) return equalValues(a, b) ? undefined : modified();
+  if (left.length === right.length && equalValues(left, right)) return undefined;
 
   return atOnce(comparingItems(shape, left, right, readings, depth));
 }
@@ -399,7 +399,7 @@ function* comparingItems(shape: ListShape, left: unknown[], right: unknown[], re
     let delta: Delta | undefined;
     if (ours.length <= 1 && theirs.length <= 1) delta = compareValues(shape.items, ours[0], theirs[0], readings, undefined, depth);
     // Duplicates have one owner, like a leaf.
-    else if (ours.length > 1 && theirs.length > 1) delta = deepEqual(ours, theirs) ? undefined : modified();
+    else if (ours.length > 1 && theirs.length > 1) delta = equalValues(ours, theirs) ? undefined : modified();
     else if (ours.length > 1) {
       delta = theirs.length > 0 ? added(subtree(shape.items, theirs[0], readings.right, depth)) : removed(leaf);
       delta.removed = leaf;
@@ -481,7 +481,7 @@ function withoutKeys(shape: ListShape): TypedError {
 function setItemElement(item: unknown): PathElement {
   if (item === null || item === undefined) throw new TypedError("associative list without keys has an element that's an explicit null");
   if (Array.isArray(item)) throw new TypedError('not supported: associative list with lists as elements');
-  if (typeof item === 'object') throw new TypedError("associative list without keys has an element that's a map type");
+  if (isContainer(item)) throw new TypedError("associative list without keys has an element that's a map type");
   return valueElement(item);
 }
 
@@ -489,7 +489,7 @@ function setItemElement(item: unknown): PathElement {
 function subtree(shape: Shape, value: unknown, reading: Reading, depth: number): Node {
   const part = parts?.get(value as object);
   if (part) return (part.added ?? part.removed)!;
-  if (typeof value !== 'object' || value === null || shape.kind === 'scalar' || shape.atomic) return leaf;
+  if (!isContainer(value) || shape.kind === 'scalar' || shape.atomic) return leaf;
   if (shape.kind === 'list') return Array.isArray(value) && value.length > 0 ? listSubtree(shape, value, reading, descend(depth)) : leaf;
   if (!isMap(value)) return leaf;
   return readingOf(shape, reading) === 'typed'
@@ -672,7 +672,7 @@ export function withAlwaysFields(shape: Shape, value: unknown): unknown {
 }
 
 function fill(shape: Shape, value: unknown, depth: number): unknown {
-  if (typeof value !== 'object' || value === null || holdsOnlyScalars(shape)) return value;
+  if (!isContainer(value) || holdsOnlyScalars(shape)) return value;
   if (shape.kind === 'list') {
     if (!Array.isArray(value)) return value;
     let items: unknown[] | undefined;

@@ -1,5 +1,6 @@
 import { formatValue, goTypeName } from '#apimachinery/patch/format-value';
 import { encodeString, sortedKeys } from '#apimachinery/runtime/json';
+import { isContainer, isNumber } from '#apimachinery/runtime/numbers';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { maxErrors } from '#apimachinery/validation/field';
@@ -35,7 +36,7 @@ const stepValues = 256;
 type Place = () => string;
 
 const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+  isContainer(value) && !Array.isArray(value) && !(value instanceof Uint8Array);
 
 /** What is wrong with a configuration; of more than `maxErrors` the first are told. */
 class Validation {
@@ -100,7 +101,7 @@ function validateScalar({ scalar }: ScalarShape, value: unknown, report: (messag
   const kind = typeof value;
   switch (scalar) {
     case 'numeric':
-      if (kind !== 'number' && kind !== 'bigint') report(`expected numeric (int or float), got ${goTypeName(value)}`);
+      if (!isNumber(value)) report(`expected numeric (int or float), got ${goTypeName(value)}`);
       return;
     case 'string':
       if (kind !== 'string') report(`expected string, got &value.valueUnstructured{Value:${formatGoSyntax(value)}}`);
@@ -109,7 +110,7 @@ function validateScalar({ scalar }: ScalarShape, value: unknown, report: (messag
       if (kind !== 'boolean') report(`expected boolean, got ${formatGoPointer(value)}`);
       return;
     case 'untyped':
-      if (kind === 'object') report(`expected any scalar, got ${formatGoPointer(value)}`);
+      if (isContainer(value)) report(`expected any scalar, got ${formatGoPointer(value)}`);
   }
 }
 

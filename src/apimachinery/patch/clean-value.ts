@@ -1,3 +1,4 @@
+import { isContainer } from '#apimachinery/runtime/numbers';
 import { isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
 /** Whether an object of a strategic merge patch is a directive and no value of its own. */
@@ -10,7 +11,7 @@ export function isDropped(value: unknown): boolean {
  * the fields and items that carry a `$patch` directive. The value itself if there is nothing to leave out. Does not recurse.
  */
 export function cleanValue(value: unknown, { keepNulls = false, keepDirectives = false } = {}): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (!isContainer(value)) return value;
   const drops = (item: unknown, inList: boolean): boolean => (item === null ? !inList && !keepNulls : !keepDirectives && isDropped(item));
   if (!hasSome(value, drops)) return value;
   const holder: unknown[] = [undefined];
@@ -22,7 +23,7 @@ export function cleanValue(value: unknown, { keepNulls = false, keepDirectives =
       copy = source.filter((item) => !drops(item, true));
       for (let i = 0; i < copy.length; i++) {
         const item = copy[i];
-        if (typeof item === 'object' && item !== null) pending.push([item, copy, i]);
+        if (isContainer(item)) pending.push([item, copy, i]);
       }
     } else {
       copy = {};
@@ -30,7 +31,7 @@ export function cleanValue(value: unknown, { keepNulls = false, keepDirectives =
         const item = (source as JsonObject)[name];
         if (drops(item, false)) continue;
         setOwn(copy, name, item);
-        if (typeof item === 'object' && item !== null) pending.push([item, copy, name]);
+        if (isContainer(item)) pending.push([item, copy, name]);
       }
     }
     if (Array.isArray(target)) target[key as number] = copy;
@@ -46,7 +47,7 @@ function hasSome(value: object, drops: (item: unknown, inList: boolean) => boole
     const inList = Array.isArray(next);
     for (const item of Object.values(next)) {
       if (drops(item, inList)) return true;
-      if (typeof item === 'object' && item !== null) pending.push(item);
+      if (isContainer(item)) pending.push(item);
     }
   }
   return false;

@@ -1,5 +1,5 @@
 import { compareUtf8 } from '#apimachinery/runtime/json';
-import { formatFloat } from '#apimachinery/runtime/quote';
+import { Float64, formatNumber, isInt64, isNumber } from '#apimachinery/runtime/numbers';
 import { isJsonObject } from './own-property.ts';
 
 /** A JSON value as fmt's %v prints it after decoding with integers kept: `map[a:1 b:[x <nil>]]`. */
@@ -7,7 +7,7 @@ export function formatValue(value: unknown, depth = 0): string {
   // The text of a message: what is absurdly deep is cut instead of overflowing the stack.
   if (depth > 200) return '…';
   if (value === null || value === undefined) return '<nil>';
-  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : formatFloat(value);
+  if (isNumber(value)) return formatNumber(value);
   if (Array.isArray(value)) return `[${value.map((item) => formatValue(item, depth + 1)).join(' ')}]`;
   if (isJsonObject(value)) {
     const keys = Object.keys(value).sort(compareUtf8);
@@ -22,11 +22,10 @@ export function goTypeName(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}';
   switch (typeof value) {
     case 'object':
-      return 'map[string]interface {}';
+      return value instanceof Float64 ? 'float64' : 'map[string]interface {}';
     case 'number':
-      return Number.isInteger(value) ? 'int64' : 'float64';
     case 'bigint':
-      return 'int64';
+      return isInt64(value) ? 'int64' : 'float64';
     case 'boolean':
       return 'bool';
     default:

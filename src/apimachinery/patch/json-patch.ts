@@ -1,6 +1,7 @@
 import { newBadRequest, newRequestEntityTooLargeError } from '#apimachinery/api/errors';
 import { deepCopy } from '#apimachinery/runtime/copy';
-import { deepEqual } from '#apimachinery/runtime/equality';
+import { equalLiterals } from '#apimachinery/runtime/equality';
+import { isContainer as isAnyContainer, isNumber, literalOf } from '#apimachinery/runtime/numbers';
 import { quote } from '#apimachinery/runtime/quote';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
@@ -82,10 +83,8 @@ export function jsonKind(value: unknown): string {
   switch (typeof value) {
     case 'boolean':
       return 'bool';
-    case 'bigint':
-      return 'number';
     default:
-      return typeof value;
+      return isNumber(value) ? 'number' : typeof value;
   }
 }
 
@@ -114,7 +113,7 @@ export function* applyJsonPatchSteps(document: unknown, patch: unknown, parsed: 
 }
 
 type Container = JsonObject | unknown[];
-const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null;
+const isContainer = (value: unknown): value is Container => isAnyContainer(value);
 
 class Application {
   root: unknown;
@@ -191,7 +190,7 @@ class Application {
       const [container, key] = this.#find(path, false) ?? missing(`test operation does not apply: is missing path: ${path}`);
       actual = within(`error in test for path: '${path}'`, () => read(container, key));
     }
-    if (!deepEqual(actual ?? null, expected)) throw new TestFailedError(`testing value ${path} failed: test failed`);
+    if (!equalLiterals(actual ?? null, expected)) throw new TestFailedError(`testing value ${path} failed: test failed`);
   }
 
   #copy(operation: JsonObject): void {
@@ -328,7 +327,7 @@ function jsonSize(value: unknown): number {
         size += Buffer.byteLength(JSON.stringify(key)) + 1;
         stack.push(next[key]);
       }
-    } else size += typeof next === 'bigint' ? String(next).length : Buffer.byteLength(JSON.stringify(next ?? null));
+    } else size += isNumber(next) ? literalOf(next).length : Buffer.byteLength(JSON.stringify(next ?? null));
   }
   return size;
 }

@@ -1,10 +1,11 @@
+import { isContainer } from '#apimachinery/runtime/numbers';
 import { forgetKeys, notedKeys } from '#apimachinery/runtime/wide-objects';
 
 /** JSON objects of clients: any key is legal data, `__proto__` and `constructor` among them. */
 export type JsonObject = Record<string, unknown>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isContainer(value) && !Array.isArray(value);
 }
 
 /** Also of arrays. Asks for no list of keys: this is asked of every field of every write. */

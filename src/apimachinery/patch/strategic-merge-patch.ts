@@ -4,6 +4,7 @@ import { keysOf, noteKeys, notedKeys } from '#apimachinery/runtime/wide-objects'
 import { cleanValue, isDropped } from './clean-value.ts';
 import { formatValue, goTypeName } from './format-value.ts';
 import { insertionOrder } from './insertion-order.ts';
+import { scalarKey } from '#apimachinery/runtime/numbers';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
 const directiveMarker = '$patch';
@@ -211,7 +212,7 @@ function mapOf(item: unknown): JsonObject {
 function keyValue(item: unknown, mergeKey: string): unknown {
   const map = mapOf(item);
   if (!Object.hasOwn(map, mergeKey)) throw noMergeKey(map, mergeKey);
-  return map[mergeKey];
+  return scalarKey(map[mergeKey]);
 }
 
 function* mergeList(
@@ -225,10 +226,10 @@ function* mergeList(
   if (current.length === 0 && changes.length === 0) return current;
   if (elementTypeName(current, changes) !== 'map[string]interface {}') {
     if (deletesItems) {
-      const gone = new Set(changes);
-      return current.filter((item) => !gone.has(item));
+      const gone = new Set(changes.map(scalarKey));
+      return current.filter((item) => !gone.has(scalarKey(item)));
     }
-    const merged = [...new Set([...current, ...changes])];
+    const merged = withoutRepeats([...current, ...changes]);
     const [inPatch, serverOnly] = partition(merged, changes, mergeKey);
     return orderItems(inPatch, serverOnly, changes, current, mergeKey, false);
   }
@@ -256,14 +257,17 @@ function applyItemDirectives(current: JsonObject[], changes: JsonObject[], merge
     else throw new StrategicMergePatchError(`unknown patch type: ${formatDirective(directive)} in map: ${formatValue(item)}`);
   }
   if (replaces) return [plain, []];
-  return [gone.size === 0 ? current : current.filter((item) => !(Object.hasOwn(item, mergeKey) && gone.has(item[mergeKey]))), plain];
+  return [
+    gone.size === 0 ? current : current.filter((item) => !(Object.hasOwn(item, mergeKey) && gone.has(scalarKey(item[mergeKey])))),
+    plain,
+  ];
 }
 
 function* mergeItems(live: JsonObject[], patch: JsonObject[], items: Type, mergeKey: string, depth: number): Steps<JsonObject[]> {
   const merged = live.slice();
   const places = new Map<unknown, number>();
   live.forEach((item, index) => {
-    const key = getOwn(item, mergeKey);
+    const key = scalarKey(getOwn(item, mergeKey));
     if (key !== undefined && !places.has(key)) places.set(key, index);
   });
   for (const item of patch) {
@@ -278,12 +282,17 @@ function* mergeItems(live: JsonObject[], patch: JsonObject[], items: Type, merge
   return merged;
 }
 
+/** Scalars, each once. */
+function withoutRepeats(list: readonly unknown[]): unknown[] {
+  return [...new Map(list.map((item) => [scalarKey(item), item] as const).reverse()).values()].reverse();
+}
+
 /** The items that `by` names, and the others, both in the order of the list. */
 function partition(list: unknown[], by: unknown[], mergeKey: string): [unknown[], unknown[]] {
-  const named = new Set(mergeKey ? by.map((item) => getOwn(elementMap(item, by), mergeKey)) : by);
+  const named = new Set(by.map((item) => scalarKey(mergeKey ? getOwn(elementMap(item, by), mergeKey) : item)));
   const inside: unknown[] = [];
   const outside: unknown[] = [];
-  for (const item of list) (named.has(mergeKey ? keyValue(item, mergeKey) : item) ? inside : outside).push(item);
+  for (const item of list) (named.has(mergeKey ? keyValue(item, mergeKey) : scalarKey(item)) ? inside : outside).push(item);
   return [inside, outside];
 }
 
@@ -301,7 +310,7 @@ function orderItems(
   mergeKey: string,
   ofMaps: boolean,
 ): unknown[] {
-  const keyOf = ofMaps ? (item: unknown) => keyValue(item, mergeKey) : (item: unknown) => item;
+  const keyOf = ofMaps ? (item: unknown) => keyValue(item, mergeKey) : scalarKey;
   const serverPlaces = placesOf(serverOrder, keyOf);
   const left = sortByPlace(serverOnly, serverPlaces, keyOf);
   const right = sortByPlace(patchItems, placesOf(patchOrder, keyOf), keyOf);

@@ -11,6 +11,7 @@ import { setOwn } from '../patch/own-property.ts';
 import { checkWellFormed, CborCursor, Info, itemsOfStep, Major, majorNames, Tag, unacceptable } from './cbor-wire.ts';
 import { base64Problem } from './decode.ts';
 import { compareUtf8, DecodeError } from './json.ts';
+import { Float64, rereadFloat } from './numbers.ts';
 import { quote } from './quote.ts';
 import type { RawType } from './schema.ts';
 import { Code, goTypeName, type StructPlan, type ValuePlan, valuePlan } from './struct-plan.ts';
@@ -29,7 +30,7 @@ type Json = Record<string, unknown>;
 export const anything: RawType = { kind: 'raw', name: 'interface {}' };
 
 /**
- * The JSON value of one item; integers beyond the safe range of a double are bigints. Maps in what the plan says to be raw have their keys sorted, all that
+ * The JSON value of one item, with numbers as those of numbers.ts. Maps in what the plan says to be raw have their keys sorted, all that
  * have no type where `sorts` says so. Throws DecodeError.
  */
 export function* readCbor(bytes: Buffer, plan?: ValuePlan, sorts = false): Steps<ReadCbor> {
@@ -304,8 +305,14 @@ class Reading {
       case Major.Map:
         return this.#begin({}, undefined, undefined, encoding);
       default:
-        return cursor.float();
+        return this.#float();
     }
+  }
+
+  /** Content of no type has a float64, which goes through JSON where its bytes are kept. */
+  #float(): number | bigint | Float64 {
+    const value = this.#cursor.float();
+    return this.#raw?.kept ? rereadFloat(value) : Float64.of(value);
   }
 
   #typed(plan: ValuePlan, encoding: BufferEncoding | undefined): unknown {

@@ -2,6 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { type CborWriter, Major, Tag } from './cbor-wire.ts';
 import { compareUtf8 } from './json.ts';
+import { Float64, isContainer } from './numbers.ts';
 import type { StructType } from './schema.ts';
 import { Code, type ValuePlan, valuePlan } from './struct-plan.ts';
 
@@ -24,7 +25,7 @@ export function writeCbor(writer: CborWriter, value: unknown, type: StructType |
   let item = value;
   let plan = type && valuePlan(type);
   for (;;) {
-    if (item !== null && typeof item === 'object') {
+    if (isContainer(item)) {
       containers.push(item as readonly unknown[] | Json);
       keys.push(beginContainer(writer, item as readonly unknown[] | Json));
       plans.push(plan);
@@ -103,6 +104,7 @@ function writeScalar(writer: CborWriter, value: unknown, code: Code | undefined)
     case 'bigint':
       return writer.integer(value);
     default:
+      if (value instanceof Float64) return writer.float(value.value);
       return writer.byte(nullByte);
   }
 }

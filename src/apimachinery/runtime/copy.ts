@@ -1,9 +1,10 @@
 import { setOwn } from '../patch/own-property.ts';
+import { Float64, isContainer } from './numbers.ts';
 import { atOnce, type Steps } from './steps.ts';
 import { keysOf, noteKeys, notedKeys } from './wide-objects.ts';
 
 /**
- * A copy of plain JSON (with bigints) that shares nothing that can be changed. Keys keep their order, `__proto__` stays an own property; a property that is
+ * A copy of JSON that shares nothing that can be changed. Keys keep their order, `__proto__` stays an own property; a property that is
  * undefined is left out. Any depth.
  */
 export function deepCopy<T>(value: T): T {
@@ -16,8 +17,10 @@ type Json = Record<string, unknown>;
 
 function copy(value: unknown, depth: number): unknown {
   if (value === null || typeof value !== 'object') return value;
+  const isList = Array.isArray(value);
+  if (!isList && value instanceof Float64) return value;
   if (depth > recursionLimit || notedKeys(value)) return atOnce(copySteps(value));
-  if (Array.isArray(value)) {
+  if (isList) {
     const list = new Array<unknown>(value.length);
     for (let i = 0; i < value.length; i++) {
       const item: unknown = value[i];
@@ -37,7 +40,7 @@ function copy(value: unknown, depth: number): unknown {
 
 /** `deepCopy` of what is large. */
 export function* deepCopySteps<T>(value: T): Steps<T> {
-  return (value === null || typeof value !== 'object' ? value : yield* copySteps(value)) as T;
+  return (isContainer(value) ? yield* copySteps(value) : value) as T;
 }
 
 const keysPerStep = 1_024;
@@ -57,7 +60,7 @@ function* copySteps(root: object): Steps<unknown> {
       const item = (from as Json)[key];
       if (item === undefined) continue;
       let copied = item;
-      if (item !== null && typeof item === 'object') {
+      if (isContainer(item)) {
         copied = start(item);
         pending.push([item, copied as Json]);
       }

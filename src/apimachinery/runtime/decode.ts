@@ -7,10 +7,11 @@
  */
 import { canonicalQuantity } from '../api/quantity.ts';
 import { setOwn } from '#apimachinery/patch/own-property';
-import { Decoding, type DecodingForm, MapKey, valueWord } from './decoding.ts';
-import { DecodeError } from './json.ts';
+import { Decoding, type DecodingForm, MapKey, type RawContent, valueWord } from './decoding.ts';
+import { DecodeError, remarshaled, withoutFloats, withSortedKeys } from './json.ts';
+import { isContainer, isInt64, isNumber, type JsonNumber, literalOf, toFloat, toInt64 } from './numbers.ts';
 import type { Steps } from './steps.ts';
-import type { StructType } from './schema.ts';
+import type { RawType, StructType } from './schema.ts';
 import { Code, type ValuePlan, type FieldPlan, type StructPlan, structPlan, maxStructDepth } from './struct-plan.ts';
 import { canonicalMicroTime, canonicalTime } from './time.ts';
 import { keysOf, notedKeys } from './wide-objects.ts';
@@ -19,10 +20,15 @@ import { isZero, isZeroScalar, isZeroTime } from './zero.ts';
 export interface DecodeOptions {
   /** false: unknown fields are dropped without being reported. */
   readonly strict?: boolean | undefined;
-  /** Of `parseJson`: lets `1.0` be refused as an integer and `1e3` be kept as a quantity. */
-  readonly literals?: ReadonlyMap<string, string> | undefined;
   /** `json` unless it says otherwise. */
   readonly form?: DecodingForm | undefined;
+  /**
+   * What raw content is: as it was written (default), with sorted keys, as YAML is read, or what json.Marshal writes of maps, which keep no literals
+   * (default of the form `unstructured`).
+   */
+  readonly rawContent?: RawContent | undefined;
+  /** Of `parseJson`. */
+  readonly hasFloats?: boolean | undefined;
 }
 
 export interface Decoded<T = Record<string, unknown>> {
@@ -54,13 +60,12 @@ const stepKeys = 1_024;
 
 /** Finds those that are in fields, and in which nothing but strings is: decoded, they are the same. */
 function* wideMapsOfStrings(plan: StructPlan, value: unknown, decoded: Set<object>): Steps<void> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || notedKeys(value)) return;
+  if (!isObject(value) || notedKeys(value)) return;
   for (const key of Object.keys(value)) {
     const field = plan.byName.get(key);
     const child = (value as Json)[key];
     if (field?.code === Code.Struct) yield* wideMapsOfStrings(field.value.struct(), child, decoded);
-    else if (field?.code === Code.StringMap && typeof child === 'object' && child !== null && (yield* hasOnlyStrings(child)))
-      decoded.add(child);
+    else if (field?.code === Code.StringMap && isContainer(child) && (yield* hasOnlyStrings(child))) decoded.add(child);
   }
 }
 
@@ -77,8 +82,16 @@ function* hasOnlyStrings(map: object): Steps<boolean> {
 /** Passes over maps that are known to be decoded. */
 function decodeBut<T>(decoded: ReadonlySet<object>, type: StructType, value: unknown, options: DecodeOptions): Decoded<T> {
   const plan = structPlan(type);
-  const decoding = new Decoding(plan, options.strict !== false, options.literals, options.form ?? 'json', decoded);
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+  const form = options.form ?? 'json';
+  const decoding = new Decoding(
+    plan,
+    options.strict !== false,
+    form,
+    options.rawContent ?? (form === 'unstructured' ? 'remarshaled' : 'kept'),
+    options.hasFloats !== false,
+    decoded,
+  );
+  if (!isObject(value)) {
     if (value === null) return { object: {} as T, unknownFields: [] };
     throw decoding.typeError(valueWord(value), type.goName, undefined, undefined);
   }
@@ -151,14 +164,14 @@ function decodeField(field: FieldPlan, value: unknown, decoding: Decoding, owner
       if (typeof value === 'boolean') return value || field.keepsZero ? value : undefined;
       break;
     case Code.Int32:
-      if (typeof value === 'number' && (value | 0) === value && decoding.literals === undefined) {
+      if (typeof value === 'number' && (value | 0) === value) {
         return value !== 0 || field.keepsZero ? value : undefined;
       }
       break;
     case Code.Raw:
-      return value;
+      return decodeRaw(field.value, value, decoding);
     case Code.Struct: {
-      if (typeof value !== 'object' || Array.isArray(value)) break;
+      if (!isObject(value)) break;
       decoding.at.push(field.name);
       const object = decodeStruct(field.value.struct(), value as Json, decoding);
       decoding.at.pop();
@@ -173,7 +186,7 @@ function decodeField(field: FieldPlan, value: unknown, decoding: Decoding, owner
     }
     case Code.Map:
     case Code.StringMap: {
-      if (typeof value !== 'object' || Array.isArray(value)) break;
+      if (!isObject(value)) break;
       decoding.at.push(field.name);
       const isMapOfStrings = field.code === Code.StringMap;
       const size = isMapOfStrings
@@ -209,23 +222,21 @@ function decodeValue(
       break;
     case Code.Int32:
     case Code.Int64: {
-      if (typeof value !== 'number' && typeof value !== 'bigint') break;
-      if (isInteger(plan.code, value, decoding, field)) return value;
+      if (!isNumber(value)) break;
+      if (isIntegerOf(plan.code, value)) return value;
       if (decoding.form === 'unstructured') {
-        if (typeof value === 'number' && !Number.isInteger(value)) break;
+        if (typeof value !== 'bigint' && !Number.isInteger(Number(value))) break;
         return convertInteger(plan.code, value);
       }
-      decoding.save(() => decoding.numberError(`number ${decoding.literal(value, field)}`, plan.type, owner, field));
+      decoding.save(() => decoding.numberError(`number ${literalOf(value)}`, plan.type, owner, field));
       return undefined;
     }
     case Code.Float64:
-      if (typeof value === 'number' && Number.isFinite(value)) return value;
-      if (typeof value === 'bigint') return Number(value);
-      if (typeof value === 'number') {
-        decoding.save(() => decoding.numberError(`number ${decoding.literal(value, field)}`, plan.type, owner, field));
-        return undefined;
-      }
-      break;
+      if (typeof value === 'number') return value;
+      if (!isNumber(value)) break;
+      if (Number.isFinite(toFloat(value))) return toFloat(value);
+      decoding.save(() => decoding.numberError(`number ${literalOf(value)}`, plan.type, owner, field));
+      return undefined;
     case Code.Bytes:
       if (typeof value === 'string') return decodeBase64(value, decoding);
       if (Array.isArray(value)) return decodeByteList(value, decoding, owner, field);
@@ -235,23 +246,22 @@ function decodeValue(
       if (typeof value !== 'string') throw decoding.parserError(valueWord(value), 'string', owner, field);
       return decodeTime(value, plan.code === Code.MicroTime);
     case Code.Quantity:
-      return decodeQuantity(value, decoding, field);
+      return decodeQuantity(value);
     case Code.IntOrString: {
       if (typeof value === 'string') return value;
-      const isNumber = typeof value === 'number' || typeof value === 'bigint';
-      if (isNumber && isInteger(Code.Int32, value, decoding, field)) return value;
-      throw decoding.parserError(isNumber ? `number ${decoding.literal(value, field)}` : valueWord(value), 'int32', owner, field);
+      if (isIntegerOf(Code.Int32, value)) return value;
+      throw decoding.parserError(isNumber(value) ? `number ${literalOf(value)}` : valueWord(value), 'int32', owner, field);
     }
     case Code.Raw:
-      return value;
+      return decodeRaw(plan, value, decoding);
     case Code.StringMap:
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      if (isObject(value)) {
         decodeStringMap(plan, value as Json, decoding, owner);
         return value;
       }
       break;
     case Code.Map:
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      if (isObject(value)) {
         decodeMap(plan, value as Json, decoding, owner);
         return value;
       }
@@ -260,28 +270,31 @@ function decodeValue(
       if (Array.isArray(value)) return decodeList(plan, value, decoding, owner);
       break;
     case Code.Struct:
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return decodeStruct(plan.struct(), value as Json, decoding);
+      if (isObject(value)) return decodeStruct(plan.struct(), value, decoding);
       break;
   }
   decoding.save(() => decoding.mismatch(value, plan.type, owner, field));
   return undefined;
 }
 
-function isInteger(code: Code, value: number | bigint, decoding: Decoding, field: string | undefined): boolean {
-  if (decoding.literals?.has(decoding.path(field))) return false;
-  if (typeof value === 'bigint') return code === Code.Int64;
-  return code === Code.Int32 ? (value | 0) === value : Number.isSafeInteger(value);
+const isObject = (value: unknown): value is Json => isContainer(value) && !Array.isArray(value);
+
+function isIntegerOf(code: Code, value: unknown): value is number | bigint {
+  return code === Code.Int32 ? typeof value === 'number' && (value | 0) === value : isInt64(value);
 }
 
-const leastInt64 = -(2n ** 63n);
+/** Schemas are no raw content: their Go types hold no literals. */
+function decodeRaw({ type }: ValuePlan, value: unknown, { rawContent, hasFloats }: Decoding): unknown {
+  const { name } = type as RawType;
+  if (name === 'runtime.RawExtension')
+    return rawContent === 'kept' ? value : rawContent === 'sorted' ? withSortedKeys(value) : remarshaled(value);
+  return hasFloats && name.startsWith('apiextensions_v1.') ? withoutFloats(value) : value;
+}
 
-/** An integer as Go converts it, of a double beyond int64 too, as amd64 does: the least of them. Upstream: runtime/converter.go (fromUnstructured). */
-function convertInteger(code: Code, value: number | bigint): number | bigint {
-  const exact = BigInt(value);
-  const long = exact === BigInt.asIntN(64, exact) ? exact : leastInt64;
-  const converted = code === Code.Int32 ? BigInt.asIntN(32, long) : long;
-  const number = Number(converted);
-  return Number.isSafeInteger(number) ? number : converted;
+/** Upstream: runtime/converter.go (fromUnstructured). */
+function convertInteger(code: Code, value: JsonNumber): number | bigint {
+  const long = toInt64(value);
+  return code === Code.Int32 ? Number(BigInt.asIntN(32, BigInt(long))) : long;
 }
 
 /** What stands for null in a list or map: Go's zero value of the items. */
@@ -370,8 +383,8 @@ function decodeTime(text: string, micro: boolean): string | undefined {
   return canonical.startsWith('0001-01-01T00:00:00') && isZeroTime(canonical) ? undefined : canonical;
 }
 
-function decodeQuantity(value: unknown, decoding: Decoding, field: string | undefined): string {
-  const text = typeof value === 'string' ? value : typeof value === 'object' ? '{}' : decoding.literal(value, field);
+function decodeQuantity(value: unknown): string {
+  const text = isNumber(value) ? literalOf(value) : typeof value === 'object' ? '{}' : String(value);
   try {
     return canonicalQuantity(text);
   } catch (error) {
@@ -435,7 +448,7 @@ function decodeByteList(list: readonly unknown[], decoding: Decoding, owner: Str
   const bytes = list.map((item) => {
     if (item === null) return 0;
     if (typeof item === 'number' && Number.isInteger(item) && item >= 0 && item < 256) return item;
-    decoding.save(() => decoding.typeError(typeof item === 'number' ? `number ${item}` : valueWord(item), 'uint8', owner, field));
+    decoding.save(() => decoding.typeError(isNumber(item) ? `number ${literalOf(item)}` : valueWord(item), 'uint8', owner, field));
     return 0;
   });
   return Buffer.from(bytes).toString('base64');

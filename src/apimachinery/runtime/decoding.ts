@@ -1,5 +1,6 @@
 import { embeddedIn, namedTypeOf } from './go-names.ts';
 import { DecodeError } from './json.ts';
+import { Float64, isInt64 } from './numbers.ts';
 import type { ScalarKind, Type } from './schema.ts';
 import { goTypeName, type StructPlan } from './struct-plan.ts';
 
@@ -8,6 +9,8 @@ import { goTypeName, type StructPlan } from './struct-plan.ts';
  * patches, apply), which also takes `1.0` for an integer, and cuts integers that are too large.
  */
 export type DecodingForm = 'json' | 'unstructured';
+
+export type RawContent = 'kept' | 'sorted' | 'remarshaled';
 
 /** A map key on the way to a value: part of the paths of unknown fields, but not of Go's type errors. */
 export class MapKey {
@@ -25,8 +28,10 @@ export class Decoding {
   constructor(
     readonly root: StructPlan,
     readonly strict: boolean,
-    readonly literals: ReadonlyMap<string, string> | undefined,
     readonly form: DecodingForm,
+    /** See DecodeOptions. */
+    readonly rawContent: RawContent,
+    readonly hasFloats: boolean,
     /** Maps of strings that are as they should be. */
     readonly decoded: ReadonlySet<object>,
   ) {}
@@ -108,10 +113,6 @@ export class Decoding {
     if (this.form === 'unstructured') throw error();
     this.error ??= error();
   }
-
-  literal(value: unknown, field: string | undefined): string {
-    return this.literals?.get(this.path(field)) ?? String(value);
-  }
 }
 
 /** What Go calls a JSON value in its errors. */
@@ -126,6 +127,7 @@ export function valueWord(value: unknown): string {
     case 'bigint':
       return 'number';
     default:
+      if (value instanceof Float64) return 'number';
       return value === null ? 'null' : 'object';
   }
 }
@@ -135,7 +137,7 @@ function kindOf(value: unknown): string {
   const word = valueWord(value);
   if (word === 'array') return 'slice';
   if (word === 'object') return 'map';
-  return word === 'number' ? (typeof value === 'number' && !Number.isInteger(value) ? 'float64' : 'int64') : word;
+  return word === 'number' ? (isInt64(value) ? 'int64' : 'float64') : word;
 }
 
 const goKinds: Readonly<Partial<Record<ScalarKind, string>>> = { boolean: 'bool', bytes: 'slice' };

@@ -1,7 +1,8 @@
 /** Encoding an object of a struct type as Go does. Upstream: encoding/json. */
 import { Buffer } from 'node:buffer';
 import { setOwn } from '#apimachinery/patch/own-property';
-import { encodeJson, encodeJsonSteps, encodeNumber, encodeRawJson, encodeRawJsonSteps, sortedKeys, sortedKeysSteps } from './json.ts';
+import { encodeNumber, isContainer } from './numbers.ts';
+import { encodeJson, encodeJsonSteps, encodeRawJson, encodeRawJsonSteps, sortedKeys, sortedKeysSteps } from './json.ts';
 import { JsonWriter } from './json-writer.ts';
 import type { RawType, StructType } from './schema.ts';
 import { Code, type ValuePlan, type FieldPlan, type StructPlan, structPlan, maxStructDepth } from './struct-plan.ts';
@@ -101,7 +102,7 @@ function writePart(value: unknown): boolean {
 function* structParts(plan: StructPlan, object: Json, made: Parts): Steps<void> {
   for (const key of Object.keys(object)) {
     const value = object[key];
-    if (typeof value !== 'object' || value === null) continue;
+    if (!isContainer(value)) continue;
     const field = plan.byName.get(key);
     if (field) yield* valueParts(field.value, value, made);
     else if (plan.preserve) made.set(value, yield* encodeJsonSteps(value));
@@ -132,7 +133,7 @@ function* listParts(plan: ValuePlan, list: readonly unknown[], made: Parts): Ste
   const between: Buffer[] = [];
   for (let from = 0; from < list.length; from += stepItems) {
     const some = list.slice(from, from + stepItems);
-    for (const item of some) if (typeof item === 'object' && item !== null) yield* valueParts(items, item, made);
+    for (const item of some) if (isContainer(item)) yield* valueParts(items, item, made);
     if (list.length <= stepItems) return;
     between.push(partBetween(plan, some, made));
     yield;
@@ -150,7 +151,7 @@ function* mapParts(plan: ValuePlan, map: Json, made: Parts): Steps<void> {
     for (const key of keys.slice(from, from + stepItems)) {
       const item = map[key];
       setOwn(some, key, item);
-      if (items && typeof item === 'object' && item !== null) yield* valueParts(items, item, made);
+      if (items && isContainer(item)) yield* valueParts(items, item, made);
     }
     if (keys.length <= stepItems) return;
     const written = partBetween(plan, some, made);
@@ -291,7 +292,7 @@ function writeValue(plan: ValuePlan, value: unknown, depth: number): void {
     case Code.Int64:
       return writer.text(String(value));
     case Code.Float64:
-      return writer.text(typeof value === 'bigint' ? String(value) : encodeNumber(value as number));
+      return writer.text(encodeNumber(value as number | bigint));
     case Code.Bytes:
       return writer.quoted(value as string);
     case Code.Time:

@@ -1,23 +1,38 @@
+import { Float64, isContainer, isEqualNumber, isSameLiteral, isSameNumber } from './numbers.ts';
 import { atOnce, type Steps } from './steps.ts';
 import { keysOf, notedKeys } from './wide-objects.ts';
 
 /**
- * Whether two values of plain JSON (with bigints) are the same in content; the order of keys does not count, and a property that is undefined is not
+ * True if two values of JSON are the same in content, numbers by type and value; the order of keys does not count, and a property that is undefined is not
  * there. Values that were decoded are in canonical form, so this is Go's semantic equality for them. Any depth.
  */
 export function deepEqual(a: unknown, b: unknown): boolean {
-  return equal(a, b, 0);
+  return equal(a, b, 0, isSameNumber);
 }
+
+/** The same with numbers by value alone: `1` is `1.0`. Upstream: structured-merge-diff value.Equals. */
+export function equalValues(a: unknown, b: unknown): boolean {
+  return equal(a, b, 0, isEqualNumber);
+}
+
+/** The same with numbers by their literals: `1.5` is not `1.50`. */
+export function equalLiterals(a: unknown, b: unknown): boolean {
+  return equal(a, b, 0, isSameLiteral);
+}
+
+type SameNumber = (a: unknown, b: unknown) => boolean;
 
 const recursionLimit = 500;
 
-function equal(a: unknown, b: unknown, depth: number): boolean {
+function equal(a: unknown, b: unknown, depth: number, sameNumber: SameNumber): boolean {
   if (a === b) return true;
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return sameNumber(a, b);
-  if (depth > recursionLimit || notedKeys(a) || notedKeys(b)) return atOnce(deepEqualSteps(a, b));
-  if (Array.isArray(a)) {
+  const isList = Array.isArray(a);
+  if (!isList && (a instanceof Float64 || b instanceof Float64)) return sameNumber(a, b);
+  if (depth > recursionLimit || notedKeys(a) || notedKeys(b)) return atOnce(equalSteps(a, b, sameNumber));
+  if (isList) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
-    for (let i = 0; i < a.length; i++) if (!equal(a[i], b[i], depth + 1)) return false;
+    for (let i = 0; i < a.length; i++) if (!equal(a[i], b[i], depth + 1, sameNumber)) return false;
     return true;
   }
   if (Array.isArray(b)) return false;
@@ -26,23 +41,27 @@ function equal(a: unknown, b: unknown, depth: number): boolean {
     const value = (a as Record<string, unknown>)[key];
     if (value === undefined) continue;
     size++;
-    if (!Object.hasOwn(b, key) || !equal(value, (b as Record<string, unknown>)[key], depth + 1)) return false;
+    if (!Object.hasOwn(b, key) || !equal(value, (b as Record<string, unknown>)[key], depth + 1, sameNumber)) return false;
   }
   for (const key in b) if ((b as Record<string, unknown>)[key] !== undefined) size--;
   return size === 0;
 }
 
-/** An integer is the same as a number and as a bigint. */
-function sameNumber(a: unknown, b: unknown): boolean {
-  if (typeof a === 'bigint' && typeof b === 'number') return Number.isSafeInteger(b) && a === BigInt(b);
-  if (typeof a === 'number' && typeof b === 'bigint') return Number.isSafeInteger(a) && BigInt(a) === b;
-  return false;
-}
+type Json = Record<string, unknown>;
 
 const keysPerStep = 1_024;
 
 /** `deepEqual` of what is large, with a stack of our own. */
-export function* deepEqualSteps(left: unknown, right: unknown): Steps<boolean> {
+export function deepEqualSteps(left: unknown, right: unknown): Steps<boolean> {
+  return equalSteps(left, right, isSameNumber);
+}
+
+/** `equalValues` of what is large. */
+export function equalValuesSteps(left: unknown, right: unknown): Steps<boolean> {
+  return equalSteps(left, right, isEqualNumber);
+}
+
+function* equalSteps(left: unknown, right: unknown, sameNumber: SameNumber): Steps<boolean> {
   const pending: unknown[] = [left, right];
   let comparedKeys = 0;
   while (pending.length > 0) {
@@ -53,23 +72,21 @@ export function* deepEqualSteps(left: unknown, right: unknown): Steps<boolean> {
       if (!sameNumber(a, b)) return false;
       continue;
     }
-    if (Array.isArray(a) !== Array.isArray(b) || (a['length'] !== b['length'] && Array.isArray(a))) return false;
+    if (Array.isArray(a) !== Array.isArray(b) || (Array.isArray(a) && a.length !== (b as unknown[]).length)) return false;
     let size = 0;
     for (const key of keysOf(a)) {
       if (++comparedKeys % keysPerStep === 0) yield;
-      const value = a[key];
+      const value = (a as Json)[key];
       if (value === undefined) continue;
       size++;
       if (!Object.hasOwn(b, key)) return false;
-      if (value !== b[key]) pending.push(value, b[key]);
+      if (value !== (b as Json)[key]) pending.push(value, (b as Json)[key]);
     }
     for (const key of keysOf(b)) {
       if (++comparedKeys % keysPerStep === 0) yield;
-      if (b[key] !== undefined) size--;
+      if ((b as Json)[key] !== undefined) size--;
     }
     if (size !== 0) return false;
   }
   return true;
 }
-
-const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

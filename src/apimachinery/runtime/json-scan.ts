@@ -1,4 +1,5 @@
-/** What is to be known of a JSON text and JSON.parse cannot tell: depth, duplicate keys, integers that a double cannot hold, the literals of fractions. */
+/** What is to be known of a JSON text and JSON.parse cannot tell: depth, duplicate keys, numbers that it does not read as Go does. */
+import { isLongInteger, isOddLiteral } from './numbers.ts';
 
 /** Objects and lists may be nested so deep; upstream: maxNestingDepth. */
 export const maxNestingDepth = 10_000;
@@ -14,6 +15,9 @@ export const backslash = 0x5c;
 
 /** From so many keys on, an object's keys are in a Set instead of being compared one by one. */
 const setFrom = 12;
+
+/** RFC 8259, section 6. */
+const numberForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 /** What is open where a scan is. Of each open object, its keys so far lie in keyStart, keyEnd and keyHash from its base on; a list's base is -1. */
 class OpenContainers {
@@ -60,10 +64,11 @@ export class JsonScan {
   duplicates: string[] | undefined = undefined;
   /** Offsets of the first bytes of keys that their objects have before. */
   repeatedKeys: number[] | undefined = undefined;
-  literals: Map<string, string> | undefined = undefined;
   overflow: string | undefined = undefined;
-  /** Start and end of every integer that a double cannot hold and an int64 can. */
-  readonly longIntegers: number[] = [];
+  /** True if there is a number that becomes a Float64. */
+  hasFloats = false;
+  /** Start and end of every number that JSON.parse would make another one: see `numberOf`. */
+  readonly oddNumbers: number[] = [];
   /** Where the scan is: the next byte that it looks at, and how many objects and lists are open there. */
   at = 0;
   depth = 0;
@@ -226,7 +231,7 @@ export class JsonScan {
             i++;
           } else break;
         }
-        if (fraction || i - start >= 16) this.#noteNumber(start, i, fraction, depth);
+        if ((fraction || i - start >= 16) && !expectKey) this.#noteNumber(start, i);
       }
     }
     this.ascii = (allBytes & 0x80) === 0;
@@ -250,22 +255,15 @@ export class JsonScan {
     if (this.duplicates.length < maxReported && !this.duplicates.includes(at)) this.duplicates.push(at);
   }
 
-  #noteNumber(start: number, end: number, fraction: boolean, depth: number): void {
+  #noteNumber(start: number, end: number): void {
     const literal = this.bytes.toString('latin1', start, end);
-    if (!fraction) {
-      const number = Number(literal);
-      if (Number.isSafeInteger(number)) return;
-      if (end - start <= 20 && /^-?[1-9]\d*$/.test(literal)) {
-        const exact = BigInt(literal);
-        if (exact === BigInt.asIntN(64, exact)) {
-          this.longIntegers.push(start, end);
-          return;
-        }
-      }
-    }
-    if (this.overflow === undefined && (fraction || end - start > 300) && !Number.isFinite(Number(literal))) this.overflow = literal;
-    this.literals ??= new Map();
-    if (this.literals.size < maxReported) this.literals.set(this.#path(depth), literal);
+    // Of anything else, JSON.parse is to say what is wrong.
+    if (!numberForm.test(literal)) return;
+    if (isOddLiteral(literal)) {
+      this.hasFloats = true;
+      this.oddNumbers.push(start, end);
+      if (!Number.isFinite(Number(literal))) this.overflow ??= literal;
+    } else if (isLongInteger(literal)) this.oddNumbers.push(start, end);
   }
 
   /** Where the scan is: `spec.containers[0].name`. */

@@ -1,6 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compareUtf8, DecodeError, encodeJson, encodeRawJson, encodeString, parseEncoded, parseJson, parseJsonSteps } from './json.ts';
+import {
+  compareUtf8,
+  DecodeError,
+  encodeJson,
+  encodeRawJson,
+  encodeString,
+  parseEncoded,
+  parseJson,
+  parseJsonSteps,
+  remarshaled,
+} from './json.ts';
+import { isInt64, isNumber } from './numbers.ts';
 import { atOnce } from './steps.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
@@ -15,7 +26,7 @@ describe.each([
     ['nested', '{"a":[1,{"b":null}],"c":true}', { a: [1, { b: null }], c: true }],
     ['safe integers are numbers', '[9007199254740991,-9007199254740991]', [9007199254740991, -9007199254740991]],
     ['other int64 are bigints', '[9007199254740993,-9223372036854775808]', [9007199254740993n, -9223372036854775808n]],
-    ['beyond int64 are doubles', '[9223372036854775808]', [2 ** 63]],
+    ['beyond int64 are doubles', '[10000000000000000000]', [1e19]],
     [
       'a bigint under __proto__',
       '{"__proto__":9007199254740993}',
@@ -61,14 +72,28 @@ describe.each([
     expect(parse(text).duplicateFields).toEqual(paths);
   });
 
-  test('literals that are no plain integers', () => {
-    const { literals } = parse('{"a":1.0,"b":[1e3,5],"c":99999999999999999999,"d":"1.5"}');
-    expect([...(literals ?? [])]).toEqual([
-      ['a', '1.0'],
-      ['b[0]', '1e3'],
-      ['c', '99999999999999999999'],
-    ]);
-    expect(parse('{"a":1}').literals).toBeUndefined();
+  // As Go has them: int64 or float64.
+  const numbers: [literal: string, type: 'int64' | 'float64', marshaled: string][] = [
+    ['1', 'int64', '1'],
+    ['-0', 'int64', '0'],
+    ['9007199254740993', 'int64', '9007199254740993'],
+    ['-9223372036854775808', 'int64', '-9223372036854775808'],
+    ['1.0', 'float64', '1'],
+    ['-0.0', 'float64', '0'],
+    ['1e3', 'float64', '1000'],
+    ['1.50', 'float64', '1.5'],
+    ['0.5', 'float64', '0.5'],
+    ['1e21', 'float64', '1e+21'],
+    ['9223372036854775808', 'float64', '9223372036854776000'],
+  ];
+  test.each(numbers)('the number %s is an %s', (literal, type, marshaled) => {
+    const { value } = parse(`{"a":[${literal}]}`);
+    const [number] = (value as { a: unknown[] }).a;
+    expect(isNumber(number)).toBe(true);
+    expect(isInt64(number)).toBe(type === 'int64');
+    expect(encodeJson(value)).toBe(`{"a":[${marshaled}]}`);
+    if (type === 'float64' || literal !== '-0') expect(encodeRawJson(value)).toBe(`{"a":[${literal}]}`);
+    expect(isInt64(remarshaled(number))).toBe(type === 'int64' || ['1.0', '-0.0', '1e3'].includes(literal));
   });
 
   // The words are those of Go's scanner, compared with it.
@@ -86,6 +111,10 @@ describe.each([
     ['[1 1]', "invalid character '1' after array element"],
     ['1 1', "invalid character '1' after top-level value"],
     ['012345678901234567', "invalid character '1' after top-level value"],
+    ['{1.0:2}', "invalid character '1' looking for beginning of object key string"],
+    ['{9007199254740993:2}', "invalid character '9' looking for beginning of object key string"],
+    ['[1.0.0]', "invalid character '.' after array element"],
+    ['[01.0]', "invalid character '1' after array element"],
     ['nothing', "invalid character 'o' in literal null (expecting 'u')"],
     ['tru', "invalid character ' ' in literal true (expecting 'e')"],
     ['-', "invalid character ' ' in numeric literal"],

@@ -1,13 +1,13 @@
 /**
  * JSON as Go reads and writes it. Upstream: sigs.k8s.io/json (case sensitive, integers kept, duplicates reported) and encoding/json's Marshal.
  *
- * Reading is one scan over the bytes, for what JSON.parse cannot say (depth, duplicate keys, integers that a double cannot hold, the literals of
- * fractions), and then JSON.parse itself. A text that JSON.parse refuses is scanned a second time for Go's words.
+ * Reading is one scan over the bytes, for what JSON.parse cannot say (depth, duplicate keys, the type of numbers), and then JSON.parse itself. A text that JSON.parse refuses is scanned a second time for Go's words.
  */
 import { setOwn } from '#apimachinery/patch/own-property';
 import { JsonScan } from './json-scan.ts';
 import { findSyntaxError, isDigit, isSpace, JsonSyntaxError } from './json-syntax.ts';
 import { inOrder, sortedSteps } from './sorting.ts';
+import { encodeNumber, Float64, isContainer, type JsonNumber, literalOf, numberOf, rawJson, rereadFloat } from './numbers.ts';
 import { atOnce, oneStep, type Steps } from './steps.ts';
 import { keysOf, noteKeys } from './wide-objects.ts';
 
@@ -18,20 +18,16 @@ export class DecodeError extends Error {
 
 export interface ParsedJson {
   /**
-   * Plain objects and lists. An integer beyond the safe range of a double is a bigint if it fits an int64; any other number is a double.
-   * `__proto__` is an own property like any other.
+   * Plain objects and lists; numbers are those of numbers.ts. `__proto__` is an own property like any other.
    */
   readonly value: unknown;
   /** Paths of keys that an object has more than once (`spec.containers[0].name`), each path once, at most 100. The last value counts. */
   readonly duplicateFields: readonly string[];
   /** Where those keys are, each occurrence but the first, at most 1,000: the offsets of their first bytes (`mergeRepeatedKeys`). */
   readonly repeatedKeys?: readonly number[] | undefined;
-  /**
-   * The literals of numbers that are no plain int64 (`1.0`, `1e3`, twenty digits), by path, at most 100; undefined if there are none. `decode`
-   * needs them to refuse `1.0` as an integer in Go's words.
-   */
-  readonly literals: ReadonlyMap<string, string> | undefined;
-  /** The first number that overflows a double, which is Infinity then; only where that was asked for. */
+  /** True if a Float64 is in the value. */
+  readonly hasFloats: boolean;
+  /** The literal of the first number that overflows a double, if that was asked for. */
   readonly overflow?: string | undefined;
 }
 
@@ -42,16 +38,16 @@ type Overflow = 'refuse' | 'keep';
 const longDigits = 16;
 
 /**
- * Reads JSON that this server has written (`encode`), so that nothing but long integers needs a look: no duplicates, no odd literals, no depth.
- * The value is as that of `parseJson`.
+ * Reads JSON that this server has written (`encode`), so that nothing but long integers needs a look: no duplicates, no odd literals, no depth. The
+ * value is as that of `parseJson`. `hasRaw`: content is in it that was kept as it was written (`hasRawContent`), where any literal may be.
  */
-export function parseEncoded(bytes: Buffer): unknown {
-  return parseEncodedText(bytes.toString('utf8'));
+export function parseEncoded(bytes: Buffer, hasRaw = false): unknown {
+  return parseEncodedText(bytes.toString('utf8'), hasRaw);
 }
 
 /** `parseEncoded` of a text. */
-export function parseEncodedText(text: string): unknown {
-  return hasLongDigits(text) ? parseJson(Buffer.from(text)).value : (JSON.parse(text) as unknown);
+export function parseEncodedText(text: string, hasRaw = false): unknown {
+  return hasRaw || hasLongDigits(text) ? parseJson(Buffer.from(text)).value : (JSON.parse(text) as unknown);
 }
 
 /** Looks at one character of `longDigits` each: every long run has one of them. A tenth of what a regular expression takes. */
@@ -179,19 +175,19 @@ function checkDepth({ tooDeep, bytes }: JsonScan): void {
   if (tooDeep) throw findSyntaxError(bytes) ?? new JsonSyntaxError('exceeded max depth', bytes.length);
 }
 
-function parsed({ overflow, duplicates, repeatedKeys, literals }: JsonScan, value: unknown, found: Overflow): ParsedJson {
+function parsed({ overflow, duplicates, repeatedKeys, hasFloats }: JsonScan, value: unknown, found: Overflow): ParsedJson {
   if (overflow !== undefined && found === 'refuse') throw newOverflowError(overflow);
   return repeatedKeys
-    ? { value, duplicateFields: duplicates ?? none, repeatedKeys, literals, overflow }
-    : { value, duplicateFields: none, literals, overflow };
+    ? { value, duplicateFields: duplicates ?? none, repeatedKeys, hasFloats, overflow }
+    : { value, duplicateFields: none, hasFloats, overflow };
 }
 
-/** Reads a part between what opens and what closes it; long integers are marked. Throws JsonSyntaxError, of the whole text. */
-function parsePart({ bytes, ascii, longIntegers }: JsonScan, from: number, to: number, opening: string, closing: string): unknown {
+/** Reads a part between what opens and what closes it; odd numbers are marked. Throws JsonSyntaxError, of the whole text. */
+function parsePart({ bytes, ascii, oddNumbers }: JsonScan, from: number, to: number, opening: string, closing: string): unknown {
   try {
     // No comma may end a list or an object, which nobody would see at a cut.
     if (opening && closesAt(bytes, from)) throw new SyntaxError('unexpected end of a list or an object');
-    if (longIntegers.length > 0) return JSON.parse(`${opening}${markedText(bytes, from, to, longIntegers)}${closing}`);
+    if (oddNumbers.length > 0) return JSON.parse(`${opening}${markedText(bytes, from, to, oddNumbers)}${closing}`);
     const text = ascii ? bytes.toString('latin1', from, to) : bytes.toString('utf8', from, to);
     return JSON.parse(opening || closing ? `${opening}${text}${closing}` : text);
   } catch (error) {
@@ -204,22 +200,22 @@ function closesAt(bytes: Buffer, at: number): boolean {
   return bytes[at] === 0x5d || bytes[at] === 0x7d;
 }
 
-/** What a part is once its long integers and malformed strings are put right, if it has any. */
-function restored({ longIntegers, surrogates }: JsonScan, value: unknown): unknown {
-  if (longIntegers.length === 0 && !surrogates) return value;
-  longIntegers.length = 0;
+/** What a part is once its odd numbers and malformed strings are put right, if it has any. */
+function restored({ oddNumbers, surrogates }: JsonScan, value: unknown): unknown {
+  if (oddNumbers.length === 0 && !surrogates) return value;
+  oddNumbers.length = 0;
   return restore(value);
 }
 
-/** Stands before the digits of a long integer while JSON.parse runs. No client can know it. */
+/** Stands before the literal of an odd number while JSON.parse runs. No client can know it. */
 const marker = `\u0001${Math.random().toString(36).slice(2)}${Math.random().toString(36).slice(2)}:`;
 const markerInJson = JSON.stringify(marker).slice(1, -1);
 
-function markedText(buffer: Buffer, from: number, to: number, longIntegers: readonly number[]): string {
+function markedText(buffer: Buffer, from: number, to: number, oddNumbers: readonly number[]): string {
   let text = '';
-  for (let k = 0; k < longIntegers.length; k += 2) {
-    const start = longIntegers[k]!;
-    const end = longIntegers[k + 1]!;
+  for (let k = 0; k < oddNumbers.length; k += 2) {
+    const start = oddNumbers[k]!;
+    const end = oddNumbers[k + 1]!;
     text += `${buffer.toString('utf8', from, start)}"${markerInJson}${buffer.toString('latin1', start, end)}"`;
     from = end;
   }
@@ -227,11 +223,11 @@ function markedText(buffer: Buffer, from: number, to: number, longIntegers: read
 }
 
 function restoreText(text: string): unknown {
-  if (text.startsWith(marker)) return BigInt(text.slice(marker.length));
+  if (text.startsWith(marker)) return numberOf(text.slice(marker.length));
   return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-/** Puts the long integers back, and makes strings and keys well-formed. In place but for objects with malformed keys. */
+/** Puts the odd numbers back, and makes strings and keys well-formed. In place but for objects with malformed keys. */
 function restore(root: unknown): unknown {
   const holder: unknown[] = [root];
   const open: (unknown[] | Record<string, unknown>)[] = [holder];
@@ -240,7 +236,7 @@ function restore(root: unknown): unknown {
       for (let k = 0; k < container.length; k++) {
         const item: unknown = container[k];
         if (typeof item === 'string') container[k] = restoreText(item);
-        else if (item !== null && typeof item === 'object') open.push(item as Record<string, unknown>);
+        else if (isContainer(item)) open.push(item as Record<string, unknown>);
       }
       continue;
     }
@@ -248,7 +244,7 @@ function restore(root: unknown): unknown {
       const item = container[key];
       let kept = item;
       if (typeof item === 'string') kept = restoreText(item);
-      else if (item !== null && typeof item === 'object') open.push(item as Record<string, unknown>);
+      else if (isContainer(item)) open.push(item as Record<string, unknown>);
       if (key.isWellFormed()) {
         // An own property, also if it is called __proto__: this sets no prototype.
         if (kept !== item) container[key] = kept;
@@ -283,12 +279,6 @@ export function encodeString(text: string): string {
   return JSON.stringify(text).replace(goEscapes, (char) => goEscape[char]!);
 }
 
-/** A number as json.Marshal writes a float64 or an int64: JavaScript's own form, but for `-0` and what is no number of JSON. */
-export function encodeNumber(value: number): string {
-  if (!Number.isFinite(value)) throw new TypeError(`json: unsupported value: ${value}`);
-  return String(value);
-}
-
 /** Compares as the bytes of UTF-8 do, which is the order of code points; JavaScript's `<` compares UTF-16 units. */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
@@ -313,17 +303,31 @@ export function sortedKeys(object: object): string[] {
 /** Values nested deeper than this are written with a stack of our own instead of the engine's. */
 const recursionLimit = 200;
 
+/** What differs between JSON that Go makes of maps and JSON that it has kept as it was. */
+interface JsonForm {
+  readonly listKeys: (object: object) => readonly string[];
+  readonly number: (value: JsonNumber) => string;
+}
+
+const ofMaps: JsonForm = { listKeys: sortedKeys, number: encodeNumber };
+const asItWas: JsonForm = { listKeys: keysOf, number: literalOf };
+
 /**
- * Any JSON as json.Marshal writes a map[string]interface{}: compact, keys sorted, bigint exact. A property that is undefined is left out. Works at any
- * depth. Throws TypeError for values that JSON has no form for. `listKeys`: which keys an object has, where not all are sorted.
+ * Any JSON as json.Marshal writes a map[string]interface{}: compact, keys sorted, integers exact. A property that is undefined is left out. Works at any
+ * depth. Throws TypeError for values that JSON has no form for.
  */
-export function encodeJson(value: unknown, listKeys: (object: object) => readonly string[] = sortedKeys): string {
-  return write(value, 0, listKeys);
+export function encodeJson(value: unknown): string {
+  return write(value, 0, ofMaps);
+}
+
+/** Any JSON of which Go has read only some objects, and kept the rest as it was: `listKeys` says in which order those have their keys. */
+export function encodePartlyRawJson(value: unknown, listKeys: (object: object) => readonly string[]): string {
+  return write(value, 0, { ...asItWas, listKeys });
 }
 
 /**
- * Like `encodeJson`, with the keys in the order that they have: what a RawMessage of Go keeps (RawExtension, FieldsV1). That is JSON.stringify, but for
- * bigints, depth and some characters.
+ * Like `encodeJson`, with the keys in the order that they have, and numbers as they were written: what a RawMessage of Go keeps (RawExtension,
+ * FieldsV1). That is JSON.stringify, but for bigints, depth and some characters.
  */
 export function encodeRawJson(value: unknown): string {
   const known = rememberedRawJson(value);
@@ -332,15 +336,39 @@ export function encodeRawJson(value: unknown): string {
   try {
     text = JSON.stringify(value) as string | undefined;
   } catch {
-    return write(value, 0, keysOf);
+    return write(value, 0, asItWas);
   }
-  return text === undefined || goesOtherwise.test(text) ? write(value, 0, keysOf) : text;
+  return text === undefined || goesOtherwise.test(text) ? write(value, 0, asItWas) : text;
 }
 
-/** A replacer's value for JSON.stringify, which writes an integer beyond a double as it is. https://tc39.es/proposal-json-parse-with-source/ */
+/** JSON as it is once Go's json.Marshal has written it and json.Unmarshal read it: keys sorted, `1.0` an integer. */
+export function remarshaled(value: unknown): unknown {
+  return parseEncodedText(encodeJson(value));
+}
+
+/** JSON with the keys of its objects sorted. */
+export function withSortedKeys(value: unknown): unknown {
+  return parseEncodedText(encodePartlyRawJson(value, sortedKeys), true);
+}
+
+/** JSON with each Float64 as it is read back after it was written: `1.0` becomes an integer. In place but for a Float64 itself. */
+export function withoutFloats(root: unknown): unknown {
+  const holder: unknown[] = [root];
+  const open: object[] = [holder];
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    const members = container as Record<string, unknown>;
+    for (const key in members) {
+      const member = members[key];
+      if (member instanceof Float64) members[key] = rereadFloat(member.value);
+      else if (isContainer(member)) open.push(member);
+    }
+  }
+  return holder[0];
+}
+
+/** A replacer's value for JSON.stringify, which writes an integer beyond a double as it is. */
 export function rawInteger(value: unknown): unknown {
-  if (typeof value !== 'bigint') return value;
-  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
+  return typeof value === 'bigint' ? rawJson(String(value)) : value;
 }
 
 const rememberedTexts = new WeakMap<object, string>();
@@ -365,24 +393,24 @@ export function rememberedRawJson(value: unknown): string | undefined {
 /** What Go escapes and JSON.stringify does not, or writes in another way: lone surrogates. */
 const goesOtherwise = /[<>&\u2028\u2029]|\\ud[89a-f]/;
 
-function write(value: unknown, depth: number, listKeys: (object: object) => readonly string[]): string {
-  if (value === null || typeof value !== 'object') return writeScalar(value);
-  if (depth > recursionLimit) return writeDeep(value, listKeys);
+function write(value: unknown, depth: number, form: JsonForm): string {
+  if (!isContainer(value)) return writeScalar(value, form);
+  if (depth > recursionLimit) return writeDeep(value, form);
   if (Array.isArray(value)) {
     if (value.length === 0) return '[]';
-    let out = `[${write(value[0], depth + 1, listKeys)}`;
-    for (let i = 1; i < value.length; i++) out += `,${write(value[i], depth + 1, listKeys)}`;
+    let out = `[${write(value[0], depth + 1, form)}`;
+    for (let i = 1; i < value.length; i++) out += `,${write(value[i], depth + 1, form)}`;
     return `${out}]`;
   }
   let out = '';
-  for (const key of listKeys(value)) {
+  for (const key of form.listKeys(value)) {
     const item = (value as Record<string, unknown>)[key];
-    if (item !== undefined) out += `${out === '' ? '{' : ','}${encodeString(key)}:${write(item, depth + 1, listKeys)}`;
+    if (item !== undefined) out += `${out === '' ? '{' : ','}${encodeString(key)}:${write(item, depth + 1, form)}`;
   }
   return out === '' ? '{}' : `${out}}`;
 }
 
-function writeScalar(value: unknown): string {
+function writeScalar(value: unknown, { number }: Pick<JsonForm, 'number'>): string {
   switch (typeof value) {
     case 'string':
       return encodeString(value);
@@ -392,6 +420,7 @@ function writeScalar(value: unknown): string {
     case 'bigint':
       return String(value);
     default:
+      if (value instanceof Float64) return number(value);
       if (value === null || value === undefined) return 'null';
       throw new TypeError(`json: unsupported type: ${typeof value}`);
   }
@@ -407,43 +436,51 @@ interface OpenValue {
 }
 
 /** `write` without recursion. */
-function writeDeep(root: object, listKeys: (object: object) => readonly string[]): string {
+function writeDeep(root: object, form: JsonForm): string {
   let out = '';
   const take = (text: string): void => {
     out += text;
   };
-  atOnce(writeSteps(root, (object) => oneStep(() => listKeys(object)), take));
+  atOnce(writeSteps(root, inOneStep(form), take));
   return out;
 }
+
+/** `JsonForm` that lists the keys of an object in steps. */
+interface SteppedForm {
+  readonly listKeys: (object: object) => Steps<readonly string[]>;
+  readonly number: (value: JsonNumber) => string;
+}
+
+const inOneStep = ({ listKeys, number }: JsonForm): SteppedForm => ({ number, listKeys: (object) => oneStep(() => listKeys(object)) });
 
 /** So many values are written in a step. */
 const stepValues = 512;
 
 /** `encodeJson` of an object or a list in steps: pieces of its text in UTF-8. */
 export function encodeJsonSteps(value: object): Steps<Buffer[]> {
-  return writePieces(value, sortedKeysSteps);
+  return writePieces(value, { ...ofMaps, listKeys: sortedKeysSteps });
 }
 
 /** `encodeRawJson` in the same way. */
 export function encodeRawJsonSteps(value: object): Steps<Buffer[]> {
-  return writePieces(value, (object) => oneStep(() => keysOf(object)));
+  return writePieces(value, inOneStep(asItWas));
 }
 
-function* writePieces(value: object, listKeys: (object: object) => Steps<readonly string[]>): Steps<Buffer[]> {
+function* writePieces(value: object, form: SteppedForm): Steps<Buffer[]> {
   const pieces: Buffer[] = [];
-  yield* writeSteps(value, listKeys, (text) => pieces.push(Buffer.from(text)));
+  yield* writeSteps(value, form, (text) => pieces.push(Buffer.from(text)));
   return pieces;
 }
 
 /** Gives the text away before each step, and at the end. */
-function* writeSteps(root: object, listKeys: (object: object) => Steps<readonly string[]>, take: (text: string) => void): Steps<void> {
+function* writeSteps(root: object, form: SteppedForm, take: (text: string) => void): Steps<void> {
   let out = '';
   let written = 0;
   const open: OpenValue[] = [];
   let entered: object | undefined = root;
   for (;;) {
     if (entered) {
-      const keys: readonly string[] | undefined = Array.isArray(entered) ? undefined : yield* listKeys(entered);
+      const keys: readonly string[] | undefined = Array.isArray(entered) ? undefined : yield* form.listKeys(entered);
       out += keys ? '{' : '[';
       open.push({ container: entered, keys, next: 0, started: false });
       entered = undefined;
@@ -462,8 +499,8 @@ function* writeSteps(root: object, listKeys: (object: object) => Steps<readonly 
     if (current.started) out += ',';
     current.started = true;
     if (keys) out += `${encodeString(keys[at]!)}:`;
-    if (item !== null && typeof item === 'object') entered = item;
-    else out += writeScalar(item);
+    if (isContainer(item)) entered = item;
+    else out += writeScalar(item, form);
     if (++written % stepValues !== 0) continue;
     take(out);
     out = '';

@@ -1,3 +1,4 @@
+import { isContainer } from './numbers.ts';
 import type { StructType, Type } from './schema.ts';
 
 type Json = Record<string, unknown>;
@@ -32,7 +33,7 @@ export function dropNullFields(type: StructType, object: object): void {
 }
 
 function drop(type: Type, value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
+  if (!isContainer(value)) return;
   if (type.kind === 'list') {
     if (Array.isArray(value) && mayHoldNull(type.items)) for (const item of value) drop(type.items, item);
   } else if (type.kind === 'map') {

@@ -7,6 +7,7 @@
  */
 import { getOwn, setOwn } from '#apimachinery/patch/own-property';
 import { DecodeError, parseJsonSteps } from './json.ts';
+import { isContainer } from './numbers.ts';
 import type { StructType } from './schema.ts';
 import type { Steps } from './steps.ts';
 import { Code, type FieldPlan, structPlan, type StructPlan, type ValuePlan } from './struct-plan.ts';
@@ -51,7 +52,7 @@ function plainKey(key: string): string {
 }
 
 function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isContainer(value) && !Array.isArray(value);
 }
 
 /** Structs of a text with repeated keys may be nested so deep: the walk takes three frames of the stack for each. No API type comes near. */
@@ -140,7 +141,7 @@ function withoutMarks(root: unknown): unknown {
     const entries: Json = container as Json;
     for (const key of keysOf(container)) {
       const value = entries[key];
-      if (typeof value === 'object' && value !== null) open.push(value as Json);
+      if (isContainer(value)) open.push(value as Json);
       if (!key.startsWith(mark)) continue;
       delete entries[key];
       setOwn(entries, plainKey(key), value);

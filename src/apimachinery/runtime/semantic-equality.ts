@@ -1,4 +1,5 @@
 import { deepEqual } from './equality.ts';
+import { isContainer, isSameNumber } from './numbers.ts';
 import { keysOf } from './wide-objects.ts';
 import type { ScalarKind, Type } from './schema.ts';
 
@@ -25,7 +26,10 @@ function equalUntyped(left: unknown, right: unknown): boolean {
     }
     const of = membersOf(a);
     const other = membersOf(b);
-    if (!of || !other) return false;
+    if (!of || !other) {
+      if (!isSameNumber(a, b)) return false;
+      continue;
+    }
     for (const key of keysOf(of)) {
       const value = of[key];
       const opposite = Object.hasOwn(other, key) ? other[key] : undefined;
@@ -40,7 +44,7 @@ const noMembers: Readonly<Record<string, unknown>> = Object.freeze({});
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (value === undefined || value === null) return noMembers;
-  return typeof value === 'object' ? (value as Record<string, unknown>) : undefined;
+  return isContainer(value) ? (value as Record<string, unknown>) : undefined;
 }
 
 function isNothing(value: unknown): boolean {

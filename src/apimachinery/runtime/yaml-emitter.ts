@@ -1,5 +1,6 @@
 /** Writes YAML as sigs.k8s.io/yaml does. */
 import { compareUtf8 } from './json.ts';
+import { Float64, isContainer } from './numbers.ts';
 import { formatFloat } from './quote.ts';
 import { resolveScalar } from './yaml-scalars.ts';
 
@@ -47,7 +48,7 @@ class Emitter {
       }
       return;
     }
-    if (value !== null && typeof value === 'object') {
+    if (isContainer(value)) {
       const keys = inNaturalOrder(Object.keys(value).filter((key) => (value as Record<string, unknown>)[key] !== undefined));
       if (keys.length === 0) return this.#last(afterKey, '{}');
       const own = indent + 2;
@@ -154,10 +155,14 @@ class Emitter {
 
 function scalarText(value: unknown): string {
   if (value === null || value === undefined) return 'null';
+  if (value instanceof Float64) return unsignedForm.test(value.literal) && value.value < 2 ** 64 ? value.literal : formatFloat(value.value);
   if (typeof value === 'number')
-    return Number.isInteger(value) && Math.abs(value) < 2 ** 64 ? BigInt(value).toString() : formatFloat(value);
+    return Number.isInteger(value) && value < 2 ** 64 && value > -(2 ** 63) ? String(value) : formatFloat(value);
   return String(value);
 }
+
+/** An integer beyond int64 may be a uint64 to YAML, which reads the JSON once more. */
+const unsignedForm = /^\d+$/;
 
 const base60Float = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 /** go-yaml reads such a text as a time; whether its numbers are in range makes no difference here. */

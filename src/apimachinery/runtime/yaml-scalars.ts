@@ -1,4 +1,5 @@
 /** Types of YAML's scalars. Upstream: go.yaml.in/yaml/v2 resolve.go. */
+import { numberOf, rereadFloat } from './numbers.ts';
 import { formatFloat } from './quote.ts';
 import { YamlError } from './yaml-error.ts';
 
@@ -102,13 +103,14 @@ function parseInteger(text: string): bigint | undefined {
   return fits ? signed : undefined;
 }
 
-/** The number that a scalar becomes by way of JSON: integers that fit a double are numbers, other int64 bigints, all else doubles. */
+/** The number that a scalar becomes by way of JSON: see numbers.ts. */
 export function jsonNumber(value: unknown): unknown {
   if (value instanceof Float) {
     if (!Number.isFinite(value.value)) throw new YamlError(`json: unsupported value: ${formatFloat(value.value)}`);
-    return value.value;
+    return rereadFloat(value.value);
   }
   if (typeof value !== 'bigint') return value;
   const number = Number(value);
-  return Number.isSafeInteger(number) || value !== BigInt.asIntN(64, value) ? number : value;
+  if (Number.isSafeInteger(number)) return number;
+  return value === BigInt.asIntN(64, value) ? value : numberOf(String(value));
 }

@@ -33,8 +33,8 @@ export function* readAsJson(bytes: Uint8Array): Steps<ParsedYaml | undefined> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.includes('\x7f') || !hasPlainStrings(buffer)) return undefined;
   try {
-    const { value, duplicateFields, literals } = needsSteps(buffer.length) ? yield* parseJsonSteps(buffer) : parseJson(buffer);
-    return duplicateFields.length > 0 || literals ? undefined : { value, duplicateError: undefined };
+    const { value, duplicateFields, hasFloats } = needsSteps(buffer.length) ? yield* parseJsonSteps(buffer) : parseJson(buffer);
+    return duplicateFields.length > 0 || hasFloats ? undefined : { value, duplicateError: undefined };
   } catch (error) {
     if (error instanceof JsonSyntaxError || error instanceof DecodeError) return undefined;
     throw error;

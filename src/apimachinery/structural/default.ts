@@ -1,3 +1,4 @@
+import { isContainer } from '#apimachinery/runtime/numbers';
 import { getOwn, isJsonObject, setOwn } from '../patch/own-property.ts';
 import { deepCopy } from '../runtime/copy.ts';
 import type { Steps } from '../runtime/steps.ts';
@@ -63,5 +64,3 @@ export function* pruneNonNullableNullsWithoutDefaults(value: unknown, schema: St
     else if (isContainer(present)) yield* pruneNonNullableNullsWithoutDefaults(present, property);
   }
 }
-
-const isContainer = (value: unknown): boolean => typeof value === 'object' && value !== null;

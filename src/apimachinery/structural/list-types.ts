@@ -1,5 +1,6 @@
-import { getOwn, isJsonObject } from '../patch/own-property.ts';
+import { getOwn, isJsonObject, type JsonObject } from '../patch/own-property.ts';
 import { encodeJson } from '../runtime/json.ts';
+import { isContainer, scalarKey } from '../runtime/numbers.ts';
 import { duplicate, type FieldError, invalid, Path } from '../validation/field.ts';
 import { keysOf } from '../runtime/wide-objects.ts';
 import type { Structural } from './structural.ts';
@@ -34,10 +35,13 @@ function validateMap(path: Path, keyFields: readonly string[], list: readonly un
   const stray = list.findIndex((item) => item !== null && !isJsonObject(item));
   if (stray >= 0) return [invalid(path.index(stray), list[stray], 'must be an object for an array of list-type map')];
   const keys = list.map((item) => keyOf(keyFields, item));
-  return repeated(keys).map((index) => duplicate(path.index(index), keys[index]));
+  // The value of a single key counts with its type, several count as JSON.
+  const [single] = keyFields;
+  const told = keyFields.length === 1 ? keys.map((key) => (Object.hasOwn(key, single!) ? getOwn(key, single!) : undefined)) : keys;
+  return repeated(told).map((index) => duplicate(path.index(index), keys[index]));
 }
 
-function keyOf(keyFields: readonly string[], item: unknown): object {
+function keyOf(keyFields: readonly string[], item: unknown): JsonObject {
   if (!isJsonObject(item)) return {};
   return Object.fromEntries(keyFields.filter((field) => Object.hasOwn(item, field)).map((field) => [field, getOwn(item, field)]));
 }
@@ -48,8 +52,7 @@ function repeated(list: readonly unknown[]): number[] {
   const seen = new Map<unknown, number>();
   const found: number[] = [];
   for (const [index, item] of list.entries()) {
-    const key =
-      typeof item === 'object' && item !== null ? `object ${encodeJson(item)}` : typeof item === 'string' ? `string ${item}` : item;
+    const key = isContainer(item) ? `object ${encodeJson(item)}` : scalarKey(item);
     const times = seen.get(key) ?? 0;
     seen.set(key, times + 1);
     if (times === 1) found.push(index);

@@ -3,8 +3,9 @@ import { metaSchema } from '../meta/schema/schema.ts';
 import type { ObjectMeta } from '../meta/types.ts';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '../patch/own-property.ts';
 import { decode } from '../runtime/decode.ts';
-import { DecodeError } from '../runtime/json.ts';
+import { DecodeError, remarshaled } from '../runtime/json.ts';
 import { deepCopy } from '../runtime/copy.ts';
+import { Float64, rereadFloat } from '../runtime/numbers.ts';
 import { type FieldError, invalid, Path, required } from '../validation/field.ts';
 import { isDNS1035Label, validatePathSegmentName } from '../validation/names.ts';
 import { validateObjectMeta } from '../validation/object-meta.ts';
@@ -38,16 +39,21 @@ export function coerceObjectMeta(metadata: unknown, at: string, { dropInvalid, u
     for (const field of fields) unknownFields?.push(`${at}.${field}`);
   };
   try {
-    const decoded = decode<ObjectMeta>(objectMetaType, deepCopy(metadata));
+    const decoded = decode<ObjectMeta>(objectMetaType, remarshaledFields(metadata));
     note(decoded.unknownFields);
     return decoded.object;
   } catch (error) {
-    if (!(error instanceof DecodeError) || !dropInvalid || !isJsonObject(metadata)) throw error;
+    if (!(error instanceof DecodeError)) throw error;
+    if (!dropInvalid || !isJsonObject(metadata)) {
+      // Of several problems, upstream has the one that is first in sorted JSON.
+      decode(objectMetaType, remarshaled(metadata));
+      throw error;
+    }
   }
   const valid: JsonObject = {};
   for (const [name, value] of Object.entries(metadata as JsonObject)) {
     try {
-      const { object, unknownFields: fields } = decode(objectMetaType, { [name]: deepCopy(value) });
+      const { object, unknownFields: fields } = decode(objectMetaType, remarshaledFields({ [name]: value }));
       note(fields);
       Object.assign(valid, object);
     } catch (error) {
@@ -55,6 +61,14 @@ export function coerceObjectMeta(metadata: unknown, at: string, { dropInvalid, u
     }
   }
   return valid as ObjectMeta;
+}
+
+/** A copy as upstream's way through JSON makes it, by which `generation: 1.0` is an integer. Numbers are nowhere deeper. */
+function remarshaledFields(metadata: unknown): unknown {
+  const copy = deepCopy(metadata);
+  if (!isJsonObject(copy)) return copy;
+  for (const [name, value] of Object.entries(copy)) if (value instanceof Float64) setOwn(copy, name, rereadFloat(value.value));
+  return copy;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isContainer } from '#apimachinery/runtime/numbers';
 import { getOwn, isJsonObject, type JsonObject } from '../patch/own-property.ts';
 import type { Steps } from '../runtime/steps.ts';
 import { keysOf } from '../runtime/wide-objects.ts';
@@ -23,7 +24,7 @@ export function* prune(value: unknown, schema: Structural, isResourceRoot: boole
 }
 
 function* pruneValue(value: unknown, schema: Structural | undefined, unknown: UnknownFields): Steps<void> {
-  if (typeof value !== 'object' || value === null) return;
+  if (!isContainer(value)) return;
   if (!schema) return dropAll(value, unknown);
   if (schema.preserveUnknownFields) return yield* pruneKnown(value, schema, unknown);
   if (Array.isArray(value)) return yield* pruneItems(value, schema.items, unknown);
@@ -44,7 +45,7 @@ function* pruneValue(value: unknown, schema: Structural | undefined, unknown: Un
 
 function* within(key: string, object: JsonObject, schema: Structural | undefined, unknown: UnknownFields): Steps<void> {
   const value = getOwn(object, key);
-  if (typeof value !== 'object' || value === null) return;
+  if (!isContainer(value)) return;
   unknown.enter(key);
   yield* pruneValue(value, schema, unknown);
   unknown.leave();
@@ -52,7 +53,7 @@ function* within(key: string, object: JsonObject, schema: Structural | undefined
 
 function* pruneItems(items: readonly unknown[], schema: Structural | undefined, unknown: UnknownFields): Steps<void> {
   for (const [index, item] of items.entries()) {
-    if (typeof item !== 'object' || item === null) continue;
+    if (!isContainer(item)) continue;
     unknown.enter(index);
     yield* pruneValue(item, schema, unknown);
     unknown.leave();
@@ -65,7 +66,7 @@ function* pruneKnown(value: object, schema: Structural, unknown: UnknownFields):
   if (Array.isArray(value)) {
     if (!schema.items) return;
     for (const [index, item] of (value as unknown[]).entries()) {
-      if (typeof item !== 'object' || item === null) continue;
+      if (!isContainer(item)) continue;
       unknown.enter(index);
       yield* pruneKnown(item, schema.items, unknown);
       unknown.leave();

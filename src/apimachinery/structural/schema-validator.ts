@@ -2,6 +2,7 @@ import type { RE2JS } from 're2js';
 import { getOwn, type JsonObject } from '../patch/own-property.ts';
 import { deepEqual } from '../runtime/equality.ts';
 import { encodeJson } from '../runtime/json.ts';
+import { Float64, isInt64, isNumber, type JsonNumber, toFloat } from '../runtime/numbers.ts';
 import { formatFloat, quote } from '../runtime/quote.ts';
 import { compileRegexp } from '../runtime/regexp.ts';
 import type { FieldError, Path } from '../validation/field.ts';
@@ -35,7 +36,7 @@ function typeOf(value: unknown): string {
     case 'number':
       return Number.isSafeInteger(value) ? 'integer' : 'number';
     default:
-      return 'object';
+      return value instanceof Float64 ? 'number' : 'object';
   }
 }
 
@@ -116,7 +117,7 @@ export class SchemaValidator {
     }
     const type = typeOf(value);
     if (this.#types.length > 0 || this.#format !== '') {
-      if (this.#validateType(type, path, result)) result.matchCount += 1;
+      if (this.#validateType(value, type, path, result)) result.matchCount += 1;
       result.matchCount += 1;
     }
     this.#validateAlternatives(value, path, correlation, result);
@@ -128,7 +129,7 @@ export class SchemaValidator {
         break;
       case 'integer':
       case 'number':
-        this.#validateNumber(value as number | bigint, path, result);
+        this.#validateNumber(value as JsonNumber, path, result);
         result.matchCount += 2;
         break;
       case 'array':
@@ -153,10 +154,13 @@ export class SchemaValidator {
   }
 
   /** Whether the type fits. */
-  #validateType(type: string, path: string, result: ValidationResult): boolean {
+  #validateType(value: unknown, type: string, path: string, result: ValidationResult): boolean {
     const types = this.#types;
     const format = this.#format;
-    const fits = types.includes(type) || (type === 'integer' && types.includes('number'));
+    const fits =
+      types.includes(type) ||
+      (type === 'integer' && types.includes('number')) ||
+      (type === 'number' && types.includes('integer') && isJsonInteger(Number(value)));
     if (type !== 'string' && type !== 'array' && format !== '' && !fits) {
       const own = type === 'integer' ? 'int64' : type === 'number' ? 'float64' : '';
       if (own !== format) {
@@ -192,31 +196,35 @@ export class SchemaValidator {
     if (this.#formatCheck && !this.#formatCheck(value)) result.wrongType(path, this.#format, value);
   }
 
-  #validateNumber(value: number | bigint, path: string, result: ValidationResult): void {
+  #validateNumber(value: JsonNumber, path: string, result: ValidationResult): void {
     const { exclusiveMaximum = false, exclusiveMinimum = false } = this.#props;
     const [multipleOf, maximum, minimum] = [this.#props.multipleOf, this.#props.maximum, this.#props.minimum].map((bound) =>
       schemaNumber(bound),
     );
-    const isInteger = typeOf(value) === 'integer';
+    const isInteger = isInt64(value);
+    // What is compared: an int64 exactly.
+    const compared = isInteger ? value : toFloat(value);
     this.#checkRange(value, 'Checked', path, result);
     const inRange = (bound: number, name: string): boolean => this.#checkRange(bound, name, path, result);
     // Of an integer, bounds count as integers, too: a fraction is cut off.
     const asNative = (bound: number, native: boolean): number => (native && isInteger ? Math.trunc(bound) : bound);
     if (multipleOf !== undefined) {
-      const factor = asNative(multipleOf, inRange(multipleOf, 'MultipleOf'));
+      const isNative = inRange(multipleOf, 'MultipleOf');
+      const factor = asNative(multipleOf, isNative);
       if (factor <= 0) result.invalid(path, `factor MultipleOf declared for ${path} must be positive: ${formatFloat(factor)}`, factor);
-      else if (!isMultiple(value, factor)) result.invalid(path, `${path} in body should be a multiple of ${formatFloat(factor)}`, value);
+      else if (!(isNative && isInteger ? isIntegerMultiple(value, factor) : isMultiple(toFloat(value), factor)))
+        result.invalid(path, `${path} in body should be a multiple of ${formatFloat(factor)}`, value);
     }
     if (minimum !== undefined) {
       const bound = asNative(minimum, inRange(minimum, 'Minimum boundary'));
-      if (exclusiveMinimum ? value <= bound : value < bound) {
+      if (exclusiveMinimum ? compared <= bound : compared < bound) {
         const words = exclusiveMinimum ? 'greater than' : 'greater than or equal to';
         result.invalid(path, `${path} in body should be ${words} ${boundText(bound, isInteger)}`, value);
       }
     }
     if (maximum !== undefined) {
       const bound = asNative(maximum, inRange(maximum, 'Maximum boundary'));
-      if (exclusiveMaximum ? value >= bound : value > bound) {
+      if (exclusiveMaximum ? compared >= bound : compared > bound) {
         const words = exclusiveMaximum ? 'less than' : 'less than or equal to';
         result.invalid(path, `${path} in body should be ${words} ${boundText(bound, isInteger)}`, value);
       }
@@ -224,13 +232,13 @@ export class SchemaValidator {
   }
 
   /** Whether a number can be of the schema's type and format. */
-  #checkRange(value: number | bigint, name: string, path: string, result: ValidationResult): boolean {
+  #checkRange(value: JsonNumber, name: string, path: string, result: ValidationResult): boolean {
     const type = (this.#types.length === 1 ? this.#types[0] : '') as NumberKind | '';
     const format = this.#format;
     const fits =
       type === 'integer'
         ? isIntegerOf(value, format === 'int32' ? 32 : 64)
-        : !(type === 'number' && format === 'float') || Math.abs(Number(value)) <= maxFloat32;
+        : !(type === 'number' && format === 'float') || Math.abs(toFloat(value)) <= maxFloat32;
     if (fits) return true;
     const known = type === 'integer' ? ['int32', 'int64'] : ['float', 'double'];
     const words = known.includes(format) ? `with format ${format}` : '(default format)';
@@ -363,9 +371,10 @@ function boundText(bound: number, isInteger: boolean): string {
   return isInteger && Number.isInteger(bound) ? BigInt(bound).toString() : formatFloat(bound);
 }
 
-function isIntegerOf(value: number | bigint, bits: 32 | 64): boolean {
-  if (typeof value === 'number' && !Number.isInteger(value)) return false;
-  const integer = BigInt(value);
+function isIntegerOf(value: JsonNumber, bits: 32 | 64): boolean {
+  const exact = typeof value === 'bigint' ? value : toFloat(value);
+  if (typeof exact === 'number' && !Number.isInteger(exact)) return false;
+  const integer = BigInt(exact);
   return BigInt.asIntN(bits, integer) === integer;
 }
 
@@ -375,9 +384,12 @@ function isIntegerOf(value: number | bigint, bits: 32 | 64): boolean {
  */
 function isAllowed(value: unknown, allowed: unknown): boolean {
   if (deepEqual(value, allowed)) return true;
-  if (typeof value !== 'number') return false;
-  if (typeof allowed === 'number') return Number.isInteger(allowed) && !Number.isInteger(value) && Math.trunc(value) === allowed;
-  return typeof allowed === 'string' && Number.isInteger(value) && runeText(value) === allowed;
+  if (!isNumber(value)) return false;
+  if (isNumber(allowed)) {
+    if (isInt64(allowed)) return !isInt64(value) && Math.trunc(toFloat(value)) === Number(allowed);
+    return isInt64(value) && Number(value) === toFloat(allowed);
+  }
+  return typeof allowed === 'string' && isInt64(value) && runeText(Number(value)) === allowed;
 }
 
 /** What Go makes of an integer that is converted to a string. */
@@ -386,11 +398,17 @@ function runeText(rune: number): string {
   return isRune ? String.fromCodePoint(rune) : '\uFFFD';
 }
 
-function isMultiple(value: number | bigint, factor: number): boolean {
-  if (typeof value === 'bigint') return Number.isInteger(factor) && value % BigInt(factor) === 0n;
-  if (Number.isInteger(value) && Number.isInteger(factor)) return value % factor === 0;
-  const quotient = factor < 1 ? (1 / factor) * value : value / factor;
-  if (Math.abs(quotient) > maxSafeFloat) return false;
+function isIntegerMultiple(value: number | bigint, factor: number): boolean {
+  return typeof value === 'bigint' ? value % BigInt(factor) === 0n : value % factor === 0;
+}
+
+function isMultiple(value: number, factor: number): boolean {
+  return isJsonInteger(factor < 1 ? (1 / factor) * value : value / factor);
+}
+
+/** True for a float64 that is nearly an integer that a double holds. Upstream: go-openapi/swag convert.go (IsFloat64AJSONInteger). */
+function isJsonInteger(quotient: number): boolean {
+  if (!(Math.abs(quotient) <= maxSafeFloat)) return false;
   const rounded = Math.trunc(quotient);
   const difference = Math.abs(quotient - rounded);
   return quotient === rounded || difference / Math.min(Math.abs(quotient) + Math.abs(rounded), Number.MAX_VALUE) < 1e-9;

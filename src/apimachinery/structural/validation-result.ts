@@ -1,4 +1,4 @@
-import { type FieldError, invalid, notSupported, Path, required, tooLong, tooMany, typeInvalid } from '../validation/field.ts';
+import { type FieldError, invalid, notSupportedText, Path, required, tooLong, tooMany, typeInvalid } from '../validation/field.ts';
 
 /** One thing that a value does wrong, with the message by which equal ones are told. */
 interface Finding {
@@ -66,7 +66,7 @@ export class ValidationResult {
 
   notSupported(path: string, value: unknown, allowed: readonly string[]): void {
     const message = `${path} in body should be one of [${allowed.join(' ')}]`;
-    this.#add({ message, toFieldError: (at) => notSupported(placeOf(at, path), value, allowed) });
+    this.#add({ message, toFieldError: (at) => notSupportedText(placeOf(at, path), value, allowed) });
   }
 
   tooLong(path: string, max: number): void {

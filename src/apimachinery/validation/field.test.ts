@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { Float64 } from '../runtime/numbers.ts';
 import * as field from './field.ts';
 
 const path = field.fieldPath('spec', 'containers').index(0).child('env').key('A');
@@ -21,6 +22,10 @@ test.each<[error: field.FieldError, text: string]>([
   [field.invalid(path, field.omitValue, 'no'), 'Invalid value: no'],
   [field.typeInvalid(path, 'x', 'no'), 'Invalid value: "x": no'],
   [field.notSupported(path, 'x', ['a', 'b']), 'Unsupported value: "x": supported values: "a", "b"'],
+  // Go prints values of enumerations as JSON, plain strings quoted.
+  [field.notSupported(path, '<\x00', []), 'Unsupported value: "\\u003c\\u0000"'],
+  [field.notSupportedText(path, '<\x00', []), 'Unsupported value: "<\\x00"'],
+  [field.invalid(path, new Float64(1e18, '1e18'), ''), 'Invalid value: 1e+18'],
   [field.forbidden(path, 'no'), 'Forbidden: no'],
   [field.duplicate(path, 'x'), 'Duplicate value: "x"'],
   [field.notFound(path, 'x'), 'Not found: "x"'],

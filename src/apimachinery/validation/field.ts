@@ -2,8 +2,9 @@
  * Field errors: what validation found wrong, and where. A list of them becomes one Invalid status (`newInvalid`).
  * Upstream: apimachinery/pkg/util/validation/field.
  */
-import { encodeJson } from '../runtime/json.ts';
-import { formatFloat, quote } from '../runtime/quote.ts';
+import { encodeJson, encodeString } from '../runtime/json.ts';
+import { Float64, formatNumber } from '../runtime/numbers.ts';
+import { quote } from '../runtime/quote.ts';
 
 export type FieldErrorType =
   | 'FieldValueNotFound'
@@ -129,14 +130,14 @@ function formatBadValue(value: unknown, texts: Map<object, string> | undefined):
     case 'string':
       return quote(value);
     case 'number':
-      // Integers that a double does not hold exactly are bigints: these were written as a fraction or with an exponent.
-      return Number.isSafeInteger(value) ? String(value) : formatFloat(value);
     case 'bigint':
+      return formatNumber(value);
     case 'boolean':
       return String(value);
     case 'undefined':
       return 'null';
     default:
+      if (value instanceof Float64) return formatNumber(value);
       return value instanceof JsonText ? value.text : formatContainer(value as object | null, texts);
   }
 }
@@ -168,8 +169,23 @@ export function invalid(path: Path | undefined, value: unknown, detail: string):
   return new FieldError('FieldValueInvalid', at(path), value, detail);
 }
 
-/** `validValues` are shown in the order given; upstream's callers mostly sort them. */
+/**
+ * `validValues` are shown in the order given; upstream's callers mostly sort them. The value is of a string type of its own to Go, as values of
+ * enumerations mostly are, and printed as JSON: see `notSupportedText`.
+ */
 export function notSupported(path: Path | undefined, value: unknown, validValues: readonly string[]): FieldError {
+  return notSupportedText(
+    path,
+    typeof value === 'string' && !plainText.test(value) ? new JsonText(encodeString(value)) : value,
+    validValues,
+  );
+}
+
+/** What Go prints the same as a string and as JSON. */
+const plainText = /^[ !#-%'-;=?-[\]-~]*$/;
+
+/** `notSupported` of a plain string of Go, which is printed as `%q`. */
+export function notSupportedText(path: Path | undefined, value: unknown, validValues: readonly string[]): FieldError {
   const detail = validValues.length > 0 ? `supported values: ${validValues.map(quote).join(', ')}` : '';
   return new FieldError('FieldValueNotSupported', at(path), value, detail);
 }

@@ -11,13 +11,14 @@ import { keysOf } from '../runtime/wide-objects.ts';
 import {
   addError,
   addErrors,
-  type FieldError,
-  JsonText,
-  type Path,
   duplicate,
+  type FieldError,
   forbidden,
   invalid,
+  JsonText,
   notSupported,
+  notSupportedText,
+  type Path,
   required,
   tooLong,
 } from './field.ts';
@@ -241,7 +242,7 @@ export function validateDryRun(path: Path, dryRun: readonly string[]): FieldErro
 
 export function validateFieldValidation(path: Path, fieldValidation: string): FieldError[] {
   const allowed = ['', 'Ignore', 'Strict', 'Warn'];
-  return allowed.includes(fieldValidation) ? [] : [notSupported(path, fieldValidation, allowed)];
+  return allowed.includes(fieldValidation) ? [] : [notSupportedText(path, fieldValidation, allowed)];
 }
 
 export interface LabelSelectorRules {

@@ -1,4 +1,5 @@
 /** JSON data as values, without a schema: what upstream makes of unstructured objects. Nothing is copied. Upstream: cel-go common/types/provider.go (NativeToValue). */
+import { Float64 } from '#apimachinery/runtime/numbers';
 import { CelError, CelList, CelMap, Double, type Value } from './runtime/values.ts';
 import type { JsonObject } from '#apimachinery/patch/own-property';
 
@@ -13,6 +14,7 @@ export function fromJson(data: unknown): Value {
       return Number.isSafeInteger(data) ? data : new Double(data);
     case 'object':
       if (data === null) return null;
+      if (data instanceof Float64) return new Double(data.value);
       return Array.isArray(data) ? new JsonList(data) : new JsonMap(data as JsonObject);
     case 'undefined':
       return null;

@@ -1,5 +1,6 @@
 /** JSON data as values of a schema's types. Nothing is copied. Upstream: apiserver/pkg/cel/common/valuesunstructured.go. */
 import { deepEqual } from '#apimachinery/runtime/equality';
+import { isInt64, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
 import { goTypeName } from '#apimachinery/patch/format-value';
 import { opaqueType } from './check/types.ts';
@@ -46,9 +47,9 @@ function compile(schema: CelSchema): Convert {
     case 'string':
       return compileText(schema);
     case 'number':
-      return (data) => (typeof data === 'number' || typeof data === 'bigint' ? new Double(Number(data)) : mismatch('float', data));
+      return (data) => (isNumber(data) ? new Double(toFloat(data)) : mismatch('float', data));
     case 'integer':
-      return (data) => (Number.isSafeInteger(data) || typeof data === 'bigint' ? (data as number | bigint) : mismatch('int', data));
+      return (data) => (isInt64(data) ? data : mismatch('int', data));
     case 'boolean':
       return (data) => (typeof data === 'boolean' ? data : mismatch('bool', data));
     default:
@@ -67,7 +68,7 @@ function unusable(type: string): CelError {
 }
 
 function intOrString(data: unknown): Value {
-  if (typeof data === 'string' || typeof data === 'bigint' || Number.isSafeInteger(data)) return data as string | number | bigint;
+  if (typeof data === 'string' || isInt64(data)) return data;
   return new CelError('invalid data, expected XIntOrString value to be either a string or integer');
 }
 

@@ -6,6 +6,7 @@ import { encodeLine, encodeLineSteps } from '#apimachinery/runtime/encode';
 import { parseJsonSteps } from '#apimachinery/runtime/json';
 import { dropNullFields } from '#apimachinery/runtime/null-fields';
 import { protobufLengthSteps } from '#apimachinery/runtime/protobuf';
+import { hasRawContent } from '#apimachinery/runtime/raw-content';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Encode, Revision } from '#apiserver/storage/storage';
@@ -56,7 +57,7 @@ export class ObjectEncoding {
   }
 
   parse(bytes: Buffer): KubeObject {
-    return this.#decoded(parseStored(bytes), bytes);
+    return this.#decoded(parseStored(bytes, !this.#isCustom && hasRawContent(this.#type)), bytes);
   }
 
   #decoded(object: KubeObject, bytes: Buffer): KubeObject {

@@ -1,5 +1,6 @@
 import type { DeleteOptions, GroupVersion, KubeObject } from '#apimachinery/meta/types';
 import type { ReplicasPaths } from '#apimachinery/managedfields/scale-handler';
+import type { JsonNumber } from '#apimachinery/runtime/numbers';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { FieldError } from '#apimachinery/validation/field';
 import type { ValidateNameFunc } from '#apimachinery/validation/names';
@@ -97,7 +98,7 @@ export interface Column<T extends KubeObject = KubeObject> {
   readonly format?: string;
   readonly priority?: number;
   readonly description: string;
-  value(object: T, context: ColumnContext): string | number | boolean | null;
+  value(object: T, context: ColumnContext): string | JsonNumber | boolean | null;
   /** A cell that upstream prints without a column definition: rows have it, `columnDefinitions` do not. */
   readonly cellOnly?: boolean;
 }

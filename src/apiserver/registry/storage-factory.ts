@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json';
+import { hasRawContent } from '#apimachinery/runtime/raw-content';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { SchemaRegistry, TypeSource } from '#apimachinery/runtime/schema';
 import { recordForm } from './record-form.ts';
@@ -42,7 +43,7 @@ export class StorageFactory {
   storeFor(definition: ResourceDefinition, schemas: SchemaRegistry): Store {
     const lasting = definition.ttlSeconds === undefined || this.ttlSeconds === undefined;
     const stored = lasting ? definition : { ...definition, ttlSeconds: this.ttlSeconds };
-    const cacher = definition.storagePath === undefined ? undefined : this.#cacherFor(definition, definition.storagePath);
+    const cacher = definition.storagePath === undefined ? undefined : this.#cacherFor(definition, definition.storagePath, schemas);
     return new Store(stored, this.storage, cacher, schemas, this.hooks.get(`${definition.group}/${definition.resource}`));
   }
 
@@ -73,14 +74,16 @@ export class StorageFactory {
     };
   }
 
-  #cacherFor(definition: ResourceDefinition, path: string): Cacher {
+  #cacherFor(definition: ResourceDefinition, path: string, schemas: SchemaRegistry): Cacher {
     let found = this.#resources.get(path);
     if (!found) {
       const { group, resource } = definition;
+      const type = schemas.struct(definition.storageVersion?.schema ?? definition.schema);
       const cacher = new Cacher({
         storage: this.storage,
         prefix: `/${path}/`,
         ...parsing,
+        parse: (bytes) => parseEncoded(bytes, hasRawContent(type)) as KubeObject,
         fields: fieldsOf(definition),
         fieldNames: Object.keys(definition.selectableFields),
         resource: { group, resource },

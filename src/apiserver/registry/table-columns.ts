@@ -1,9 +1,10 @@
 import { metaTables } from '#apimachinery/meta/schema/tables';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { humanDuration } from '#apimachinery/runtime/duration';
+import type { JsonNumber } from '#apimachinery/runtime/numbers';
 import type { Column, ColumnContext } from './resource-definition.ts';
 
-type Cell = string | number | boolean | null;
+export type Cell = string | JsonNumber | boolean | null;
 type Value<T extends KubeObject> = (object: T, context: ColumnContext) => Cell;
 
 export interface ColumnOptions {

@@ -21,15 +21,14 @@ interface Parsed {
   readonly value: unknown;
   readonly text: string;
   readonly duplicates: readonly string[];
-  readonly literals?: ReadonlyMap<string, string> | undefined;
 }
 
 /** What begins as JSON and is JSON is read as such. Upstream: serializer/recognizer. */
 function parse(bytes: Buffer): Parsed {
   const text = bytes.toString('utf8');
   try {
-    const { value, duplicateFields, literals } = parseJson(bytes);
-    if (isJsonObject(value)) return { value, text, duplicates: strictErrors([], duplicateFields), literals };
+    const { value, duplicateFields } = parseJson(bytes);
+    if (isJsonObject(value)) return { value, text, duplicates: strictErrors([], duplicateFields) };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
   }
@@ -60,7 +59,7 @@ export class ManifestCodec {
     const type = this.scheme.schemasOf(group).struct(definition.schema);
     const unknown: string[] = [];
     const objects = values.map((value, at) => {
-      const decoded = asNotDecoded(() => decode<KubeObject>(type, value, { literals: parsed.literals }));
+      const decoded = asNotDecoded(() => decode<KubeObject>(type, value));
       unknown.push(...decoded.unknownFields.map((path) => (listed === undefined ? path : `items[${at}].${path}`)));
       return { ...decoded.object, apiVersion: groupVersionString(kind), kind: definition.kind, metadata: decoded.object.metadata ?? {} };
     });

@@ -176,7 +176,7 @@ function* cborPieces(endpoint: ResourceEndpoint, { chunks, count }: CacheList, f
   const { variant, partial } = form;
   const type = partial ? metaSchema.struct('meta_v1.PartialObjectMetadata') : cborType(endpoint.type);
   const makeJson = jsonItemOf(endpoint, form);
-  const makeItem = (object: CachedObject): Buffer => encodeCborListItem(type, parseEncoded(makeJson(object)));
+  const makeItem = (object: CachedObject): Buffer => encodeCborListItem(type, parseEncoded(makeJson(object), true));
   const items = yield* runsOf(chunks, {
     variant: `cbor:${variant}`,
     makeItem,

@@ -18,7 +18,15 @@ import { applyStrategicMergePatchSteps } from '#apimachinery/patch/strategic-mer
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
 import { deepCopySteps } from '#apimachinery/runtime/copy';
-import { compareUtf8, DecodeError, encodeJson, type ParsedJson, parseJson, parseJsonSteps, sortedKeys } from '#apimachinery/runtime/json';
+import {
+  compareUtf8,
+  DecodeError,
+  encodePartlyRawJson,
+  type ParsedJson,
+  parseJson,
+  parseJsonSteps,
+  sortedKeys,
+} from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { atOnce, inSteps, needsSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
@@ -236,7 +244,7 @@ export class Patch {
   /** Upstream decodes a merged document in the order of its sorted keys: that decides which of several errors is told. */
   *#firstProblem(patched: unknown, message: string): Steps<string> {
     try {
-      const sorted = yield* parseJsonSteps(Buffer.from(encodeJson(patched)), undefined, 'keep');
+      const sorted = yield* parseJsonSteps(Buffer.from(encodePartlyRawJson(patched, sortedKeys)), undefined, 'keep');
       yield* decodeDocument(this.endpoint, sorted.value);
       return message;
     } catch (error) {
@@ -296,10 +304,10 @@ export class Patch {
       case 'application/strategic-merge-patch+json':
         return formatValue(this.#parsed);
       case 'application/json-patch+json':
-        return encodeJson(patched, (object) => (this.#sorted.has(object) ? sortedKeys(object) : Object.keys(object)));
+        return encodePartlyRawJson(patched, (object) => (this.#sorted.has(object) ? sortedKeys(object) : Object.keys(object)));
       default:
         noteMerged(patched, this.#parsed, this.#sorted);
-        return encodeJson(patched, (object) => (this.#sorted.has(object) ? sortedKeys(object) : Object.keys(object)));
+        return encodePartlyRawJson(patched, (object) => (this.#sorted.has(object) ? sortedKeys(object) : Object.keys(object)));
     }
   }
 }

@@ -7,6 +7,7 @@ import { cborKind, decodeCbor, parseCborMap } from '#apimachinery/runtime/cbor';
 import { diagnoseCbor } from '#apimachinery/runtime/cbor-diagnostic';
 import { DecodeError, newOverflowError, type ParsedJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
+import { isContainer, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { mergeRepeatedKeys } from '#apimachinery/runtime/repeated-keys';
 import { decodeProtobuf, decodeProtobufSteps, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
@@ -114,7 +115,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   let raw: unknown;
   let duplicates: readonly string[];
   let yamlErrors: readonly string[];
-  let literals: ParsedJson['literals'];
+  let hasFloats: ParsedJson['hasFloats'] | undefined;
   let overflow: ParsedJson['overflow'];
   let repeatedKeys: ParsedJson['repeatedKeys'];
   try {
@@ -123,7 +124,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     raw = parsed.value;
     const { duplicateError } = parsed as Partial<ParsedYaml>;
     yamlErrors = duplicateError === undefined ? [] : [duplicateError];
-    ({ duplicateFields: duplicates = [], literals, overflow, repeatedKeys } = parsed as Partial<ParsedJson>);
+    ({ duplicateFields: duplicates = [], hasFloats, overflow, repeatedKeys } = parsed as Partial<ParsedJson>);
   } catch (error) {
     if (error instanceof JsonSyntaxError)
       throw unrecognized(bytes, expected, `couldn't get version/kind; json parse error: ${error.message}`);
@@ -140,7 +141,13 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   try {
     const merged =
       repeatedKeys && !expected.decode ? await workOn(bytes.length, mergeRepeatedKeys(expected.type, bytes, repeatedKeys)) : undefined;
-    const decoding = workOn(bytes.length, decodeDocument(expected, merged ? merged.value : raw, { literals }));
+    const decoding = workOn(
+      bytes.length,
+      decodeDocument(expected, merged ? merged.value : raw, {
+        rawContent: mediaType === 'application/yaml' ? 'sorted' : 'kept',
+        hasFloats,
+      }),
+    );
     const { object, unknownFields } = decoding instanceof Promise ? await decoding : decoding;
     if (inParts) await turnOfOthers();
     if (overflow !== undefined && !hasFiniteNumbers(object)) throw newOverflowError(overflow);
@@ -169,8 +176,8 @@ function hasFiniteNumbers(root: unknown): boolean {
   const pending = [root];
   while (pending.length > 0) {
     const value = pending.pop();
-    if (typeof value === 'number' && !Number.isFinite(value)) return false;
-    if (typeof value === 'object' && value !== null) for (const key in value) pending.push((value as Record<string, unknown>)[key]);
+    if (isNumber(value) && typeof value !== 'bigint' && !Number.isFinite(toFloat(value))) return false;
+    if (isContainer(value)) for (const key in value) pending.push((value as Record<string, unknown>)[key]);
   }
   return true;
 }

@@ -183,7 +183,7 @@ function cborFrames(endpoint: ResourceEndpoint, { convert }: Negotiated, json: F
     variant: `cbor:${json.variant}`,
     prepare: json.prepare,
     make(event) {
-      const { object } = parseEncoded(json.make(event)) as { object: unknown };
+      const { object } = parseEncoded(json.make(event), true) as { object: unknown };
       return encodeCborWatchEvent(event.type, encodeCbor(event.type === 'ERROR' ? metaSchema.struct('meta_v1.Status') : type, object));
     },
   };

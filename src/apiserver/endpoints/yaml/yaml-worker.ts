@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { parentPort } from 'node:worker_threads';
-import { encodeJson, parseJson } from '#apimachinery/runtime/json';
+import { encodeRawJson, parseJson } from '#apimachinery/runtime/json';
 import { parseYaml } from '#apimachinery/runtime/yaml';
 import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
 import type { YamlAnswer, YamlRequest } from './yaml-thread.ts';
@@ -21,7 +21,7 @@ function answerTo({ id, ask, bytes }: YamlRequest): YamlAnswer {
   try {
     if (ask === 'write') return { id, text: bytesOf(encodeYaml(parseJson(Buffer.from(bytes.buffer)).value)) };
     const { value, duplicateError } = parseYaml(bytes);
-    return { id, text: bytesOf(encodeJson(value)), duplicateError };
+    return { id, text: bytesOf(encodeRawJson(value)), duplicateError };
   } catch (error) {
     const { name, message } = error as Error;
     return { id, failed: { name, message } };

@@ -2,7 +2,16 @@
 import { Buffer } from 'node:buffer';
 import { constants, type KeyObject, verify } from 'node:crypto';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, fieldPath, invalid, notSupported, omitValue, required, tooLong } from '#apimachinery/validation/field';
+import {
+  type FieldError,
+  fieldPath,
+  invalid,
+  notSupported,
+  notSupportedText,
+  omitValue,
+  required,
+  tooLong,
+} from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain, validateServiceAccountName } from '#apimachinery/validation/names';
 import { fieldImmutableError, validateConditions } from '#apimachinery/validation/object-meta';
 import { requestSignatureProblem } from '#apimachinery/x509/certificate-request';
@@ -190,7 +199,7 @@ function conditionErrors({ conditions = [] }: PodCertificateRequestStatus): Fiel
     // Upstream writes the index as a name: `status.conditions.[0].type`.
     const path = conditionsPath.child(`[${i}]`);
     if (!lastingTypes.includes(type)) {
-      errors.push(notSupported(path.child('type'), type, lastingTypes));
+      errors.push(notSupportedText(path.child('type'), type, lastingTypes));
       continue;
     }
     known += 1;

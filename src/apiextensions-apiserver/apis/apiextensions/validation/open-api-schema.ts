@@ -10,7 +10,16 @@ import type { Steps } from '#apimachinery/runtime/steps';
 import { newStructural, StructuralError } from '#apimachinery/structural/structural';
 import { FieldPathError, validFieldPath } from '#apimachinery/structural/valid-field-path';
 import { isJsonObject } from '#apimachinery/patch/own-property';
-import { addErrors, type FieldError, forbidden, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
+import {
+  addErrors,
+  type FieldError,
+  forbidden,
+  invalid,
+  notSupported,
+  notSupportedText,
+  type Path,
+  required,
+} from '#apimachinery/validation/field';
 import { internalSchemaText } from '../internal-form.ts';
 
 export const openApiTypes = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
@@ -126,7 +135,8 @@ const unsupported = ['additionalItems', 'patternProperties', 'definitions', 'dep
 function keywords(path: Path, schema: JsonSchemaProps, place: SchemaPlace, { validPropertyType }: SchemaRequirements): FieldError[] {
   const { type = '' } = schema;
   const errors: FieldError[] = [];
-  if (validPropertyType && type !== '' && !openApiTypes.includes(type)) errors.push(notSupported(path.child('type'), type, openApiTypes));
+  if (validPropertyType && type !== '' && !openApiTypes.includes(type))
+    errors.push(notSupportedText(path.child('type'), type, openApiTypes));
   if (schema.default !== undefined && schema.default !== null && place.defaultsForbidden !== undefined)
     errors.push(forbidden(path.child('default'), `must not be set ${place.defaultsForbidden}`));
   if (schema.id) errors.push(forbidden(path.child('id'), 'id is not supported'));
@@ -161,7 +171,7 @@ function mapType(path: Path, schema: JsonSchemaProps): FieldError[] {
   if (value === undefined) return [];
   const errors = typeMustBe(path, schema.type, 'object', 'x-kubernetes-map-type');
   if (value !== 'atomic' && value !== 'granular')
-    errors.push(notSupported(path.child('x-kubernetes-map-type'), value, ['atomic', 'granular']));
+    errors.push(notSupportedText(path.child('x-kubernetes-map-type'), value, ['atomic', 'granular']));
   return errors;
 }
 
@@ -171,7 +181,7 @@ function listType(path: Path, schema: JsonSchemaProps, { atomicSetType }: Schema
   const errors = typeMustBe(path, schema.type, 'array', 'x-kubernetes-list-type');
   if (errors.length === 0 && atomicSetType) addErrors(errors, setItems(path, schema));
   if (!['atomic', 'set', 'map'].includes(value))
-    errors.push(notSupported(path.child('x-kubernetes-list-type'), value, ['atomic', 'set', 'map']));
+    errors.push(notSupportedText(path.child('x-kubernetes-list-type'), value, ['atomic', 'set', 'map']));
   return errors;
 }
 

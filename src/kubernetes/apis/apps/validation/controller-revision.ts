@@ -1,6 +1,8 @@
-import { addErrors, type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
+import { isJsonObject } from '#apimachinery/patch/own-property';
+import { encodeRawJson } from '#apimachinery/runtime/json';
+import { type FieldError, fieldPath, invalid, JsonText, required } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
-import { validateImmutableField } from '#apimachinery/validation/object-meta';
+import { fieldImmutableError } from '#apimachinery/validation/object-meta';
 import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import type { ControllerRevision } from '#kubernetes/schema/apps_v1.gen';
 
@@ -9,7 +11,7 @@ export function validateControllerRevision(revision: ControllerRevision): FieldE
   validateRevision(errors, revision);
   const { data } = revision;
   if (data === undefined || data === null) errors.push(required(fieldPath('data'), 'data is mandatory'));
-  else if (typeof data !== 'object' || Array.isArray(data)) errors.push(required(fieldPath('data'), 'data must be a valid JSON object'));
+  else if (!isJsonObject(data)) errors.push(required(fieldPath('data'), 'data must be a valid JSON object'));
   return errors;
 }
 
@@ -17,7 +19,9 @@ export function validateControllerRevisionUpdate(revision: ControllerRevision, o
   const errors: FieldError[] = [];
   validateMetaAgain(errors, revision.metadata, nameIsDNSSubdomain);
   validateRevision(errors, revision);
-  addErrors(errors, validateImmutableField(revision.data, old.data, fieldPath('data')));
+  // Content that is kept as it was written is compared so, too.
+  const data = encodeRawJson(revision.data);
+  if (data !== encodeRawJson(old.data)) errors.push(invalid(fieldPath('data'), new JsonText(data), fieldImmutableError));
   return errors;
 }
 

@@ -1,5 +1,5 @@
 /** Environment variables of containers, and references to fields. Upstream: pkg/apis/core/validation, ValidateEnv and ValidateEnvFrom. */
-import { addError, type FieldError, type Path, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { addError, type FieldError, invalid, notSupportedText, type Path, required } from '#apimachinery/validation/field';
 import { isConfigMapKey, isRelaxedEnvVarName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type {
   EnvFromSource,
@@ -93,7 +93,7 @@ export function validateObjectFieldSelector(
   if (map === undefined) {
     const field = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath;
     if (!podFields.has(field)) refuse(`field label not supported: ${fieldPath}`);
-    else if (!fields.has(field)) errors.push(notSupported(path.child('fieldPath'), field, [...fields].sort()));
+    else if (!fields.has(field)) errors.push(notSupportedText(path.child('fieldPath'), field, [...fields].sort()));
   } else if (map === 'metadata.annotations') {
     validateQualifiedName(errors, key.toLowerCase(), path);
   } else if (map === 'metadata.labels') {
@@ -127,7 +127,7 @@ export function validateContainerResourceFieldSelector(
   if (inVolume && !containerName) errors.push(required(path.child('containerName')));
   else if (resource === '') errors.push(required(path.child('resource')));
   else if (!resourceFields.includes(resource) && !isHugePages(resource))
-    errors.push(notSupported(path.child('resource'), resource, resourceFields));
+    errors.push(notSupportedText(path.child('resource'), resource, resourceFields));
   if (quantityOf(divisor).sign === 0) return;
   const kind = divisorKind(resource);
   if (!kind) return;

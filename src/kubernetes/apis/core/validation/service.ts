@@ -3,13 +3,14 @@ import { quote } from '#apimachinery/runtime/quote';
 import {
   addError,
   addErrors,
-  type FieldError,
-  type Path,
   duplicate,
+  type FieldError,
   fieldPath,
   forbidden,
   invalid,
   notSupported,
+  notSupportedText,
+  type Path,
   required,
 } from '#apimachinery/validation/field';
 import { getWarningsForCIDR, getWarningsForIP, parseIPSloppy } from '#apimachinery/validation/ip';
@@ -319,7 +320,7 @@ function validateTrafficPolicies(errors: FieldError[], spec: ServiceSpec): void 
     errors.push(notSupported(specPath.child('internalTrafficPolicy'), internalTrafficPolicy, ['Cluster', 'Local']));
   }
   if (trafficDistribution !== undefined && !distributions.includes(trafficDistribution)) {
-    errors.push(notSupported(specPath.child('trafficDistribution'), trafficDistribution, distributions));
+    errors.push(notSupportedText(specPath.child('trafficDistribution'), trafficDistribution, distributions));
   }
 }
 

@@ -1,5 +1,15 @@
 /** Sources that volumes of pods and persistent volumes have alike, or nearly. Upstream: pkg/apis/core/validation. */
-import { addError, type FieldError, type Path, forbidden, invalid, notSupported, required, tooLong } from '#apimachinery/validation/field';
+import {
+  addError,
+  type FieldError,
+  forbidden,
+  invalid,
+  notSupported,
+  notSupportedText,
+  type Path,
+  required,
+  tooLong,
+} from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, nameIsDNSSubdomain, validateNamespaceName } from '#apimachinery/validation/names';
 import type {
   AWSElasticBlockStoreVolumeSource,
@@ -218,14 +228,14 @@ export function validateAzureDisk(errors: FieldError[], azure: AzureDiskVolumeSo
   validateOptionalEnum(errors, kind, ['Dedicated', 'Managed', 'Shared'], path, 'kind');
   if (kind === 'Managed' && !diskURI.startsWith('/subscriptions/')) {
     errors.push(
-      notSupported(path.child('diskURI'), diskURI, [
+      notSupportedText(path.child('diskURI'), diskURI, [
         '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}',
       ]),
     );
   }
   if (kind !== undefined && kind !== 'Managed' && !diskURI.startsWith('https://')) {
     errors.push(
-      notSupported(path.child('diskURI'), diskURI, ['https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd']),
+      notSupportedText(path.child('diskURI'), diskURI, ['https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd']),
     );
   }
 }

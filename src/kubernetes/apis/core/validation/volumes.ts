@@ -2,12 +2,12 @@
 import { quote } from '#apimachinery/runtime/quote';
 import {
   addErrors,
-  type FieldError,
-  type Path,
   duplicate,
+  type FieldError,
   forbidden,
   invalid,
-  notSupported,
+  notSupportedText,
+  type Path,
   required,
 } from '#apimachinery/validation/field';
 import { checkEach } from '#apimachinery/validation/pausing';
@@ -344,7 +344,7 @@ function validatePodCertificate(errors: FieldError[], certificate: PodCertificat
   const { signerName, userAnnotations, keyType = '', maxExpirationSeconds } = certificate;
   validateSignerName(errors, signerName, path.child('signerName'));
   if (userAnnotations) validateUserAnnotations(errors, userAnnotations, path.child('userAnnotations'));
-  if (!keyTypes.includes(keyType)) errors.push(notSupported(path.child('keyType'), keyType, keyTypes));
+  if (!keyTypes.includes(keyType)) errors.push(notSupportedText(path.child('keyType'), keyType, keyTypes));
   if (maxExpirationSeconds !== undefined) {
     const at = path.child('maxExpirationSeconds');
     const most = maxCertificateSeconds[isKubernetesSignerName(signerName ?? '') ? 'kubernetes' : 'other'];

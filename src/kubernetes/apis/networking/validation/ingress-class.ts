@@ -2,11 +2,11 @@
 import {
   addErrors,
   type FieldError,
-  type Path,
   fieldPath,
   forbidden,
   invalid,
-  notSupported,
+  notSupportedText,
+  type Path,
   required,
   tooLong,
 } from '#apimachinery/validation/field';
@@ -45,6 +45,6 @@ function validateParameters(errors: FieldError[], parameters: IngressClassParame
   else if (scope === 'Namespace') {
     if (namespace === undefined) errors.push(required(path.child('namespace'), "`parameters.scope` is set to 'Namespace'"));
     else check(errors, validateNamespaceName(namespace, false), namespace, path, 'namespace');
-  } else if (scope !== 'Cluster') errors.push(notSupported(path.child('scope'), scope, ['Cluster', 'Namespace']));
+  } else if (scope !== 'Cluster') errors.push(notSupportedText(path.child('scope'), scope, ['Cluster', 'Namespace']));
   else if (namespace !== undefined) errors.push(forbidden(path.child('namespace'), "`parameters.scope` is set to 'Cluster'"));
 }

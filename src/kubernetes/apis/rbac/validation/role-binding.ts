@@ -1,5 +1,5 @@
 /** Upstream: pkg/apis/rbac/validation/validation.go. */
-import { type FieldError, type Path, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { type FieldError, fieldPath, invalid, notSupportedText, type Path, required } from '#apimachinery/validation/field';
 import { isValidPathSegmentName, validateServiceAccountName } from '#apimachinery/validation/names';
 import { check } from '#kubernetes/apis/core/validation/checks';
 import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
@@ -38,9 +38,9 @@ function validateUpdate(binding: RoleBinding, old: RoleBinding, isNamespaced: bo
 
 function validateBinding(errors: FieldError[], { roleRef = {}, subjects }: RoleBinding, isNamespaced: boolean): FieldError[] {
   const { apiGroup = '', kind = '', name } = roleRef;
-  if (apiGroup !== group) errors.push(notSupported(fieldPath('roleRef', 'apiGroup'), apiGroup, [group]));
+  if (apiGroup !== group) errors.push(notSupportedText(fieldPath('roleRef', 'apiGroup'), apiGroup, [group]));
   const kinds = isNamespaced ? ['Role', 'ClusterRole'] : ['ClusterRole'];
-  if (!kinds.includes(kind)) errors.push(notSupported(fieldPath('roleRef', 'kind'), kind, kinds));
+  if (!kinds.includes(kind)) errors.push(notSupportedText(fieldPath('roleRef', 'kind'), kind, kinds));
   if (!name) errors.push(required(fieldPath('roleRef', 'name')));
   else for (const message of isValidPathSegmentName(name)) errors.push(invalid(fieldPath('roleRef', 'name'), name, message));
   for (const [i, subject] of (subjects ?? []).entries()) validateSubject(errors, subject, isNamespaced, fieldPath('subjects').index(i));
@@ -57,14 +57,14 @@ function validateSubject(
   switch (kind) {
     case 'ServiceAccount':
       if (name) check(errors, validateServiceAccountName(name, false), name, path, 'name');
-      if (apiGroup !== '') errors.push(notSupported(path.child('apiGroup'), apiGroup, ['']));
+      if (apiGroup !== '') errors.push(notSupportedText(path.child('apiGroup'), apiGroup, ['']));
       if (!isNamespaced && !namespace) errors.push(required(path.child('namespace')));
       break;
     case 'User':
     case 'Group':
-      if (apiGroup !== group) errors.push(notSupported(path.child('apiGroup'), apiGroup, [group]));
+      if (apiGroup !== group) errors.push(notSupportedText(path.child('apiGroup'), apiGroup, [group]));
       break;
     default:
-      errors.push(notSupported(path.child('kind'), kind, ['ServiceAccount', 'User', 'Group']));
+      errors.push(notSupportedText(path.child('kind'), kind, ['ServiceAccount', 'User', 'Group']));
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { DeviceClaim, ResourceClaim } from '#kubernetes/schema/resource_v1.gen';
+import type { DeviceClaim, ResourceClaim, ResourceClaimTemplate } from '#kubernetes/schema/resource_v1.gen';
 import { validateDeviceClass } from './device-class.ts';
-import { validateResourceClaim, validateResourceClaimUpdate } from './resource-claim.ts';
+import { validateResourceClaim, validateResourceClaimTemplateUpdate, validateResourceClaimUpdate } from './resource-claim.ts';
 
 const claim = (devices: DeviceClaim): ResourceClaim => ({
   apiVersion: 'resource.k8s.io/v1',
@@ -40,6 +40,18 @@ describe('a claim', () => {
     ],
   ])('%s', (_, devices, want) => {
     expect(validateResourceClaim(claim(devices)).map(String)).toEqual(want);
+  });
+
+  it('of a template is immutable, and checked whole', () => {
+    const template = (deviceClassName: string): ResourceClaimTemplate => ({
+      apiVersion: 'resource.k8s.io/v1',
+      kind: 'ResourceClaimTemplate',
+      metadata: { name: 't' },
+      spec: { spec: { devices: { requests: [{ name: 'a', exactly: { ...exactly, deviceClassName } }] } } },
+    });
+    const errors = validateResourceClaimTemplateUpdate(template(''), template('x')).map(({ field, type }) => `${field}: ${type}`);
+    expect(errors).toEqual(['spec.spec.devices.requests[0].exactly.deviceClassName: FieldValueRequired', 'spec: FieldValueInvalid']);
+    expect(validateResourceClaimTemplateUpdate(template('x'), template('x'))).toEqual([]);
   });
 
   it('stays as it is', () => {

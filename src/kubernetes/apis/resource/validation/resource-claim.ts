@@ -27,8 +27,8 @@ export function validateResourceClaimTemplate({ spec }: ResourceClaimTemplate): 
   return errors;
 }
 
-export function validateResourceClaimTemplateUpdate({ spec }: ResourceClaimTemplate, { spec: old }: ResourceClaimTemplate): FieldError[] {
-  return immutableSpec('resource_v1.ResourceClaimTemplateSpec', spec, old);
+export function validateResourceClaimTemplateUpdate(template: ResourceClaimTemplate, old: ResourceClaimTemplate): FieldError[] {
+  return [...validateResourceClaimTemplate(template), ...immutableSpec('resource_v1.ResourceClaimTemplateSpec', template.spec, old.spec)];
 }
 
 function immutableSpec(type: string, spec: unknown, old: unknown): FieldError[] {
