@@ -91,6 +91,7 @@ import { installOpenIdRoutes } from './open-id-routes.ts';
 import { type AggregationConfig, type AuthenticationConfig, everyMetric, type ServerConfig } from './server-config.ts';
 import { registerBuildMetrics } from './build-metrics.ts';
 import { newTracing } from './tracing.ts';
+import { ownVersion, versionInfo } from './version.ts';
 import { addStorageReadiness } from './storage-readiness.ts';
 import { specialHandlers } from './special-handlers.ts';
 import { storedResources } from './storage-versions.ts';
@@ -148,7 +149,7 @@ export async function createApp(config: ServerConfig, extensions: AppExtensions 
 async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExtensions, opened: AsyncDisposableStack): Promise<App> {
   const contributions = [...(config.plugins ?? []), ...plugins];
   setCapabilities({ allowPrivileged: config.allowPrivileged });
-  const log = newLog(config.verbosity);
+  const log = newLog(config.verbosity, config.logFlushMs);
   const registry = new LimitedRegistry(config.metrics ?? everyMetric);
   const metrics = new RequestMetrics(registry);
   const scheme = new Scheme();
@@ -203,21 +204,21 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   const params = paramAuthorization(() => ({ informers: nest.get<Informers>(Informers), authorizer: nest.get(UnionAuthorizer), mapper }));
   const claims = claimAuthorization(() => ({ informers: nest.get<Informers>(Informers), authorizer: nest.get(UnionAuthorizer) }));
   const countCheck = consistencyCheckCounter(registry);
-  const storage = new StorageFactory(
-    objects,
-    new Map([
+  const storage = new StorageFactory(objects, {
+    hooks: new Map([
       ...controlPlane.storeHooks,
       ...escalation.hooks,
       ...params,
       ...claims,
       ['certificates.k8s.io/podcertificaterequests', signing],
     ]),
-    config.eventTtlSeconds,
-    (resource, status, message) => {
+    ttlSeconds: config.eventTtlSeconds,
+    hasGarbageCollection: config.hasGarbageCollection,
+    onConsistencyCheck: (resource, status, message) => {
       countCheck(resource, status);
       if (status === 'failure') log.error({ resource }, message);
     },
-  );
+  });
   closeStorage = () => storage.close();
   const contributed = new ContributedGroups(contributions, {
     taken: new Set(scheme.known.map(({ group }) => group)),
@@ -336,7 +337,8 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   const { objects: tellsObjects, sizeIntervalMs } = config.metrics ?? everyMetric;
   if (tellsObjects) registerObjectMetrics(registry, storage);
   if (sizeIntervalMs > 0) registerStorageSize(registry, objects, sizeIntervalMs);
-  registerBuildMetrics(registry, features);
+  const version = versionInfo(config.emulation ?? ownVersion);
+  registerBuildMetrics(registry, version, features);
   registerCacheMetrics(registry, storage);
   registerCacheMemory(registry);
   controlPlane.registerMetrics(registry);
@@ -345,6 +347,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   registerEndpointMetrics(registry, metrics, chain);
   const published = installNonResourceRoutes(server, scheme, features, {
     registry,
+    version,
     config: config.debugging ?? { profiling: true, flags: () => new Map() },
     setVerbosity: log.setVerbosity,
   });

@@ -1,6 +1,7 @@
 import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import type { RedisStorageOptions } from '#plugins/storage/redis/redis-storage';
 import type { StorageMediaType } from './object-forms.ts';
+import type { EmulatedVersion } from './version.ts';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
 import type { CommitFeed, Storage } from '#apiserver/storage/storage';
@@ -217,6 +218,10 @@ export interface ServerConfig {
   /** `--allow-privileged`: containers may run privileged. One setting for the whole process, as upstream's. */
   readonly allowPrivileged: boolean;
   readonly eventTtlSeconds: number;
+  /** `--enable-garbage-collector`: deletions leave finalizers for the garbage collector; undefined: they do. */
+  readonly hasGarbageCollection?: boolean | undefined;
+  /** `--log-flush-frequency`: milliseconds after which lines of the log are written at the latest; undefined: a second. */
+  readonly logFlushMs?: number | undefined;
   /** One CIDR, or two of both families with a comma. The first address of the first is the kubernetes Service's. */
   readonly serviceClusterIpRange: string;
   /** `--enable-aggregator-routing`: what the server calls by a service's name it reaches at the pods, not by the cluster's addresses. */
@@ -235,6 +240,8 @@ export interface ServerConfig {
   readonly resourceConfig?: ResourceConfig | undefined;
   /** undefined: all features at their defaults. */
   readonly features?: FeatureGates | undefined;
+  /** `--emulated-version`, `--min-compatibility-version`; undefined: the server's own. */
+  readonly emulation?: EmulatedVersion | undefined;
   /** What differs from `defaultControlPlaneOptions`. */
   readonly controlPlane?: Partial<ControlPlaneOptions> | undefined;
 }

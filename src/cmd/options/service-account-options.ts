@@ -20,6 +20,13 @@ export class ServiceAccountOptions {
   @Flag('service-account-signing-key-file')
   serviceAccountSigningKeyFile = '';
 
+  /** The socket of a service that signs tokens. */
+  @Flag('service-account-signing-endpoint')
+  @Check<ServiceAccountOptions>((endpoint: string) =>
+    endpoint === '' ? undefined : '--service-account-signing-endpoint: external signers are not supported',
+  )
+  serviceAccountSigningEndpoint = '';
+
   /** Public or private keys that tokens are verified with. Empty: the signing key. */
   @Flag('service-account-key-file')
   serviceAccountKeyFile: readonly string[] = [];
