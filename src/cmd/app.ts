@@ -91,6 +91,7 @@ import { installOpenIdRoutes } from './open-id-routes.ts';
 import { type AggregationConfig, type AuthenticationConfig, everyMetric, type ServerConfig } from './server-config.ts';
 import { registerBuildMetrics } from './build-metrics.ts';
 import { newTracing } from './tracing.ts';
+import { StorageOverrides } from './storage-overrides.ts';
 import { ownVersion, versionInfo } from './version.ts';
 import { addStorageReadiness } from './storage-readiness.ts';
 import { specialHandlers } from './special-handlers.ts';
@@ -188,7 +189,15 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   if (encryption)
     encrypted = await Encryption.open(encryption.rules, { storage: backend, scheme, registry, log, apiServerId: apiServerId(hostname()) });
   const etcd = config.storage.backend === 'etcd' ? config.storage : undefined;
-  const objects = objectsIn(encrypted?.storage ?? backend, scheme, etcd?.mediaType, features.enabled(cborGate));
+  const hasCbor = features.enabled(cborGate);
+  const objects = objectsIn(encrypted?.storage ?? backend, scheme, etcd?.mediaType, hasCbor);
+  const overrides =
+    etcd?.overrides &&
+    (await StorageOverrides.open(etcd.overrides, scheme, async (servers) => {
+      const other = await openStorage({ ...etcd, servers }, egress?.dial('etcd'));
+      return objectsIn(encrypted?.wrap(other) ?? other, scheme, etcd.mediaType, hasCbor);
+    }));
+  if (overrides) opened.defer(() => overrides.close());
   const controlPlane = new ControlPlane({
     config,
     features,
@@ -213,6 +222,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
       ['certificates.k8s.io/podcertificaterequests', signing],
     ]),
     ttlSeconds: config.eventTtlSeconds,
+    overrides: overrides?.byPlace,
     hasGarbageCollection: config.hasGarbageCollection,
     onConsistencyCheck: (resource, status, message) => {
       countCheck(resource, status);
@@ -330,6 +340,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   server.addHealthCheck({ name: 'etcd', check: () => storageHealth.check(etcd?.healthTimeoutMs) });
   if (encrypted && (encryption?.reloads || encrypted.usesKms)) server.addHealthCheck(encrypted.healthCheck);
   server.addReadyCheck({ name: 'etcd-readiness', check: () => storageHealth.check(etcd?.readyTimeoutMs) });
+  if (etcd) overrides?.addChecks(server, etcd);
   tellDurability(server, objects, { log, registry });
   addStorageReadiness(server, { storage, log, timeoutMs: config.storageInitializationTimeoutMs ?? storageInitializationTimeoutMs });
   if (config.authentication.serviceAccounts)

@@ -1,6 +1,7 @@
 import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import type { RedisStorageOptions } from '#plugins/storage/redis/redis-storage';
 import type { StorageMediaType } from './object-forms.ts';
+import type { StorageOverride } from './storage-overrides.ts';
 import type { EmulatedVersion } from './version.ts';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
@@ -136,6 +137,8 @@ export interface EtcdConfig extends Omit<EtcdStorageOptions, 'dial'> {
   readonly mediaType: StorageMediaType;
   readonly healthTimeoutMs: number;
   readonly readyTimeoutMs: number;
+  /** Resources whose objects are in another etcd. */
+  readonly overrides?: readonly StorageOverride[] | undefined;
 }
 
 /** What is encrypted at rest. */

@@ -25,13 +25,15 @@ export interface StorageFactoryOptions {
   readonly hooks?: ReadonlyMap<string, StoreHooks>;
   /** Of those kinds whose objects vanish, where it is another than the definition's. */
   readonly ttlSeconds?: number | undefined;
+  /** The storages of single resources, by the place where their objects are stored. */
+  readonly overrides?: ReadonlyMap<string, Storage & Partial<CommitFeed>> | undefined;
   /** False: no finalizer is set for a garbage collector. Default: true. */
   readonly hasGarbageCollection?: boolean | undefined;
   /** Called with each comparison of a cache with the storage. */
   readonly onConsistencyCheck?: (resource: GroupResource, status: ConsistencyStatus, message: string) => void;
 }
 
-/** One storage for all resources, and one watch cache for each place where objects are stored: versions and groups of a kind share it. */
+/** One storage for all resources but those of an override, and one watch cache for each place where objects are stored: versions and groups of a kind share it. */
 export class StorageFactory {
   /** By the place where objects are stored. */
   readonly #resources = new Map<string, GroupResource & { readonly cacher: Cacher }>();
@@ -47,7 +49,7 @@ export class StorageFactory {
   storeFor(definition: ResourceDefinition, schemas: SchemaRegistry): Store {
     const cacher = definition.storagePath === undefined ? undefined : this.#cacherFor(definition, definition.storagePath);
     const hooks = this.options.hooks?.get(`${definition.group}/${definition.resource}`);
-    return new Store(this.#asConfigured(definition), this.storage, cacher, schemas, hooks);
+    return new Store(this.#asConfigured(definition), this.#storageAt(definition.storagePath), cacher, schemas, hooks);
   }
 
   /**
@@ -77,6 +79,10 @@ export class StorageFactory {
     };
   }
 
+  #storageAt(path: string | undefined): Storage & Partial<CommitFeed> {
+    return (path === undefined ? undefined : this.options.overrides?.get(path)) ?? this.storage;
+  }
+
   #asConfigured(definition: ResourceDefinition): ResourceDefinition {
     const { ttlSeconds, hasGarbageCollection = true } = this.options;
     const vanishes = definition.ttlSeconds !== undefined && ttlSeconds !== undefined;
@@ -89,7 +95,7 @@ export class StorageFactory {
     if (!found) {
       const { group, resource } = definition;
       const cacher = new Cacher({
-        storage: this.storage,
+        storage: this.#storageAt(path),
         prefix: `/${path}/`,
         ...parsing,
         fields: fieldsOf(definition),

@@ -29,7 +29,7 @@ import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-pla
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
-import { isContributed, type StorageOptions } from './storage-options.ts';
+import { isContributed, parseOverride, type StorageOptions } from './storage-options.ts';
 import type { StorageBackendOptions } from '#apiserver/storage/storage-backend-plugin';
 import { type EgressRoutes, readEgressConfiguration } from '#cmd/config/egress-configuration';
 import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connection';
@@ -339,6 +339,8 @@ async function etcdOf(options: StorageOptions): Promise<EtcdConfig> {
   return {
     backend: 'etcd',
     servers: options.etcdServers,
+    overrides:
+      options.etcdServersOverrides.length === 0 ? undefined : options.etcdServersOverrides.flatMap((text) => parseOverride(text) ?? []),
     ...(await readTlsFiles(options.etcdCafile, options.etcdCertfile, options.etcdKeyfile)),
     prefix: options.etcdPrefix,
     compactionIntervalMs: options.etcdCompactionInterval,

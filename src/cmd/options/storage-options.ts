@@ -1,4 +1,5 @@
 import { Min } from 'class-validator';
+import type { StorageOverride } from '#cmd/storage-overrides';
 import { Check, Flag, Warn } from './flag.ts';
 
 const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
@@ -24,6 +25,14 @@ function redisOnly<T>(flag: string, unset: T): PropertyDecorator {
   return Check<StorageOptions>((value: T, { storageBackend }) =>
     storageBackend === 'redis' || value === unset ? undefined : `--${flag} is for --storage-backend=redis`,
   );
+}
+
+/** A value of `--etcd-servers-overrides`; undefined if it is none. Upstream: apiserver/pkg/server/options/etcd.go (ParseEtcdServersOverrides). */
+export function parseOverride(text: string): StorageOverride | undefined {
+  const [, group, resource, servers] = /^([^/#]*)\/([^/#]*)#([^#]*)$/.exec(text) ?? [];
+  const urls = servers?.split(';') ?? [];
+  if (group === undefined || resource === undefined || urls.includes('')) return undefined;
+  return { group, resource, servers: urls };
 }
 
 /** Which store holds the objects. Upstream: apiserver/pkg/server/options/etcd.go. */
@@ -94,9 +103,11 @@ export class StorageOptions {
 
   /** `group/resource#servers`: resources that are stored in another etcd. */
   @Flag('etcd-servers-overrides')
-  @Check<StorageOptions>((overrides: readonly string[]) =>
-    overrides.length > 0 ? '--etcd-servers-overrides: all resources are in one store' : undefined,
-  )
+  @Check<StorageOptions>((overrides: readonly string[], { storageBackend }) => {
+    if (overrides.some((text) => !parseOverride(text)))
+      return '--etcd-servers-overrides invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated';
+    return overrides.length === 0 || storageBackend === 'etcd3' ? undefined : '--etcd-servers-overrides is for --storage-backend=etcd3';
+  })
   etcdServersOverrides: readonly string[] = [];
 
   @Flag('etcd-prefix')

@@ -135,7 +135,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   'etcd-prefix': ['/other', '--etcd-servers=http://127.0.0.1:1'],
   'etcd-readycheck-timeout': ['1s', '--etcd-servers=http://127.0.0.1:1'],
   'etcd-servers': ['http://127.0.0.1:1'],
-  'etcd-servers-overrides': [],
+  'etcd-servers-overrides': ['/events#http://127.0.0.1:1;http://127.0.0.2:1', '--etcd-servers=http://127.0.0.1:1'],
   'event-ttl': ['1m'],
   'external-hostname': ['a.example'],
   'feature-gates': ['CBORServingAndStorage=true'],
