@@ -342,7 +342,12 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   server.addReadyCheck({ name: 'etcd-readiness', check: () => storageHealth.check(etcd?.readyTimeoutMs) });
   if (etcd) overrides?.addChecks(server, etcd);
   tellDurability(server, objects, { log, registry });
-  addStorageReadiness(server, { storage, log, timeoutMs: config.storageInitializationTimeoutMs ?? storageInitializationTimeoutMs });
+  addStorageReadiness(server, {
+    storage,
+    log,
+    timeoutMs: config.storageInitializationTimeoutMs ?? storageInitializationTimeoutMs,
+    waits: features.enabled('WatchCacheInitializationPostStartHook'),
+  });
   if (config.authentication.serviceAccounts)
     installOpenIdRoutes(server, config.authentication.serviceAccounts, log, config.externalHostname);
   const { objects: tellsObjects, sizeIntervalMs } = config.metrics ?? everyMetric;

@@ -337,7 +337,7 @@ else
       expect((await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'c' } } })).status).toBe(201);
       const listed = (await (await cluster.fetch('/apis/events.k8s.io/v1/events')).json()) as { items: { metadata: { name: string } }[] };
       expect(listed.items.map(({ metadata }) => metadata.name)).toEqual(['e']);
-      expect(await (await cluster.fetch('/readyz?verbose')).text()).toMatch(/\+\]etcd-override-0 ok\n[^]*\+\]etcd-override-readiness-0 ok/);
+      expect(await (await cluster.fetch('/readyz?verbose')).text()).toContain('[+]etcd-override-0 ok\n[+]etcd-override-readiness-0 ok\n');
       other.child.kill('SIGSTOP');
       expect((await cluster.fetch('/livez/etcd-override-0')).status).toBe(500);
       expect((await cluster.fetch('/api/v1/namespaces/default/configmaps/c')).status).toBe(200);

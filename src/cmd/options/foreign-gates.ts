@@ -20,7 +20,6 @@ export const internalGates: ReadonlySet<string> = new Set([
   'SizeBasedListCostEstimate',
   'StorageNamespaceIndex',
   'UnlockWhileProcessingFIFO',
-  'WatchCacheInitializationPostStartHook',
   'WatchListClient',
 ]);
 
