@@ -348,6 +348,10 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
     timeoutMs: config.storageInitializationTimeoutMs ?? storageInitializationTimeoutMs,
     waits: features.enabled('WatchCacheInitializationPostStartHook'),
   });
+  const signer = config.authentication.serviceAccounts?.signer;
+  if (signer)
+    signer.onError = (error) =>
+      log.error({ reason: error.message }, 'the keys of service accounts cannot be read again; the known ones stay');
   if (config.authentication.serviceAccounts)
     installOpenIdRoutes(server, config.authentication.serviceAccounts, log, config.externalHostname);
   const { objects: tellsObjects, sizeIntervalMs } = config.metrics ?? everyMetric;

@@ -25,6 +25,7 @@ import type { OidcOptions } from '#plugins/authentication/oidc';
 import type { AbacPolicy } from '#plugins/authorization/abac';
 import type { WebhookAuthorizerOptions } from '#plugins/authorization/webhook';
 import type { TokenTable } from '#plugins/authentication/token-auth';
+import type { ExternalSigner } from '#kubernetes/serviceaccount/external-signer';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 
 /** One of the authorizers that are asked in turn. */
@@ -88,6 +89,8 @@ export interface AuthenticationConfig {
 export interface ServiceAccountTokensConfig {
   readonly issuers: readonly string[];
   readonly keys: readonly KeyObject[];
+  /** The service that has the keys; undefined: they are `keys`. */
+  readonly signer?: ExternalSigner | undefined;
   readonly audiences: readonly string[];
   readonly lookup: boolean;
   /** Where others find the keys; undefined: on this server. */

@@ -128,11 +128,14 @@ async function serviceAccountTokensOf(
 ): Promise<ServiceAccountTokensConfig | undefined> {
   const texts = await Promise.all(options.serviceAccountKeyFile.map((file) => readFile(file, 'utf8')));
   // The key that the server made is nobody else's: its tokens are known beside those of the files.
-  if (issuer && (texts.length === 0 || options.serviceAccountSigningKeyFile === '')) texts.push(issuer.signingKey);
-  if (texts.length === 0 || options.serviceAccountIssuer.length === 0) return undefined;
+  const { signingKey } = issuer ?? {};
+  if (typeof signingKey === 'string' && (texts.length === 0 || options.serviceAccountSigningKeyFile === '')) texts.push(signingKey);
+  const signer = typeof signingKey === 'object' ? signingKey : undefined;
+  if ((texts.length === 0 && !signer) || options.serviceAccountIssuer.length === 0) return undefined;
   return {
     issuers: options.serviceAccountIssuer,
     keys: texts.flatMap(publicKeysOf),
+    signer,
     audiences: options.apiAudiences.length > 0 ? options.apiAudiences : options.serviceAccountIssuer,
     lookup: options.serviceAccountLookup,
     jwksUri: options.serviceAccountJwksUri === '' ? undefined : options.serviceAccountJwksUri,

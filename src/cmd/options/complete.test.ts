@@ -179,8 +179,7 @@ test('a key of service accounts is made whatever else is given', async () => {
 
 test('a data folder that nothing is kept in is not made', async () => {
   const { config } = await complete();
-  const key = config.serviceAccounts?.signingKey ?? '';
-  await writeFile(join(folder, 'sa.key'), key);
+  await writeFile(join(folder, 'sa.key'), String(config.serviceAccounts?.signingKey));
   await writeFile(join(folder, 'ca.crt'), config.authentication.clientCa ?? '');
   await rm(join(folder, 'data'), { recursive: true });
   await complete(

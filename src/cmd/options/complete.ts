@@ -9,6 +9,8 @@ import { compileOrigin } from '#apiserver/endpoints/filters/cors';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
 import type { GroupVersionResource } from '#apimachinery/meta/types';
+import { formatDuration } from '#apimachinery/runtime/duration';
+import type { ExternalSigner } from '#kubernetes/serviceaccount/external-signer';
 import { checkWritable, makeFolder } from '#apiserver/server/make-folder';
 import type { Http2Implementation } from '#apiserver/server/serving/http2-server';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
@@ -113,7 +115,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   if (serving.certDir !== '' && serving.tlsCertFile === '') await collect('--cert-dir', servingCertificateOf(serving.certDir, names));
   const files = tlsFilesOf(options, ownFolder);
   const tls = own || !needsOwn ? await collect('serving certificates', readTls(serving, files)) : undefined;
-  const serviceAccounts = await collect('--service-account-signing-key-file', serviceAccountsOf(options, own?.serviceAccountKey));
+  const serviceAccounts = await collect(serviceAccountFlag(options), serviceAccountsOf(options, own?.serviceAccountKey));
   const plugins = await collect('--config', pluginsOf(options));
   const groups = contributionsOf(plugins ?? [], 'ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
   problems.push(...options.apis.errors(groups));
@@ -154,6 +156,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     storageOf(options.storage, inMemory ? undefined : join(folder.path, 'kubenest.db'), plugins),
   );
   if (!tls || !authenticated || !authorizers || !storage || problems.length > 0) {
+    if (typeof serviceAccounts?.signingKey === 'object') serviceAccounts.signingKey[Symbol.dispose]();
     await folder.dispose();
     throw new OptionsError(problems);
   }
@@ -250,7 +253,10 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     aggregationFiles: [options.aggregator.proxyClientCertFile, options.aggregator.proxyClientKeyFile].filter(Boolean),
     readAggregation,
     warnings: options.warnings(),
-    dispose: folder.dispose,
+    async dispose() {
+      if (typeof serviceAccounts?.signingKey === 'object') serviceAccounts.signingKey[Symbol.dispose]();
+      await folder.dispose();
+    },
   };
 }
 
@@ -259,7 +265,7 @@ function needsOwnCertificates({ authentication, serving, serviceAccounts }: Serv
   return (
     authentication.clientCaFile === '' ||
     (serving.tlsCertFile === '' && serving.certDir === '') ||
-    serviceAccounts.serviceAccountSigningKeyFile === ''
+    (serviceAccounts.serviceAccountSigningKeyFile === '' && serviceAccounts.serviceAccountSigningEndpoint === '')
   );
 }
 
@@ -429,17 +435,43 @@ async function serviceAccountsOf(
   { serviceAccounts }: ServerOptions,
   ownKey: string | undefined,
 ): Promise<JwtTokenIssuerOptions | undefined> {
-  const { serviceAccountSigningKeyFile: file, serviceAccountMaxTokenExpiration: expiration, apiAudiences } = serviceAccounts;
-  const signingKey = file === '' ? ownKey : await readSigningKey(file);
+  const { serviceAccountMaxTokenExpiration: expiration, apiAudiences } = serviceAccounts;
+  const signingKey = await signingKeyOf(serviceAccounts, ownKey);
   const [issuer] = serviceAccounts.serviceAccountIssuer;
   if (signingKey === undefined || issuer === undefined) return undefined;
+  const wanted = expiration === 0 ? undefined : Math.floor(expiration / 1_000);
   return {
     issuer,
     signingKey,
     apiAudiences: apiAudiences.length > 0 ? apiAudiences : serviceAccounts.serviceAccountIssuer,
-    maxExpirationSeconds: expiration === 0 ? undefined : Math.floor(expiration / 1_000),
+    maxExpirationSeconds: typeof signingKey === 'string' ? wanted : longestExpiration(wanted, signingKey),
     extendsExpiration: serviceAccounts.serviceAccountExtendTokenExpiration,
+    ...(typeof signingKey === 'object' && { maxExtendedSeconds: signingKey.maxTokenExpirationSeconds }),
   };
+}
+
+/** The flag that a problem with the key is told of. */
+function serviceAccountFlag({ serviceAccounts }: ServerOptions): string {
+  return serviceAccounts.serviceAccountSigningEndpoint === '' ? '--service-account-signing-key-file' : '--service-account-signing-endpoint';
+}
+
+async function signingKeyOf(
+  { serviceAccountSigningKeyFile: file, serviceAccountSigningEndpoint: endpoint }: ServerOptions['serviceAccounts'],
+  ownKey: string | undefined,
+): Promise<string | ExternalSigner | undefined> {
+  if (endpoint !== '') {
+    const { ExternalSigner } = await import('#kubernetes/serviceaccount/external-signer');
+    return ExternalSigner.open(endpoint);
+  }
+  return file === '' ? ownKey : readSigningKey(file);
+}
+
+/** Throws for tokens that are to live longer than the service allows. */
+function longestExpiration(wanted: number | undefined, { maxTokenExpirationSeconds: most }: ExternalSigner): number {
+  if (wanted === undefined || wanted <= most) return wanted ?? most;
+  throw new Error(
+    `service-account-max-token-expiration cannot be set longer than the token expiration supported by service-account-signing-endpoint: ${formatDuration(wanted * 1_000)} > ${formatDuration(most * 1_000)}`,
+  );
 }
 
 /** Rejects for a file without a private key that tokens can be signed with. Upstream: client-go/util/keyutil (PrivateKeyFromFile). */

@@ -195,6 +195,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   'service-account-key-file': ['F/pki/sa.pub'],
   'service-account-lookup': ['false'],
   'service-account-max-token-expiration': ['2h'],
+  // A service has to answer: test/integration/external-signer.test.ts.
   'service-account-signing-endpoint': [],
   'service-account-signing-key-file': ['F/pki/sa.key'],
   'service-cluster-ip-range': ['10.1.0.0/16'],
