@@ -149,7 +149,6 @@ export async function createApp(config: ServerConfig, extensions: AppExtensions 
 /** `opened`: what is to be closed with the server, or where it cannot be put together; what was opened last goes first. */
 async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExtensions, opened: AsyncDisposableStack): Promise<App> {
   const contributions = [...(config.plugins ?? []), ...plugins];
-  setCapabilities({ allowPrivileged: config.allowPrivileged });
   const log = newLog(config.verbosity, config.logFlushMs);
   const registry = new LimitedRegistry(config.metrics ?? everyMetric);
   const metrics = new RequestMetrics(registry);
@@ -165,6 +164,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
     switchedOff: new ApiServerTarget('switched-off'),
   };
   const features = config.features ?? defaultFeatureGates();
+  setCapabilities({ allowPrivileged: config.allowPrivileged, isEnabled: (feature) => features.enabled(feature) });
   const resourceConfig = config.resourceConfig ?? new ResourceConfig();
   const { kubernetes, apiextensions, aggregator } = apiGroups(config.admission);
   const builders = [

@@ -1,4 +1,5 @@
 /** Environment variables of containers, and references to fields. Upstream: pkg/apis/core/validation, ValidateEnv and ValidateEnvFrom. */
+import { isOptedOut } from '#kubernetes/apis/core/capabilities';
 import { addError, type FieldError, type Path, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { isConfigMapKey, isRelaxedEnvVarName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type {
@@ -27,6 +28,8 @@ function isPlainEnvName(name: string): boolean {
 }
 
 const oneValueSource = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+/** Without the gate EnvFiles. */
+const oneOldValueSource = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
 
 function validateValueFrom(errors: FieldError[], source: EnvVarSource, value: string | undefined, path: Path): void {
   let count = 0;
@@ -50,7 +53,7 @@ function validateValueFrom(errors: FieldError[], source: EnvVarSource, value: st
     count++;
     validateFileKeySelector(errors, source.fileKeyRef, path.child('fileKeyRef'));
   }
-  if (count === 0) errors.push(invalid(path, '', oneValueSource));
+  if (count === 0) errors.push(invalid(path, '', isOptedOut('EnvFiles') ? oneOldValueSource : oneValueSource));
   else if (value) errors.push(invalid(path, '', 'may not be specified when `value` is not empty'));
   else if (count > 1) errors.push(invalid(path, '', 'may not have more than one field specified at a time'));
 }
