@@ -18,10 +18,17 @@ export interface ServiceAccountKey {
   readonly key: KeyObject;
 }
 
+/** Where the keys come from. */
+export interface ServiceAccountKeySource {
+  readonly keys: readonly ServiceAccountKey[];
+  /** Reads them again, for a token whose key is not among them; undefined where they never change. */
+  refresh?(): Promise<void>;
+}
+
 export interface ServiceAccountOptions {
   /** `--service-account-issuer`: tokens of all of them are accepted. */
   readonly issuers: readonly string[];
-  readonly keys: readonly ServiceAccountKey[];
+  readonly keySource: ServiceAccountKeySource;
   /** `--api-audiences`. */
   readonly audiences: readonly string[];
   /** `--service-account-lookup`: tokens of secrets must still be there. What tokens of requests are bound to is always looked up. */
@@ -78,10 +85,20 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     this.#now = options.now ?? Date.now;
   }
 
-  authenticateToken(token: string, request: TokenRequest): UserInfo | undefined {
+  authenticateToken(token: string, request: TokenRequest): UserInfo | undefined | Promise<UserInfo> {
     const jwt = parseJwt(token);
     const issuer = jwt?.claims['iss'];
     if (!jwt || typeof issuer !== 'string' || !(issuer === legacyIssuer || this.#issuers.has(issuer))) return undefined;
+    const { keySource } = this.options;
+    if (!keySource.refresh || this.#keysFor(jwt).length > 0) return this.#authenticate(token, jwt, issuer, request);
+    // Without an answer the token has no key, which it is refused for.
+    return keySource
+      .refresh()
+      .catch(() => {})
+      .then(() => this.#authenticate(token, jwt, issuer, request));
+  }
+
+  #authenticate(token: string, jwt: ParsedJwt, issuer: string, request: TokenRequest): UserInfo {
     this.#verify(jwt);
     const claims = readServiceAccountClaims(jwt);
     const audiences = this.#audiencesOf(claims, request);
@@ -89,9 +106,13 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     return { ...user, audiences };
   }
 
+  #keysFor({ keyId }: ParsedJwt): readonly ServiceAccountKey[] {
+    const { keys } = this.options.keySource;
+    return keyId === undefined ? keys : keys.filter(({ id }) => id === keyId);
+  }
+
   #verify(jwt: ParsedJwt): void {
-    const { keys } = this.options;
-    const candidates = jwt.keyId === undefined ? keys : keys.filter(({ id }) => id === jwt.keyId);
+    const candidates = this.#keysFor(jwt);
     if (candidates.length === 0) throw new Error('invalid signature, no keys found');
     if (!candidates.some(({ key }) => verifiesJwt(jwt, key, algorithms)))
       throw new Error('go-jose/go-jose: error in cryptographic primitive');

@@ -91,6 +91,8 @@ import { installOpenIdRoutes } from './open-id-routes.ts';
 import { type AggregationConfig, type AuthenticationConfig, everyMetric, type ServerConfig } from './server-config.ts';
 import { registerBuildMetrics } from './build-metrics.ts';
 import { newTracing } from './tracing.ts';
+import { StorageOverrides } from './storage-overrides.ts';
+import { ownVersion, versionInfo } from './version.ts';
 import { addStorageReadiness } from './storage-readiness.ts';
 import { specialHandlers } from './special-handlers.ts';
 import { storedResources } from './storage-versions.ts';
@@ -147,8 +149,7 @@ export async function createApp(config: ServerConfig, extensions: AppExtensions 
 /** `opened`: what is to be closed with the server, or where it cannot be put together; what was opened last goes first. */
 async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExtensions, opened: AsyncDisposableStack): Promise<App> {
   const contributions = [...(config.plugins ?? []), ...plugins];
-  setCapabilities({ allowPrivileged: config.allowPrivileged });
-  const log = newLog(config.verbosity);
+  const log = newLog(config.verbosity, config.logFlushMs);
   const registry = new LimitedRegistry(config.metrics ?? everyMetric);
   const metrics = new RequestMetrics(registry);
   const scheme = new Scheme();
@@ -163,6 +164,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
     switchedOff: new ApiServerTarget('switched-off'),
   };
   const features = config.features ?? defaultFeatureGates();
+  setCapabilities({ allowPrivileged: config.allowPrivileged, isEnabled: (feature) => features.enabled(feature) });
   const resourceConfig = config.resourceConfig ?? new ResourceConfig();
   const { kubernetes, apiextensions, aggregator } = apiGroups(config.admission);
   const builders = [
@@ -187,7 +189,15 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   if (encryption)
     encrypted = await Encryption.open(encryption.rules, { storage: backend, scheme, registry, log, apiServerId: apiServerId(hostname()) });
   const etcd = config.storage.backend === 'etcd' ? config.storage : undefined;
-  const objects = objectsIn(encrypted?.storage ?? backend, scheme, etcd?.mediaType, features.enabled(cborGate));
+  const hasCbor = features.enabled(cborGate);
+  const objects = objectsIn(encrypted?.storage ?? backend, scheme, etcd?.mediaType, hasCbor);
+  const overrides =
+    etcd?.overrides &&
+    (await StorageOverrides.open(etcd.overrides, scheme, async (servers) => {
+      const other = await openStorage({ ...etcd, servers }, egress?.dial('etcd'));
+      return objectsIn(encrypted?.wrap(other) ?? other, scheme, etcd.mediaType, hasCbor);
+    }));
+  if (overrides) opened.defer(() => overrides.close());
   const controlPlane = new ControlPlane({
     config,
     features,
@@ -203,21 +213,22 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   const params = paramAuthorization(() => ({ informers: nest.get<Informers>(Informers), authorizer: nest.get(UnionAuthorizer), mapper }));
   const claims = claimAuthorization(() => ({ informers: nest.get<Informers>(Informers), authorizer: nest.get(UnionAuthorizer) }));
   const countCheck = consistencyCheckCounter(registry);
-  const storage = new StorageFactory(
-    objects,
-    new Map([
+  const storage = new StorageFactory(objects, {
+    hooks: new Map([
       ...controlPlane.storeHooks,
       ...escalation.hooks,
       ...params,
       ...claims,
       ['certificates.k8s.io/podcertificaterequests', signing],
     ]),
-    config.eventTtlSeconds,
-    (resource, status, message) => {
+    ttlSeconds: config.eventTtlSeconds,
+    overrides: overrides?.byPlace,
+    hasGarbageCollection: config.hasGarbageCollection,
+    onConsistencyCheck: (resource, status, message) => {
       countCheck(resource, status);
       if (status === 'failure') log.error({ resource }, message);
     },
-  );
+  });
   closeStorage = () => storage.close();
   const contributed = new ContributedGroups(contributions, {
     taken: new Set(scheme.known.map(({ group }) => group)),
@@ -329,14 +340,25 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   server.addHealthCheck({ name: 'etcd', check: () => storageHealth.check(etcd?.healthTimeoutMs) });
   if (encrypted && (encryption?.reloads || encrypted.usesKms)) server.addHealthCheck(encrypted.healthCheck);
   server.addReadyCheck({ name: 'etcd-readiness', check: () => storageHealth.check(etcd?.readyTimeoutMs) });
+  if (etcd) overrides?.addChecks(server, etcd);
   tellDurability(server, objects, { log, registry });
-  addStorageReadiness(server, { storage, log, timeoutMs: config.storageInitializationTimeoutMs ?? storageInitializationTimeoutMs });
+  addStorageReadiness(server, {
+    storage,
+    log,
+    timeoutMs: config.storageInitializationTimeoutMs ?? storageInitializationTimeoutMs,
+    waits: features.enabled('WatchCacheInitializationPostStartHook'),
+  });
+  const signer = config.authentication.serviceAccounts?.signer;
+  if (signer)
+    signer.onError = (error) =>
+      log.error({ reason: error.message }, 'the keys of service accounts cannot be read again; the known ones stay');
   if (config.authentication.serviceAccounts)
     installOpenIdRoutes(server, config.authentication.serviceAccounts, log, config.externalHostname);
   const { objects: tellsObjects, sizeIntervalMs } = config.metrics ?? everyMetric;
   if (tellsObjects) registerObjectMetrics(registry, storage);
   if (sizeIntervalMs > 0) registerStorageSize(registry, objects, sizeIntervalMs);
-  registerBuildMetrics(registry, features);
+  const version = versionInfo(config.emulation ?? ownVersion);
+  registerBuildMetrics(registry, version, features);
   registerCacheMetrics(registry, storage);
   registerCacheMemory(registry);
   controlPlane.registerMetrics(registry);
@@ -345,6 +367,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   registerEndpointMetrics(registry, metrics, chain);
   const published = installNonResourceRoutes(server, scheme, features, {
     registry,
+    version,
     config: config.debugging ?? { profiling: true, flags: () => new Map() },
     setVerbosity: log.setVerbosity,
   });

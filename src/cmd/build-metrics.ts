@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
 import { gateStages } from './options/feature-options.ts';
-import { versionInfo } from './version.ts';
+import type { VersionInfo } from './version.ts';
 
 /** Go's names of what /version says. */
 const buildLabels = {
@@ -17,14 +17,14 @@ const buildLabels = {
 } as const;
 
 /** Which version it acts as, and which ones it gets on with. */
-const compatibilityLabels: Readonly<Record<string, (info: Readonly<Record<string, string>>) => string>> = {
+const compatibilityLabels: Readonly<Record<string, (info: VersionInfo) => string>> = {
   binary: ({ gitVersion = '' }) => gitVersion.slice(1),
   emulation: ({ emulationMajor, emulationMinor }) => `${emulationMajor}.${emulationMinor}`,
   min_compat: ({ minCompatibilityMajor, minCompatibilityMinor }) => `${minCompatibilityMajor}.${minCompatibilityMinor}`,
 };
 
 /** Which version this is, and which features are on. Upstream: component-base/metrics/prometheus (version, compatversion, feature). */
-export function registerBuildMetrics(registry: Registry, features: FeatureGates): void {
+export function registerBuildMetrics(registry: Registry, info: VersionInfo, features: FeatureGates): void {
   registry.registerMetric(
     new Gauge({
       name: 'kubernetes_build_info',
@@ -32,7 +32,6 @@ export function registerBuildMetrics(registry: Registry, features: FeatureGates)
       labelNames: Object.keys(buildLabels),
       registers: [],
       collect() {
-        const info = versionInfo();
         this.set(Object.fromEntries(Object.entries(buildLabels).map(([label, field]) => [label, info[field] ?? ''])), 1);
       },
     }),
@@ -44,7 +43,6 @@ export function registerBuildMetrics(registry: Registry, features: FeatureGates)
       labelNames: Object.keys(compatibilityLabels).concat('component'),
       registers: [],
       collect() {
-        const info = versionInfo();
         const values = Object.entries(compatibilityLabels).map(([label, of]) => [label, of(info)]);
         this.set({ ...Object.fromEntries(values), component: 'kube' }, 1);
       },

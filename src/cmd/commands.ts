@@ -4,7 +4,7 @@ import { addDevCommands } from './dev/dev-command.ts';
 import { addEncryptionCommands } from './encryption-commands.ts';
 import { addExplainCommand } from './explain/explain-command.ts';
 import { ignoreStreamErrors } from './log-output.ts';
-import { readServerOptions } from './options/server-options.ts';
+import { readServerOptions, type ServerName } from './options/server-options.ts';
 import { addPluginCommands } from './plugin-tools/plugin-commands.ts';
 import { problemsOf } from './problems.ts';
 import { gitVersion } from './version.ts';
@@ -53,10 +53,10 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   return code;
 }
 
-async function serve(name: string, args: readonly string[]): Promise<number> {
+async function serve(name: ServerName, args: readonly string[]): Promise<number> {
   ignoreStreamErrors();
   try {
-    const command = await readServerOptions(args);
+    const command = await readServerOptions(args, name);
     if ('help' in command) {
       const { serverHelp } = await import('./options/help.ts');
       process.stdout.write(serverHelp(name));

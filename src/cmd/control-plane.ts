@@ -64,6 +64,26 @@ const storageVersionIntervalMs = 600_000;
 /** Of a server without a port. */
 const defaultPort = 6443;
 
+/** Hooks of kube-apiserver that its clients may wait for by name. */
+function upstreamHooks({ config, features }: Pick<ControlPlaneParts, 'config' | 'features'>): string[] {
+  return [
+    'start-apiserver-admission-initializer',
+    'generic-apiserver-start-informers',
+    config.requests.priorityAndFairness ? 'priority-and-fairness-filter' : 'max-in-flight-filter',
+    'storage-object-count-tracker-hook',
+    'start-apiextensions-informers',
+    ...(features.enabled('UnknownVersionInteroperabilityProxy') ? ['peer-endpoint-reconciler-controller'] : []),
+  ];
+}
+
+/** The lease by which the server says that it is there. */
+interface Identity {
+  start(signal: AbortSignal): Promise<void>;
+  stop(): Promise<void> | undefined;
+  /** Resolves when the lease is written, or the server ends. */
+  readonly taken: Promise<void>;
+}
+
 /** The duties that the server has in its own cluster. Upstream: kubernetes/pkg/controlplane. */
 export class ControlPlane {
   readonly client: LoopbackClient;
@@ -121,7 +141,10 @@ export class ControlPlane {
     const services = this.#serviceControllers(server);
     const flowControl = this.#flowControl();
     const identity = this.#identity(server);
-    hooks.addPostStart({ name: 'priority-and-fairness-config-consumer', run: flowControl.consume });
+    // The work of these is done when the server listens, or is a part of the work of others.
+    for (const name of upstreamHooks(this.parts)) hooks.addPostStart({ name, run: () => Promise.resolve() });
+    if (this.parts.config.requests.priorityAndFairness)
+      hooks.addPostStart({ name: 'priority-and-fairness-config-consumer', run: flowControl.consume });
     hooks.addPostStart({
       name: 'start-system-namespaces-controller',
       run: (signal) => this.#keep(signal, namespaceIntervalMs, 'system namespaces', () => ensureSystemNamespaces(client)),
@@ -131,12 +154,7 @@ export class ControlPlane {
       name: 'start-cluster-authentication-info-controller',
       run: (signal) => this.#keep(signal, authenticationInfoIntervalMs, 'cluster authentication info', this.#publishAuthenticationInfo),
     });
-    hooks.addPostStart({ name: 'start-kube-apiserver-identity-lease-controller', run: identity.start });
-    hooks.addPreShutdown({ name: 'stop-kube-apiserver-identity-lease-controller', run: identity.stop });
-    hooks.addPostStart({
-      name: 'start-kube-apiserver-identity-lease-garbage-collector',
-      run: (signal) => this.#keep(signal, leaseCollectionMs, 'identity lease collection', () => collectExpiredLeases(client, Date.now())),
-    });
+    if (this.parts.features.enabled('APIServerIdentity')) this.#installIdentity(server, identity);
     hooks.addPostStart({
       name: 'start-legacy-token-tracking-controller',
       run: (signal) =>
@@ -170,11 +188,7 @@ export class ControlPlane {
     );
 
   /** `taken` resolves once the lease is there, or the server shuts down. */
-  #identity(server: GenericServer): {
-    start(signal: AbortSignal): Promise<void>;
-    stop(): Promise<void> | undefined;
-    readonly taken: Promise<void>;
-  } {
+  #identity(server: GenericServer): Identity {
     let lease: IdentityLease | undefined;
     const { promise: taken, resolve } = Promise.withResolvers<void>();
     return {
@@ -335,6 +349,17 @@ export class ControlPlane {
       check: () => {
         if (!completed) throw new Error('APIServices are not registered yet');
       },
+    });
+  }
+
+  /** Says by a lease that this server is there, and collects the leases of those that are not. */
+  #installIdentity({ hooks }: GenericServer, identity: Identity): void {
+    const { client } = this;
+    hooks.addPostStart({ name: 'start-kube-apiserver-identity-lease-controller', run: identity.start });
+    hooks.addPreShutdown({ name: 'stop-kube-apiserver-identity-lease-controller', run: identity.stop });
+    hooks.addPostStart({
+      name: 'start-kube-apiserver-identity-lease-garbage-collector',
+      run: (signal) => this.#keep(signal, leaseCollectionMs, 'identity lease collection', () => collectExpiredLeases(client, Date.now())),
     });
   }
 

@@ -7,11 +7,12 @@ import type { GenericServer } from '#apiserver/server/generic-server';
 import type { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
 import { metricsHandler, metricsHandlerWithReset } from '#apiserver/server/metrics/metrics-endpoint';
 import type { DebuggingConfig } from './server-config.ts';
-import { versionInfo } from './version.ts';
+import type { VersionInfo } from './version.ts';
 
 export interface DebuggingRoutes {
   readonly registry: LimitedRegistry;
   readonly config: DebuggingConfig;
+  readonly version: VersionInfo;
   readonly hasCbor: boolean;
   setVerbosity(verbosity: number): void;
   /** The paths that are shown at `/`. */
@@ -28,7 +29,7 @@ export function installDebugging({ mux, indicators }: GenericServer, routes: Deb
   mux.handle('/metrics', config.profiling ? metricsHandlerWithReset(registry) : metricsHandler(registry));
   const ofHealth = indicators.registry;
   mux.handle('/metrics/slis', config.profiling ? metricsHandlerWithReset(ofHealth, () => indicators.reset()) : metricsHandler(ofHealth));
-  const { goVersion = '', gitVersion = '', emulationMajor, emulationMinor } = versionInfo();
+  const { goVersion = '', gitVersion = '', emulationMajor, emulationMinor } = routes.version;
   const versions = { runtime: goVersion, binary: gitVersion.slice(1), emulation: `${emulationMajor}.${emulationMinor}` };
   mux.handle('/statusz', debuggingPage(new Statusz(versions, routes.listed), hasCbor));
   mux.handle('/flagz', debuggingPage(new Flagz(config.flags), hasCbor));

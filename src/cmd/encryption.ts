@@ -25,8 +25,10 @@ export interface EncryptionParts {
 export class Encryption implements AsyncDisposable {
   readonly storage: EncryptedStorage;
   readonly #parts: EncryptionParts;
+  readonly #others: EncryptedStorage[] = [];
   readonly #transformations: TransformationMetrics;
   #providers: KmsProviders;
+  #transformersOf: TransformersOf = () => undefined;
   /** One for the process: metrics are registered once. */
   #metrics: KmsMetrics | undefined;
 
@@ -51,6 +53,13 @@ export class Encryption implements AsyncDisposable {
   /** Whether all key services are well. Upstream: apiserver/pkg/server/options/encryptionconfig/config.go (kmsHealthChecker). */
   readonly healthCheck: HealthCheck = { name: 'kms-providers', check: () => this.#providers.check() };
 
+  /** Encrypts what is written to another store by the same rules. */
+  wrap(storage: Storage & Partial<CommitFeed>): EncryptedStorage {
+    const wrapped = new EncryptedStorage(storage, this.#transformersOf);
+    this.#others.push(wrapped);
+    return wrapped;
+  }
+
   /** Encrypts by other rules from the next write on. Rejects, and changes nothing, if a key service of theirs is not well. */
   async replace(rules: readonly EncryptionRule[]): Promise<void> {
     const next = await this.#connect(rules);
@@ -72,7 +81,8 @@ export class Encryption implements AsyncDisposable {
 
   #use(rules: readonly EncryptionRule[], providers: KmsProviders): void {
     this.#providers = providers;
-    this.storage.replace(transformersFor(rules, providers, this.#parts.scheme, this.#transformations));
+    this.#transformersOf = transformersFor(rules, providers, this.#parts.scheme, this.#transformations);
+    for (const storage of [this.storage, ...this.#others]) storage.replace(this.#transformersOf);
   }
 
   async #connect(rules: readonly EncryptionRule[]): Promise<KmsProviders> {

@@ -20,12 +20,12 @@ function levelOf(verbosity: number): string {
   return verbosity >= 4 ? 'debug' : verbosity >= 0 ? 'info' : 'error';
 }
 
-/** `verbosity`: of `--v`; one below 0 tells errors only. */
-export function newLog(verbosity: number): Log {
+/** `verbosity`: of `--v`; one below 0 tells errors only. `flushMs`: lines wait no longer than that. */
+export function newLog(verbosity: number, flushMs = 1_000): Log {
   const destination = new LogOutput();
   const logger = pino({ level: levelOf(verbosity), base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   let tellsRequests = verbosity >= requestVerbosity;
-  const timer = setInterval(() => destination.flush(), 1_000).unref();
+  const timer = setInterval(() => destination.flush(), flushMs).unref();
   const describe = (context: RequestContext): object => ({
     verb: context.info.verb,
     path: context.path,

@@ -18,7 +18,6 @@ import { cborGate, checkRoute } from '#apiserver/endpoints/handlers/negotiation'
 import type { FeatureGates } from '#apiserver/server/feature-gates';
 import { installDiscovery } from '#apiserver/endpoints/discovery/routes';
 import { type DebuggingRoutes, installDebugging } from './debugging-routes.ts';
-import { versionInfo } from './version.ts';
 
 /** Where kinds that come and go are made known. */
 export interface Published {
@@ -36,7 +35,7 @@ export function installNonResourceRoutes(
   const { mux } = server;
   const hasCbor = features.enabled(cborGate);
   registerProcessMetrics(debugging.registry);
-  const version = Buffer.from(JSON.stringify(versionInfo(), undefined, 2));
+  const version = Buffer.from(JSON.stringify(debugging.version, undefined, 2));
   mux.handleDocument('/version', (context) => {
     checkRoute(context.header('accept'), ['application/json']);
     respondBytes(context, 200, 'application/json', version);

@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { isIPv6 } from 'node:net';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
+import { keyIdOf } from '#apiserver/authentication/public-keys';
 import type { Handler } from '#apiserver/endpoints/request/request-context';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { resolveAdvertiseAddress } from '#kubernetes/controlplane/advertise-address';
-import { type OpenIdMetadata, openIdMetadata } from '#kubernetes/serviceaccount/open-id-metadata';
+import { type OpenIdMetadata, openIdMetadata, type PublishedKey } from '#kubernetes/serviceaccount/open-id-metadata';
 import type { Log } from './log.ts';
 import type { ServiceAccountTokensConfig } from './server-config.ts';
 
@@ -21,7 +22,8 @@ export function installOpenIdRoutes(
   externalHostname?: string,
 ): void {
   const [issuer = ''] = config.issuers;
-  const metadata = (): OpenIdMetadata => openIdMetadata(issuer, config.jwksUri ?? ownKeySetUri(server, externalHostname), config.keys);
+  const metadata = (): OpenIdMetadata =>
+    openIdMetadata(issuer, config.jwksUri ?? ownKeySetUri(server, externalHostname), publishedKeys(config));
   try {
     metadata();
   } catch (error) {
@@ -34,11 +36,16 @@ export function installOpenIdRoutes(
       const { headers } = context;
       const present = headers.indexOf('Cache-Control');
       if (present >= 0) headers.splice(present, 2);
-      headers.push('Cache-Control', 'public, max-age=3600');
+      headers.push('Cache-Control', `public, max-age=${config.signer?.secondsToRefresh ?? 3600}`);
       respondBytes(context, 200, contentType, Buffer.from(metadata()[document]));
     };
   server.mux.handleDocument('/.well-known/openid-configuration', serve('application/json', 'configuration'));
   server.mux.handleDocument(keySetPath, serve('application/jwk-set+json', 'keySet'));
+}
+
+function publishedKeys({ keys, signer }: ServiceAccountTokensConfig): PublishedKey[] {
+  if (signer) return signer.keys.filter(({ isRetired }) => !isRetired);
+  return keys.map((key) => ({ id: keyIdOf(key), key }));
 }
 
 function ownKeySetUri({ address }: GenericServer, externalHostname: string | undefined): string {

@@ -25,6 +25,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
   let app: App | undefined;
   try {
     app = await createApp(config, { onTrace });
+    for (const warning of completed.warnings) app.log.warn({}, warning);
     const ended = endOnSignal(app);
     await app.start();
     if (admin) await writeKubeconfig(admin.kubeconfig, { server: url, ca: admin.ca, client: admin.client });

@@ -1,6 +1,8 @@
 import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import type { RedisStorageOptions } from '#plugins/storage/redis/redis-storage';
 import type { StorageMediaType } from './object-forms.ts';
+import type { StorageOverride } from './storage-overrides.ts';
+import type { EmulatedVersion } from './version.ts';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
 import type { CommitFeed, Storage } from '#apiserver/storage/storage';
@@ -23,6 +25,7 @@ import type { OidcOptions } from '#plugins/authentication/oidc';
 import type { AbacPolicy } from '#plugins/authorization/abac';
 import type { WebhookAuthorizerOptions } from '#plugins/authorization/webhook';
 import type { TokenTable } from '#plugins/authentication/token-auth';
+import type { ExternalSigner } from '#kubernetes/serviceaccount/external-signer';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 
 /** One of the authorizers that are asked in turn. */
@@ -86,6 +89,8 @@ export interface AuthenticationConfig {
 export interface ServiceAccountTokensConfig {
   readonly issuers: readonly string[];
   readonly keys: readonly KeyObject[];
+  /** The service that has the keys; undefined: they are `keys`. */
+  readonly signer?: ExternalSigner | undefined;
   readonly audiences: readonly string[];
   readonly lookup: boolean;
   /** Where others find the keys; undefined: on this server. */
@@ -135,6 +140,8 @@ export interface EtcdConfig extends Omit<EtcdStorageOptions, 'dial'> {
   readonly mediaType: StorageMediaType;
   readonly healthTimeoutMs: number;
   readonly readyTimeoutMs: number;
+  /** Resources whose objects are in another etcd. */
+  readonly overrides?: readonly StorageOverride[] | undefined;
 }
 
 /** What is encrypted at rest. */
@@ -217,6 +224,10 @@ export interface ServerConfig {
   /** `--allow-privileged`: containers may run privileged. One setting for the whole process, as upstream's. */
   readonly allowPrivileged: boolean;
   readonly eventTtlSeconds: number;
+  /** `--enable-garbage-collector`: deletions leave finalizers for the garbage collector; undefined: they do. */
+  readonly hasGarbageCollection?: boolean | undefined;
+  /** `--log-flush-frequency`: milliseconds after which lines of the log are written at the latest; undefined: a second. */
+  readonly logFlushMs?: number | undefined;
   /** One CIDR, or two of both families with a comma. The first address of the first is the kubernetes Service's. */
   readonly serviceClusterIpRange: string;
   /** `--enable-aggregator-routing`: what the server calls by a service's name it reaches at the pods, not by the cluster's addresses. */
@@ -235,6 +246,8 @@ export interface ServerConfig {
   readonly resourceConfig?: ResourceConfig | undefined;
   /** undefined: all features at their defaults. */
   readonly features?: FeatureGates | undefined;
+  /** `--emulated-version`, `--min-compatibility-version`; undefined: the server's own. */
+  readonly emulation?: EmulatedVersion | undefined;
   /** What differs from `defaultControlPlaneOptions`. */
   readonly controlPlane?: Partial<ControlPlaneOptions> | undefined;
 }

@@ -9,6 +9,8 @@ export interface StorageReadinessParts {
   readonly log: Log;
   /** `--storage-initialization-timeout`; 0: it does not wait. */
   readonly timeoutMs: number;
+  /** False with the gate WatchCacheInitializationPostStartHook off: the start waits for nothing, and /readyz tells all the same. */
+  readonly waits: boolean;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface StorageReadinessParts {
  * decrypts it is not there, say): requests for that learn why, those for everything else are served, and /readyz names it until it can be.
  * Upstream: apiserver/pkg/server/storage_readiness_hook.go, healthz.go (informer-sync).
  */
-export function addStorageReadiness(server: GenericServer, { storage, log, timeoutMs }: StorageReadinessParts): void {
+export function addStorageReadiness(server: GenericServer, { storage, log, timeoutMs, waits }: StorageReadinessParts): void {
   const unread = (): string[] => storage.unread().map(groupResourceString);
   server.addReadyCheck({
     name: 'informer-sync',
@@ -25,6 +27,7 @@ export function addStorageReadiness(server: GenericServer, { storage, log, timeo
       if (names.length > 0) throw new Error(`${names.length} informers not started yet: [${names.join(' ')}]`);
     },
   });
+  if (!waits) return;
   server.hooks.addPostStart({
     name: 'storage-readiness',
     async run(signal) {

@@ -1,15 +1,31 @@
 /** The Kubernetes version whose API this is. */
 export const gitVersion = 'v1.36.3';
+/** Its minor version. */
+export const apiMinor = 36;
+/** The oldest minor version that kube-apiserver of this version emulates. */
+export const oldestEmulatedMinor = 33;
+
+/** Minor versions that a server is said to behave as. */
+export interface EmulatedVersion {
+  readonly emulated: number;
+  readonly minCompatibility: number;
+}
+
+/** Those of a server that emulates no other. */
+export const ownVersion: EmulatedVersion = { emulated: apiMinor, minCompatibility: apiMinor - 1 };
+
+/** What the server says of its version. */
+export type VersionInfo = Readonly<Record<string, string>>;
 
 /** The answer of /version. Upstream: apimachinery/pkg/version. */
-export function versionInfo(): Record<string, string> {
+export function versionInfo({ emulated, minCompatibility }: EmulatedVersion): VersionInfo {
   return {
     major: '1',
-    minor: '36',
+    minor: String(apiMinor),
     emulationMajor: '1',
-    emulationMinor: '36',
+    emulationMinor: String(emulated),
     minCompatibilityMajor: '1',
-    minCompatibilityMinor: '35',
+    minCompatibilityMinor: String(minCompatibility),
     gitVersion,
     gitCommit: '',
     gitTreeState: '',

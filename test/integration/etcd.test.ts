@@ -326,31 +326,60 @@ else {
 
 if (etcd === undefined) it('needs etcd', ({ skip }) => skip(noEtcd));
 else
-  it('an etcd that wants certificates is reached by those of the flags, and not without', { timeout: 30_000 }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'etcd-certificates-'));
-    const authority = await Authority.create('etcd-ca');
-    const file = (name: string, content: string): string => {
-      writeFileSync(join(folder, name), content);
-      return join(folder, name);
+  it('--etcd-servers-overrides: events are in an etcd of their own, whose health is checked', { timeout: 30_000 }, async () => {
+    await using store = await startEtcd();
+    await using other = await startEtcd();
+    const storage = await storageOf([`--etcd-servers=${store.url}`, `--etcd-servers-overrides=/events#${other.url}`]);
+    const event = { metadata: { name: 'e' }, involvedObject: { kind: 'Pod', namespace: 'default', name: 'p' }, reason: 'Test' };
+    {
+      await using cluster = await startTestCluster({ config: { storage } });
+      expect((await cluster.fetch('/api/v1/namespaces/default/events', { body: event })).status).toBe(201);
+      expect((await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'c' } } })).status).toBe(201);
+      const listed = (await (await cluster.fetch('/apis/events.k8s.io/v1/events')).json()) as { items: { metadata: { name: string } }[] };
+      expect(listed.items.map(({ metadata }) => metadata.name)).toEqual(['e']);
+      expect(await (await cluster.fetch('/readyz?verbose')).text()).toContain('[+]etcd-override-0 ok\n[+]etcd-override-readiness-0 ok\n');
+      other.child.kill('SIGSTOP');
+      expect((await cluster.fetch('/livez/etcd-override-0')).status).toBe(500);
+      expect((await cluster.fetch('/api/v1/namespaces/default/configmaps/c')).status).toBe(200);
+      other.child.kill('SIGCONT');
+    }
+    const keysOf = async (url: string): Promise<string[]> => {
+      const opened = await openEtcdStorage({ servers: [url] });
+      try {
+        const lists = await Promise.all(['/events/', '/configmaps/default/'].map((prefix) => opened.list(prefix)));
+        return lists.flatMap(({ records }) => records.map(({ key }) => key)).filter((key) => !key.includes('kube-root-ca'));
+      } finally {
+        await opened.close();
+      }
     };
-    const server = await authority.issue({ commonName: 'etcd', names: ['127.0.0.1'], usages: ['server', 'client'] });
-    const client = await authority.issue({ commonName: 'kubenest', names: [], usages: ['client'] });
-    const stranger = await (await Authority.create('other')).issue({ commonName: 'kubenest', names: [], usages: ['client'] });
-    const ca = file('ca.crt', authority.pair.cert);
-    const serving = ['--cert-file', file('server.crt', server.cert), '--key-file', file('server.key', server.key)];
-    await using store = await startEtcd([...serving, '--client-cert-auth', '--trusted-ca-file', ca], 'https');
-    const start = async (flags: readonly string[]): Promise<TestCluster> =>
-      startTestCluster({ config: { storage: await storageOf([`--etcd-servers=${store.url}`, ...flags]) } });
-    const pair = (name: string, { cert, key }: { readonly cert: string; readonly key: string }): string[] => [
-      `--etcd-certfile=${file(`${name}.crt`, cert)}`,
-      `--etcd-keyfile=${file(`${name}.key`, key)}`,
-    ];
-    const cluster = await start([`--etcd-cafile=${ca}`, ...pair('client', client)]);
-    const configMap = { metadata: { name: 'a' } };
-    expect((await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: configMap })).status).toBe(201);
-    await cluster[Symbol.asyncDispose]();
-    await expect(start([`--etcd-cafile=${ca}`])).rejects.toThrow(/storage: etcd/);
-    await expect(start([`--etcd-cafile=${ca}`, ...pair('stranger', stranger)])).rejects.toThrow(/storage: etcd/);
-    await expect(start(pair('client', client))).rejects.toThrow(/storage: etcd.*(certificate|issuer)/);
-    rmSync(folder, { recursive: true });
+    expect([await keysOf(store.url), await keysOf(other.url)]).toEqual([['/configmaps/default/c'], ['/events/default/e']]);
   });
+
+it('an etcd that wants certificates is reached by those of the flags, and not without', { timeout: 30_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'etcd-certificates-'));
+  const authority = await Authority.create('etcd-ca');
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const server = await authority.issue({ commonName: 'etcd', names: ['127.0.0.1'], usages: ['server', 'client'] });
+  const client = await authority.issue({ commonName: 'kubenest', names: [], usages: ['client'] });
+  const stranger = await (await Authority.create('other')).issue({ commonName: 'kubenest', names: [], usages: ['client'] });
+  const ca = file('ca.crt', authority.pair.cert);
+  const serving = ['--cert-file', file('server.crt', server.cert), '--key-file', file('server.key', server.key)];
+  await using store = await startEtcd([...serving, '--client-cert-auth', '--trusted-ca-file', ca], 'https');
+  const start = async (flags: readonly string[]): Promise<TestCluster> =>
+    startTestCluster({ config: { storage: await storageOf([`--etcd-servers=${store.url}`, ...flags]) } });
+  const pair = (name: string, { cert, key }: { readonly cert: string; readonly key: string }): string[] => [
+    `--etcd-certfile=${file(`${name}.crt`, cert)}`,
+    `--etcd-keyfile=${file(`${name}.key`, key)}`,
+  ];
+  const cluster = await start([`--etcd-cafile=${ca}`, ...pair('client', client)]);
+  const configMap = { metadata: { name: 'a' } };
+  expect((await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: configMap })).status).toBe(201);
+  await cluster[Symbol.asyncDispose]();
+  await expect(start([`--etcd-cafile=${ca}`])).rejects.toThrow(/storage: etcd/);
+  await expect(start([`--etcd-cafile=${ca}`, ...pair('stranger', stranger)])).rejects.toThrow(/storage: etcd/);
+  await expect(start(pair('client', client))).rejects.toThrow(/storage: etcd.*(certificate|issuer)/);
+  rmSync(folder, { recursive: true });
+});

@@ -130,14 +130,9 @@ it('--max-connection-bytes-per-sec is of upgraded connections to nodes, pods and
 });
 
 it.each([
-  ['--vmodule=a=1', '--vmodule can only be "": the log has one verbosity, --v'],
-  [
-    '--service-account-signing-endpoint=/run/signer.sock',
-    'external signers are not supported: name a key by --service-account-signing-key-file',
-  ],
-  ['--watch-cache=false', '--watch-cache can only be "true": watches and lists are served by the cache'],
-  ['--watch-cache-sizes=pods#0', '--watch-cache-sizes: pods cannot be without its cache'],
-  ['--watch-cache-sizes=pods', 'must be of the form resource[.group]#size'],
+  ['--watch-cache-sizes=pods', 'invalid value of watch cache size: pods'],
+  ['--vmodule=a', '"a" does not have the pattern=N format'],
+  ['--tls-curve-preferences=1', 'curve preference 1 is not supported'],
   ['--audit-webhook-batch-buffer-size=0', 'invalid audit batch webhook buffer size 0, must be a positive number'],
   ['--audit-log-truncate-max-batch-size=1', 'invalid audit truncate log max batch size 1, must be greater than max event size (102400)'],
   ['--audit-log-mode=never', 'invalid audit log mode never, allowed modes are "batch,blocking,blocking-strict"'],

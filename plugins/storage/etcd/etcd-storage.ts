@@ -36,6 +36,8 @@ export interface EtcdStorageOptions extends EtcdEndpoints {
   readonly prefix?: string | undefined;
   /** Default: 5 minutes; 0: never. */
   readonly compactionIntervalMs?: number | undefined;
+  /** Keys live at most so much longer than was asked for, to share leases. Default: a minute. */
+  readonly leaseReuseSeconds?: number | undefined;
 }
 
 const defaultCompactionMs = 300_000;
@@ -80,7 +82,7 @@ export class EtcdStorage implements Storage {
   constructor(client: EtcdClient, options: EtcdStorageOptions, seen: Revision) {
     this.client = client;
     this.root = rootOf(options);
-    this.#leases = new LeaseManager(client);
+    this.#leases = new LeaseManager(client, options.leaseReuseSeconds);
     this.#seen = Math.max(1, seen);
     const interval = options.compactionIntervalMs ?? defaultCompactionMs;
     if (interval > 0) this.#compactEvery(interval);

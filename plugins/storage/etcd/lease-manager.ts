@@ -1,13 +1,13 @@
 import type { EtcdClient } from './client.ts';
 
 /** Upstream: apiserver/pkg/storage/etcd3/lease_manager.go. */
-const reuseSeconds = 60;
+const defaultReuseSeconds = 60;
 const reusePart = 0.05;
 const maxObjects = 1_000;
 
 /**
- * Leases for keys that expire: one is reused for keys whose time is nearly the same, since each costs a write. Keys live up to 60
- * seconds or 5 % longer than was asked for, never shorter.
+ * Leases for keys that expire: one is reused for keys whose time is nearly the same, since each costs a write. Keys live up to `reuseSeconds`
+ * or 5 % longer than was asked for, never shorter.
  */
 export class LeaseManager {
   #lease: { readonly id: number | bigint; readonly expires: number } | undefined;
@@ -15,7 +15,11 @@ export class LeaseManager {
   /** Of the lease that is being granted. */
   #granting: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly client: EtcdClient) {}
+  /** `reuseSeconds`: the time that a key may live longer so that it shares a lease. */
+  constructor(
+    private readonly client: EtcdClient,
+    private readonly reuseSeconds = defaultReuseSeconds,
+  ) {}
 
   leaseFor(ttlSeconds: number): Promise<number | bigint> {
     const lease = this.#granting.then(() => this.#leaseFor(ttlSeconds));
@@ -25,7 +29,7 @@ export class LeaseManager {
 
   async #leaseFor(ttlSeconds: number): Promise<number | bigint> {
     const now = performance.now();
-    const extra = Math.min(Math.floor(reusePart * ttlSeconds), reuseSeconds);
+    const extra = Math.max(0, Math.min(Math.floor(reusePart * ttlSeconds), this.reuseSeconds));
     const expires = now + ttlSeconds * 1_000;
     this.#objects += 1;
     const lease = this.#lease;

@@ -30,6 +30,8 @@ export interface TokenIssuer {
   readonly maxExpirationSeconds: number | undefined;
   /** `--service-account-extend-token-expiration`: tokens of pods that ask for 3607 s last a year, and warn after that hour. */
   readonly extendsExpiration: boolean;
+  /** Those tokens last so long at most; undefined: a year. */
+  readonly maxExtendedSeconds?: number | undefined;
   /** A compact JWS. Rejects if it cannot be signed. */
   issue(claims: ServiceAccountClaims): Promise<string>;
 }

@@ -6,7 +6,13 @@ import { groupVersionString, type GroupVersionKind, type KubeObject, parseGroupV
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { VersionedForms } from '#apiserver/admission/object-forms';
 import type { EndpointHandler, ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import { customResourceRestrictions, resourceRestrictions, watchEventBuckets } from '#apiserver/endpoints/handlers/resource-endpoint';
+import { hasTable } from '#apiserver/endpoints/tables';
+import {
+  customResourceRestrictions,
+  resourceRestrictions,
+  restrictionsWithoutTable,
+  watchEventBuckets,
+} from '#apiserver/endpoints/handlers/resource-endpoint';
 import { cborGate, type EndpointRestrictions, withCbor } from '#apiserver/endpoints/handlers/negotiation';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Column, ParentSubresource, ResourceDefinition, Strategy, Subresource } from '#apiserver/registry/resource-definition';
@@ -55,13 +61,17 @@ export interface ResourceSource {
 /** Makes the endpoints of API groups. Upstream: apiserver/pkg/endpoints/installer.go. */
 export class Installer {
   readonly #builtIn: ResourceSource;
-  readonly #restrictions: Readonly<Record<'builtIn' | 'custom', EndpointRestrictions>>;
+  readonly #restrictions: Readonly<Record<'builtIn' | 'withoutTable' | 'custom', EndpointRestrictions>>;
   readonly #isEnabled = (feature: string): boolean => this.options.features.enabled(feature);
 
   constructor(readonly options: InstallerOptions) {
     const { scheme, storage, special, features } = options;
     const forms = features.enabled(cborGate) ? withCbor : (restrictions: EndpointRestrictions) => restrictions;
-    this.#restrictions = { builtIn: forms(resourceRestrictions), custom: forms(customResourceRestrictions) };
+    this.#restrictions = {
+      builtIn: forms(resourceRestrictions),
+      withoutTable: forms(restrictionsWithoutTable),
+      custom: forms(customResourceRestrictions),
+    };
     this.#builtIn = {
       types: ({ group }) => scheme.schemasOf(group),
       store: (definition) => storage.storeFor(definition, scheme.schemasOf(definition.group)),
@@ -137,7 +147,13 @@ export class Installer {
       subresource: name,
     });
     return {
-      endpoint: { ...endpoint, fieldManager, conversion: undefined, decode: undefined, restrictions: this.#restrictions.builtIn },
+      endpoint: {
+        ...endpoint,
+        fieldManager,
+        conversion: undefined,
+        decode: undefined,
+        restrictions: this.#builtInRestrictions(definition, name),
+      },
       namespaced,
       verbs: new Map(Object.entries(special)),
     };
@@ -194,13 +210,17 @@ export class Installer {
           type: isConnection ? undefined : types.struct(schema),
         }),
       },
-      restrictions: custom ? this.#restrictions.custom : this.#restrictions.builtIn,
+      restrictions: custom ? this.#restrictions.custom : this.#builtInRestrictions(definition, subresource),
       decode: custom && ((document) => custom.decode(document)),
       itemPrefix: custom ? 0 : head.length,
       isEnabled: this.#isEnabled,
       watchEvents: newSeries(watchEventBuckets, { group, version, resource: definition.resource }),
       watchLists: new Map(),
     };
+  }
+
+  #builtInRestrictions(definition: ResourceDefinition, subresource: string): EndpointRestrictions {
+    return hasTable(definition, subresource) ? this.#restrictions.builtIn : this.#restrictions.withoutTable;
   }
 
   #verbs(names: readonly string[], special: Readonly<Record<string, EndpointHandler>> | undefined): Map<string, EndpointHandler> {

@@ -238,6 +238,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly servedByDefault?: boolean | undefined;
   /** Seconds after which objects vanish (events). */
   readonly ttlSeconds?: number | undefined;
+  /** False: no finalizer is set for a garbage collector, whatever clients ask. Default: true. */
+  readonly hasGarbageCollection?: boolean | undefined;
   /** Of custom resources. */
   readonly custom?: CustomResourceTraits | undefined;
   /** By the name of the subresource; the empty one is the resource itself. */

@@ -21,30 +21,37 @@ export interface VersionedStorage {
   readonly hooks?: StoreHooks | undefined;
 }
 
-/** One storage for all resources, and one watch cache for each place where objects are stored: versions and groups of a kind share it. */
+/** How objects are stored, apart from where. */
+export interface StorageFactoryOptions {
+  /** By `group/resource`. */
+  readonly hooks?: ReadonlyMap<string, StoreHooks>;
+  /** Of those kinds whose objects vanish, where it is another than the definition's. */
+  readonly ttlSeconds?: number | undefined;
+  /** The storages of single resources, by the place where their objects are stored. */
+  readonly overrides?: ReadonlyMap<string, Storage & Partial<CommitFeed>> | undefined;
+  /** False: no finalizer is set for a garbage collector. Default: true. */
+  readonly hasGarbageCollection?: boolean | undefined;
+  /** Called with each comparison of a cache with the storage. */
+  readonly onConsistencyCheck?: (resource: GroupResource, status: ConsistencyStatus, message: string) => void;
+}
+
+/** One storage for all resources but those of an override, and one watch cache for each place where objects are stored: versions and groups of a kind share it. */
 export class StorageFactory {
   /** By the place where objects are stored. */
   readonly #resources = new Map<string, GroupResource & { readonly cacher: Cacher }>();
   /** Of custom resources, one for each version that was asked for. */
   readonly #versions = new Set<GroupResource & { readonly cacher: Cacher }>();
 
-  /**
-   * `hooks`: by `group/resource`. `ttlSeconds`: of those kinds whose objects vanish, where it is another than the definition's.
-   * `onConsistencyCheck`: told of each comparison of a cache with the storage.
-   */
   constructor(
     readonly storage: Storage & Partial<CommitFeed>,
-    readonly hooks: ReadonlyMap<string, StoreHooks> = new Map(),
-    readonly ttlSeconds: number | undefined = undefined,
-    readonly onConsistencyCheck?: (resource: GroupResource, status: ConsistencyStatus, message: string) => void,
+    private readonly options: StorageFactoryOptions = {},
   ) {}
 
   /** What reads and writes a resource's objects; of a virtual resource nothing can be read. */
   storeFor(definition: ResourceDefinition, schemas: SchemaRegistry): Store {
-    const lasting = definition.ttlSeconds === undefined || this.ttlSeconds === undefined;
-    const stored = lasting ? definition : { ...definition, ttlSeconds: this.ttlSeconds };
     const cacher = definition.storagePath === undefined ? undefined : this.#cacherFor(definition, definition.storagePath, schemas);
-    return new Store(stored, this.storage, cacher, schemas, this.hooks.get(`${definition.group}/${definition.resource}`));
+    const hooks = this.options.hooks?.get(`${definition.group}/${definition.resource}`);
+    return new Store(this.#asConfigured(definition), this.#storageAt(definition.storagePath), cacher, schemas, hooks);
   }
 
   /**
@@ -60,13 +67,13 @@ export class StorageFactory {
       fields: fieldsOf(definition),
       fieldNames: Object.keys(definition.selectableFields),
       resource: { group, resource },
-      onConsistencyCheck: (status, message) => this.onConsistencyCheck?.({ group, resource }, status, message),
+      onConsistencyCheck: (status, message) => this.options.onConsistencyCheck?.({ group, resource }, status, message),
       decode: versioned.decode,
     });
     const opened = { group, resource, cacher };
     this.#versions.add(opened);
     return {
-      store: new Store(definition, versioned.storage, cacher, types, versioned.hooks),
+      store: new Store(this.#asConfigured(definition), versioned.storage, cacher, types, versioned.hooks),
       [Symbol.dispose]: () => {
         this.#versions.delete(opened);
         cacher.close();
@@ -74,21 +81,33 @@ export class StorageFactory {
     };
   }
 
+  #storageAt(path: string | undefined): Storage & Partial<CommitFeed> {
+    return (path === undefined ? undefined : this.options.overrides?.get(path)) ?? this.storage;
+  }
+
+  #asConfigured(definition: ResourceDefinition): ResourceDefinition {
+    const { ttlSeconds, hasGarbageCollection = true } = this.options;
+    const vanishes = definition.ttlSeconds !== undefined && ttlSeconds !== undefined;
+    if (!vanishes && hasGarbageCollection) return definition;
+    return { ...definition, hasGarbageCollection, ...(vanishes && { ttlSeconds }) };
+  }
+
   #cacherFor(definition: ResourceDefinition, path: string, schemas: SchemaRegistry): Cacher {
     let found = this.#resources.get(path);
     if (!found) {
       const { group, resource } = definition;
       const type = schemas.struct(definition.storageVersion?.schema ?? definition.schema);
+      const storage = this.#storageAt(path);
       const cacher = new Cacher({
-        storage: this.storage,
+        storage,
         prefix: `/${path}/`,
         ...parsing,
         parse: (bytes) => parseEncoded(bytes, hasRawContent(type)) as KubeObject,
         fields: fieldsOf(definition),
         fieldNames: Object.keys(definition.selectableFields),
         resource: { group, resource },
-        onConsistencyCheck: (status, message) => this.onConsistencyCheck?.({ group, resource }, status, message),
-        recognise: recordForm(definition.kind, definition.storageVersion?.version ?? definition, this.storage.verifiesValues ?? false),
+        onConsistencyCheck: (status, message) => this.options.onConsistencyCheck?.({ group, resource }, status, message),
+        recognise: recordForm(definition.kind, definition.storageVersion?.version ?? definition, storage.verifiesValues ?? false),
         indexed: Object.keys(definition.selectableFields).filter((field) => field === 'spec.nodeName'),
       });
       found = { group, resource, cacher };

@@ -576,7 +576,8 @@ export class Store {
     if (validated) await validated;
     const begins = this.#strategy.beginDeletion !== undefined && object.metadata.deletionTimestamp === undefined;
     if (begins) this.#strategy.beginDeletion?.(object, request.now);
-    const finalizers = begins ? undefined : collectionFinalizers(this.#strategy, object.metadata, options);
+    const isCollected = !begins && this.definition.hasGarbageCollection !== false;
+    const finalizers = !isCollected ? undefined : collectionFinalizers(this.#strategy, object.metadata, options);
     if (finalizers) object.metadata.finalizers = finalizers;
     const held = (object.metadata.finalizers?.length ?? 0) > 0 || this.#keepsEmptied(object);
     if (held && grace === 'immediate' && !begins) markAsDeleting(this.definition, object, request.now);

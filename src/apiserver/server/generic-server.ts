@@ -16,6 +16,7 @@ import type { DelegationTarget } from './delegation.ts';
 import { Director } from './director.ts';
 import { type ChainLog, composeHandlerChain, handlerChain, type NamedFilter } from './handler-chain.ts';
 import { HealthIndicators } from './healthz/health-indicators.ts';
+import { inUpstreamOrder } from './healthz/check-order.ts';
 import { type HealthCheck, HealthEndpoint } from './healthz/health-checks.ts';
 import { type GracefulShutdownOptions, shutDownGracefully } from './lifecycle/graceful-shutdown.ts';
 import { Hooks } from './lifecycle/hooks.ts';
@@ -67,6 +68,9 @@ export interface GenericServerOptions {
   closeBackends(): Promise<void>;
 }
 
+/** The server calls itself in process: there is no certificate that could end. */
+const loopbackCertificate: HealthCheck = { name: 'loopback-serving-certificate', check: () => {} };
+
 /**
  * The machinery that the three servers share: chain, director, health, hooks, serving, shutdown. It knows no API group.
  * Upstream: apiserver/pkg/server/genericapiserver.go.
@@ -111,7 +115,7 @@ export class GenericServer {
     });
     this.#serve = composeHandlerChain(this.chain, this.director.serve);
     const health = (name: string, checks: () => readonly HealthCheck[], onHealthy?: () => void): void => {
-      const endpoint = new HealthEndpoint(name, checks, options.log.health, onHealthy, this.indicators.observe);
+      const endpoint = new HealthEndpoint(name, () => inUpstreamOrder(checks()), options.log.health, onHealthy, this.indicators.observe);
       this.#health.push(endpoint);
       const serve: Handler = async (context) => {
         if (!(await endpoint.serve(context))) await this.mux.serve(context, this.director.notFound);
@@ -121,11 +125,11 @@ export class GenericServer {
         if (!(await endpoint.serve(context))) await this.director.notFound(context);
       });
     };
-    health('healthz', () => [...this.#liveChecks, ...this.hooks.checks]);
+    health('healthz', () => [...this.#liveChecks, loopbackCertificate, ...this.hooks.checks]);
     const graceEnds = performance.now() + options.livezGraceMs;
     health('livez', () => {
       const isOver = performance.now() >= graceEnds;
-      return [...this.#liveChecks, ...this.hooks.checks.map((hook) => (isOver ? hook : { ...hook, check: () => {} }))];
+      return [...this.#liveChecks, loopbackCertificate, ...this.hooks.checks.map((hook) => (isOver ? hook : { ...hook, check: () => {} }))];
     });
     health(
       'readyz',

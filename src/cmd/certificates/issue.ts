@@ -38,7 +38,7 @@ export class Authority {
     return new Authority({ cert: pem(certificate), key: privatePem(privateKey) }, certificate, privateKey);
   }
 
-  /** The one whose certificate and key (PKCS #8, P-256) these are. Throws for any others. */
+  /** The one whose certificate and key (P-256) these are. Throws for any others. */
   static load(pair: KeyPair): Authority {
     const privateKey = createPrivateKey(pair.key);
     if (privateKey.asymmetricKeyDetails?.namedCurve !== curve) throw new Error('the key of the authority is none of P-256');
@@ -55,7 +55,7 @@ export class Authority {
   }
 }
 
-/** A key pair without a certificate, PEM: PKCS #8 and SubjectPublicKeyInfo. */
+/** A key pair without a certificate, PEM: SEC1 and SubjectPublicKeyInfo. */
 export async function newSigningKey(): Promise<{ readonly privateKey: string; readonly publicKey: string }> {
   const { publicKey, privateKey } = await newKeys();
   return { privateKey: privatePem(privateKey), publicKey: publicKey.export({ type: 'spki', format: 'pem' }) as string };
@@ -75,6 +75,7 @@ function pem(certificate: Uint8Array): string {
   return new X509Certificate(certificate).toString();
 }
 
+/** SEC1 (`BEGIN EC PRIVATE KEY`), as kubeadm writes keys of this curve: some clients read no PKCS #8. */
 function privatePem(key: KeyObject): string {
-  return key.export({ type: 'pkcs8', format: 'pem' }) as string;
+  return key.export({ type: 'sec1', format: 'pem' }) as string;
 }

@@ -5,7 +5,7 @@ import { parseIPSloppy } from '#apimachinery/validation/ip';
 import { makeFolder } from '#apiserver/server/make-folder';
 import { syncPath } from '#cmd/sync-path';
 import type { Authority, CertificateRequest, KeyPair } from './issue.ts';
-import { matches, readPair } from './key-pair-files.ts';
+import { certificateNames, matches, readPair } from './key-pair-files.ts';
 
 /** What the server made for itself; the names of the files are kubeadm's. */
 export interface OwnCertificates {
@@ -16,13 +16,17 @@ export interface OwnCertificates {
   readonly admin: KeyPair;
   /** Signs tokens of service accounts. */
   readonly serviceAccountKey: string;
+  /** The authority of front proxies, and the certificate that the server shows the servers behind APIServices as one of them. */
+  readonly frontProxy: { readonly ca: string; readonly client: KeyPair };
 }
 
 const admin: CertificateRequest = { commonName: 'kubernetes-admin', organizations: ['system:masters'], usages: ['client'] };
 /** Shown to kubelets where `--kubelet-client-certificate` names it; not of system:masters, so kubelets ask what it may do. */
 const kubeletClient: CertificateRequest = { commonName: 'kube-apiserver-kubelet-client', usages: ['client'] };
 const kubeletClientName = 'apiserver-kubelet-client';
-const frontProxyClient: CertificateRequest = { commonName: 'front-proxy-client', usages: ['client'] };
+/** The name of the file and of the certificate of the server as a front proxy. */
+export const frontProxyName = 'front-proxy-client';
+const frontProxyClient: CertificateRequest = { commonName: frontProxyName, usages: ['client'] };
 /** Certificates are made anew when they end within it. */
 const renewBeforeMs = 30 * 86_400_000;
 
@@ -32,26 +36,44 @@ const renewBeforeMs = 30 * 86_400_000;
  * are small and nobody is served yet, so reading and writing may block.
  */
 export async function ownCertificates(folder: string, servingNames: readonly string[]): Promise<OwnCertificates> {
-  const existing = readPair(folder, 'ca');
-  if (!existing) await issuePairs(folder, servingNames);
-  const ca = existing ?? readPair(folder, 'ca');
-  if (!ca) throw new Error(`${join(folder, 'ca.crt')} and ca.key are not there, although the folder is: remove it, or put them back`);
-  let authority: Authority | undefined;
-  const ensure = async (name: string, request: CertificateRequest): Promise<KeyPair> => {
-    const pair = readPair(folder, name);
-    if (pair && isCurrent(pair, ca.cert, request.names ?? [])) return pair;
-    authority ??= (await import('./issue.ts')).Authority.load(ca);
-    const issued = await authority.issue(request);
-    writePair(folder, name, issued);
-    return issued;
-  };
-  await ensure(kubeletClientName, kubeletClient);
+  if (!readPair(folder, 'ca')) await issuePairs(folder, servingNames);
+  const clients = new Issuer(folder, 'ca');
+  const frontProxies = new Issuer(folder, 'front-proxy-ca');
+  await clients.ensure(kubeletClientName, kubeletClient);
   return {
-    ca: ca.cert,
-    serving: await ensure('apiserver', servingRequest(servingNames)),
-    admin: await ensure('admin', admin),
+    ca: clients.ca.cert,
+    serving: await clients.ensure('apiserver', servingRequest(servingNames)),
+    admin: await clients.ensure('admin', admin),
     serviceAccountKey: readFileSync(join(folder, 'sa.key'), 'utf8'),
+    frontProxy: { ca: frontProxies.ca.cert, client: await frontProxies.ensure(frontProxyName, frontProxyClient) },
   };
+}
+
+/** An authority of the folder, and the certificates of the folder that it has signed. */
+class Issuer {
+  readonly ca: KeyPair;
+  #authority: Authority | undefined;
+
+  /** Throws if the authority is not in the folder. */
+  constructor(
+    private readonly folder: string,
+    name: string,
+  ) {
+    const ca = readPair(folder, name);
+    if (!ca)
+      throw new Error(`${join(folder, `${name}.crt`)} and ${name}.key are not there, although the folder is: remove it, or put them back`);
+    this.ca = ca;
+  }
+
+  /** The certificate of the folder, made anew if it cannot serve as the one that is asked for. */
+  async ensure(name: string, request: CertificateRequest): Promise<KeyPair> {
+    const pair = readPair(this.folder, name);
+    if (pair && isCurrent(pair, this.ca.cert, request.names ?? [])) return pair;
+    this.#authority ??= (await import('./issue.ts')).Authority.load(this.ca);
+    const issued = await this.#authority.issue(request);
+    writePair(this.folder, name, issued);
+    return issued;
+  }
 }
 
 /** Reads `apiserver.crt` and `apiserver.key` of a folder, and makes them there if they are missing, signed by an authority that nobody keeps. */
@@ -92,7 +114,7 @@ async function issuePairs(folder: string, servingNames: readonly string[]): Prom
       ['admin', administrator],
       [kubeletClientName, toKubelets],
       ['front-proxy-ca', frontProxyCa.pair],
-      ['front-proxy-client', frontProxy],
+      [frontProxyName, frontProxy],
     ];
     for (const [name, pair] of files) writePair(draft, name, pair);
     writeFileSync(join(draft, 'sa.key'), serviceAccount.privateKey, { mode: 0o600, flush: true });
@@ -133,5 +155,6 @@ function isCurrent(pair: KeyPair, ca: string, names: readonly string[]): boolean
   const certificate = new X509Certificate(pair.cert);
   if (certificate.validToDate.getTime() - Date.now() < renewBeforeMs || !certificate.verify(new X509Certificate(ca).publicKey))
     return false;
-  return names.every((name) => (parseIPSloppy(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined);
+  const present = new Set(certificateNames(pair.cert));
+  return names.every((name) => (parseIPSloppy(name) ? certificate.checkIP(name) !== undefined : present.has(name)));
 }

@@ -80,12 +80,14 @@ export class StrategyFactory {
     const { metrics } = this;
     if (tokens) all.push(new TokenAuth(tokens));
     if (serviceAccounts) {
-      const keys = serviceAccounts.keys.map((key) => ({ id: keyIdOf(key), key }));
+      const { signer } = serviceAccounts;
+      const own = serviceAccounts.keys.map((key) => ({ id: keyIdOf(key), key }));
+
       all.push(
         new TokenCache(
           new ServiceAccountTokens(this.informers, {
             ...serviceAccounts,
-            keys,
+            keySource: signer ?? { keys: own },
             onLegacyTokenUse: this.onLegacyTokenUse,
             onUse: metrics.tokenUsed,
           }),

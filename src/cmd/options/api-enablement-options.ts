@@ -53,12 +53,29 @@ export class ApiEnablementOptions {
   @Flag('runtime-config')
   runtimeConfig: ReadonlyMap<string, string> = new Map();
 
+  resourceConfig(): ResourceConfig {
+    return new ResourceConfig(withoutLegacyKeys(this.runtimeConfig));
+  }
+
   isEnabled(resource: GroupVersionResource): boolean {
-    return new ResourceConfig(this.runtimeConfig).isEnabled(resource);
+    return this.resourceConfig().isEnabled(resource);
   }
 
   /** What is wrong with it; `contributed`: the groups that packages add. */
   errors(contributed: readonly Contributed[]): string[] {
-    return resourceConfigErrors(this.runtimeConfig, knownVersions(contributed));
+    return resourceConfigErrors(withoutLegacyKeys(this.runtimeConfig), knownVersions(contributed));
   }
 }
+
+/**
+ * The core group under its own key `/v1`, which clients also call `v1` and `api/v1`; `api/legacy` means nothing any more. As
+ * upstream does, a resource behind these two keys stands for the whole version.
+ * Upstream: kubernetes/pkg/controlplane/apiserver/options/options.go (Complete).
+ */
+function withoutLegacyKeys(runtimeConfig: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  return new Map(
+    [...runtimeConfig].filter(([key]) => key !== 'api/legacy').map(([key, value]) => [coreKey.test(key) ? '/v1' : key, value]),
+  );
+}
+
+const coreKey = /^(?:api\/)?v1(?:\/|$)/;

@@ -34,8 +34,16 @@ export function combinationProblems(options: ServerOptions): string[] {
     else if (oidc.oidcIssuerUrl === '' || oidc.oidcClientId === '')
       problems.push('oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set');
   }
+  problems.push(...peerProblems(options));
   if (requests.enablePriorityAndFairness) problems.push(...flowControlProblems(apis.runtimeConfig), ...seatProblems(options));
   return problems;
+}
+
+/** Upstream: controlplane/apiserver/options/validation.go (validateUnknownVersionInteroperabilityProxyFlags). */
+function peerProblems(options: ServerOptions): string[] {
+  const given = ['peer-ca-file', 'peer-advertise-ip', 'peer-advertise-port'].filter((flag) => options.isGiven(flag));
+  if (given.length === 0 || options.features.gates().enabled('UnknownVersionInteroperabilityProxy')) return [];
+  return given.map((flag) => `--${flag} requires UnknownVersionInteroperabilityProxy feature to be turned on`);
 }
 
 /** Seats are shared out of what may be in flight. Upstream: controlplane/apiserver/config.go (BuildPriorityAndFairness). */

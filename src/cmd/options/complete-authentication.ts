@@ -3,6 +3,7 @@ import { fingerprintOf } from '#apimachinery/x509/certificate';
 import { readCertificates } from '#apimachinery/x509/certificate-pool';
 import { publicKeysOf } from '#apiserver/authentication/public-keys';
 import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
+import { frontProxyName } from '#cmd/certificates/own-certificates';
 import { parseAuthenticationConfiguration, type AuthenticationConfiguration } from '#cmd/config/authentication-configuration';
 import type { AuthenticationConfig, OidcConfig, ServiceAccountTokensConfig, TokenWebhookConfig } from '#cmd/server-config';
 import type { RequestHeaderInfo } from '#kubernetes/controlplane/control-plane-options';
@@ -15,11 +16,18 @@ import { delegatedTokens, lookUpAuthenticationInfo } from './complete-delegation
 import type { OidcOptions } from './oidc-options.ts';
 import type { ServerOptions } from './server-options.ts';
 
+/** Trust that is completed before authentication is. */
+export interface CompletedTrust {
+  readonly clientCa: string | undefined;
+  readonly issuer: JwtTokenIssuerOptions | undefined;
+  /** The authority of front proxies that the server has made for itself. */
+  readonly frontProxyCa: string | undefined;
+}
+
 /** Reads all that says who is let in. Rejects with the flags whose files are wrong, one problem a line. */
 export async function authenticationOf(
   options: ServerOptions,
-  clientCa: string | undefined,
-  issuer: JwtTokenIssuerOptions | undefined,
+  { clientCa, issuer, frontProxyCa }: CompletedTrust,
 ): Promise<AuthenticationConfig> {
   const { authentication, serviceAccounts, oidc, delegation } = options;
   const problems: string[] = [];
@@ -46,7 +54,10 @@ export async function authenticationOf(
     delegatedClientCa: authentication.clientCaFile === '' ? lookedUp?.clientCa : undefined,
     tokens: await collect('token-auth-file', parsed(authentication.tokenAuthFile, parseTokenFile)),
     passwords: await collect('basic-auth-file', parsed(authentication.basicAuthFile, parsePasswordFile)),
-    requestHeader: (await collect('requestheader-client-ca-file', requestHeaderOf(authentication))) ?? lookedUp?.requestHeader,
+    requestHeader:
+      (await collect('requestheader-client-ca-file', requestHeaderOf(authentication))) ??
+      lookedUp?.requestHeader ??
+      ownRequestHeader(frontProxyCa),
     serviceAccounts: await collect('service-account-key-file', serviceAccountTokensOf(options, issuer)),
     bootstrapTokens: authentication.enableBootstrapTokenAuth,
     oidc: structured?.jwt ?? (await collect('oidc-ca-file', issuersOf(oidc))),
@@ -115,12 +126,16 @@ async function serviceAccountTokensOf(
   { serviceAccounts: options }: ServerOptions,
   issuer: JwtTokenIssuerOptions | undefined,
 ): Promise<ServiceAccountTokensConfig | undefined> {
-  const files = options.serviceAccountKeyFile;
-  const texts = files.length > 0 ? await Promise.all(files.map((file) => readFile(file, 'utf8'))) : issuer ? [issuer.signingKey] : [];
-  if (texts.length === 0 || options.serviceAccountIssuer.length === 0) return undefined;
+  const texts = await Promise.all(options.serviceAccountKeyFile.map((file) => readFile(file, 'utf8')));
+  // The key that the server made is nobody else's: its tokens are known beside those of the files.
+  const { signingKey } = issuer ?? {};
+  if (typeof signingKey === 'string' && (texts.length === 0 || options.serviceAccountSigningKeyFile === '')) texts.push(signingKey);
+  const signer = typeof signingKey === 'object' ? signingKey : undefined;
+  if ((texts.length === 0 && !signer) || options.serviceAccountIssuer.length === 0) return undefined;
   return {
     issuers: options.serviceAccountIssuer,
     keys: texts.flatMap(publicKeysOf),
+    signer,
     audiences: options.apiAudiences.length > 0 ? options.apiAudiences : options.serviceAccountIssuer,
     lookup: options.serviceAccountLookup,
     jwksUri: options.serviceAccountJwksUri === '' ? undefined : options.serviceAccountJwksUri,
@@ -136,6 +151,19 @@ async function requestHeaderOf(options: AuthenticationOptions): Promise<RequestH
     groupHeaders: options.requestheaderGroupHeaders,
     extraHeaderPrefixes: options.requestheaderExtraHeadersPrefix,
     allowedNames: options.requestheaderAllowedNames,
+  };
+}
+
+/** Upstream's standard headers, and the name that kubeadm gives the front proxy of the server. */
+function ownRequestHeader(clientCa: string | undefined): RequestHeaderInfo | undefined {
+  if (clientCa === undefined) return undefined;
+  return {
+    clientCa,
+    usernameHeaders: ['X-Remote-User'],
+    uidHeaders: ['X-Remote-Uid'],
+    groupHeaders: ['X-Remote-Group'],
+    extraHeaderPrefixes: ['X-Remote-Extra-'],
+    allowedNames: [frontProxyName],
   };
 }
 

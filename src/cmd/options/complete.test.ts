@@ -1,11 +1,17 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { isIP } from 'node:net';
+import { hostname, networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Authority } from '#cmd/certificates/issue';
 import { type CompletedOptions, completeOptions } from './complete.ts';
 import { OptionsError, readServerOptions } from './server-options.ts';
+
+/** The addresses by which other hosts reach this one. */
+const hostAddresses = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+  addresses.filter(({ address, internal }) => !internal && !address.startsWith('fe80:')).map(({ address }) => address),
+);
 
 let folder: string;
 beforeEach(async () => {
@@ -96,11 +102,93 @@ test('tokens of service accounts are signed by the own key, or by one that is na
   expect(named.config.serviceAccounts).toMatchObject({ issuer: 'me', signingKey: key, apiAudiences: ['a', 'b'] });
 });
 
-test('the serving certificate is made anew when it must be for another name', async () => {
+test.each<[flags: string[], names: string[]]>([
+  [[], ['localhost', 'kubernetes', hostname(), '127.0.0.1', '::1', '10.0.0.1']],
+  [['--bind-address=192.0.2.1'], ['192.0.2.1']],
+  [['--service-cluster-ip-range=10.9.0.0/16'], ['10.9.0.1']],
+  [['--advertise-address=192.0.2.2'], ['192.0.2.2']],
+  [['--external-hostname=api.example.com'], ['api.example.com']],
+  [['--bind-address=0.0.0.0'], hostAddresses],
+])('the serving certificate with %j is for %j, and is made anew for them', async (flags, names) => {
   const first = leafOf(await complete());
-  const second = leafOf(await complete('--bind-address=192.0.2.1', '--service-cluster-ip-range=10.9.0.0/16'));
-  expect([second.checkIP('192.0.2.1'), second.checkIP('10.9.0.1')]).toEqual(['192.0.2.1', '10.9.0.1']);
-  expect(second.fingerprint256).not.toBe(first.fingerprint256);
+  const second = leafOf(await complete(...flags));
+  for (const name of names) expect(isIP(name) ? second.checkIP(name) : second.checkHost(name), name).toBe(name);
+  const known = names.every((name) => (isIP(name) ? first.checkIP(name) : first.checkHost(name)) !== undefined);
+  expect(second.fingerprint256 === first.fingerprint256).toBe(known);
+  // What it already has is no reason for another one.
+  expect(leafOf(await complete(...flags)).fingerprint256).toBe(second.fingerprint256);
+});
+
+test('keys are SEC1, which clients in Java read', async () => {
+  const { admin } = await complete();
+  expect(admin?.client.key).toMatch(/^-----BEGIN EC PRIVATE KEY-----/);
+});
+
+describe('the front proxies', () => {
+  test('are of the authority that the server made', async () => {
+    const { config } = await complete();
+    const { clientCa, ...headers } = config.authentication.requestHeader ?? { clientCa: '' };
+    expect(clientCa).toBe(await readFile(join(folder, 'data/pki/front-proxy-ca.crt'), 'utf8'));
+    expect(config.controlPlane?.requestHeader?.clientCa).toBe(clientCa);
+    expect(headers).toEqual({
+      usernameHeaders: ['X-Remote-User'],
+      uidHeaders: ['X-Remote-Uid'],
+      groupHeaders: ['X-Remote-Group'],
+      extraHeaderPrefixes: ['X-Remote-Extra-'],
+      allowedNames: ['front-proxy-client'],
+    });
+    const shown = new X509Certificate(config.aggregation?.clientCertificate?.cert ?? '');
+    expect([shown.subject, shown.verify(new X509Certificate(clientCa).publicKey)]).toEqual(['CN=front-proxy-client', true]);
+  });
+
+  test('are of nobody where another authority signs clients', async () => {
+    await complete();
+    const { config } = await complete(`--client-ca-file=${folder}/data/pki/ca.crt`);
+    expect([config.authentication.requestHeader, config.aggregation?.clientCertificate]).toEqual([undefined, undefined]);
+  });
+
+  test('get a new certificate before theirs ends', async () => {
+    const first = await complete();
+    vi.setSystemTime(Date.now() + 340 * 86_400_000);
+    try {
+      const second = await complete();
+      const [before, after] = [first, second].map(({ config }) => new X509Certificate(config.aggregation?.clientCertificate?.cert ?? ''));
+      expect(after?.validToDate.getTime()).toBeGreaterThan(before?.validToDate.getTime() ?? 0);
+      expect(second.config.authentication.requestHeader).toEqual(first.config.authentication.requestHeader);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+test('a key of service accounts is made whatever else is given', async () => {
+  const made = await complete();
+  await rm(join(folder, 'data'), { recursive: true });
+  const pki = join(folder, 'given');
+  await mkdir(pki);
+  const [serving] = made.tlsFiles;
+  expect(serving).toBeDefined();
+  await writeFile(join(pki, 'ca.crt'), made.config.authentication.clientCa ?? '');
+  const completed = await complete(`--client-ca-file=${pki}/ca.crt`, `--cert-dir=${pki}`);
+  expect(completed.config.serviceAccounts?.signingKey).toBe(await readFile(join(folder, 'data/pki/sa.key'), 'utf8'));
+  expect(completed.config.authentication.serviceAccounts?.keys).toHaveLength(1);
+  // Beside the keys of others, whose tokens are taken too.
+  const other = await complete(`--service-account-key-file=${folder}/data/pki/ca.key`);
+  expect(other.config.authentication.serviceAccounts?.keys).toHaveLength(2);
+});
+
+test('a data folder that nothing is kept in is not made', async () => {
+  const { config } = await complete();
+  await writeFile(join(folder, 'sa.key'), String(config.serviceAccounts?.signingKey));
+  await writeFile(join(folder, 'ca.crt'), config.authentication.clientCa ?? '');
+  await rm(join(folder, 'data'), { recursive: true });
+  await complete(
+    `--client-ca-file=${folder}/ca.crt`,
+    `--service-account-signing-key-file=${folder}/sa.key`,
+    `--cert-dir=${folder}/certs`,
+    '--etcd-servers=http://127.0.0.1:1',
+  );
+  await expect(stat(join(folder, 'data'))).rejects.toThrow('ENOENT');
 });
 
 describe('--cert-dir', () => {
@@ -155,7 +243,7 @@ test('files of other names are read: certificates, names of certificates, author
   expect([...(completed.config.authentication.tokens?.values() ?? [])]).toEqual([{ name: 'somebody', uid: '', groups: ['a', 'b'] }]);
   // Whoever brings an authority makes the administrators.
   expect(completed.admin).toBeUndefined();
-  expect(await readdir(join(folder, 'data'))).toEqual([]);
+  expect(await readdir(join(folder, 'data'))).toEqual(['pki']);
   await writeFile(join(folder, 'main.key'), other.key);
   await expect(completed.readTls()).rejects.toThrow(`the key of ${folder}/main.key is not that of the certificate of ${folder}/main.crt`);
 });
@@ -205,6 +293,12 @@ test('the gate of storage versions goes with the API that has them', async () =>
   const gate = '--feature-gates=StorageVersionAPI=true';
   expect(await problemsOf(gate)).toEqual([
     '--feature-gates StorageVersionAPI=true needs --runtime-config=internal.apiserver.k8s.io/v1alpha1=true',
+  ]);
+  const { config } = await complete('--feature-gates=AllAlpha=true,AllBeta=true');
+  expect(['StorageVersionAPI', 'CoordinatedLeaderElection', 'GenericWorkload'].map((name) => config.features?.enabled(name))).toEqual([
+    false,
+    false,
+    true,
   ]);
   expect(await problemsOf(gate, '--runtime-config=internal.apiserver.k8s.io/v1alpha1=true')).toEqual([]);
 });

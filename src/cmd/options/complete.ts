@@ -7,12 +7,15 @@ import { signingAlgorithmOf } from '#apiserver/authentication/public-keys';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { compileOrigin } from '#apiserver/endpoints/filters/cors';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
+import type { FeatureGates } from '#apiserver/server/feature-gates';
+import type { GroupVersionResource } from '#apimachinery/meta/types';
+import { formatDuration } from '#apimachinery/runtime/duration';
+import type { ExternalSigner } from '#kubernetes/serviceaccount/external-signer';
 import { checkWritable, makeFolder } from '#apiserver/server/make-folder';
-import { ResourceConfig } from '#apiserver/server/resource-config';
 import type { Http2Implementation } from '#apiserver/server/serving/http2-server';
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
-import { certificateNames, lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
+import { lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
 import { ownCertificates, servingCertificateOf } from '#cmd/certificates/own-certificates';
 import type {
   AggregationConfig,
@@ -23,14 +26,12 @@ import type {
   StorageConfig,
   TracingConfig,
 } from '#cmd/server-config';
-import type { StorageMediaType } from '#cmd/object-forms';
 import { storageVersions } from '#kubernetes/controlplane/storage-versions';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
-import { goCipherSuites } from './cipher-suites.ts';
-import { isContributed, type StorageOptions } from './storage-options.ts';
+import { isContributed, parseOverride, type StorageOptions } from './storage-options.ts';
 import type { StorageBackendOptions } from '#apiserver/storage/storage-backend-plugin';
 import { type EgressRoutes, readEgressConfiguration } from '#cmd/config/egress-configuration';
 import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connection';
@@ -48,11 +49,13 @@ import { DefaultTolerationSecondsConfiguration } from '#plugins/admission/defaul
 import { parsePortRange } from './service-options.ts';
 import { OptionsError, type ServerOptions } from './server-options.ts';
 import type { TracingOptions } from './tracing-options.ts';
-import { parseNamedCertKey, type ServingOptions, tlsVersions } from './serving-options.ts';
+import { readTls, servingNames, tlsFilesOf, urlOf } from './complete-serving.ts';
 
 /** The default of upstream's `--http2-max-streams-per-connection`. */
 const defaultHttp2Streams = 100;
 const drainMs = 60_000;
+/** Lines of the log wait no longer, however seldom `--log-flush-frequency` would have them written. */
+const longestLogFlushMs = 1_000;
 
 /** What a server is made of, and what its owner has to do for it. */
 export interface CompletedOptions {
@@ -82,6 +85,8 @@ export interface CompletedOptions {
   /** and of who may do what. */
   readonly authorizationFiles: readonly string[];
   readAuthorization(): Promise<ServerConfig['authorization']>;
+  /** What the flags ask for and the server does not do. */
+  readonly warnings: readonly string[];
   /** Removes what was made for this process alone. */
   dispose(): Promise<void>;
 }
@@ -93,7 +98,9 @@ export interface CompletedOptions {
 export async function completeOptions(options: ServerOptions): Promise<CompletedOptions> {
   const { serving, data, authentication, requests, shutdown, services, leadership } = options;
   const inMemory = data.ephemeral || options.storage.storageBackend === 'memory';
-  const folder = await dataFolder(options, inMemory);
+  const needsOwn = needsOwnCertificates(options);
+  const keepsObjects = options.storage.storageBackend === 'embedded' && !inMemory;
+  const folder = await dataFolder(options, { inMemory, isUsed: needsOwn || keepsObjects });
   const names = servingNames(options);
   const problems: string[] = [];
   /** `what`: told before each problem; undefined where the problems say it themselves. */
@@ -104,20 +111,20 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     });
 
   const ownFolder = join(folder.path, 'pki');
-  const needsOwn = authentication.clientCaFile === '' || (serving.tlsCertFile === '' && serving.certDir === '');
   const own = needsOwn ? await collect(`certificates of the server in ${ownFolder}`, ownCertificates(ownFolder, names)) : undefined;
   if (serving.certDir !== '' && serving.tlsCertFile === '') await collect('--cert-dir', servingCertificateOf(serving.certDir, names));
   const files = tlsFilesOf(options, ownFolder);
   const tls = own || !needsOwn ? await collect('serving certificates', readTls(serving, files)) : undefined;
-  const serviceAccounts = await collect('--service-account-signing-key-file', serviceAccountsOf(options, own?.serviceAccountKey));
+  const serviceAccounts = await collect(serviceAccountFlag(options), serviceAccountsOf(options, own?.serviceAccountKey));
   const plugins = await collect('--config', pluginsOf(options));
   const groups = contributionsOf(plugins ?? [], 'ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
   problems.push(...options.apis.errors(groups));
+  const frontProxy = usesOwnFrontProxy(options) ? own?.frontProxy : undefined;
   const readAuthentication = (clientCa: string | undefined): Promise<AuthenticationConfig> =>
-    authenticationOf(options, clientCa, serviceAccounts);
+    authenticationOf(options, { clientCa, issuer: serviceAccounts, frontProxyCa: frontProxy?.ca });
   const authenticated = await collect(undefined, readAuthentication(tls?.clientCa));
   const authorizers = await collect(undefined, authorizersOf(options.authorization, options.delegation));
-  const features = options.features.gates();
+  const features = withoutApis(options.features.gates(), options);
   if (features.enabled('StorageVersionAPI') && !options.apis.isEnabled(storageVersions))
     problems.push('--feature-gates StorageVersionAPI=true needs --runtime-config=internal.apiserver.k8s.io/v1alpha1=true');
   const { admissionControlConfigFile } = options.admission;
@@ -132,7 +139,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const tracing = await collect('--tracing-config-file', tracingOf(options.tracing));
   const metrics = await collect(undefined, metricsOf(options));
   const readEncryption = (): Promise<EncryptionRule[] | undefined> => encryptionOf(options.storage);
-  const readAggregation = (): Promise<AggregationConfig> => aggregationOf(options.aggregator);
+  const readAggregation = (): Promise<AggregationConfig> => aggregationOf(options.aggregator, frontProxy?.client);
   const aggregation = await collect('--proxy-client-cert-file', readAggregation());
   const kubelet = await collect(
     '--kubelet-certificate-authority, --kubelet-client-certificate, --kubelet-client-key',
@@ -149,6 +156,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     storageOf(options.storage, inMemory ? undefined : join(folder.path, 'kubenest.db'), plugins),
   );
   if (!tls || !authenticated || !authorizers || !storage || problems.length > 0) {
+    if (typeof serviceAccounts?.signingKey === 'object') serviceAccounts.signingKey[Symbol.dispose]();
     await folder.dispose();
     throw new OptionsError(problems);
   }
@@ -200,9 +208,12 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       debugging: { profiling: options.features.profiling, flags: () => flagValues(options) },
       allowPrivileged: options.pods.allowPrivileged,
       eventTtlSeconds: Math.round(options.events.eventTtl / 1_000),
+      hasGarbageCollection: options.storage.enableGarbageCollector,
+      logFlushMs: Math.min(options.logging.logFlushFrequency, longestLogFlushMs),
       serviceClusterIpRange: services.serviceClusterIpRange,
-      resourceConfig: new ResourceConfig(options.apis.runtimeConfig),
+      resourceConfig: options.apis.resourceConfig(),
       features,
+      emulation: options.versions.effective(),
       routesToEndpoints: services.enableAggregatorRouting,
       aggregation,
       kubelet,
@@ -241,8 +252,41 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     readAuthorization: async () => ({ authorizers: await authorizersOf(options.authorization, options.delegation) }),
     aggregationFiles: [options.aggregator.proxyClientCertFile, options.aggregator.proxyClientKeyFile].filter(Boolean),
     readAggregation,
-    dispose: folder.dispose,
+    warnings: options.warnings(),
+    async dispose() {
+      if (typeof serviceAccounts?.signingKey === 'object') serviceAccounts.signingKey[Symbol.dispose]();
+      await folder.dispose();
+    },
   };
+}
+
+/** True if the server makes a key or a certificate for itself. */
+function needsOwnCertificates({ authentication, serving, serviceAccounts }: ServerOptions): boolean {
+  return (
+    authentication.clientCaFile === '' ||
+    (serving.tlsCertFile === '' && serving.certDir === '') ||
+    (serviceAccounts.serviceAccountSigningKeyFile === '' && serviceAccounts.serviceAccountSigningEndpoint === '')
+  );
+}
+
+/** Gates whose work is done by the objects of an API, which is off by default. */
+const gateApis: Readonly<Record<string, GroupVersionResource>> = {
+  CoordinatedLeaderElection: { group: 'coordination.k8s.io', version: 'v1beta1', resource: 'leasecandidates' },
+  StorageVersionAPI: storageVersions,
+};
+
+/** The gates without those that only all of their stage switch on, while their APIs stay off. */
+function withoutApis(gates: FeatureGates, { features, apis }: ServerOptions): FeatureGates {
+  const isIdle = (name: string): boolean => {
+    const api = Object.hasOwn(gateApis, name) ? gateApis[name] : undefined;
+    return api !== undefined && !features.isNamed(name) && !apis.isEnabled(api);
+  };
+  return { enabled: (name) => gates.enabled(name) && !isIdle(name) };
+}
+
+/** True if front proxies are of the authority that the server makes: only where it makes that of clients, too. */
+function usesOwnFrontProxy({ authentication }: ServerOptions): boolean {
+  return authentication.clientCaFile === '' && authentication.requestheaderClientCaFile === '';
 }
 
 /** The store alone, for what works on it without a server. Rejects with an OptionsError, also for a store in memory. */
@@ -301,10 +345,13 @@ async function etcdOf(options: StorageOptions): Promise<EtcdConfig> {
   return {
     backend: 'etcd',
     servers: options.etcdServers,
+    overrides:
+      options.etcdServersOverrides.length === 0 ? undefined : options.etcdServersOverrides.flatMap((text) => parseOverride(text) ?? []),
     ...(await readTlsFiles(options.etcdCafile, options.etcdCertfile, options.etcdKeyfile)),
     prefix: options.etcdPrefix,
     compactionIntervalMs: options.etcdCompactionInterval,
-    mediaType: options.storageMediaType as StorageMediaType,
+    leaseReuseSeconds: options.leaseReuseDurationSeconds,
+    mediaType: options.storageMediaType === 'application/vnd.kubernetes.protobuf' ? options.storageMediaType : 'application/json',
     healthTimeoutMs: options.etcdHealthcheckTimeout,
     readyTimeoutMs: options.etcdReadycheckTimeout,
   };
@@ -338,13 +385,13 @@ async function tracingOf({ tracingConfigFile: file }: TracingOptions): Promise<T
   return file === '' ? undefined : parseTracingConfiguration(await readFile(file, 'utf8'));
 }
 
-async function aggregationOf({
-  proxyClientCertFile,
-  proxyClientKeyFile,
-  aggregatorRejectForwardingRedirect,
-}: ServerOptions['aggregator']): Promise<AggregationConfig> {
+/** `own`: the certificate that is shown where the options name none. */
+async function aggregationOf(
+  { proxyClientCertFile, proxyClientKeyFile, aggregatorRejectForwardingRedirect }: ServerOptions['aggregator'],
+  own: KeyPair | undefined,
+): Promise<AggregationConfig> {
   return {
-    clientCertificate: proxyClientCertFile === '' ? undefined : await readKeyPair(proxyClientCertFile, proxyClientKeyFile),
+    clientCertificate: proxyClientCertFile === '' ? own : await readKeyPair(proxyClientCertFile, proxyClientKeyFile),
     rejectsRedirects: aggregatorRejectForwardingRedirect,
   };
 }
@@ -363,8 +410,12 @@ async function pluginsOf({ plugins: { packages, folder } }: ServerOptions): Prom
   );
 }
 
-/** `path` is absolute. What `--ephemeral` makes for itself goes when the process goes. */
-async function dataFolder({ data }: ServerOptions, inMemory: boolean): Promise<{ readonly path: string; dispose(): Promise<void> }> {
+/** `path` is absolute; a folder that is not used is not made. What `--ephemeral` makes for itself goes when the process goes. */
+async function dataFolder(
+  { data }: ServerOptions,
+  { inMemory, isUsed }: { readonly inMemory: boolean; readonly isUsed: boolean },
+): Promise<{ readonly path: string; dispose(): Promise<void> }> {
+  if (!isUsed) return { path: resolve(data.dataDir), dispose: async () => {} };
   if (inMemory && data.dataDir === './.kubenest') {
     const path = await mkdtemp(join(tmpdir(), 'kubenest-'));
     return { path, dispose: () => rm(path, { recursive: true, force: true }) };
@@ -384,17 +435,43 @@ async function serviceAccountsOf(
   { serviceAccounts }: ServerOptions,
   ownKey: string | undefined,
 ): Promise<JwtTokenIssuerOptions | undefined> {
-  const { serviceAccountSigningKeyFile: file, serviceAccountMaxTokenExpiration: expiration, apiAudiences } = serviceAccounts;
-  const signingKey = file === '' ? ownKey : await readSigningKey(file);
+  const { serviceAccountMaxTokenExpiration: expiration, apiAudiences } = serviceAccounts;
+  const signingKey = await signingKeyOf(serviceAccounts, ownKey);
   const [issuer] = serviceAccounts.serviceAccountIssuer;
   if (signingKey === undefined || issuer === undefined) return undefined;
+  const wanted = expiration === 0 ? undefined : Math.floor(expiration / 1_000);
   return {
     issuer,
     signingKey,
     apiAudiences: apiAudiences.length > 0 ? apiAudiences : serviceAccounts.serviceAccountIssuer,
-    maxExpirationSeconds: expiration === 0 ? undefined : Math.floor(expiration / 1_000),
+    maxExpirationSeconds: typeof signingKey === 'string' ? wanted : longestExpiration(wanted, signingKey),
     extendsExpiration: serviceAccounts.serviceAccountExtendTokenExpiration,
+    ...(typeof signingKey === 'object' && { maxExtendedSeconds: signingKey.maxTokenExpirationSeconds }),
   };
+}
+
+/** The flag that a problem with the key is told of. */
+function serviceAccountFlag({ serviceAccounts }: ServerOptions): string {
+  return serviceAccounts.serviceAccountSigningEndpoint === '' ? '--service-account-signing-key-file' : '--service-account-signing-endpoint';
+}
+
+async function signingKeyOf(
+  { serviceAccountSigningKeyFile: file, serviceAccountSigningEndpoint: endpoint }: ServerOptions['serviceAccounts'],
+  ownKey: string | undefined,
+): Promise<string | ExternalSigner | undefined> {
+  if (endpoint !== '') {
+    const { ExternalSigner } = await import('#kubernetes/serviceaccount/external-signer');
+    return ExternalSigner.open(endpoint);
+  }
+  return file === '' ? ownKey : readSigningKey(file);
+}
+
+/** Throws for tokens that are to live longer than the service allows. */
+function longestExpiration(wanted: number | undefined, { maxTokenExpirationSeconds: most }: ExternalSigner): number {
+  if (wanted === undefined || wanted <= most) return wanted ?? most;
+  throw new Error(
+    `service-account-max-token-expiration cannot be set longer than the token expiration supported by service-account-signing-endpoint: ${formatDuration(wanted * 1_000)} > ${formatDuration(most * 1_000)}`,
+  );
 }
 
 /** Rejects for a file without a private key that tokens can be signed with. Upstream: client-go/util/keyutil (PrivateKeyFromFile). */
@@ -412,67 +489,4 @@ async function readSigningKey(file: string): Promise<string> {
 
 async function encryptionOf({ encryptionProviderConfig: file }: StorageOptions): Promise<EncryptionRule[] | undefined> {
   return file === '' ? undefined : parseEncryptionConfiguration(await readFile(file, 'utf8'));
-}
-
-interface TlsFiles {
-  readonly cert: string;
-  readonly key: string;
-  readonly clientCa: string;
-  readonly sni: readonly { readonly certFile: string; readonly keyFile: string; readonly names: readonly string[] }[];
-}
-
-function tlsFilesOf({ serving, authentication }: ServerOptions, ownFolder: string): TlsFiles {
-  const folder = serving.certDir === '' ? ownFolder : serving.certDir;
-  return {
-    cert: serving.tlsCertFile === '' ? join(folder, 'apiserver.crt') : serving.tlsCertFile,
-    key: serving.tlsPrivateKeyFile === '' ? join(folder, 'apiserver.key') : serving.tlsPrivateKeyFile,
-    clientCa: authentication.clientCaFile === '' ? join(ownFolder, 'ca.crt') : authentication.clientCaFile,
-    sni: serving.tlsSniCertKey.flatMap((text) => parseNamedCertKey(text) ?? []),
-  };
-}
-
-/** Rejects with one line for each file that is wrong. */
-async function readTls(serving: ServingOptions, files: TlsFiles): Promise<TlsOptions> {
-  const clientCa = readBundle(files.clientCa);
-  const certificate = readKeyPair(files.cert, files.key);
-  const sni = files.sni.map(async ({ certFile, keyFile, names }) => {
-    const pair = await readKeyPair(certFile, keyFile);
-    return { names: names.length > 0 ? names : certificateNames(pair.cert), certificate: pair };
-  });
-  const problems = (await Promise.allSettled([clientCa, certificate, ...sni])).flatMap((result) =>
-    result.status === 'rejected' ? (result.reason as Error).message : [],
-  );
-  if (problems.length > 0) throw new Error(problems.join('\n'));
-  return {
-    certificate: await certificate,
-    clientCa: await clientCa,
-    sniCertificates: await Promise.all(sni),
-    minVersion: tlsVersions.get(serving.tlsMinVersion) ?? 'TLSv1.2',
-    cipherSuites: serving.tlsCipherSuites.flatMap((name) => goCipherSuites.get(name) ?? []),
-  };
-}
-
-/** All that clients may call the server by. */
-function servingNames({ serving, services }: ServerOptions): string[] {
-  const names = [
-    'localhost',
-    'kubernetes',
-    'kubernetes.default',
-    'kubernetes.default.svc',
-    'kubernetes.default.svc.cluster.local',
-    '127.0.0.1',
-    '::1',
-    services.firstServiceIp(),
-  ];
-  if (!isUnspecified(serving.bindAddress) && !names.includes(serving.bindAddress)) names.push(serving.bindAddress);
-  return names;
-}
-
-function urlOf({ bindAddress, securePort }: ServingOptions): string {
-  const host = isUnspecified(bindAddress) ? '127.0.0.1' : bindAddress;
-  return `https://${host.includes(':') ? `[${host}]` : host}:${securePort}`;
-}
-
-function isUnspecified(address: string): boolean {
-  return address === '0.0.0.0' || address === '::';
 }

@@ -1,6 +1,7 @@
 import type { FeatureGates } from '#apiserver/server/feature-gates';
-import { Check, Flag } from './flag.ts';
-import { foreignGates } from './foreign-gates.ts';
+import { Check, Flag, Warn } from './flag.ts';
+import { gateDependencies } from './gate-dependencies.ts';
+import { inertGates } from './inert-gates.ts';
 import { nearestName } from './nearest-name.ts';
 import { readTable } from './tables.ts';
 
@@ -14,6 +15,15 @@ interface FeatureGate {
 export class FeatureOptions {
   @Flag('feature-gates')
   @Check<FeatureOptions>((gates: ReadonlyMap<string, string>) => (gates.size > 0 ? gateErrors(gates) : undefined))
+  @Warn<FeatureOptions>((gates: ReadonlyMap<string, string>) => {
+    const inert = [...valuesOf(gates)].filter(([name, value]) => value !== gateTable()[name]?.default && inertGates.has(name));
+    return inert.length === 0
+      ? undefined
+      : `--feature-gates has no effect here on ${inert
+          .map(([name]) => name)
+          .sort()
+          .join(', ')}`;
+  })
   featureGates: ReadonlyMap<string, string> = new Map();
 
   /** Every gate as it was set, or at its default. */
@@ -21,27 +31,26 @@ export class FeatureOptions {
     return featureGatesWith(this.featureGates);
   }
 
-  /** Whether /debug/pprof and /debug/flags are there, and metrics can be reset. */
+  /** True for a gate that a flag names, and not only with all of its stage. */
+  isNamed(gate: string): boolean {
+    return [...this.featureGates.keys()].some((key) => gateName(key) === gate);
+  }
+
+  /** True if /debug/pprof and /debug/flags are there, and metrics can be reset. */
   @Flag('profiling')
   profiling = true;
 }
 
-/** The gates that may have another value than their default: what they switch is here. */
-const settable: ReadonlySet<string> = new Set([
-  'AllowUnsafeMalformedObjectDeletion',
-  'CBORServingAndStorage',
-  'ClusterTrustBundle',
-  'CoordinatedLeaderElection',
-  'GenericWorkload',
-  'ManifestBasedAdmissionControlConfig',
-  'PodCertificateRequest',
-  'StorageVersionAPI',
-  'StorageVersionMigrator',
-]);
+let table: Readonly<Record<string, FeatureGate>> | undefined;
+
+function gateTable(): Readonly<Record<string, FeatureGate>> {
+  table ??= readTable<Record<string, FeatureGate>>('feature-gates');
+  return table;
+}
 
 /** The stage of every gate: ALPHA, BETA, GA or DEPRECATED. */
 export function gateStages(): [name: string, stage: string][] {
-  return Object.entries(readTable<Record<string, FeatureGate>>('feature-gates')).map(([name, { stage }]) => [name, stage]);
+  return Object.entries(gateTable()).map(([name, { stage }]) => [name, stage]);
 }
 
 /** Every gate at its default. */
@@ -49,10 +58,10 @@ export function defaultFeatureGates(): FeatureGates {
   return featureGatesWith(new Map());
 }
 
-/** `values` were checked. */
-function featureGatesWith(values: ReadonlyMap<string, string>): FeatureGates {
-  const gates = readTable<Record<string, FeatureGate>>('feature-gates');
-  const set = new Map([...values].map(([key, text]) => [gateName(key), isTrue(text)]));
+/** `wanted` was checked. */
+function featureGatesWith(wanted: ReadonlyMap<string, string>): FeatureGates {
+  const gates = gateTable();
+  const set = valuesOf(wanted);
   return {
     enabled(name) {
       const gate = Object.hasOwn(gates, name) ? gates[name] : undefined;
@@ -65,24 +74,51 @@ function featureGatesWith(values: ReadonlyMap<string, string>): FeatureGates {
 /** `kube:` names the component that this server is. */
 const gateName = (key: string): string => key.replace(/^kube:/, '');
 const isTrue = (text: string): boolean => /^[1tT]/.test(text);
+const stageGates: Readonly<Record<string, string>> = { AllAlpha: 'ALPHA', AllBeta: 'BETA' };
 
-/** A gate at its default is accepted, one that is settable, and one that is for others. */
+/**
+ * The gates that are set, those of a stage among them:
+ *
+ *     AllAlpha=true,HPAScaleToZero=false  =>  all of stage ALPHA are true, HPAScaleToZero is false
+ */
+function valuesOf(wanted: ReadonlyMap<string, string>): Map<string, boolean> {
+  const values = new Map([...wanted].map(([key, text]) => [gateName(key), isTrue(text)]));
+  for (const [gate, stage] of Object.entries(stageGates)) {
+    const value = values.get(gate);
+    if (value === undefined) continue;
+    for (const [name, { stage: own, locked }] of Object.entries(gateTable()))
+      if (own === stage && !locked && !values.has(name)) values.set(name, value);
+  }
+  return values;
+}
+
 function gateErrors(wanted: ReadonlyMap<string, string>): string[] {
-  const known = readTable<Record<string, FeatureGate>>('feature-gates');
-  return [...wanted].flatMap(([key, text]) => {
-    const name = gateName(key);
-    const gate = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (!gate) {
-      const nearest = nearestName(name, Object.keys(known));
-      return `unrecognized feature gate: ${name}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
-    }
-    if (text === '') return `missing bool value for ${name}`;
-    if (!/^(1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$/.test(text)) return `invalid value of ${name}=${text}: must be true or false`;
-    const value = isTrue(text);
-    if (value === gate.default || settable.has(name) || foreignGates.has(name)) return [];
-    if (gate.locked) return `cannot set feature gate ${name} to ${value}, feature is locked to ${gate.default}`;
-    return value
-      ? `cannot set feature gate ${name} to true: the feature is not part of this server`
-      : `cannot set feature gate ${name} to false: the feature is always on in this server`;
+  const prefixed = [...wanted.keys()].filter((key) => key.startsWith('kube:')).length;
+  if (prefixed > 0 && prefixed < wanted.size)
+    return ['set kube feature gates with default empty prefix or kube: prefix consistently, do not mix use'];
+  const errors = [...wanted].flatMap(([key, text]) => gateError(gateName(key), text) ?? []);
+  return errors.length > 0 ? errors : dependencyErrors(featureGatesWith(wanted));
+}
+
+function gateError(name: string, text: string): string | undefined {
+  const gates = gateTable();
+  const gate = Object.hasOwn(gates, name) ? gates[name] : undefined;
+  if (!gate) {
+    const nearest = nearestName(name, Object.keys(gates));
+    return `unrecognized feature gate: ${name}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+  }
+  if (text === '') return `missing bool value for ${name}`;
+  if (!/^(1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$/.test(text))
+    return `invalid value of ${name}=${text}, err: strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`;
+  const value = isTrue(text);
+  return gate.locked && value !== gate.default
+    ? `cannot set feature gate ${name} to ${value}, feature is locked to ${gate.default}`
+    : undefined;
+}
+
+function dependencyErrors(gates: FeatureGates): string[] {
+  return Object.entries(gateDependencies).flatMap(([name, needed]) => {
+    const missing = gates.enabled(name) ? needed.filter((one) => !gates.enabled(one)) : [];
+    return missing.length === 0 ? [] : `${name} is enabled, but depends on features that are disabled: [${missing.join(' ')}]`;
   });
 }

@@ -1,3 +1,4 @@
+import type { ServerName } from './server-options.ts';
 import { defaultServingWorkers } from './serving-options.ts';
 import { readTable } from './tables.ts';
 
@@ -72,7 +73,7 @@ export function flagTable(): ReadonlyMap<string, FlagSpec> {
   return flags;
 }
 
-/** The default that holds for us, as help shows it. */
-export function shownDefault(name: string, spec: FlagSpec): string {
-  return ownDefaults[name] ?? spec.default;
+/** The default that holds for us under this name, as help shows it. */
+export function shownDefault(name: string, spec: FlagSpec, command: ServerName): string {
+  return name === 'bind-address' && command === 'kube-apiserver' ? spec.default : (ownDefaults[name] ?? spec.default);
 }

@@ -12,7 +12,8 @@ export function flagValues(options: ServerOptions): ReadonlyMap<string, string> 
   const values = new Map<string, string>();
   for (const [name, spec] of flagTable()) {
     const target = targets.get(name);
-    const value = target ? formatFlagValue(spec.type, target.options[target.property] as FlagValue) : (spec.flagz ?? spec.default);
+    const set = target ? (target.options[target.property] as FlagValue) : options.inert(name);
+    const value = set === undefined ? (spec.flagz ?? spec.default) : formatFlagValue(spec.type, set);
     values.set(name, classified.has(name) && value !== '' ? 'CLASSIFIED' : value);
   }
   return values;

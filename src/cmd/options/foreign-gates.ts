@@ -1,3 +1,28 @@
+/** Gates of the way in which kube-apiserver works inside: no client sees them, and both values are right here. */
+export const internalGates: ReadonlySet<string> = new Set([
+  'APIServingWithRoutine',
+  'AtomicFIFO',
+  'ClientsAllowCARotation',
+  'ClientsAllowCBOR',
+  'ClientsAllowTLSCacheGC',
+  'ClientsPreferCBOR',
+  'ConcurrentWatchObjectDecode',
+  'ContextualLogging',
+  'DeclarativeValidationBeta',
+  'DeclarativeValidationTakeover',
+  'DetectCacheInconsistency',
+  'InOrderInformers',
+  'InOrderInformersBatchProcess',
+  'InformerResourceVersion',
+  'ListFromCacheSnapshot',
+  'LoggingAlphaOptions',
+  'LoggingBetaOptions',
+  'SizeBasedListCostEstimate',
+  'StorageNamespaceIndex',
+  'UnlockWhileProcessingFIFO',
+  'WatchListClient',
+]);
+
 /**
  * Gates of the other components, which one list often sets for all of them: kube-apiserver itself reads none of these, so that
  * either value is right here. A gate that it does read must not stand among them.

@@ -1,9 +1,9 @@
 import { type FlagSpec, flagTable, shownDefault } from './flag-table.ts';
-import { ServerOptions, targetsOf } from './server-options.ts';
+import { defaultOptions, type ServerName, targetsOf } from './server-options.ts';
 
-/** What `--help` prints: all flags by section, with types and defaults, and which of them have but one value. */
-export function serverHelp(command: string): string {
-  const targets = targetsOf(new ServerOptions());
+/** What `--help` prints: all flags by section, with types and defaults, and which of them change nothing. */
+export function serverHelp(command: ServerName): string {
+  const targets = targetsOf(defaultOptions(command));
   const sections = new Map<string, [name: string, spec: FlagSpec][]>();
   for (const [name, spec] of flagTable()) {
     if (spec.hidden || spec.deprecated) continue;
@@ -16,21 +16,21 @@ export function serverHelp(command: string): string {
     `Usage: ${command} [flags]`,
     '',
     'Serves the Kubernetes API. Without flags: the embedded store in ./.kubenest, certificates made there, https://127.0.0.1:6443.',
-    "Flags are kube-apiserver's. Those marked with * can only have their default here.",
+    "Flags are kube-apiserver's. Those marked with * change nothing here: the server logs so.",
   ];
   for (const section of order) {
     lines.push('', `${section} flags:`, '');
     for (const [name, spec] of (sections.get(section) ?? []).sort(([a], [b]) => (a < b ? -1 : 1)))
-      lines.push(line(name, spec, targets.has(name)));
+      lines.push(line(name, spec, { acts: targets.has(name), command }));
   }
   return `${lines.join('\n')}\n`;
 }
 
 const alwaysActing = new Set(['config', 'help', 'version']);
 
-function line(name: string, spec: FlagSpec, acts: boolean): string {
+function line(name: string, spec: FlagSpec, { acts, command }: { readonly acts: boolean; readonly command: ServerName }): string {
   const value = spec.type === 'bool' || spec.noValue !== undefined ? '' : ` ${spec.type}`;
-  const shown = shownDefault(name, spec);
+  const shown = shownDefault(name, spec, command);
   const plain = shown === '' || shown === '[]' || (spec.type === 'bool' && shown === 'false');
   const mark = acts || alwaysActing.has(name) ? ' ' : '*';
   return `   ${mark} ${spec.short === undefined ? '    ' : `-${spec.short}, `}--${name}${value}${plain ? '' : `  (default ${shown})`}`;

@@ -13,4 +13,9 @@ export class LoggingOptions {
     format === 'json' || format === 'text' ? undefined : `invalid --logging-format ${JSON.stringify(format)}, allowed: json, text`,
   )
   loggingFormat = 'text';
+
+  /** Milliseconds; more than a second means a second. */
+  @Flag('log-flush-frequency')
+  @Min(1, { message: 'flushFrequency: Invalid value: Must be greater than zero' })
+  logFlushFrequency = 5_000;
 }

@@ -9,7 +9,8 @@ export interface ParsedArguments {
 
 /**
  * Splits a command line as pflag does: `--flag=value`, `--flag value`, `--bool`, `-v=3`, `-v 3`, `-v3`, underscores for
- * dashes, `--` before what are no flags. No argument that is no flag is known.
+ * dashes, `--` before what are no flags. The only arguments beside flags are empty ones, which shell scripts leave behind.
+ * Upstream: kubernetes/cmd/kube-apiserver/app/server.go (NewAPIServerCommand, Args).
  */
 export function parseArguments(args: readonly string[], flags: ReadonlyMap<string, FlagSpec>): ParsedArguments {
   const texts = new Map<string, string[]>();
@@ -48,8 +49,9 @@ export function parseArguments(args: readonly string[], flags: ReadonlyMap<strin
       extra.push(argument);
     }
   }
-  if (extra.length > 0)
-    errors.push(`no arguments are taken beside flags, got ${extra.map((argument) => JSON.stringify(argument)).join(' ')}`);
+  const filled = extra.filter((argument) => argument !== '');
+  if (filled.length > 0)
+    errors.push(`no arguments are taken beside flags, got ${filled.map((argument) => JSON.stringify(argument)).join(' ')}`);
   return { texts, errors };
 }
 

@@ -4,8 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FlagSpec, flagTable } from './flag-table.ts';
 import { serverHelp } from './help.ts';
-import { refusals } from './refused-flags.ts';
-import { OptionsError, readServerOptions, ServerOptions, targetsOf } from './server-options.ts';
+import { inertFlags } from './inert-flags.ts';
+import { inertGates } from './inert-gates.ts';
+import { OptionsError, readServerOptions, type ServerName, ServerOptions, targetsOf } from './server-options.ts';
+import { readTable } from './tables.ts';
+
+/** Values that are not the default, where the type alone does not say one. */
+const anotherValue: Readonly<Record<string, string>> = { vmodule: 'a=1', 'show-hidden-metrics-for-version': '1.35' };
 
 let folder: string;
 beforeAll(async () => {
@@ -94,7 +99,7 @@ describe('accepted', () => {
       ({ features }) => features.gates().enabled('CBORServingAndStorage'),
       true,
     ],
-    ['feature gates at their default', ['--feature-gates=AllAlpha=false,AllBeta=false,kube:WatchList=true'], () => 0, 0],
+    ['feature gates at their default', ['--feature-gates=AllAlpha=false,AllBeta=false,WatchList=true'], () => 0, 0],
     [
       'no feature gates',
       ['--feature-gates=', '--storage-media-type='],
@@ -159,6 +164,14 @@ describe('accepted', () => {
     ['a flag under its old name', ['--audit-webhook-batch-initial-backoff=1s'], ({ audit }) => audit.auditWebhookInitialBackoff, 1_000],
     ['gates of other components', ['--feature-gates=EventedPLEG=true,SchedulerAsyncPreemption=false'], () => 0, 0],
     ['profiling', ['--profiling=false'], ({ features }) => features.profiling, false],
+    ['an etcd without a backend', ['--etcd-servers=http://a:2379'], ({ storage }) => storage.storageBackend, 'etcd3'],
+    [
+      'an etcd with the backend of a script that sets none',
+      ['--storage-backend=', '--etcd-servers=http://a:2379'],
+      ({ storage }) => storage.storageBackend,
+      'etcd3',
+    ],
+    ['empty arguments of a script', ['', '--secure-port=1', ''], ({ serving }) => serving.securePort, 1],
   ])('%s', async (_name, args, want, value) => {
     expect(want(await read(...args))).toEqual(value);
   });
@@ -180,27 +193,12 @@ describe('refused', () => {
       ['--secure-port=70000'],
       ['--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0'],
     ],
-    [
-      'what can only be as it is',
-      ['--peer-ca-file=/x'],
-      ['--peer-ca-file can only be "": servers of one store serve the same versions, so that none sends requests on to another'],
-    ],
     ['labels without their metric', ['--allow-metric-labels=verb=GET'], ['--allow-metric-labels: "verb" must be of the form METRIC,LABEL']],
     ['what is no metric', ['--disabled-metrics=a b'], ['--disabled-metrics: "a b" must be the fully qualified name of a metric']],
-    [
-      'a server without its caches',
-      ['--default-watch-cache-size=0'],
-      ['--default-watch-cache-size 0: resources cannot be without their cache: watches and lists are served by it'],
-    ],
     [
       'an audit log without a policy',
       ['--audit-log-path=/tmp/audit.log'],
       ['--audit-log-path is set but no --audit-policy-file is: nothing would be audited'],
-    ],
-    [
-      'what does nothing yet, of earlier versions',
-      ['--cloud-provider=aws'],
-      ['--cloud-provider can only be "": clouds are the business of their own controllers'],
     ],
     ['redis without its address', ['--storage-backend=redis'], [expect.stringContaining('needs --redis-url=redis://')]],
     ['the address of a redis that is not asked for', ['--redis-url=redis://a:1'], ['--redis-url is for --storage-backend=redis']],
@@ -211,7 +209,7 @@ describe('refused', () => {
     ],
     [
       'a flag of another backend',
-      ['--etcd-prefix=/x', '--etcd-servers=http://a:2379'],
+      ['--storage-backend=embedded', '--etcd-prefix=/x', '--etcd-servers=http://a:2379'],
       ['--etcd-servers is for --storage-backend=etcd3', '--etcd-prefix is for --storage-backend=etcd3'],
     ],
     ['an etcd without servers', ['--storage-backend=etcd3'], ['--etcd-servers must be specified']],
@@ -234,12 +232,14 @@ describe('refused', () => {
       ['--proxy-client-cert-file and --proxy-client-key-file are needed both, or neither'],
     ],
     [
-      'a feature that is not here, and one that is always on',
-      ['--feature-gates=AllAlpha=true,WatchList=false'],
-      [
-        'cannot set feature gate AllAlpha to true: the feature is not part of this server',
-        'cannot set feature gate WatchList to false: the feature is always on in this server',
-      ],
+      'a gate without the one that it needs',
+      ['--feature-gates=GangScheduling=true'],
+      ['GangScheduling is enabled, but depends on features that are disabled: [GenericWorkload]'],
+    ],
+    [
+      'gates with and without their component',
+      ['--feature-gates=kube:WatchList=false,WatchListClient=false'],
+      ['set kube feature gates with default empty prefix or kube: prefix consistently, do not mix use'],
     ],
     [
       'an unknown plugin',
@@ -311,6 +311,23 @@ describe('refused', () => {
   });
 });
 
+test('kube-apiserver listens on all addresses unless a flag says otherwise', async () => {
+  const addressOf = async (...args: string[]): Promise<string | undefined> => {
+    const command = await readServerOptions(args, 'kube-apiserver');
+    return 'options' in command ? command.options.serving.bindAddress : undefined;
+  };
+  expect([await addressOf(), await addressOf('--bind-address='), await addressOf('--bind-address=::1')]).toEqual([
+    '0.0.0.0',
+    '0.0.0.0',
+    '::1',
+  ]);
+  const shown = (name: ServerName): string | undefined => /--bind-address ip .*/.exec(serverHelp(name))?.[0];
+  expect([shown('kube-apiserver'), shown('kubenest serve')]).toEqual([
+    '--bind-address ip  (default 0.0.0.0)',
+    '--bind-address ip  (default 127.0.0.1)',
+  ]);
+});
+
 test('every flag is accepted at its default', async () => {
   // Whoever sets one of these, to whatever value, must name an issuer: so does kube-apiserver.
   const needsIssuer = new Set(['oidc-signing-algs', 'oidc-username-claim']);
@@ -321,15 +338,41 @@ test('every flag is accepted at its default', async () => {
   expect(await problemsOf(...args)).toEqual([]);
 });
 
-test('every flag does something, or is refused with a reason that is final', async () => {
+test.each<[gates: string, on: string[], off: string[]]>([
+  ['', ['WatchList'], ['HPAScaleToZero', 'MaxUnavailableStatefulSet']],
+  ['WatchList=false', [], ['WatchList']],
+  ['kube:WatchList=false', [], ['WatchList']],
+  ['AllAlpha=true', ['AllAlpha', 'HPAScaleToZero', 'WatchList'], ['MaxUnavailableStatefulSet', 'KMSv1']],
+  ['AllAlpha=true,HPAScaleToZero=false', ['GenericWorkload'], ['HPAScaleToZero']],
+  ['AllBeta=true', ['MaxUnavailableStatefulSet'], ['HPAScaleToZero']],
+  ['AllBeta=false', ['APIServerTracing', 'MutatingAdmissionPolicy'], ['WatchList', 'OpenAPIEnums']],
+  ['AllBeta=false,WatchList=true', ['WatchList'], ['OpenAPIEnums']],
+])('--feature-gates=%s', async (gates, on, off) => {
+  const features = (await read(`--feature-gates=${gates}`)).features.gates();
+  expect([on.map((name) => features.enabled(name)), off.map((name) => features.enabled(name))]).toEqual([
+    on.map(() => true),
+    off.map(() => false),
+  ]);
+});
+
+test('the server logs which gates have no effect on it, and none of other components', async () => {
+  const warnings = async (gates: string): Promise<string[]> => (await read(`--feature-gates=${gates}`)).warnings();
+  const [inert] = inertGates;
+  const { default: usual } = readTable<Record<string, { default: boolean }>>('feature-gates')[inert as string] ?? { default: false };
+  expect(await warnings(`${inert}=${!usual}`)).toEqual([`--feature-gates has no effect here on ${inert}`]);
+  expect(await warnings(`${inert}=${usual},EventedPLEG=true,WatchListClient=false`)).toEqual([]);
+});
+
+test('every flag does something, or the server logs why it does not', async () => {
   const targets = targetsOf(new ServerOptions());
   const without = [...flagTable().keys()].filter((name) => !targets.has(name) && !['config', 'help', 'version'].includes(name));
-  expect(without.filter((name) => !refusals.has(name))).toEqual([]);
-  expect([...refusals.keys()].filter((name) => targets.has(name) || !flagTable().has(name))).toEqual([]);
+  expect(without.filter((name) => !inertFlags.has(name))).toEqual([]);
+  expect([...inertFlags.keys()].filter((name) => targets.has(name) || !flagTable().has(name))).toEqual([]);
   for (const name of without) {
     const { type, default: text } = flagTable().get(name) as FlagSpec;
-    const other = type === 'bool' ? String(text !== 'true') : type === 'duration' ? '7m' : '7';
-    expect(await problemsOf(`--${name}=${other}`)).toEqual([`--${name} can only be ${JSON.stringify(text)}: ${refusals.get(name)}`]);
+    const other = anotherValue[name] ?? (type === 'bool' ? String(text !== 'true') : type === 'duration' ? '7m' : '7');
+    expect((await read(`--${name}=${other}`)).warnings(), name).toEqual([`--${name} has no effect: ${inertFlags.get(name)?.reason}`]);
+    expect((await read(`--${name}=${text}`)).warnings(), name).toEqual([]);
   }
 });
 

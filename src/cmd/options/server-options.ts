@@ -11,9 +11,10 @@ import { DataOptions } from './data-options.ts';
 import { DelegationOptions } from './delegation-options.ts';
 import { EventOptions } from './event-options.ts';
 import { FeatureOptions } from './feature-options.ts';
-import { flagProperties } from './flag.ts';
+import { flagProperties, warningsOf } from './flag.ts';
 import { type FlagSpec, flagTable } from './flag-table.ts';
-import { equalValues, type FlagValue, parseFlagValue } from './flag-value.ts';
+import { type FlagValue, parseFlagValue } from './flag-value.ts';
+import { inertFlags, isUnusual } from './inert-flags.ts';
 import { KubeletOptions } from './kubelet-options.ts';
 import { LeadershipOptions } from './leadership-options.ts';
 import { LoggingOptions } from './logging-options.ts';
@@ -27,9 +28,9 @@ import { ServiceAccountOptions } from './service-account-options.ts';
 import { ServiceOptions } from './service-options.ts';
 import { ServingOptions } from './serving-options.ts';
 import { ShutdownOptions } from './shutdown-options.ts';
-import { refusals } from './refused-flags.ts';
 import { StorageOptions } from './storage-options.ts';
 import { TracingOptions } from './tracing-options.ts';
+import { VersionOptions } from './version-options.ts';
 
 /** Everything that is wrong with the options, one sentence each. */
 export class OptionsError extends Error {
@@ -67,6 +68,7 @@ export class ServerOptions {
   readonly features = new FeatureOptions();
   readonly apis = new ApiEnablementOptions();
   readonly leadership = new LeadershipOptions();
+  readonly versions = new VersionOptions();
 
   readonly #given = new Set<string>();
 
@@ -80,10 +82,42 @@ export class ServerOptions {
     return this.#given.has(flag);
   }
 
+  readonly #inert = new Map<string, FlagValue>();
+
+  /** Keeps the value of a flag that changes nothing. */
+  setInert(flag: string, value: FlagValue): void {
+    this.#inert.set(flag, value);
+  }
+
+  /** The value of a flag that changes nothing; undefined if nobody set it. */
+  inert(flag: string): FlagValue | undefined {
+    return this.#inert.get(flag);
+  }
+
+  /** What was asked for and is not done, one sentence each. */
+  warnings(): string[] {
+    const flags = flagTable();
+    const inert = [...this.#inert].filter(([flag, value]) => isUnusual(flags.get(flag) as FlagSpec, value));
+    return [
+      ...inert.map(([flag]) => `--${flag} has no effect: ${inertFlags.get(flag)?.reason}`),
+      ...this.concerns().flatMap(([, concern]) => warningsOf(concern)),
+    ];
+  }
+
   /** The parts with their names. */
   concerns(): [name: string, options: object][] {
     return Object.entries(this);
   }
+}
+
+/** The names of the command that starts a server. */
+export type ServerName = 'kubenest serve' | 'kube-apiserver';
+
+/** The options without flags. Launchers that know `kube-apiserver` expect it on all addresses of the host. */
+export function defaultOptions(name: ServerName): ServerOptions {
+  const options = new ServerOptions();
+  if (name === 'kube-apiserver') options.serving.bindAddress = '0.0.0.0';
+  return options;
 }
 
 /** The property that a flag sets. */
@@ -97,16 +131,17 @@ export type ServerCommand = { readonly help: true } | { readonly version: true }
 
 /**
  * The options that a command line makes, on top of those of its `--config` file. Throws an OptionsError with all problems
- * at once: of the syntax, of flags that do nothing and are not at their default, and of the values.
+ * at once, of the syntax and of the values. `name`: what the server was
+ * started as.
  */
-export async function readServerOptions(args: readonly string[]): Promise<ServerCommand> {
+export async function readServerOptions(args: readonly string[], name: ServerName = 'kubenest serve'): Promise<ServerCommand> {
   const flags = flagTable();
   const { texts, errors } = parseArguments(args, flags);
   const isAsked = (name: string): boolean => texts.has(name) && texts.get(name)?.at(-1) !== 'false';
   if (isAsked('help')) return { help: true };
   if (isAsked('version')) return { version: true };
 
-  const options = new ServerOptions();
+  const options = defaultOptions(name);
   const problems = [...errors];
   const file = texts.get('config')?.at(-1) ?? '';
   if (file !== '') {
@@ -114,13 +149,15 @@ export async function readServerOptions(args: readonly string[]): Promise<Server
     problems.push(...(await readConfigFile(file, options, flags)));
   }
   const targets = targetsOf(options);
-  for (const [name, all] of texts) {
+  for (const [flag, all] of texts) {
     // What is empty was not set: launchers pass all their flags, those without a value too.
     const given = all.filter((text) => text !== '');
-    if (given.length === 0 || name === 'config') continue;
-    problems.push(...setFlag(name, flags.get(name) as FlagSpec, given, targets.get(name)));
-    options.markGiven(name);
+    if (given.length === 0 || flag === 'config') continue;
+    problems.push(...setFlag(options, { name: flag, spec: flags.get(flag) as FlagSpec, texts: given }, targets.get(flag)));
+    options.markGiven(flag);
   }
+  // Whoever names an etcd and no backend means that etcd, as with upstream's default backend.
+  if (options.storage.etcdServers.length > 0 && !options.isGiven('storage-backend')) options.storage.storageBackend = 'etcd3';
   problems.push(...validate(options), ...combinationProblems(options));
   if (problems.length > 0) throw new OptionsError([...new Set(problems)]);
   return { options };
@@ -135,8 +172,14 @@ export function targetsOf(options: ServerOptions): ReadonlyMap<string, Target> {
   return targets;
 }
 
-/** Sets what the flag sets; returns what is wrong. `target` is undefined for a flag that has but one right value. */
-function setFlag(name: string, spec: FlagSpec, texts: readonly string[], target: Target | undefined): string[] {
+interface GivenFlag {
+  readonly name: string;
+  readonly spec: FlagSpec;
+  readonly texts: readonly string[];
+}
+
+/** Sets what the flag sets; returns what is wrong. `target` is undefined for a flag that changes nothing. */
+function setFlag(options: ServerOptions, { name, spec, texts }: GivenFlag, target: Target | undefined): string[] {
   let value: FlagValue;
   try {
     value = parseFlagValue(spec.type, texts);
@@ -147,8 +190,9 @@ function setFlag(name: string, spec: FlagSpec, texts: readonly string[], target:
     target.options[target.property] = value;
     return [];
   }
-  if (equalValues(value, parseFlagValue(spec.type, [spec.default]))) return [];
-  return [`--${name} can only be ${JSON.stringify(spec.default)}: ${refusals.get(name)}`];
+  options.setInert(name, value);
+  const problem = inertFlags.get(name)?.problemOf?.(String(value));
+  return problem === undefined ? [] : [problem];
 }
 
 function validate(options: ServerOptions): string[] {

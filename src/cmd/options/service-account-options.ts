@@ -20,6 +20,18 @@ export class ServiceAccountOptions {
   @Flag('service-account-signing-key-file')
   serviceAccountSigningKeyFile = '';
 
+  /** The unix socket of a service that signs tokens, or `@name` in Linux's abstract space. */
+  @Flag('service-account-signing-endpoint')
+  @Check<ServiceAccountOptions>((endpoint: string, { serviceAccountSigningKeyFile, serviceAccountKeyFile }) => {
+    if (endpoint === '') return undefined;
+    if (serviceAccountSigningKeyFile !== '' || serviceAccountKeyFile.length > 0)
+      return "can't set `--service-account-signing-key-file` and/or `--service-account-key-file` with `--service-account-signing-endpoint` (They are mutually exclusive)";
+    return !endpoint.startsWith('@') || /^@([a-zA-Z0-9_-]+\.)*[a-zA-Z0-9_-]+$/.test(endpoint)
+      ? undefined
+      : `invalid value ${JSON.stringify(endpoint)} passed for \`--service-account-signing-endpoint\`, when prefixed with @ must be a valid abstract socket name`;
+  })
+  serviceAccountSigningEndpoint = '';
+
   /** Public or private keys that tokens are verified with. Empty: the signing key. */
   @Flag('service-account-key-file')
   serviceAccountKeyFile: readonly string[] = [];

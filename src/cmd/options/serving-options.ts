@@ -4,6 +4,7 @@ import { Max, Min } from 'class-validator';
 import { type Http2Implementation, http2Implementations } from '#apiserver/server/serving/http2-server';
 import { sharesPorts } from '#apiserver/server/serving/shares-ports';
 import { goCipherSuites, tls13CipherSuites, unservedCipherSuites } from './cipher-suites.ts';
+import { curveProblems } from './curves.ts';
 import { Check, Flag } from './flag.ts';
 
 /** Node's names of the versions, by Go's. */
@@ -72,6 +73,11 @@ export class ServingOptions {
     }),
   )
   tlsCipherSuites: readonly string[] = [];
+
+  /** Key exchanges of TLS by their numbers; empty: those of the TLS library. */
+  @Flag('tls-curve-preferences')
+  @Check<ServingOptions>(curveProblems)
+  tlsCurvePreferences: readonly string[] = [];
 
   /** Several servers may listen on one port. */
   @Flag('permit-port-sharing')

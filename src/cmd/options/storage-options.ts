@@ -1,7 +1,10 @@
 import { Min } from 'class-validator';
-import { Check, Flag } from './flag.ts';
+import type { StorageOverride } from '#cmd/storage-overrides';
+import { Check, Flag, Warn } from './flag.ts';
 
 const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+
+const alwaysCached = 'watches and lists are always served by the watch cache';
 
 const backends = ['embedded', 'memory', 'etcd3', 'redis'];
 
@@ -22,6 +25,14 @@ function redisOnly<T>(flag: string, unset: T): PropertyDecorator {
   return Check<StorageOptions>((value: T, { storageBackend }) =>
     storageBackend === 'redis' || value === unset ? undefined : `--${flag} is for --storage-backend=redis`,
   );
+}
+
+/** A value of `--etcd-servers-overrides`; undefined if it is none. Upstream: apiserver/pkg/server/options/etcd.go (ParseEtcdServersOverrides). */
+export function parseOverride(text: string): StorageOverride | undefined {
+  const [, group, resource, servers] = /^([^/#]*)\/([^/#]*)#([^#]*)$/.exec(text) ?? [];
+  const urls = servers?.split(';') ?? [];
+  if (group === undefined || resource === undefined || urls.includes('')) return undefined;
+  return { group, resource, servers: urls };
 }
 
 /** Which store holds the objects. Upstream: apiserver/pkg/server/options/etcd.go. */
@@ -90,6 +101,15 @@ export class StorageOptions {
   })
   etcdServers: readonly string[] = [];
 
+  /** `group/resource#servers`: resources that are stored in another etcd. */
+  @Flag('etcd-servers-overrides')
+  @Check<StorageOptions>((overrides: readonly string[], { storageBackend }) => {
+    if (overrides.some((text) => !parseOverride(text)))
+      return '--etcd-servers-overrides invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated';
+    return overrides.length === 0 || storageBackend === 'etcd3' ? undefined : '--etcd-servers-overrides is for --storage-backend=etcd3';
+  })
+  etcdServersOverrides: readonly string[] = [];
+
   @Flag('etcd-prefix')
   @etcdOnly('etcd-prefix', '/registry')
   @Check<StorageOptions>((prefix: string) =>
@@ -120,6 +140,14 @@ export class StorageOptions {
   @Min(0, { message: '--etcd-compaction-interval can not be negative value' })
   etcdCompactionInterval = 300_000;
 
+  /** Keys that expire within so many seconds of each other share a lease. */
+  @Flag('lease-reuse-duration-seconds')
+  leaseReuseDurationSeconds = 60;
+
+  /** False: deletions set no finalizers that only a garbage collector would take off. */
+  @Flag('enable-garbage-collector')
+  enableGarbageCollector = true;
+
   /** Milliseconds that /healthz and /livez wait for, */
   @Flag('etcd-healthcheck-timeout')
   @etcdOnly('etcd-healthcheck-timeout', 2_000)
@@ -134,11 +162,7 @@ export class StorageOptions {
 
   /** As upstream's since 1.19: caches find their own size. */
   @Flag('default-watch-cache-size')
-  @Check<StorageOptions>((size: number) =>
-    size > 0
-      ? undefined
-      : `--default-watch-cache-size ${size}: resources cannot be without their cache: watches and lists are served by it`,
-  )
+  @Warn<StorageOptions>((size: number) => (size > 0 ? undefined : `--default-watch-cache-size=${size} has no effect: ${alwaysCached}`))
   defaultWatchCacheSize = 100;
 
   /** Milliseconds that the server waits for its caches before it says that it is ready; 0: it does not wait. */
@@ -159,21 +183,25 @@ export class StorageOptions {
   /** As upstream's since 1.19: caches find their own size, and only 0 would say something. */
   @Flag('watch-cache-sizes')
   @Check<StorageOptions>((sizes: readonly string[]) =>
-    sizes.flatMap((size) => {
-      const [, resource, count] = /^([^#]+)#(\d+)$/.exec(size) ?? [];
-      if (resource === undefined) return `--watch-cache-sizes: ${JSON.stringify(size)} must be of the form resource[.group]#size`;
-      return Number(count) === 0 ? `--watch-cache-sizes: ${resource} cannot be without its cache: watches and lists are served by it` : [];
-    }),
+    sizes.filter((size) => !/^[^#]+#\d+$/.test(size)).map((size) => `invalid value of watch cache size: ${size}`),
+  )
+  @Warn<StorageOptions>((sizes: readonly string[]) =>
+    sizes.some((size) => /#0+$/.test(size)) ? `--watch-cache-sizes: a size of 0 has no effect: ${alwaysCached}` : undefined,
   )
   watchCacheSizes: readonly string[] = [];
 
   /** The embedded store holds JSON. The default of other backends is accepted, too, and is no wish that it be another. */
   @Flag('storage-media-type')
   @Check<StorageOptions>((type: string) => {
-    if (type === 'application/json' || type === 'application/vnd.kubernetes.protobuf') return undefined;
-    if (type === 'application/yaml') return '--storage-media-type=application/yaml: objects are stored as JSON or protobuf';
-    return `--storage-media-type ${JSON.stringify(type)} invalid, allowed values: ${mediaTypes.join(', ')}`;
+    return mediaTypes.includes(type)
+      ? undefined
+      : `--storage-media-type ${JSON.stringify(type)} invalid, allowed values: ${mediaTypes.join(', ')}`;
   })
+  @Warn<StorageOptions>((type: string) =>
+    type === 'application/yaml'
+      ? '--storage-media-type=application/yaml has no effect: objects are stored as JSON, which is YAML, too'
+      : undefined,
+  )
   storageMediaType = 'application/vnd.kubernetes.protobuf';
 
   /** A file of kind EncryptionConfiguration: what is encrypted at rest, and by which keys. */

@@ -2,16 +2,19 @@ import { Buffer } from 'node:buffer';
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { CompactSign } from 'jose';
 import { keyIdOf, signingAlgorithmOf } from '#apiserver/authentication/public-keys';
+import type { ExternalSigner } from './external-signer.ts';
 import type { ServiceAccountClaims, TokenIssuer } from '#apiserver/authentication/token-issuer';
 
 export interface JwtTokenIssuerOptions {
   /** `--service-account-issuer`: the first of them. */
   readonly issuer: string;
-  /** PEM of `--service-account-signing-key-file`: RSA or EC. */
-  readonly signingKey: string;
+  /** PEM of `--service-account-signing-key-file`: RSA or EC; or the service of `--service-account-signing-endpoint`. */
+  readonly signingKey: string | ExternalSigner;
   readonly apiAudiences: readonly string[];
   readonly maxExpirationSeconds: number | undefined;
   readonly extendsExpiration: boolean;
+  /** Tokens of pods are extended to so much at most; undefined: to a year. */
+  readonly maxExtendedSeconds?: number | undefined;
 }
 
 /** Signs with RS256, or ES256, ES384 or ES512 by the key's curve. Upstream: kubernetes/pkg/serviceaccount/jwt.go. */
@@ -19,18 +22,18 @@ export class JwtTokenIssuer implements TokenIssuer {
   readonly apiAudiences: readonly string[];
   readonly maxExpirationSeconds: number | undefined;
   readonly extendsExpiration: boolean;
+  readonly maxExtendedSeconds: number | undefined;
   readonly #issuer: string;
-  readonly #key: KeyObject;
-  readonly #header: { readonly alg: string; readonly kid: string };
+  readonly #sign: (payload: Buffer) => Promise<string>;
 
   /** Throws for a key that cannot be read, or is of another kind. */
-  constructor({ issuer, signingKey, apiAudiences, maxExpirationSeconds, extendsExpiration }: JwtTokenIssuerOptions) {
-    this.apiAudiences = apiAudiences;
-    this.maxExpirationSeconds = maxExpirationSeconds;
-    this.extendsExpiration = extendsExpiration;
+  constructor({ issuer, signingKey, ...options }: JwtTokenIssuerOptions) {
+    this.apiAudiences = options.apiAudiences;
+    this.maxExpirationSeconds = options.maxExpirationSeconds;
+    this.extendsExpiration = options.extendsExpiration;
+    this.maxExtendedSeconds = options.maxExtendedSeconds;
     this.#issuer = issuer;
-    this.#key = createPrivateKey(signingKey);
-    this.#header = { alg: signingAlgorithmOf(this.#key), kid: keyIdOf(createPublicKey(this.#key)) };
+    this.#sign = typeof signingKey === 'string' ? signingWith(createPrivateKey(signingKey)) : (payload) => signingKey.sign(payload);
   }
 
   issue({ aud, exp, iat, jti, 'kubernetes.io': kubernetes, nbf, sub }: ServiceAccountClaims): Promise<string> {
@@ -45,6 +48,11 @@ export class JwtTokenIssuer implements TokenIssuer {
       nbf,
       sub,
     };
-    return new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader(this.#header).sign(this.#key);
+    return this.#sign(Buffer.from(JSON.stringify(claims)));
   }
+}
+
+function signingWith(key: KeyObject): (payload: Buffer) => Promise<string> {
+  const header = { alg: signingAlgorithmOf(key), kid: keyIdOf(createPublicKey(key)) };
+  return (payload) => new CompactSign(payload).setProtectedHeader(header).sign(key);
 }

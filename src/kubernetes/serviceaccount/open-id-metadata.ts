@@ -1,5 +1,11 @@
 import type { KeyObject } from 'node:crypto';
-import { keyIdOf, signingAlgorithmOf } from '#apiserver/authentication/public-keys';
+import { signingAlgorithmOf } from '#apiserver/authentication/public-keys';
+
+/** A public key, and the id by which tokens name it. */
+export interface PublishedKey {
+  readonly id: string;
+  readonly key: KeyObject;
+}
 
 /** The documents by which others verify tokens of service accounts, as they are sent. */
 export interface OpenIdMetadata {
@@ -11,7 +17,7 @@ export interface OpenIdMetadata {
  * /.well-known/openid-configuration and /openid/v1/jwks. Throws for an issuer that OpenID does not know: only https URLs
  * without query and fragment. Upstream: kubernetes/pkg/serviceaccount/openidmetadata.go.
  */
-export function openIdMetadata(issuer: string, jwksUri: string, keys: readonly KeyObject[]): OpenIdMetadata {
+export function openIdMetadata(issuer: string, jwksUri: string, keys: readonly PublishedKey[]): OpenIdMetadata {
   const url = new URL(issuer);
   if (url.protocol !== 'https:') throw new Error(`issuer URL must use https scheme, got: ${issuer}`);
   if (url.search !== '') throw new Error(`issuer URL may not include a query, got: ${issuer}`);
@@ -30,7 +36,7 @@ export function openIdMetadata(issuer: string, jwksUri: string, keys: readonly K
 }
 
 /** In the order of fields that go-jose writes. */
-function jwkOf(key: KeyObject): { readonly alg: string } & Record<string, unknown> {
+function jwkOf({ id, key }: PublishedKey): { readonly alg: string } & Record<string, unknown> {
   const { kty, crv, x, y, n, e } = key.export({ format: 'jwk' });
-  return { use: 'sig', kty, kid: keyIdOf(key), crv, alg: signingAlgorithmOf(key), x, y, n, e };
+  return { use: 'sig', kty, kid: id, crv, alg: signingAlgorithmOf(key), x, y, n, e };
 }

@@ -63,6 +63,12 @@ export const resourceRestrictions: EndpointRestrictions = {
   },
 };
 
+/** Those of endpoints whose objects have no table, such as reviews. */
+export const restrictionsWithoutTable: EndpointRestrictions = {
+  ...resourceRestrictions,
+  allowsConversion: (kind, mediaType) => kind.kind !== 'Table' && resourceRestrictions.allowsConversion(kind, mediaType),
+};
+
 /** Custom resources have no protobuf form; their metadata alone has. */
 export const customResourceRestrictions: EndpointRestrictions = { ...resourceRestrictions, isRouted: false, plainProtobuf: false };
 

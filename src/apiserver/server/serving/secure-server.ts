@@ -33,6 +33,8 @@ export interface SecureServerOptions {
   readonly clientCa: string | undefined;
   readonly minVersion: tls.SecureVersion;
   readonly cipherSuites: readonly string[];
+  /** Key exchanges in OpenSSL's names; empty or absent: those of the library. */
+  readonly curves?: readonly string[] | undefined;
   readonly disableHttp2: boolean;
   /** The implementation of HTTP/2. Default: `own`. */
   readonly http2Server?: Http2Implementation | undefined;
@@ -46,7 +48,10 @@ export interface SecureServerOptions {
 }
 
 /** What may change while the server runs. */
-export type TlsOptions = Pick<SecureServerOptions, 'certificate' | 'sniCertificates' | 'clientCa' | 'minVersion' | 'cipherSuites'>;
+export type TlsOptions = Pick<
+  SecureServerOptions,
+  'certificate' | 'sniCertificates' | 'clientCa' | 'minVersion' | 'cipherSuites' | 'curves'
+>;
 
 /** What happens to connections. */
 export interface ConnectionEvents {
@@ -252,6 +257,7 @@ function secureContextOptions(options: Omit<TlsOptions, 'sniCertificates'>): tls
     ...(options.clientCa !== undefined && clientCertificateOptions(options.clientCa)),
     minVersion: options.minVersion,
     ciphers: ciphersOf(options),
+    ...(options.curves?.length && { ecdhCurve: options.curves.join(':') }),
     // Go's server has no renegotiation: a client could have the server do handshakes over and over (CVE-2011-1473).
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   };

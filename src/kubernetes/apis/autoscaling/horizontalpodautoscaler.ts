@@ -1,4 +1,4 @@
-import type { Column, Strategy } from '#apiserver/registry/resource-definition';
+import type { Column, Strategy, StrategyContext } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import {
   validateHorizontalPodAutoscaler,
@@ -8,13 +8,27 @@ import { describe, stringColumn } from '#kubernetes/apis/columns';
 import { withoutStatus } from '#kubernetes/apis/strategy';
 import type {
   HorizontalPodAutoscaler,
+  HPAScalingRules,
   MetricSpec,
   MetricStatus,
   MetricTarget,
   MetricValueStatus,
 } from '#kubernetes/schema/autoscaling_v2.gen';
 
+/** HPAConfigurableTolerance. Upstream: dropDisabledFields in pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go. */
+function dropTolerance({ spec }: HorizontalPodAutoscaler, old: HorizontalPodAutoscaler | undefined, { isEnabled }: StrategyContext): void {
+  if (isEnabled?.('HPAConfigurableTolerance') !== false || rulesOf(old).some(({ tolerance }) => tolerance !== undefined)) return;
+  for (const rules of [spec?.behavior?.scaleDown, spec?.behavior?.scaleUp]) delete rules?.tolerance;
+}
+
+function rulesOf(autoscaler: HorizontalPodAutoscaler | undefined): HPAScalingRules[] {
+  const { scaleDown, scaleUp } = autoscaler?.spec?.behavior ?? {};
+  return [scaleDown, scaleUp].filter((rules) => rules !== undefined);
+}
+
 export const horizontalPodAutoscalerStrategy: Strategy<HorizontalPodAutoscaler> = withoutStatus({
+  prepareForCreate: (autoscaler, context) => dropTolerance(autoscaler, undefined, context),
+  prepareForUpdate: dropTolerance,
   validate: validateHorizontalPodAutoscaler,
   validateUpdate: validateHorizontalPodAutoscalerUpdate,
 });

@@ -7,16 +7,21 @@ import type { Container, PodSpec, PodTemplateSpec } from '#kubernetes/schema/cor
  */
 export function dropDisabledPodFields(spec: PodSpec | undefined, old: PodSpec | undefined, { isEnabled }: StrategyContext): void {
   if (!spec) return;
+  const isOff = (gate: string): boolean => isEnabled?.(gate) === false;
+  if (spec.hostnameOverride !== undefined && old?.hostnameOverride === undefined && isOff('HostnameOverride')) delete spec.hostnameOverride;
+  if (spec.resources && !old?.resources && isOff('PodLevelResources')) delete spec.resources;
+  if (isOff('ContainerRestartRules') && !usesRestartRules(old)) dropRestartRules(spec);
+  if (isOff('EnvFiles') && !usesEnvFiles(old)) dropEnvFiles(spec);
   if (spec.schedulingGroup && !old?.schedulingGroup && !isEnabled?.('GenericWorkload')) delete spec.schedulingGroup;
-  for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
-    for (const container of spec[list] ?? [])
+  if (!isEnabled?.('ContainerStopSignals')) {
+    for (const container of containersOf(spec))
       if (container.lifecycle?.stopSignal !== undefined && !usesStopSignals(old)) dropStopSignal(container);
   }
   const hasPodCertificates = isEnabled?.('PodCertificateRequest') ?? false;
-  // ClusterTrustBundleProjection and PodCertificateRequest
+  const hasTrustBundles = isEnabled?.('ClusterTrustBundleProjection') ?? false;
   for (const { projected } of spec.volumes ?? []) {
     for (const source of projected?.sources ?? []) {
-      if (source.clusterTrustBundle && !projects(old, 'clusterTrustBundle')) delete source.clusterTrustBundle;
+      if (source.clusterTrustBundle && !hasTrustBundles && !projects(old, 'clusterTrustBundle')) delete source.clusterTrustBundle;
       if (source.podCertificate && !hasPodCertificates && !projects(old, 'podCertificate')) delete source.podCertificate;
     }
   }
@@ -42,12 +47,36 @@ export function withPodTemplate<T extends KubeObject>(
 
 /** ContainerStopSignals */
 function usesStopSignals(spec: PodSpec | undefined): boolean {
-  const containers: readonly Container[] = [
-    ...(spec?.containers ?? []),
-    ...(spec?.initContainers ?? []),
-    ...(spec?.ephemeralContainers ?? []),
-  ];
-  return containers.some(({ lifecycle }) => lifecycle?.stopSignal !== undefined);
+  return containersOf(spec).some(({ lifecycle }) => lifecycle?.stopSignal !== undefined);
+}
+
+function containersOf(spec: PodSpec | undefined): readonly Container[] {
+  return [...(spec?.containers ?? []), ...(spec?.initContainers ?? []), ...(spec?.ephemeralContainers ?? [])];
+}
+
+function usesRestartRules(spec: PodSpec | undefined): boolean {
+  return (
+    (spec?.containers ?? []).some(({ restartPolicy }) => restartPolicy !== undefined) ||
+    (spec?.initContainers ?? []).some(
+      ({ restartPolicy, restartPolicyRules }) =>
+        (restartPolicy !== undefined && restartPolicy !== 'Always') || (restartPolicyRules?.length ?? 0) > 0,
+    )
+  );
+}
+
+/** A restart policy of an init container is older than the rules: it stays. */
+function dropRestartRules(spec: PodSpec): void {
+  for (const container of containersOf(spec)) delete container.restartPolicyRules;
+  for (const container of [...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]) delete container.restartPolicy;
+  for (const container of spec.initContainers ?? []) if (container.restartPolicy !== 'Always') delete container.restartPolicy;
+}
+
+function usesEnvFiles(spec: PodSpec | undefined): boolean {
+  return containersOf(spec).some(({ env }) => env?.some(({ valueFrom }) => valueFrom?.fileKeyRef));
+}
+
+function dropEnvFiles(spec: PodSpec): void {
+  for (const { env = [] } of containersOf(spec)) for (const { valueFrom } of env) delete valueFrom?.fileKeyRef;
 }
 
 function dropStopSignal(container: Container): void {

@@ -58,6 +58,7 @@ export const podStrategy: Strategy<Pod> = {
   returnsDeletedObject: true,
   prepareForCreate(pod, context) {
     pod.metadata.generation = 1;
+    dropDisabledPodFields(pod.spec, undefined, context);
     pod.status = { phase: 'Pending', qosClass: podQosClass(pod) };
     if (pod.spec?.schedulingGates?.length) {
       pod.status.conditions = [
@@ -70,7 +71,6 @@ export const podStrategy: Strategy<Pod> = {
         },
       ];
     }
-    dropDisabledPodFields(pod.spec, undefined, context);
     mergeMatchLabelKeys(pod);
     applyAppArmorAnnotations(pod, context);
   },

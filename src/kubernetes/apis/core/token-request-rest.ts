@@ -80,7 +80,7 @@ export class TokenRequestHandler {
       aud: spec.audiences,
       iat: issuedAt,
       nbf: issuedAt,
-      exp: issuedAt + (extends_ ? extendedExpirationSeconds : seconds),
+      exp: issuedAt + (extends_ ? Math.min(extendedExpirationSeconds, issuer.maxExtendedSeconds ?? Number.POSITIVE_INFINITY) : seconds),
       jti,
       sub: `system:serviceaccount:${namespace}:${name}`,
       'kubernetes.io': { namespace, ...bound, serviceaccount: { name, uid }, ...(extends_ && { warnafter: issuedAt + seconds }) },

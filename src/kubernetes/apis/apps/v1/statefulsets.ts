@@ -1,6 +1,6 @@
 import { fieldPath } from '#apimachinery/validation/field';
 import { nameIsDNSLabel } from '#apimachinery/validation/names';
-import { defineResource } from '#apiserver/registry/resource-definition';
+import { defineResource, type StrategyContext } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import {
   statefulSetWarnings,
@@ -22,7 +22,13 @@ function templateWarnings({ spec }: StatefulSet): string[] {
 }
 
 /** MaxUnavailableStatefulSet. Upstream: dropStatefulSetDisabledFields in pkg/registry/apps/statefulset/strategy.go. */
-function dropMaxUnavailable({ spec }: StatefulSet, old?: StatefulSet): void {
+function dropMaxUnavailable({ spec }: StatefulSet, old: StatefulSet | undefined, { isEnabled }: StrategyContext): void {
+  if (isEnabled?.('MaxUnavailableStatefulSet')) {
+    // Upstream's default, which depends on the gate.
+    const { rollingUpdate } = spec?.updateStrategy ?? {};
+    if (rollingUpdate) rollingUpdate.maxUnavailable ??= 1;
+    return;
+  }
   if (old?.spec?.updateStrategy?.rollingUpdate?.maxUnavailable === undefined) delete spec?.updateStrategy?.rollingUpdate?.maxUnavailable;
 }
 
@@ -40,7 +46,7 @@ export default defineResource<StatefulSet>({
   strategy: specAndStatus(
     withPodTemplate<StatefulSet>(({ spec }) => spec?.template, {
       validateName: nameIsDNSLabel,
-      prepareForCreate: (statefulSet) => dropMaxUnavailable(statefulSet),
+      prepareForCreate: (statefulSet, context) => dropMaxUnavailable(statefulSet, undefined, context),
       prepareForUpdate: dropMaxUnavailable,
       validate: validateStatefulSet,
       validateUpdate: validateStatefulSetUpdate,

@@ -1,4 +1,5 @@
 /** Of the stored version, v2. Upstream: pkg/apis/autoscaling/validation/validation.go and the strategy of the registry. */
+import { isOptedIn } from '#kubernetes/apis/core/capabilities';
 import {
   type FieldError,
   type Path,
@@ -46,7 +47,7 @@ export function validateHorizontalPodAutoscalerUpdate(
 function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutoscalerSpec | undefined): FieldError[] {
   const errors: FieldError[] = [];
   const { minReplicas, maxReplicas = 0, scaleTargetRef = {}, metrics, behavior } = spec;
-  const lowest = old?.minReplicas === 0 ? 0 : 1;
+  const lowest = old?.minReplicas === 0 || isOptedIn('HPAScaleToZero') ? 0 : 1;
   if (minReplicas !== undefined && minReplicas < lowest)
     errors.push(invalid(specPath.child('minReplicas'), minReplicas, `must be greater than or equal to ${lowest}`));
   if (maxReplicas === 0) errors.push(required(specPath.child('maxReplicas'), 'must be set and greater than 0'));

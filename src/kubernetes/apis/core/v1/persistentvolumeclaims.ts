@@ -1,4 +1,4 @@
-import { defineResource } from '#apiserver/registry/resource-definition';
+import { defineResource, type StrategyContext } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn, wide } from '#kubernetes/apis/columns';
 import {
@@ -15,8 +15,13 @@ import { defaultPersistentVolumeClaim } from './defaults.ts';
 const noSource = {};
 
 /** A source of another namespace goes (CrossNamespaceVolumeDataSource). Upstream: DropDisabledFields in pkg/api/persistentvolumeclaim/util.go. */
-function dropDisabledDataSource(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec = noSource): void {
-  if (spec.dataSourceRef?.namespace && !old.dataSourceRef) delete spec.dataSourceRef;
+function dropDisabledDataSource(
+  spec: PersistentVolumeClaimSpec,
+  old: PersistentVolumeClaimSpec | undefined,
+  { isEnabled }: StrategyContext,
+): void {
+  if (isEnabled?.('CrossNamespaceVolumeDataSource')) return;
+  if (spec.dataSourceRef?.namespace && !old?.dataSourceRef) delete spec.dataSourceRef;
 }
 
 /** Of a data source other than a claim or a snapshot, the old field `dataSource` says nothing. */
@@ -49,17 +54,17 @@ export default defineResource<PersistentVolumeClaim>({
   defaults: defaultPersistentVolumeClaim,
   strategy: withoutStatus({
     returnsDeletedObject: true,
-    prepareForCreate(claim) {
+    prepareForCreate(claim, context) {
       claim.status = { phase: 'Pending' };
       const { spec } = claim;
       if (!spec) return;
-      dropDisabledDataSource(spec);
+      dropDisabledDataSource(spec, undefined, context);
       enforceDataSourceBackwardsCompatibility(spec);
       normalizeDataSources(spec);
     },
-    prepareForUpdate({ spec }, old) {
+    prepareForUpdate({ spec }, old, context) {
       if (!spec) return;
-      dropDisabledDataSource(spec, old.spec);
+      dropDisabledDataSource(spec, old.spec, context);
       enforceDataSourceBackwardsCompatibility(spec, old.spec);
       normalizeDataSources(spec);
     },

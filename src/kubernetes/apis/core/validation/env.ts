@@ -1,5 +1,6 @@
 /** Environment variables of containers, and references to fields. Upstream: pkg/apis/core/validation, ValidateEnv and ValidateEnvFrom. */
 import { addError, type FieldError, invalid, notSupportedText, type Path, required } from '#apimachinery/validation/field';
+import { isOptedOut } from '#kubernetes/apis/core/capabilities';
 import { isConfigMapKey, isRelaxedEnvVarName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type {
   EnvFromSource,
@@ -27,6 +28,8 @@ function isPlainEnvName(name: string): boolean {
 }
 
 const oneValueSource = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+/** Without the gate EnvFiles. */
+const oneOldValueSource = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
 
 function validateValueFrom(errors: FieldError[], source: EnvVarSource, value: string | undefined, path: Path): void {
   let count = 0;
@@ -50,7 +53,7 @@ function validateValueFrom(errors: FieldError[], source: EnvVarSource, value: st
     count++;
     validateFileKeySelector(errors, source.fileKeyRef, path.child('fileKeyRef'));
   }
-  if (count === 0) errors.push(invalid(path, '', oneValueSource));
+  if (count === 0) errors.push(invalid(path, '', isOptedOut('EnvFiles') ? oneOldValueSource : oneValueSource));
   else if (value) errors.push(invalid(path, '', 'may not be specified when `value` is not empty'));
   else if (count > 1) errors.push(invalid(path, '', 'may not have more than one field specified at a time'));
 }

@@ -2,6 +2,7 @@ import { fieldPath } from '#apimachinery/validation/field';
 import { isValidLabelValue } from '#apimachinery/validation/names';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
 import type { ObjectMeta } from '#apimachinery/meta/types';
+import { isOptedIn } from '#kubernetes/apis/core/capabilities';
 import { isHugePageResourceName } from '#kubernetes/apis/core/resource-list';
 import type { Container, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm } from '#kubernetes/schema/core_v1.gen';
 import { quantityOf } from './checks.ts';
@@ -33,25 +34,36 @@ export interface PodOptions {
   readonly allowRestartContainerForInitContainers: boolean;
 }
 
-const nothingAllowed: PodOptions = {
-  resourceIsPod: false,
-  allowInvalidPodDeletionCost: false,
-  allowIndivisibleHugePages: false,
-  allowInvalidLabelValueInSelector: false,
-  allowInvalidLabelValueInRequiredNodeAffinity: false,
-  allowInvalidTopologySpreadLabelSelector: false,
-  oldPodViolatesMatchLabelKeys: false,
-  allowNonLocalProjectedTokenPath: false,
-  allowNamespacedSysctls: false,
-  allowOnlyRecursiveSELinuxChangePolicy: true,
-  allowTolerationComparison: false,
-  allowUserNamespacesHostNetwork: false,
-  allowUserNamespacesWithVolumeDevices: false,
-  allowRestartContainerForInitContainers: false,
-};
+/** Of a new object: what the gates of the process allow. */
+class NewOptions implements PodOptions {
+  readonly allowInvalidPodDeletionCost = false;
+  readonly allowIndivisibleHugePages = false;
+  readonly allowInvalidLabelValueInSelector = false;
+  readonly allowInvalidLabelValueInRequiredNodeAffinity = false;
+  readonly allowInvalidTopologySpreadLabelSelector = false;
+  readonly oldPodViolatesMatchLabelKeys = false;
+  readonly allowNonLocalProjectedTokenPath = false;
+  readonly allowNamespacedSysctls = false;
+  readonly allowUserNamespacesWithVolumeDevices = false;
+  readonly allowRestartContainerForInitContainers = false;
 
-export const newPodOptions: PodOptions = { ...nothingAllowed, resourceIsPod: true };
-export const newTemplateOptions: PodOptions = nothingAllowed;
+  constructor(readonly resourceIsPod: boolean) {}
+
+  get allowOnlyRecursiveSELinuxChangePolicy(): boolean {
+    return !isOptedIn('SELinuxMount');
+  }
+
+  get allowTolerationComparison(): boolean {
+    return isOptedIn('TaintTolerationComparisonOperators');
+  }
+
+  get allowUserNamespacesHostNetwork(): boolean {
+    return isOptedIn('UserNamespacesHostNetworkSupport');
+  }
+}
+
+export const newPodOptions: PodOptions = new NewOptions(true);
+export const newTemplateOptions: PodOptions = new NewOptions(false);
 
 /** Of an update: each answer is looked up in the old spec when something asks for it, which valid pods do not. */
 export class UpdateOptions implements PodOptions {
@@ -141,17 +153,26 @@ export class UpdateOptions implements PodOptions {
   }
 
   get allowOnlyRecursiveSELinuxChangePolicy(): boolean {
-    return this.#once('allowOnlyRecursiveSELinuxChangePolicy', () => this.old.securityContext?.seLinuxChangePolicy === undefined);
+    return this.#once(
+      'allowOnlyRecursiveSELinuxChangePolicy',
+      () => !isOptedIn('SELinuxMount') && this.old.securityContext?.seLinuxChangePolicy === undefined,
+    );
   }
 
   get allowTolerationComparison(): boolean {
-    return this.#once('allowTolerationComparison', () =>
-      (this.old.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
+    return this.#once(
+      'allowTolerationComparison',
+      () =>
+        isOptedIn('TaintTolerationComparisonOperators') ||
+        (this.old.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
     );
   }
 
   get allowUserNamespacesHostNetwork(): boolean {
-    return this.#once('allowUserNamespacesHostNetwork', () => this.old.hostUsers === false && this.old.hostNetwork === true);
+    return this.#once(
+      'allowUserNamespacesHostNetwork',
+      () => isOptedIn('UserNamespacesHostNetworkSupport') || (this.old.hostUsers === false && this.old.hostNetwork === true),
+    );
   }
 
   get allowUserNamespacesWithVolumeDevices(): boolean {

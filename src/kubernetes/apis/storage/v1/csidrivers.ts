@@ -1,10 +1,10 @@
-import { defineResource } from '#apiserver/registry/resource-definition';
+import { defineResource, type StrategyContext } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { booleanColumn, describe, stringColumn } from '#kubernetes/apis/columns';
 import { equalAs } from '#kubernetes/apis/equal-as';
 import { validateCSIDriver, validateCSIDriverUpdate } from '#kubernetes/apis/storage/validation/csi-driver';
 import { bumpGeneration } from '#kubernetes/apis/strategy';
-import type { CSIDriver } from '#kubernetes/schema/storage_v1.gen';
+import type { CSIDriver, CSIDriverSpec } from '#kubernetes/schema/storage_v1.gen';
 import { defaultCsiDriver } from './defaults.ts';
 
 /** Tokens should come as secrets, which are not logged. */
@@ -14,6 +14,17 @@ function tokenWarnings({ spec }: CSIDriver): string[] {
         'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes',
       ]
     : [];
+}
+
+/** VolumeLimitScaling: the field has a default with the gate, and is dropped without. */
+function prepareSchedulingPrevention(
+  spec: CSIDriverSpec | undefined,
+  old: CSIDriverSpec | undefined,
+  isEnabled: StrategyContext['isEnabled'],
+): void {
+  if (!spec) return;
+  if (isEnabled?.('VolumeLimitScaling')) spec.preventPodSchedulingIfMissing ??= false;
+  else if (old?.preventPodSchedulingIfMissing === undefined) delete spec.preventPodSchedulingIfMissing;
 }
 
 export default defineResource<CSIDriver>({
@@ -41,11 +52,11 @@ export default defineResource<CSIDriver>({
       return same ? [] : tokenWarnings(driver);
     },
     // VolumeLimitScaling
-    prepareForCreate({ spec }) {
-      delete spec?.preventPodSchedulingIfMissing;
+    prepareForCreate({ spec }, { isEnabled }) {
+      prepareSchedulingPrevention(spec, undefined, isEnabled);
     },
-    prepareForUpdate(driver, old) {
-      if (old.spec?.preventPodSchedulingIfMissing === undefined) delete driver.spec?.preventPodSchedulingIfMissing;
+    prepareForUpdate(driver, old, { isEnabled }) {
+      prepareSchedulingPrevention(driver.spec, old.spec, isEnabled);
       bumpGeneration('storage_v1.CSIDriver', driver, old, 'spec');
     },
   },

@@ -1,0 +1,169 @@
+/** Gates that let fields pass, or drop them, as kube-apiserver v1.36.3 does. */
+import { describe, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from 'kubenest/testing';
+
+interface Case {
+  readonly name: string;
+  readonly path: string;
+  readonly spec: object;
+  /** What of the answered spec matches, or the reason that it is refused for. */
+  readonly want: object | RegExp;
+}
+
+const pod = (name: string, spec: object, container: object, want: object | RegExp): Case => ({
+  name,
+  path: '/api/v1/namespaces/default/pods',
+  spec: { ...spec, containers: [{ name: 'c', image: 'i', ...container }], automountServiceAccountToken: false },
+  want,
+});
+const scaler = (name: string, spec: object, want: object | RegExp): Case => ({
+  name,
+  path: '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers',
+  spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' }, ...spec },
+  want,
+});
+const set = (name: string, rollingUpdate: object, want: object | RegExp): Case => ({
+  name,
+  path: '/apis/apps/v1/namespaces/default/statefulsets',
+  spec: {
+    selector: { matchLabels: { a: 'b' } },
+    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate },
+  },
+  want,
+});
+const claim = (name: string, dataSourceRef: object, want: object | RegExp): Case => ({
+  name,
+  path: '/api/v1/namespaces/default/persistentvolumeclaims',
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, dataSourceRef },
+  want,
+});
+const driver = (name: string, spec: object, want: object | RegExp): Case => ({
+  name,
+  path: '/apis/storage.k8s.io/v1/csidrivers',
+  spec,
+  want,
+});
+
+const external = { type: 'External', external: { metric: { name: 'q' }, target: { type: 'Value', value: '1' } } };
+const bundle = { volumes: [{ name: 'v', projected: { sources: [{ clusterTrustBundle: { name: 'a', path: 'b' } }] } }] };
+const lessThan = { tolerations: [{ key: 'a', operator: 'Lt', value: '5', effect: 'NoSchedule' }] };
+const tolerance = { behavior: { scaleUp: { tolerance: '100m' } } };
+const other = { kind: 'PersistentVolumeClaim', name: 'x', namespace: 'other' };
+const rules = { restartPolicy: 'Never', restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [42] } }] };
+const envFile = [{ name: 'A', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'p', key: 'k' } } }];
+const volume = { volumes: [{ name: 'v', emptyDir: {} }] };
+
+async function check(cluster: TestCluster, { path, spec, want }: Case): Promise<void> {
+  const response = await cluster.fetch(`${path}?dryRun=All`, { body: { metadata: { name: 'a' }, spec } });
+  const body = (await response.json()) as { spec?: object; message?: string };
+  if (want instanceof RegExp) expect([response.status, body.message]).toEqual([422, expect.stringMatching(want)]);
+  else expect([response.status, body.spec]).toEqual([201, expect.objectContaining(want)]);
+}
+
+const on = [
+  'HPAScaleToZero',
+  'MaxUnavailableStatefulSet',
+  'ContainerStopSignals',
+  'TaintTolerationComparisonOperators',
+  'UserNamespacesHostNetworkSupport',
+  'SELinuxMount',
+  'ClusterTrustBundle',
+  'ClusterTrustBundleProjection',
+  'CrossNamespaceVolumeDataSource',
+  'VolumeLimitScaling',
+];
+const off = [
+  'HPAConfigurableTolerance',
+  'HostnameOverride',
+  'PodLevelResources',
+  'InPlacePodLevelResourcesVerticalScaling',
+  'ContainerRestartRules',
+  'RestartAllContainersOnContainerExits',
+  'EnvFiles',
+];
+
+describe.each([
+  {
+    gates: on.map((gate) => `${gate}=true`).join(),
+    cases: [
+      scaler('no replicas', { minReplicas: 0, metrics: [external] }, { minReplicas: 0 }),
+      scaler('less than none', { minReplicas: -1 }, /must be greater than or equal to 0/),
+      set(
+        'a number of pods',
+        { maxUnavailable: 2 },
+        { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2, partition: 0 } } },
+      ),
+      set('none', {}, { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, partition: 0 } } }),
+      pod('a stop signal', { os: { name: 'linux' } }, { lifecycle: { stopSignal: 'SIGUSR1' } }, { os: { name: 'linux' } }),
+      pod('a stop signal of no system', {}, { lifecycle: { stopSignal: 'SIGUSR1' } }, /may not be set for containers with empty/),
+      pod('a comparison', lessThan, {}, { tolerations: expect.arrayContaining(lessThan.tolerations) as unknown }),
+      pod('users of the host network', { hostUsers: false, hostNetwork: true }, {}, { hostUsers: false }),
+      pod(
+        'a mount option',
+        { securityContext: { seLinuxChangePolicy: 'MountOption' } },
+        {},
+        { securityContext: { seLinuxChangePolicy: 'MountOption' } },
+      ),
+      pod(
+        'a trust bundle',
+        bundle,
+        {},
+        {
+          volumes: [
+            expect.objectContaining({ projected: expect.objectContaining({ sources: bundle.volumes[0]?.projected.sources }) as unknown }),
+          ],
+        },
+      ),
+      claim('another namespace', other, { dataSourceRef: expect.objectContaining(other) as unknown }),
+      driver('no word', {}, { preventPodSchedulingIfMissing: false }),
+    ],
+  },
+  {
+    gates: off.map((gate) => `${gate}=false`).join(),
+    cases: [
+      scaler('a tolerance', tolerance, {
+        behavior: { scaleUp: expect.not.objectContaining({ tolerance: '100m' }) as unknown, scaleDown: expect.anything() as unknown },
+      }),
+      pod('another hostname', { hostnameOverride: 'abc' }, {}, { containers: expect.anything() as unknown, restartPolicy: 'Always' }),
+      pod('a restart policy', { restartPolicy: 'Never' }, rules, { containers: [expect.not.objectContaining({ restartPolicy: 'Never' })] }),
+      pod(
+        'a sidecar',
+        { initContainers: [{ name: 'i', image: 'i', restartPolicy: 'Always' }] },
+        {},
+        { initContainers: [expect.objectContaining({ restartPolicy: 'Always' })] },
+      ),
+      pod('a file', volume, { env: envFile }, /must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`$/),
+    ],
+  },
+  {
+    gates: '',
+    cases: [
+      scaler('no replicas', { minReplicas: 0, metrics: [external] }, /must be greater than or equal to 1/),
+      set('a number of pods', { maxUnavailable: 2 }, { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } }),
+      pod('a comparison', lessThan, {}, /Unsupported value: "Lt"/),
+      pod('users of the host network', { hostUsers: false, hostNetwork: true }, {}, /hostNetwork/),
+      pod('a mount option', { securityContext: { seLinuxChangePolicy: 'MountOption' } }, {}, /Unsupported value: "MountOption"/),
+      scaler('a tolerance', tolerance, {
+        behavior: { scaleUp: expect.objectContaining({ tolerance: '100m' }) as unknown, scaleDown: expect.anything() as unknown },
+      }),
+      pod('another hostname', { hostnameOverride: 'abc' }, {}, { hostnameOverride: 'abc' }),
+      pod('a file', volume, { env: envFile }, { volumes: expect.anything() as unknown }),
+    ],
+  },
+])('--feature-gates=$gates', ({ gates, cases }) => {
+  it('each field is as kube-apiserver has it', async () => {
+    await using cluster = await startTestCluster({ flags: [`--feature-gates=${gates}`, '--disable-admission-plugins=ServiceAccount'] });
+    for (const one of cases)
+      await check(cluster, one).catch((error: Error) => Promise.reject(new Error(`${one.name}: ${error.message}`, { cause: error })));
+  });
+});
+
+it('the quality of service is that of the fields that are left', async () => {
+  await using cluster = await startTestCluster({
+    flags: ['--feature-gates=PodLevelResources=false,InPlacePodLevelResourcesVerticalScaling=false'],
+  });
+  const { path, spec } = pod('', { resources: { limits: { cpu: '1' } } }, {}, {});
+  const made = (await (await cluster.fetch(path, { body: { metadata: { name: 'a' }, spec } })).json()) as { status: { qosClass: string } };
+  expect(made.status.qosClass).toBe('BestEffort');
+});
