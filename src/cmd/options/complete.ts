@@ -148,6 +148,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         : '--etcd-cafile, --etcd-certfile, --etcd-keyfile',
     storageOf(options.storage, inMemory ? undefined : join(folder.path, 'kubenest.db'), plugins),
   );
+  if (serving.kubeconfigOut !== '' && authentication.clientCaFile !== '')
+    problems.push("--kubeconfig-out needs a client certificate of the server's own authority; --client-ca-file names another one");
   if (!tls || !authenticated || !authorizers || !storage || problems.length > 0) {
     await folder.dispose();
     throw new OptionsError(problems);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { packageFolder } from '#cmd/package-folder';
 
 interface HiddenLockFile {
   readonly packages?: Readonly<Record<string, { readonly version?: string; readonly resolved?: string } | undefined>>;
@@ -11,7 +11,7 @@ interface HiddenLockFile {
  * Returns how a package in a folder depends on the kubenest that runs: by its version if a registry has it, else by the archive that it was
  * installed from, or by the folder where it stands. npm notes where a package is from in node_modules/.package-lock.json.
  */
-export async function ownDependency(folder: string, own = ownFolder()): Promise<string> {
+export async function ownDependency(folder: string, own = packageFolder()): Promise<string> {
   const from = (path: string): string => `file:${relative(resolve(folder), path)}`;
   const installed = join(own, '..', '.package-lock.json');
   if (!existsSync(installed)) return from(own);
@@ -21,10 +21,4 @@ export async function ownDependency(folder: string, own = ownFolder()): Promise<
   // A path is relative to the folder of the project.
   const archive = resolved.startsWith('file:') ? resolve(own, '../..', resolved.slice('file:'.length)) : undefined;
   return from(archive !== undefined && existsSync(archive) ? archive : own);
-}
-
-/** The folder of the package that this server is. */
-function ownFolder(): string {
-  const here = fileURLToPath(import.meta.url);
-  return here.slice(0, here.search(/[/\\](dist[/\\])?src[/\\]cmd[/\\]/));
 }
