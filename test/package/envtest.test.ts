@@ -47,7 +47,7 @@ describe('kubenest envtest path', () => {
     const folders = await Promise.all([assets(), assets(), assets()]);
     expect(new Set(folders).size).toBe(1);
     const names = await readdir(folders[0] ?? '');
-    expect(names).toEqual(expect.arrayContaining(binaries));
+    expect(names).toEqual(expect.arrayContaining([...binaries]));
     expect(names.filter((name) => name.startsWith('.'))).toEqual([]);
   });
 });
