@@ -1,7 +1,7 @@
 import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, glob, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, glob, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../scripts/free-port.ts';
@@ -20,7 +20,7 @@ let manifest: Manifest;
 beforeAll(async () => {
   installed = await InstalledPackage.make();
   manifest = JSON.parse(await readFile(join(installed.root, 'package.json'), 'utf8')) as Manifest;
-}, 120_000);
+}, 300_000);
 afterAll(() => installed[Symbol.asyncDispose]());
 
 const filesOf = async (pattern: string): Promise<string[]> => {
@@ -125,6 +125,19 @@ it('is a function', ({ expect }) => expect(storageConformance).toBeTypeOf('funct
     );
     const vitest = join(checkout, 'node_modules/vitest/vitest.mjs');
     await execute(process.execPath, [vitest, 'run', '--root', project], { cwd: project, env: cleanEnvironment() });
+  });
+});
+
+describe('the in-process cluster serves', () => {
+  beforeAll(() => copyFile(join(import.meta.dirname, 'in-process-cluster.mjs'), join(installed.project, 'in-process-cluster.mjs')));
+
+  it.each([
+    { runtime: 'Node', binary: () => process.execPath, args: [] },
+    { runtime: 'Bun', binary: () => getRuntime('bun'), args: ['run'] },
+    { runtime: 'Deno', binary: () => getRuntime('deno'), args: ['run', '--allow-all', '--node-modules-dir=manual'] },
+  ])('on $runtime', { timeout: 120_000 }, async ({ binary, args }) => {
+    const { stdout } = await execute(binary(), [...args, 'in-process-cluster.mjs'], { cwd: installed.project, env: cleanEnvironment() });
+    expect(stdout.trim().split('\n')).toEqual(['in process 3 403', 'over https 201 ADDED v']);
   });
 });
 
